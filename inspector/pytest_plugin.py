@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from inspector.compare.rules import Rules
+    from inspector.library.cassettes import Mode, Taped, TapedServer
     from inspector.library.recordings import Recording
     from inspector.library.serving import MockServer
     from inspector.library.session import Session
-    from inspector.library.taped import Mode, Taped, TapedServer
 
 MODES = ("once", "new-episodes", "none", "rewrite", "check", "live")
 VARIABLE = "INSPECTOR_MCP_RECORD"
@@ -166,7 +166,7 @@ class Mcp:
         `name` is that of the recording; else it has the test's. `ignore`, `unordered` and `patterns` say what may
         differ with the mode `check`.
         """
-        from inspector.library.taped import Taped
+        from inspector.library.cassettes import Taped
 
         rules = _rules(ignore, unordered, patterns)
         options = {**self._options, **options}
@@ -185,7 +185,7 @@ class Mcp:
         **options: Any,
     ) -> TapedServer:
         """A recorded server for a client that is not ours: `url` and `command`. Parameters are those of `recorded`."""
-        from inspector.library.taped import TapedServer
+        from inspector.library.cassettes import TapedServer
 
         rules = _rules(ignore, unordered, patterns)
         options = {**self._options, **options}

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from inspector.cli import main
-from inspector.cli.words import scan
+from inspector.cli.parser import scan
 from inspector.config.settings import Settings
 from inspector.config.targets import RecordingTarget
 from inspector.journal.filters.syntax import compiled

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.library.taped import MODES as TAPED_MODES
+from inspector.library.cassettes import MODES as TAPED_MODES
 from inspector.pytest_plugin import MODES, Mcp
 from tests.processes import ROOT, environment
 from tests.test_docs import blocks

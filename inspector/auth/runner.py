@@ -32,9 +32,9 @@ from inspector.auth.actions import (
 )
 from inspector.auth.fetching import Fetcher, Recorder, Web
 from inspector.auth.person import Invitation, Person, nobody
+from inspector.auth.renewal_lock import Lock
 from inspector.auth.store import Store
 from inspector.auth.tokens import SHORTEST_SECRET
-from inspector.auth.turns import Lock
 from inspector.config.secrecy import without
 from inspector.errors import AuthorizationNeeded, InspectorError
 from inspector.hints import Hint, Parameter

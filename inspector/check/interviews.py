@@ -12,7 +12,7 @@ from typing import Any
 
 from inspector.check.asked import Asked
 from inspector.check.raw_connection import PREFIX, RawConnection
-from inspector.check.trials import Question, Trial, everything, questions_in, reply, trials
+from inspector.check.tool_calls import Question, Trial, everything, questions_in, reply, trials
 from inspector.check.visit import Visit
 from inspector.journal.journal import Frame
 from inspector.protocol import jsonrpc

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from inspector.check.asked import Asked
-from inspector.check.manners import Manners
+from inspector.check.probe_messages import CorrectClient
 from inspector.client.bare_connection import BareConnection
 from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.options import Options
@@ -73,7 +73,7 @@ class RawConnection:
         """The answer to the handshake."""
         self.modern = features(revision).era == "modern"
         self._bare = BareConnection(target, journal, self, options, connect=connect, conn=self.conn)
-        self._manners = Manners(revision)
+        self._correct_client = CorrectClient(revision)
         self._failed: dict[int, InspectorError] = {}
         self._news = asyncio.Event()
         self._next_id = 1
@@ -224,7 +224,7 @@ class RawConnection:
         return 0
 
     def _send(self, data: bytes, message: Any) -> int:
-        with self.journal.probing("" if self._manners.allow(message) else self.check):
+        with self.journal.probing("" if self._correct_client.allow(message) else self.check):
             return self._bare.send(data)
 
     async def quiet(self, seconds: float) -> list[Frame]:
@@ -282,9 +282,9 @@ class RawConnection:
             self._opened_at = 0.0
         for frame in frames:
             if frame.shape in (Shape.RESULT, Shape.ERROR):
-                self._manners.answered(frame.message)
+                self._correct_client.answered(frame.message)
             elif frame.shape is Shape.REQUEST:
-                self._manners.asked(frame.message)
+                self._correct_client.asked(frame.message)
                 id, method = frame.message["id"], frame.message["method"]
                 if method == "ping":
                     self.send(jsonrpc.encode(jsonrpc.result(id, {})))

@@ -19,7 +19,7 @@ from inspector.check.raw_connection import Pace
 from inspector.check.registry import checks
 from inspector.check.result import Result
 from inspector.check.survey import Survey, survey
-from inspector.check.trials import call_tools
+from inspector.check.tool_calls import call_tools
 from inspector.check.visit import Allowed, CallsWanted, Limits, SessionWanted, Visit
 from inspector.check.warm_up import warm_up
 from inspector.client.engine.connect import Connect, transport_for

@@ -12,8 +12,8 @@ from inspector.check.asked import Asked
 from inspector.check.outcome import Visited
 from inspector.check.raw_connection import Pace, RawConnection, status_of
 from inspector.check.web import Web
-from inspector.client.engine.calls import Call
 from inspector.client.engine.connect import Connect, transport_for
+from inspector.client.engine.pending_requests import Call
 from inspector.client.engine.wire import Wire
 from inspector.client.options import Options
 from inspector.client.session import Session

@@ -8,7 +8,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-from inspector.check.trials import call_tools
+from inspector.check.tool_calls import call_tools
 from inspector.check.visit import Visit
 from inspector.errors import InspectorError
 

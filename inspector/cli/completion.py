@@ -12,8 +12,8 @@ from click.shell_completion import CompletionItem, ShellComplete, get_completion
 
 from inspector.cli import verbs
 from inspector.cli.output import Output
+from inspector.cli.parser import Scanner
 from inspector.cli.program import COMPLETES, program
-from inspector.cli.words import Scanner
 from inspector.errors import InspectorError, UsageError
 
 if TYPE_CHECKING:

@@ -34,7 +34,7 @@ def main() -> NoReturn:
 
 def run(words: Sequence[str]) -> int:
     """Do what the words of a command line say; returns the exit code."""
-    from inspector.cli.words import asks_for_json, check_command, scan
+    from inspector.cli.parser import asks_for_json, check_command, scan
 
     as_json = asks_for_json(words)
     said: Invocation | None = None

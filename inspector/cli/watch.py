@@ -20,7 +20,7 @@ from inspector.protocol.jsonrpc import Shape
 if TYPE_CHECKING:
     from inspector.cli.asking import Asker
     from inspector.cli.output import Output
-    from inspector.client.engine.calls import Call
+    from inspector.client.engine.pending_requests import Call
     from inspector.client.session import Session
 
 LOOK_EVERY = 0.05

@@ -13,12 +13,12 @@ from time import monotonic
 from typing import Any
 from weakref import WeakSet
 
-from inspector.client.engine.calls import Call, Pending, Response
 from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.engine.driver import Driver
 from inspector.client.engine.legacy import LegacyDriver
 from inspector.client.engine.listing import Listing
 from inspector.client.engine.negotiation import Negotiation
+from inspector.client.engine.pending_requests import Call, Pending, Response
 from inspector.client.engine.tasks import Tasks
 from inspector.client.engine.timeout_reason import explain_timeout
 from inspector.client.engine.wire import Wire

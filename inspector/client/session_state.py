@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Coroutine, Sequence
 from typing import Any, Protocol
 
-from inspector.client.engine.calls import Call
+from inspector.client.engine.pending_requests import Call
 from inspector.client.inbox import Inbox, Question
 from inspector.client.inbox import State as QuestionState
 from inspector.client.options import Options

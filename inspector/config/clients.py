@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from inspector.config import definition, expand, files, logins, members, registry
+from inspector.config import definition, entry_fields, expand, files, logins, registry
 from inspector.config.definition import Definition
 from inspector.config.places import Family, Place
 from inspector.config.targets import NO_OPTIONS, ServerOptions
@@ -121,14 +121,14 @@ def _own_server(raw: Mapping[str, Any], folder: Path) -> Definition:
     for key in raw:
         if key not in OWN_KEYS:
             raise _unknown(key, OWN_KEYS, "")
-    era = members.text(raw, "era")
+    era = entry_fields.text(raw, "era")
     if era and era not in _ERAS:
         raise ConfigError(f"“era” is {files.shown(era)}", hint="Known are auto, legacy and modern.")
     options = ServerOptions(
         era=_ERAS.get(era),
-        protocol=members.text(raw, "protocol") or None,
-        timeout=members.seconds(raw, "timeout"),
-        roots=tuple(_root(root, folder) for root in members.texts(raw, "roots")),
+        protocol=entry_fields.text(raw, "protocol") or None,
+        timeout=entry_fields.seconds(raw, "timeout"),
+        roots=tuple(_root(root, folder) for root in entry_fields.texts(raw, "roots")),
     )
     plain = dict(raw)
     for key in ("env", "headers"):
@@ -143,9 +143,9 @@ def _own_server(raw: Mapping[str, Any], folder: Path) -> Definition:
         except ValueError as error:
             raise ConfigError(f"“command” cannot be split into words: {split_reason(error)}") from None
     if isinstance(command, list):
-        words = members.texts({"command": command}, "command")
-        plain |= {"command": words[0] if words else "", "args": [*words[1:], *members.texts(raw, "args")]}
-    verify, proxy = members.flag(raw, "verify", True), members.text(raw, "proxy")
+        words = entry_fields.texts({"command": command}, "command")
+        plain |= {"command": words[0] if words else "", "args": [*words[1:], *entry_fields.texts(raw, "args")]}
+    verify, proxy = entry_fields.flag(raw, "verify", True), entry_fields.text(raw, "proxy")
     made = _either(plain, options=options, verify=verify, proxy=proxy)
     auth = logins.read(raw)
     if auth and made.kind == "stdio":
@@ -155,7 +155,7 @@ def _own_server(raw: Mapping[str, Any], folder: Path) -> Definition:
 
 def _own_value(value: Any) -> Any:
     if isinstance(value, dict) and list(value) == ["value"]:
-        return members.text(value, "value").replace("${", "$${")
+        return entry_fields.text(value, "value").replace("${", "$${")
     if isinstance(value, str) and value.partition(":")[0] in ("env", "file", "keyring") and ":" in value:
         return f"${{{value}}}"
     return value
@@ -183,7 +183,7 @@ def _claude_code(data: Mapping[str, Any], place: Place, workspaces: list[Path]) 
 
 
 def _claude_code_server(raw: Mapping[str, Any]) -> Definition:
-    return _either(raw, options=ServerOptions(timeout=members.seconds(raw, "timeout", unit=0.001)))
+    return _either(raw, options=ServerOptions(timeout=entry_fields.seconds(raw, "timeout", unit=0.001)))
 
 
 def _claude_code_user(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
@@ -255,7 +255,7 @@ def _gemini(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> It
 
 
 def _gemini_server(raw: Mapping[str, Any]) -> Definition:
-    options = ServerOptions(timeout=members.seconds(raw, "timeout", unit=0.001))
+    options = ServerOptions(timeout=entry_fields.seconds(raw, "timeout", unit=0.001))
     if raw.get("httpUrl") is not None:
         return definition.http(raw, "httpUrl", transport="http", options=options)
     if raw.get("url") is not None and not definition.declared_transport(raw):
@@ -326,7 +326,7 @@ def _found(
         return Found(name, {}, ConfigError(f"it must be an object, not {files.kind_of(raw)}"), dialect)
     try:
         made: Definition | ConfigError = make(raw)
-        disabled = members.flag(raw, "disabled", False) or not members.flag(raw, "enabled", True)
+        disabled = entry_fields.flag(raw, "disabled", False) or not entry_fields.flag(raw, "enabled", True)
     except ConfigError as error:
         made, disabled = error, False
     inputs = tuple(replace(question, server=name) for question in inputs)

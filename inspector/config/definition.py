@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from inspector.config import files, secrecy
 from inspector.config.checks import format_command
-from inspector.config.members import text, text_map, texts
+from inspector.config.entry_fields import text, text_map, texts
 from inspector.config.targets import NO_OPTIONS, ServerOptions
 from inspector.errors import ConfigError
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from inspector.config import files
-from inspector.config.members import flag, text
+from inspector.config.entry_fields import flag, text
 from inspector.errors import ConfigError
 
 GRANTS = ("auto", "code", "client-credentials", "enterprise", "workload", "device")

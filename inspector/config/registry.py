@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from inspector.config import definition, files, members
+from inspector.config import definition, entry_fields, files
 from inspector.config.definition import Definition
 from inspector.config.expand import Expander, Question
 from inspector.errors import ConfigError
@@ -81,7 +81,7 @@ class _Form:
         """The value of an `Input` called `name`; None for an optional one that nobody gave."""
         fixed = item.get("value")
         if fixed is not None:
-            text = members.scalar(fixed, f"the value of {files.shown(name)}")
+            text = entry_fields.scalar(fixed, f"the value of {files.shown(name)}")
             found = self.template(text, item.get("variables"))
             if item.get("isSecret", item.get("is_secret")) is True and self._expander is not None:
                 self._expander.secrets.append(found)
@@ -118,7 +118,7 @@ class _Form:
             id=name,
             server=self.server,
             description=description if isinstance(description, str) else "",
-            default=None if default is None else members.scalar(default, f"the default of {files.shown(name)}"),
+            default=None if default is None else entry_fields.scalar(default, f"the default of {files.shown(name)}"),
             secret=item.get("isSecret", item.get("is_secret")) is True,
             choices=tuple(choice for choice in choices if isinstance(choice, str)) if isinstance(choices, list) else (),
         )
@@ -228,7 +228,7 @@ def _items(raw: Mapping[str, Any], key: str) -> list[Any]:
 
 def _text(raw: Mapping[str, Any], *keys: str) -> str:
     found = next((name for name in _spellings(*keys) if raw.get(name) is not None), keys[0])
-    return members.text(raw, found)
+    return entry_fields.text(raw, found)
 
 
 def _spellings(*keys: str) -> tuple[str, ...]:

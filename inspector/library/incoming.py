@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from inspector.client.engine.calls import Call
+from inspector.client.engine.pending_requests import Call
 from inspector.client.state.calls import Progress
 from inspector.journal.exchange import PROGRESS
 from inspector.journal.format import Dir

@@ -24,7 +24,7 @@ from inspector.protocol.views import Prompt, Resource, ResourceTemplate, Tool, V
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from inspector.client.engine.calls import Call
+    from inspector.client.engine.pending_requests import Call
     from inspector.client.inbox import Question
     from inspector.client.options import Options
     from inspector.client.state.calls import Progress

@@ -15,7 +15,7 @@ from inspector.protocol.jsonrpc import NotJson, parse
 from inspector.redact.edits import Edit, Found, applied
 from inspector.redact.rules import Rules
 from inspector.redact.scan import RUN, Scanner
-from inspector.redact.shapes import SHAPES
+from inspector.redact.token_patterns import SHAPES
 from inspector.version import __version__
 
 MOST_VALUES = 20_000

@@ -12,7 +12,7 @@ from inspector.config.files import read_text
 from inspector.errors import UsageError
 from inspector.reasons import os_reason, regex_reason, yaml_reason
 from inspector.redact.paths import Path
-from inspector.redact.shapes import NAMES, SHAPES, Shape
+from inspector.redact.token_patterns import NAMES, SHAPES, Shape
 
 LARGEST_FILE = 1 << 20
 

@@ -34,7 +34,7 @@ from inspector.serving.base import Arrived, Client, Form, Head, Reply
 from inspector.serving.http import Binding
 from inspector.transports.recorded import fate, load
 from inspector.transports.recorded_play import Names, Play, Question, Questions, asked_as
-from inspector.transports.recorded_requests import HANDSHAKE, NOT_RECORDED, Match, Order, RecordedRequests
+from inspector.transports.request_matching import HANDSHAKE, NOT_RECORDED, Match, Order, RecordedRequests
 
 OnMiss = Literal["error", "last", "passthrough"]
 MOST_RECORDED = 100

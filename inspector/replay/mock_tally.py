@@ -8,7 +8,7 @@ from typing import Any
 
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import excerpt
-from inspector.transports.recorded_requests import HANDSHAKE
+from inspector.transports.request_matching import HANDSHAKE
 
 MOST_KEPT = 1000
 """Misses that are kept; further ones are counted."""

@@ -23,8 +23,8 @@ from inspector.journal.index import State
 from inspector.journal.journal import Frame, Journal
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
-from inspector.replay.carried import Carried
-from inspector.replay.parts import body_of, name_of, status_of, with_id
+from inspector.replay.compared_parts import body_of, name_of, status_of, with_id
+from inspector.replay.live_values import Carried
 from inspector.replay.report import Outcome, Report, Verdict
 from inspector.replay.script import Script, Step
 from inspector.transports.base import Outgoing

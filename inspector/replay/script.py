@@ -17,7 +17,7 @@ from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.journal.select import Query
 from inspector.protocol.jsonrpc import Shape
-from inspector.transports.recorded_requests import canonical
+from inspector.transports.request_matching import canonical
 
 _OPENINGS = ("initialize", "server/discover")
 _MESSAGES = (Kind.RPC, Kind.INVALID)

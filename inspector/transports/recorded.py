@@ -17,7 +17,7 @@ from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import encode
 from inspector.transports.base import Outgoing, Sink
 from inspector.transports.recorded_play import Play, Question, Questions
-from inspector.transports.recorded_requests import Order, RecordedRequests
+from inspector.transports.request_matching import Order, RecordedRequests
 
 
 class RecordedTransport:

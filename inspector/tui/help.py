@@ -10,8 +10,8 @@ from textual.binding import Binding, BindingType
 from textual.dom import DOMNode
 from textual.screen import ModalScreen
 
+from inspector.tui.available_verbs import contexts, who_does
 from inspector.tui.keymap import Hint, Keymap, label
-from inspector.tui.reach import contexts, who_does
 from inspector.tui.themes import ascii_only
 from inspector.tui.verbs import Verb
 from inspector.tui.widgets.edge import Edge

@@ -20,8 +20,8 @@ from textual.worker import get_current_worker
 
 from inspector.client.state.catalog import KINDS, ListName
 from inspector.text import safe
+from inspector.tui.available_verbs import contexts, who_does
 from inspector.tui.keymap import label
-from inspector.tui.reach import contexts, who_does
 from inspector.tui.themes import ascii_only, palette
 from inspector.tui.verbs import VERBS, Verb
 from inspector.tui.window import ShowsItems, window_of

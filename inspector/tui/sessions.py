@@ -10,7 +10,7 @@ from typing import Any
 from textual.message import Message
 from textual.screen import Screen
 
-from inspector.client.engine.calls import Call
+from inspector.client.engine.pending_requests import Call
 from inspector.client.session_state import SessionState
 from inspector.text import ellipsis, safe
 from inspector.tui.themes import signs_now

@@ -31,9 +31,9 @@ from inspector.auth.actions import (
     told,
 )
 from inspector.auth.person import Nobody
+from inspector.auth.renewal_lock import Lock
 from inspector.auth.runner import LOGIN_SECONDS, VISIT_SECONDS, Runner
 from inspector.auth.store import Store
-from inspector.auth.turns import Lock
 from inspector.auth.values import Client
 from inspector.errors import AuthorizationNeeded
 from tests.auth.hands import FakePerson, FakeRecorder, FakeWeb

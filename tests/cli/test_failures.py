@@ -12,7 +12,7 @@ import pytest
 
 from inspector.cli import headless
 from inspector.cli.output import Output
-from inspector.cli.words import scan
+from inspector.cli.parser import scan
 from inspector.client.session import Session
 from inspector.errors import UsageError
 from tests.cli.conftest import Run, Script

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from inspector.cli import verbs
+from inspector.cli.parser import scan
 from inspector.cli.verb import load
-from inspector.cli.words import scan
 from tests import golden
 from tests.cli.conftest import Run
 

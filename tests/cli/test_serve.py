@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from inspector.cli.options import pace
+from inspector.cli.parser import scan
 from inspector.cli.serving import address, is_address
-from inspector.cli.words import scan
 from inspector.errors import UsageError
 from tests.cli.conftest import Run
 from tests.processes import DEMO, INSPECTOR, ROOT, environment

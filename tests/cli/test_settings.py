@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from inspector.cli import setup
-from inspector.cli.words import scan
+from inspector.cli.parser import scan
 from inspector.client.inbox import Standing
 from inspector.client.options import Options
 from inspector.config.expand import Question

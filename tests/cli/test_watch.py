@@ -16,7 +16,7 @@ import pytest
 from inspector.cli import watch
 from inspector.cli.output import Output
 from inspector.cli.watch import Watch
-from inspector.client.engine.calls import Call
+from inspector.client.engine.pending_requests import Call
 from inspector.client.session import Session
 from inspector.client.state.calls import Progress
 from inspector.config.targets import StdioTarget

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from inspector.client.engine.calls import Call
 from inspector.client.engine.listing import AT_ONCE
+from inspector.client.engine.pending_requests import Call
 from inspector.client.inbox import STANDING_MODEL, Standing, sampling_result
 from inspector.errors import (
     ConnectionProblem,

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from inspector.client.engine.calls import Call
+from inspector.client.engine.pending_requests import Call
 from inspector.client.inbox import Question, Standing, root_object
 from inspector.client.options import Options
 from inspector.client.session import Session

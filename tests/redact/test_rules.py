@@ -8,7 +8,7 @@ import pytest
 
 from inspector.errors import UsageError
 from inspector.redact.rules import read_rules
-from inspector.redact.shapes import NAMES
+from inspector.redact.token_patterns import NAMES
 
 
 def test_without_rules_everything_ordinary_is_looked_for() -> None:

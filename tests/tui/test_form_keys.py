@@ -9,8 +9,8 @@ import pytest
 
 from inspector.tui.app import InspectorApp
 from inspector.tui.ask.question import QuestionPane
+from inspector.tui.available_verbs import who_does
 from inspector.tui.main import chrome
-from inspector.tui.reach import who_does
 from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets.fields.base import FieldFrame
 from inspector.tui.work.request import RequestPane

@@ -13,8 +13,8 @@ from textual.widgets import Static
 
 import inspector.tui
 from inspector.tui.app import InspectorApp
+from inspector.tui.available_verbs import contexts, who_does
 from inspector.tui.main.layout import PaneLayout
-from inspector.tui.reach import contexts, who_does
 from inspector.tui.replay.playback import Playback
 from inspector.tui.verbs import BY_ID, CONTEXTS, VERBS
 from tests.tui.live_app import NARROW, becomes, main_screen, on_recording, running, shows

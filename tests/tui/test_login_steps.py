@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from textual.pilot import Pilot
 
-from inspector.auth import again
+from inspector.auth import rerun_step
 from inspector.client.state.login import AuthStep, Outcome
 from inspector.journal.journal import Journal
 from inspector.tui.login.document import LoginDocument, document_of, looked_at
@@ -127,7 +127,7 @@ def test_any_facts_of_a_step_can_be_drawn(name: str, said: dict[str, Any], text:
     assert "\x1b" not in words
     assert isinstance(looked_at(one), str)
     assert document_of([one], 0) == (0, 0)
-    again.before([(one.name, one.rule, one.facts)])
+    rerun_step.before([(one.name, one.rule, one.facts)])
 
 
 def fetched(journal: Journal, **more: Any) -> int:

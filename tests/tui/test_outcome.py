@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import pytest
 
-from inspector.client.engine.calls import Call
+from inspector.client.engine.pending_requests import Call
 from inspector.client.session import Session
 from inspector.errors import InspectorError
 from inspector.tui.work.outcome import Outcome, of_call, of_request

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from inspector.client.engine.calls import Call
+from inspector.client.engine.pending_requests import Call
 from inspector.client.session import Session
 from inspector.errors import InspectorError
 from inspector.tui.events import LeaveWork, OpenResource, Save, ShowExchange

@@ -9,7 +9,7 @@ from pathlib import Path
 from inspector.client.session import Session
 from inspector.config.settings import Settings
 from inspector.config.targets import StdioTarget
-from inspector.tui.reach import who_does
+from inspector.tui.available_verbs import who_does
 from inspector.tui.server.pane import ServerPane
 from inspector.tui.verbs import BY_ID
 from inspector.tui.work.request import RequestPane

@@ -10,7 +10,7 @@ from inspector.check.catalog import CheckTable
 from inspector.check.forms import Problem
 from inspector.check.interviews import Interview, interview, interviews, questions
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
-from inspector.check.trials import FEW, Question, everything, trials
+from inspector.check.tool_calls import FEW, Question, everything, trials
 from inspector.check.visit import Visit
 from inspector.protocol.jsonrpc import URL_ELICITATION_REQUIRED, Shape, excerpt
 

@@ -9,7 +9,7 @@ from inspector.check.catalog import CheckTable
 from inspector.check.declared import undeclared
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
 from inspector.check.survey import Survey
-from inspector.check.trials import trials
+from inspector.check.tool_calls import trials
 from inspector.check.visit import Visit
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, UNSUPPORTED_VERSION, Shape

@@ -10,7 +10,7 @@ from inspector.check.asked import Asked
 from inspector.check.catalog import CheckTable
 from inspector.check.declared import list_declared
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
-from inspector.check.trials import trials
+from inspector.check.tool_calls import trials
 from inspector.check.visit import Visit
 from inspector.check.warm_up import nowhere
 from inspector.errors import UsageError

@@ -10,7 +10,7 @@ from inspector.check.asked import Asked
 from inspector.check.catalog import CheckTable
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
 from inspector.check.raw_connection import PREFIX, RawConnection
-from inspector.check.trials import FEW, Trial, trials
+from inspector.check.tool_calls import FEW, Trial, trials
 from inspector.check.visit import Visit
 from inspector.journal.journal import Frame
 from inspector.protocol import jsonrpc

@@ -11,7 +11,7 @@ from inspector.check.checks.subscriptions import listening
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
 from inspector.check.raw_connection import PREFIX, RawConnection
 from inspector.check.raw_post import raw_post
-from inspector.check.trials import FEW, Trial, arguments_for, everything, trials, with_tasks
+from inspector.check.tool_calls import FEW, Trial, arguments_for, everything, trials, with_tasks
 from inspector.check.visit import Visit
 from inspector.check.watched import TASKS_EXTENSION
 from inspector.errors import HttpError

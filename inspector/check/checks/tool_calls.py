@@ -8,7 +8,7 @@ from inspector.check.asked import Asked
 from inspector.check.catalog import CheckTable
 from inspector.check.outcome import Outcome, bad, good, skipped
 from inspector.check.published import wrong_media
-from inspector.check.trials import trials
+from inspector.check.tool_calls import trials
 from inspector.check.visit import Visit
 from inspector.errors import SchemaError
 from inspector.protocol.jsonrpc import METHOD_NOT_FOUND, excerpt

@@ -11,7 +11,7 @@ from inspector.check.asked import Asked
 from inspector.check.catalog import CheckTable
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
 from inspector.check.raw_connection import RawConnection
-from inspector.check.trials import arguments_for
+from inspector.check.tool_calls import arguments_for
 from inspector.check.visit import Visit
 from inspector.protocol.jsonrpc import excerpt
 from inspector.protocol.views import is_read_only

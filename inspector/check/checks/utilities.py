@@ -10,7 +10,7 @@ from inspector.check.catalog import CheckTable
 from inspector.check.declared import undeclared
 from inspector.check.outcome import Outcome, bad, good, skipped
 from inspector.check.raw_connection import PREFIX
-from inspector.check.trials import FEW, trials
+from inspector.check.tool_calls import FEW, trials
 from inspector.check.visit import Visit
 from inspector.errors import UsageError
 from inspector.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, Shape, excerpt

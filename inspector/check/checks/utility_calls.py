@@ -12,7 +12,7 @@ from inspector.check.catalog import CheckTable
 from inspector.check.load import slowdown
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
 from inspector.check.raw_connection import RawConnection, is_refusal
-from inspector.check.trials import FEW, PROGRESS, Trial, trials
+from inspector.check.tool_calls import FEW, PROGRESS, Trial, trials
 from inspector.check.visit import Visit
 from inspector.journal.journal import Frame
 from inspector.protocol import jsonrpc

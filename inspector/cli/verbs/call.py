@@ -12,7 +12,7 @@ from inspector.protocol.jsonrpc import INVALID_PARAMS
 
 if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
-    from inspector.client.engine.calls import Call
+    from inspector.client.engine.pending_requests import Call
     from inspector.client.session import Session
     from inspector.journal.findings import Finding
     from inspector.journal.journal import Journal

@@ -106,7 +106,7 @@ def _as_json(report: Report, source: Path, written: Path | None) -> dict[str, An
 
 
 def _about() -> str:
-    from inspector.redact.shapes import NAMES, SHAPES
+    from inspector.redact.token_patterns import NAMES, SHAPES
 
     off = {shape.name for shape in SHAPES if not shape.ordinary}
     known = "; ".join(f"{name}{' (off)' if name in off else ''}: {summary}" for name, summary in NAMES.items())

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, Protocol
 
-from inspector.client.engine.calls import Call, Pending, Response
+from inspector.client.engine.pending_requests import Call, Pending, Response
 from inspector.client.options import Options
 from inspector.client.state.catalog import ListName
 from inspector.client.state.model import SessionModel

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from typing import Any, cast
 
-from inspector.client.engine.calls import Call
 from inspector.client.engine.engine import Engine
+from inspector.client.engine.pending_requests import Call
 from inspector.client.engine.tasks import Tasks
 from inspector.client.engine.url_elicitation import UrlElicitation, elicitations_of
 from inspector.client.inbox import TOPICS

@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from inspector.client.engine.calls import Call
 from inspector.client.engine.engine import Engine
+from inspector.client.engine.pending_requests import Call
 from inspector.client.state.catalog import KINDS
 from inspector.errors import InspectorError, NotOffered
 from inspector.journal.journal import Frame

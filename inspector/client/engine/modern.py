@@ -10,12 +10,12 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, cast
 
-from inspector.client.engine.calls import Call, Response
 from inspector.client.engine.engine import Engine
 from inspector.client.engine.header_fields import HeaderFields
 from inspector.client.engine.input_requests import InputRequests, Unanswered
 from inspector.client.engine.legacy import on_progress
 from inspector.client.engine.listening import Listening
+from inspector.client.engine.pending_requests import Call, Response
 from inspector.client.engine.tasks import Tasks
 from inspector.client.state.catalog import KINDS, ListName
 from inspector.client.state.server import VERSION_KEY, Server, discovered

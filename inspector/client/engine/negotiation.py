@@ -21,11 +21,11 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Protocol
 
-from inspector.client.engine.calls import Call
 from inspector.client.engine.driver import Driver
 from inspector.client.engine.engine import Engine
 from inspector.client.engine.legacy import LegacyDriver
 from inspector.client.engine.modern import ModernDriver, supported, versions_of
+from inspector.client.engine.pending_requests import Call
 from inspector.client.engine.tasks import Tasks
 from inspector.client.state.server import Server
 from inspector.config.targets import HttpTarget, Target

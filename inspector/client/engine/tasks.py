@@ -11,10 +11,10 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any
 
-from inspector.client.engine.calls import Call
 from inspector.client.engine.engine import Engine
 from inspector.client.engine.input_requests import InputRequests, Unanswered
 from inspector.client.engine.listening import FOR_EVER
+from inspector.client.engine.pending_requests import Call
 from inspector.client.state.calls import server_error
 from inspector.client.state.tasks import OVER, Task
 from inspector.errors import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.client.engine.calls import Call
+from inspector.client.engine.pending_requests import Call
 from inspector.journal.format import Dir
 from inspector.journal.index import State
 from inspector.journal.journal import Journal

@@ -8,9 +8,9 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from inspector.client.engine.calls import Call
 from inspector.client.engine.engine import Engine
 from inspector.client.engine.input_requests import InputRequests, Unanswered
+from inspector.client.engine.pending_requests import Call
 from inspector.errors import ServerError
 
 

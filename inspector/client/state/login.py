@@ -56,7 +56,7 @@ class AuthStep:
     ms: float = 0
     """What these took, in milliseconds."""
     again: tuple[AuthStep, ...] = ()
-    """What came of it each time it was run once more, alone: the last step told of each (see `auth/again.py`)."""
+    """What came of it each time it was run once more, alone: the last step told of each (see `auth/rerun_step.py`)."""
 
 
 @dataclass(frozen=True, slots=True)

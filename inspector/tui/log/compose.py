@@ -15,7 +15,7 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 
-from inspector.client.engine.calls import Call
+from inspector.client.engine.pending_requests import Call
 from inspector.client.session_state import Commands
 from inspector.errors import InspectorError
 from inspector.protocol import jsonrpc

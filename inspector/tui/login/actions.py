@@ -49,22 +49,22 @@ class LoginWork:
 
     def again(self, steps: list[AuthStep], at: int) -> None:
         """Run the step at a place again, alone, or say why that cannot be."""
-        from inspector.auth import again
+        from inspector.auth import rerun_step
 
         login, step = self._login, steps[at]
         if login is None:
             self._say(f"The server was asked nothing yet: {title(step)} cannot be run alone. Log in anew.")
             return
-        known = again.before([(each.name, each.rule, each.facts) for each in steps[: at + 1]])
+        known = rerun_step.before([(each.name, each.rule, each.facts) for each in steps[: at + 1]])
         if (
-            reason := again.why_not(step.name, known, login.authorization)
+            reason := rerun_step.why_not(step.name, known, login.authorization)
             if step.n
             else "It was not reached: log in anew."
         ):
             self._say(reason)
             return
         self._runs += 1
-        recorder = again.Beside(self._recorder(), step.n, self._runs)
+        recorder = rerun_step.Beside(self._recorder(), step.n, self._runs)
         self._run(self._again(login, recorder, step.name, known))
 
     def log_in(self) -> None:
@@ -103,9 +103,9 @@ class LoginWork:
     # Parts
 
     async def _again(self, login: Login, recorder: Any, name: str, known: Any) -> None:
-        from inspector.auth import again
+        from inspector.auth import rerun_step
 
-        await login.run(lambda: again.step(login.authorization, name, known), recorder)
+        await login.run(lambda: rerun_step.step(login.authorization, name, known), recorder)
 
     async def _log_in(self, login: Login) -> None:
         await login.run(login.authorization.log_in, self._recorder())

@@ -16,6 +16,7 @@ from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import KINDS, ListName
 from inspector.config.targets import RecordingTarget
 from inspector.tui import events
+from inspector.tui.available_verbs import lend
 from inspector.tui.dialogs import Choose, leave_calls
 from inspector.tui.diff.choose import compare_with
 from inspector.tui.keymap import Hint, bindings
@@ -24,7 +25,6 @@ from inspector.tui.main.layout import BREAKPOINTS, CSS, PaneLayout
 from inspector.tui.main.panes import Panes
 from inspector.tui.main.saving import Saving
 from inspector.tui.pane_keys import hints
-from inspector.tui.reach import lend
 from inspector.tui.server.connection import Connection
 from inspector.tui.server.file_watch import FileWatch
 from inspector.tui.server.pin_watch import PinWatch

@@ -16,12 +16,12 @@ from inspector.journal.filters import Filter
 from inspector.replay import places, speeds
 from inspector.replay.player import FOLD, Player
 from inspector.tui.advice import told
+from inspector.tui.available_verbs import lend
 from inspector.tui.dialogs import Choose
 from inspector.tui.events import ShowEvent
 from inspector.tui.keymap import Hint
 from inspector.tui.main.screen import MainScreen
 from inspector.tui.pane_keys import hints
-from inspector.tui.reach import lend
 from inspector.tui.replay import status
 from inspector.tui.replay.go_to import AskPlace
 from inspector.tui.replay.scrub import ScrubPane

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import islice
 
-from inspector.client.engine.calls import Call
 from inspector.client.engine.negotiation import BLIND_LIMIT, UNREAD_LIMIT
+from inspector.client.engine.pending_requests import Call
 from inspector.client.session_state import Commands
 from inspector.client.state.steps import Step, connection_steps, last_start
 from inspector.journal.format import Dir, Kind

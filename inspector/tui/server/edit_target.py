@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 
-from inspector.config.edited import edited
+from inspector.config.edited_target import edited
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import TargetError
 from inspector.tui.advice import told

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from inspector.client.engine.calls import Call
+from inspector.client.engine.pending_requests import Call
 from inspector.client.session_state import Commands
 from inspector.client.state.catalog import ListName
 from inspector.errors import UsageError

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from inspector.client.engine.calls import Call
+from inspector.client.engine.pending_requests import Call
 from inspector.client.state.calls import server_error
 from inspector.errors import (
     ConnectionProblem,

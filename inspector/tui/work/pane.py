@@ -15,7 +15,7 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.widget import Widget
 
-from inspector.client.engine.calls import Call
+from inspector.client.engine.pending_requests import Call
 from inspector.client.inbox import Question
 from inspector.client.revision_hints import revision_hint
 from inspector.client.session_state import SessionState

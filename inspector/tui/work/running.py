@@ -11,7 +11,7 @@ from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
 
-from inspector.client.engine.calls import Call
+from inspector.client.engine.pending_requests import Call
 from inspector.client.session_state import SessionState
 from inspector.client.state.calls import CallState, Progress
 from inspector.client.state.tasks import Task

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any
 
-from inspector.client.engine.calls import Call
+from inspector.client.engine.pending_requests import Call
 from inspector.client.state.calls import CallState
 from inspector.config.remember import ServerMemory
 from inspector.errors import InspectorError

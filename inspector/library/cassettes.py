@@ -20,7 +20,7 @@ from inspector.library.session import Session, need_asyncio, parts, running
 from inspector.library.sync import SyncSession
 from inspector.replay.mock import MockOptions
 from inspector.text import safe
-from inspector.transports.recorded_requests import HANDSHAKE
+from inspector.transports.request_matching import HANDSHAKE
 
 if TYPE_CHECKING:
     from types import TracebackType

@@ -1,4 +1,4 @@
-"""Memory of large results: what was freed goes back to the system."""
+"""Gives the memory of large results back to the system once it was freed."""
 
 from __future__ import annotations
 

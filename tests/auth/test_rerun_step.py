@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from inspector.auth import again
+from inspector.auth import rerun_step
 from inspector.auth.actions import Fetch
-from inspector.auth.again import Before, Beside
 from inspector.auth.authorize import Authorization
 from inspector.auth.options import AuthOptions
+from inspector.auth.rerun_step import Before, Beside
 from inspector.auth.values import Grant
 from tests.auth.hands import FakeRecorder
 from tests.auth.world import AS_PLACE, ISSUER, NOW, PRM_PLACE, REDIRECT, SERVER, World, grant, metadata, token
@@ -34,7 +34,7 @@ def granted() -> Grant:
 
 def test_the_protected_resource_metadata_are_read_again_from_the_place_that_the_challenge_named() -> None:
     world = World()
-    world.run(again.step(state(), "resource", KNOWN))
+    world.run(rerun_step.step(state(), "resource", KNOWN))
     assert fetched(world) == [("GET", PRM_PLACE)]
     assert [(each.step, each.ok) for each in world.told()] == [("resource", True)]
 
@@ -42,7 +42,7 @@ def test_the_protected_resource_metadata_are_read_again_from_the_place_that_the_
 @pytest.mark.parametrize("name", ["metadata", "issuer"])
 def test_the_metadata_are_read_again_and_checked_as_ever(name: str) -> None:
     world = World({AS_PLACE: metadata(issuer=f"{ISSUER}/")})
-    world.run(again.step(state(), name, KNOWN))
+    world.run(rerun_step.step(state(), name, KNOWN))
     assert fetched(world) == [("GET", AS_PLACE)]
     assert not world.told()[-1].ok
     assert "nothing from it is used" in world.told()[-1].text
@@ -50,14 +50,14 @@ def test_the_metadata_are_read_again_and_checked_as_ever(name: str) -> None:
 
 def test_metadata_of_2025_03_26_are_read_again_as_of_then() -> None:
     world = World()
-    world.run(again.step(state(), "metadata", Before((), "https://shop.example", "", "C-AUTH-35")))
+    world.run(rerun_step.step(state(), "metadata", Before((), "https://shop.example", "", "C-AUTH-35")))
     assert fetched(world) == [("GET", "https://shop.example/.well-known/oauth-authorization-server")]
     assert "default endpoints" in world.told()[-1].text
 
 
 def test_a_client_is_registered_again_for_the_same_address_and_kept() -> None:
     world = World({f"{ISSUER}/register": (201, {"client_id": "registered-2"})})
-    world.run(again.step(state(), "registration", KNOWN))
+    world.run(rerun_step.step(state(), "registration", KNOWN))
     assert fetched(world) == [("GET", AS_PLACE), ("POST", f"{ISSUER}/register")]
     assert world.clients[ISSUER].client_id == "registered-2"
     assert dict(world.told()[-1].facts)["redirect_uri"] == REDIRECT
@@ -66,7 +66,7 @@ def test_a_client_is_registered_again_for_the_same_address_and_kept() -> None:
 @pytest.mark.parametrize("name", ["refresh", "token"])
 def test_a_token_is_renewed_at_once_where_it_can_be(name: str) -> None:
     world, now = World({f"{ISSUER}/token": token(access_token="new", refresh_token="refresh-2")}), state(granted())
-    world.run(again.step(now, name, KNOWN))
+    world.run(rerun_step.step(now, name, KNOWN))
     assert now.grant is not None
     assert (now.grant.access_token, now.grant.refresh_token) == ("new", "refresh-2")
     assert world.store[ISSUER, SERVER].access_token == "new"
@@ -83,7 +83,7 @@ def test_a_token_is_renewed_at_once_where_it_can_be(name: str) -> None:
 def test_the_server_is_asked_again_without_a_token(status: int, challenge: Any, words: str) -> None:
     world, now = World(), state(granted())
     world.pages[SERVER] = (status, {}, challenge)
-    world.run(again.step(now, "challenge", KNOWN))
+    world.run(rerun_step.step(now, "challenge", KNOWN))
     assert fetched(world) == [("POST", SERVER)]
     sent = next(each for each in world.log if isinstance(each, Fetch))
     assert "authorization" not in {name.lower() for name, _ in sent.fields}
@@ -96,8 +96,8 @@ def test_the_server_is_asked_again_without_a_token(status: int, challenge: Any, 
 )
 def test_what_needs_a_person_a_code_or_nothing_at_all_is_not_run_alone(name: str) -> None:
     world = World()
-    assert again.why_not(name, KNOWN, state())
-    world.run(again.step(state(), name, KNOWN))
+    assert rerun_step.why_not(name, KNOWN, state())
+    world.run(rerun_step.step(state(), name, KNOWN))
     assert fetched(world) == []
 
 
@@ -105,27 +105,27 @@ def test_what_needs_a_person_a_code_or_nothing_at_all_is_not_run_alone(name: str
 def test_a_spent_code_is_never_sent_again(name: str) -> None:
     """C-AUTH-22."""
     world = World()
-    assert again.why_not(name, KNOWN, state())
-    world.run(again.step(state(), name, KNOWN))
+    assert rerun_step.why_not(name, KNOWN, state())
+    world.run(rerun_step.step(state(), name, KNOWN))
     assert fetched(world) == []
 
 
 def test_no_client_is_registered_in_a_step_that_registered_none() -> None:
-    assert "No client is registered" in again.why_not("registration", Before(issuer=ISSUER), state())
+    assert "No client is registered" in rerun_step.why_not("registration", Before(issuer=ISSUER), state())
 
 
 def test_what_nobody_answers_is_told_and_not_raised() -> None:
     world = World({PRM_PLACE: (500, {}), AS_PLACE: (500, {})})
-    world.run(again.step(state(), "metadata", KNOWN))
+    world.run(rerun_step.step(state(), "metadata", KNOWN))
     assert not world.told()[-1].ok
     assert world.told()[-1].step == "metadata"
 
 
 def test_what_was_known_is_taken_from_the_steps_and_strange_facts_are_nothing() -> None:
     strange: Any = {"challenge": ["Bearer x=1", 5, None], "issuer": {"a": 1}, "redirect_uri": 7}
-    found = again.before([("challenge", "", strange), ("server", "", strange), ("metadata", "C-AUTH-09", strange)])
+    found = rerun_step.before([("challenge", "", strange), ("server", "", strange), ("metadata", "C-AUTH-09", strange)])
     assert found == Before(("Bearer x=1",), "", "", "C-AUTH-09", False)
-    found = again.before([("server", "", {"issuer": ISSUER}), ("registration", "", {"redirect_uri": REDIRECT})])
+    found = rerun_step.before([("server", "", {"issuer": ISSUER}), ("registration", "", {"redirect_uri": REDIRECT})])
     assert (found.issuer, found.redirect_uri, found.registered) == (ISSUER, REDIRECT, True)
 
 
@@ -139,6 +139,6 @@ def test_what_is_told_belongs_to_the_step_that_is_run_again() -> None:
 
 def test_nothing_that_is_found_so_is_used() -> None:
     world, now = World({AS_PLACE: metadata(token_endpoint="https://login.example/other")}), state(granted())
-    world.run(again.step(now, "metadata", KNOWN))
+    world.run(rerun_step.step(now, "metadata", KNOWN))
     assert now.found is None
     assert now.grant == granted()

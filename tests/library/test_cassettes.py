@@ -10,7 +10,7 @@ import pytest
 
 import inspector
 from inspector.compare.rules import DEFAULT
-from inspector.library.taped import Mode, Taped, TapedServer
+from inspector.library.cassettes import Mode, Taped, TapedServer
 from tests.library.test_apps import App
 
 DEMO = [sys.executable, "-m", "inspector.demo"]

@@ -14,7 +14,7 @@ from inspector.protocol.jsonrpc import Shape, id_key, shape_of
 from inspector.protocol.revisions import LEGACY, features
 
 
-class Manners:
+class CorrectClient:
     """What a right client may send next on one connection. Told of all that passes on it."""
 
     def __init__(self, revision: str) -> None:

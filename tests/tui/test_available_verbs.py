@@ -5,8 +5,8 @@ from __future__ import annotations
 from textual.app import App
 from textual.screen import Screen
 
+from inspector.tui.available_verbs import contexts, lend, who_does
 from inspector.tui.keymap import bindings
-from inspector.tui.reach import contexts, lend, who_does
 from inspector.tui.verbs import BY_ID
 
 

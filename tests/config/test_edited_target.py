@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.config.edited import edited
+from inspector.config.edited_target import edited
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import TargetError
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inspector.cli.parser import asks_for_json, check_command, scan
 from inspector.cli.verb import Invocation
-from inspector.cli.words import asks_for_json, check_command, scan
 from inspector.errors import UsageError
 
 
