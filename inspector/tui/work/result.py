@@ -19,8 +19,8 @@ from inspector.protocol.results import text_blocks
 from inspector.text import duration, size
 from inspector.tui.advice import advice
 from inspector.tui.events import Copy, HintsChanged, LeaveWork, OpenResource, Save, ShowExchange
-from inspector.tui.keymap import Hint, bindings
 from inspector.tui.freed_memory import return_freed_memory
+from inspector.tui.keymap import Hint, bindings
 from inspector.tui.pane_keys import hints
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
