@@ -11,7 +11,7 @@ from inspector.text import UNSAFE
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 has no way to write (section 2.2)."""
-_UNSAFE = re.compile(f"[{UNSAFE}]")
+_UNSAFE = re.compile(f"[{UNSAFE}\r]")  # A bare CR would be read back as LF (XML 1.0 section 2.11).
 
 
 class Case(NamedTuple):

@@ -206,13 +206,21 @@ SDKS: tuple[Sdk, ...] = (
     ),
     Sdk(
         "Go SDK 1.8",
-        ((r'"code":-32601,"message":"method not found: \\"inspector/no-such-method\\""',),),
         (
+            (r'"code":-32601,"message":"method not found: \\"inspector/no-such-method\\""',),
+            # Over HTTP an unknown method is answered with plain text, not with a message. Other errors name its types.
+            (r"into a \*mcp\.CallToolParamsRaw: json: ",),
+        ),
+        (
+            Cause("BASE-06", r"answered 400 Bad Request to \S+: JSON RPC not handled: ", _WEB),
             Cause("BASE-07", r"no answers any more: The server ended with exit code", _STDIO),
+            Cause("BASE-07", r"^Broken JSON was refused with status 400, without error -32700", _WEB),
             Cause("BASE-08", _NO_METHOD),
             Cause("BASE-18", r"^A request without _meta was (served|answered with error 0 )", _STDIO),
             Cause("LIFE-23", r"answered with error -32601 .{0,3}method not found", _STDIO),
+            Cause("LIFE-23", r"Bad Request: Unsupported protocol version \(supported versions: ", _WEB),
             Cause("LIFE-24", r"^A request of revision \S+ was answered with the result", _STDIO),
+            Cause("LIFE-24", r"Bad Request: Unsupported protocol version \(supported versions: ", _WEB),
             Cause("RES-07", r"answered with error -32602 .{0,3}Resource not found"),
             Cause("STDIO-06", r"no answers any more: The server ended with exit code", _STDIO),
             Cause("UTIL-09", r"^A level that does not exist is answered with the result \{\}"),

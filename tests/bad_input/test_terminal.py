@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from cases import EVIL
 
+from inspector import junit
 from tests.bad_input.conftest import OnTerminal, Run, Serve
 from tests.processes import Ran
 
@@ -59,6 +60,27 @@ def test_log_lines_are_safe(run: Run, serve: Serve) -> None:
     ran = run("call", "echo", *serve("escapes"))
     assert ran.err.startswith("info ␛]0;owned␇")
     assert is_safe(ran)
+
+
+@pytest.mark.parametrize(
+    ("words", "escape"),
+    [
+        (["tools", "--json"], "\\u202e"), (["call", "echo", "--json"], "\\u009b"),
+    ],
+)  # fmt: skip
+def test_json_writes_escapes(run: Run, serve: Serve, words: list[str], escape: str) -> None:
+    ran = run(*words, *serve("escapes"))
+    assert ran.code in (0, 1, 5)
+    assert escape in ran.out.lower()
+    assert is_safe(ran)
+
+
+def test_a_junit_report_writes_escapes() -> None:
+    case = junit.Case(f"the tool {EVIL}\x9b", "tools", f"It says \u202e{EVIL}", details=EVIL)
+    text = junit.document("server", [case])
+    assert "&#x9b;" in text
+    assert "&#x202e;" in text
+    assert UNSAFE.findall(text) == []
 
 
 def test_transcripts_are_safe(run: Run, serve: Serve, recording: Path) -> None:

@@ -28,6 +28,7 @@ NO_METHOD = '{"jsonrpc":"2.0","id":6,"error":{"code":-32601,"message":"Method no
 MCP_SERVER = '{"result":{"content":[{"type":"text","text":"MCP error -32602: Tool x not found"}],"isError":true},"jsonrpc":"2.0","id":7}'
 TYPESCRIPT_2 = '{"jsonrpc":"2.0","id":8,"error":{"code":-32602,"message":"Request is missing the required _meta envelope for protocol revision 2026-07-28"}}'
 GO = r'{"jsonrpc":"2.0","id":6,"error":{"code":-32601,"message":"method not found: \"inspector/no-such-method\""}}'
+GO_HTTP = r'{"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"invalid params: unmarshaling \"[]\" into a *mcp.CallToolParamsRaw: json: cannot unmarshal"}}'
 PLAIN = '{"jsonrpc":"2.0","id":4,"result":{"tools":[]}}'
 
 
@@ -64,6 +65,7 @@ def seen(*messages: str) -> Recognised:
         ([TYPESCRIPT_1, NO_METHOD, MCP_SERVER], "TypeScript SDK 1.32 (McpServer)"),
         ([TYPESCRIPT_1, NO_METHOD, TYPESCRIPT_2], "TypeScript SDK 2.4"),
         ([GO], "Go SDK 1.8"),
+        ([GO_HTTP], "Go SDK 1.8"),
         ([], ""),
         ([PLAIN, NO_METHOD], ""),
         ([TYPESCRIPT_1], ""),  # One sign alone is not enough.
@@ -145,6 +147,24 @@ def test_a_server_whose_only_fault_is_the_go_sdks_passes_under_app() -> None:
     assert report([ends], GO, policy=Policy(profile="app")).exit_code == 0
     assert report([hangs], GO, policy=Policy(profile="app")).exit_code == 5
     assert report([ends], PLAIN, policy=Policy(profile="app")).exit_code == 5
+
+
+@pytest.mark.parametrize(
+    ("id", "text", "of_sdk"),
+    [
+        ("BASE-06", "There was no answer to an unknown method: h answered 400 Bad Request to x: {}", True),
+        ("BASE-06", "An unknown method was answered with the result {{}}.", False),
+        ("LIFE-23", "A request of revision 1900-01-01 was answered with nothing ({}).", True),
+        ("LIFE-23", "A request of revision 1900-01-01 was answered with the result {{}}.", False),
+    ],
+)
+def test_over_http_the_go_sdk_refuses_with_a_page_of_text(id: str, text: str, of_sdk: bool) -> None:
+    page = {
+        "BASE-06": 'JSON RPC not handled: "x" unsupported.',
+        "LIFE-23": "Bad Request: Unsupported protocol version (supported versions: 2026-07-28)",
+    }[id]
+    refused = result(id, bad(text.format(page), 3), "http")
+    assert report([refused], GO_HTTP, policy=Policy(profile="app")).exit_code == (0 if of_sdk else 5)
 
 
 def test_what_an_author_can_switch_on_counts_and_names_the_option() -> None:

@@ -85,3 +85,12 @@ def test_the_last_words_of_a_server_are_told_without_it(run: Run, stream: str, j
     assert ran.code == 4
     assert leaks(ran.out + ran.err) == []
     assert stream == "stdout" or "cannot use ‹redacted " in ran.err
+
+
+@pytest.mark.parametrize("json_wanted", [(), ("--json",)])
+def test_the_hint_that_repeats_the_command_line_is_without_it(run: Run, json_wanted: tuple[str, ...]) -> None:
+    dies = [sys.executable, "-c", "import sys; sys.exit(3)", "--token", SECRET]
+    ran = run("info", *json_wanted, "--env", f"SHOP_TOKEN={SECRET}", "--", *dies)
+    assert ran.code == 4
+    assert leaks(ran.out + ran.err) == []
+    assert "--token '‹redacted " in ran.err or "--token ‹redacted " in ran.err

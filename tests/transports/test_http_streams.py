@@ -563,6 +563,7 @@ async def test_an_rpc_error_alone_on_a_stream_does_not_hang_the_request(serve, p
 
 async def test_a_flood_of_requests_is_not_read_on_while_the_replies_wait(serve, peer, monkeypatch):
     monkeypatch.setattr(http_tasks, "MOST_SENDING", 5)
+    monkeypatch.setattr(http_tasks, "REPLIES_AT_ONCE", 2)
     taken, total = asyncio.Event(), 400
     at_once = most_at_once = 0
 

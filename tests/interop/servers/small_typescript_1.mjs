@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 
 const [sdk, port] = process.argv.slice(2);
 const { Server } = await import(`${sdk}/server/index.js`);
-const { CallToolRequestSchema, ListToolsRequestSchema } = await import(`${sdk}/types.js`);
+const { CallToolRequestSchema, ErrorCode, ListToolsRequestSchema, McpError } = await import(`${sdk}/types.js`);
 const number = { type: 'number' };
 const add = {
   name: 'add',
@@ -16,9 +16,10 @@ const add = {
 function made() {
   const server = new Server({ name: 'small', version: '1.0' }, { capabilities: { tools: {} } });
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: [add] }));
-  server.setRequestHandler(CallToolRequestSchema, ({ params: { arguments: { a, b } } }) => ({
-    content: [{ type: 'text', text: `the sum is ${a + b}` }],
-  }));
+  server.setRequestHandler(CallToolRequestSchema, ({ params: { name, arguments: { a, b } = {} } }) => {
+    if (name !== add.name) throw new McpError(ErrorCode.InvalidParams, `Unknown tool: ${name}`);
+    return { content: [{ type: 'text', text: `the sum is ${a + b}` }] };
+  });
   return server;
 }
 

@@ -2,9 +2,10 @@
 // clients of the handshake era. Over stdio; with a port over Streamable HTTP. Stands where the SDK is installed.
 import { createServer } from 'node:http';
 import { toNodeHandler } from '@modelcontextprotocol/node';
-import { Server, createMcpHandler } from '@modelcontextprotocol/server';
+import { ProtocolError, Server, createMcpHandler } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 
+const INVALID_PARAMS = -32602;
 const [handshakes, port] = process.argv.slice(2);
 const number = { type: 'number' };
 const add = {
@@ -16,9 +17,10 @@ const add = {
 function made() {
   const server = new Server({ name: 'small', version: '1.0' }, { capabilities: { tools: {} } });
   server.setRequestHandler('tools/list', () => ({ tools: [add] }));
-  server.setRequestHandler('tools/call', ({ params: { arguments: { a, b } } }) => ({
-    content: [{ type: 'text', text: `the sum is ${a + b}` }],
-  }));
+  server.setRequestHandler('tools/call', ({ params: { name, arguments: { a, b } = {} } }) => {
+    if (name !== add.name) throw new ProtocolError(INVALID_PARAMS, `Unknown tool: ${name}`);
+    return { content: [{ type: 'text', text: `the sum is ${a + b}` }] };
+  });
   return server;
 }
 

@@ -97,12 +97,15 @@ function made() {
     resourceTemplates: [{ uriTemplate: 'test://items/{id}', name: 'item' }],
   }));
   server.setRequestHandler('resources/read', ({ params: { uri } }) => ({ contents: [{ uri, text: read(uri) }] }));
+  server.setRequestHandler('resources/subscribe', () => ({}));
+  server.setRequestHandler('resources/unsubscribe', () => ({}));
   server.setRequestHandler('prompts/list', () => ({
     prompts: [{ name: 'review', arguments: [{ name: 'language', required: true }] }],
   }));
   server.setRequestHandler('prompts/get', ({ params }) => {
     if (params.name !== 'review') throw new ProtocolError(INVALID_PARAMS, `Unknown prompt: ${params.name}`);
-    const words = `Please review this ${params.arguments?.language} code.`;
+    if (!params.arguments?.language) throw new ProtocolError(INVALID_PARAMS, 'The prompt needs a language');
+    const words = `Please review this ${params.arguments.language} code.`;
     return { messages: [{ role: 'user', content: { type: 'text', text: words } }] };
   });
   server.setRequestHandler('completion/complete', ({ params }) => {
