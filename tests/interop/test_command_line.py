@@ -113,4 +113,5 @@ def test_resources_prompts_completion_and_requests(terminal: Terminal) -> None:
     assert (ran.code, ran.error["error"]["code"]) == (1, -32601)
     ran = terminal("read", "no://such/resource")
     assert ran.code == 1
-    assert ran.err.startswith("error: ")
+    # A note may come before it: a slow machine makes a server look silent.
+    assert "error: The server answered resources/read with error" in ran.err
