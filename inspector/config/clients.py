@@ -109,6 +109,10 @@ def _own(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Itera
     for key in data:
         if key not in _OWN_TOP:
             raise _unknown(key, _OWN_TOP, str(place.path))
+    try:
+        entry_fields.text(data, "$schema")
+    except ConfigError as error:
+        raise ConfigError(f"{place.path}: {error.message}") from None
     servers = _servers(data, "servers", place) | _servers(data, "mcpServers", place)
     if not ("servers" in data or "mcpServers" in data):
         raise ConfigError(f"{place.path} names no servers", hint="It needs a “servers” object.")
@@ -135,7 +139,7 @@ def _own_server(raw: Mapping[str, Any], folder: Path) -> Definition:
         if isinstance(raw.get(key), dict):
             plain[key] = {name: _own_value(value) for name, value in raw[key].items()}
     command = raw.get("command")
-    if isinstance(command, str) and "args" not in raw and " " in command.strip():
+    if isinstance(command, str) and raw.get("args") is None and " " in command.strip():
         import shlex
 
         try:
@@ -145,12 +149,23 @@ def _own_server(raw: Mapping[str, Any], folder: Path) -> Definition:
     if isinstance(command, list):
         words = entry_fields.texts({"command": command}, "command")
         plain |= {"command": words[0] if words else "", "args": [*words[1:], *entry_fields.texts(raw, "args")]}
+    _check_types(plain)
     verify, proxy = entry_fields.flag(raw, "verify", True), entry_fields.text(raw, "proxy")
     made = _either(plain, options=options, verify=verify, proxy=proxy)
     auth = logins.read(raw)
     if auth and made.kind == "stdio":
         raise ConfigError("“auth” is for servers at a URL", hint="A command gets its secrets with “env” (C-STDIO-09).")
     return replace(made, auth=auth)
+
+
+def _check_types(plain: Mapping[str, Any]) -> None:
+    """Refuse a value of a wrong type also where the entry does not use it, as `headers` of a command."""
+    for key in ("command", "url", "envFile", "cwd", "description"):
+        entry_fields.text(plain, key)
+    entry_fields.texts(plain, "args")
+    for key in ("env", "headers"):
+        entry_fields.text_map(plain, key)
+    definition.declared_transport({"transport": plain.get("transport")})
 
 
 def _own_value(value: Any) -> Any:

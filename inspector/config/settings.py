@@ -114,6 +114,8 @@ def _from_file(file: Path | None, environ: Mapping[str, str]) -> dict[str, Any]:
     if file is None and not files.present(path):
         return {}
     data = files.load_object(path)
+    if not isinstance(data.get("$schema"), str | None):
+        raise ConfigError(f"“$schema” in {path} must be text, not {_shown_value(data['$schema'])}")
     return {name: _checked(name, value, str(path)) for name, value in data.items() if name != "$schema"}
 
 

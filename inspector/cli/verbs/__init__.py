@@ -28,6 +28,7 @@ SUMMARIES = {
     "check": "what a server does against the specification, with evidence",
     "doctor": "why a connection fails, step by step, and what mends it",
     "servers": "list the servers that config files name, and where you are logged in",
+    "settings": "print the settings that are in force",
     "login": "log in to a server, for this and the next commands",
     "logout": "end the login to a server",
     "recordings": "list the recordings that are kept",

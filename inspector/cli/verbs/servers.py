@@ -28,6 +28,13 @@ def run(said: Invocation) -> int:
     from inspector.config.servers import find_servers
 
     out = Output.of(said)
+    if said.option("schema"):
+        import json
+
+        from inspector.config.models import servers_schema
+
+        out.document_text(json.dumps(servers_schema(), indent=2, ensure_ascii=False))
+        return 0
     found = find_servers(config=said.option("config"))
     logins = _logins()
     memory = trust.Memory()
@@ -114,12 +121,20 @@ VERBS = {
         "servers",
         run,
         target="none",
-        options=(Option("--config", "Only this config file.", "FILE", read=path, completes="file"),),
+        options=(
+            Option("--config", "Only this config file.", "FILE", read=path, completes="file"),
+            Option("--schema", "Print the JSON Schema of inspector.json, for editors."),
+        ),
         about=(
             "Prints the word that opens each server, whose file it is in, how opening it went last, and its command or "
             "URL; then where you are logged in. Starts none. An entry marked “asks first” is in a file of this folder "
             "and uses your secrets, a proxy, or no verification: opening it asks you, or needs --trust."
         ),
-        examples=("inspector servers", "inspector servers --json", "inspector servers --config mcp.json"),
+        examples=(
+            "inspector servers",
+            "inspector servers --json",
+            "inspector servers --config mcp.json",
+            "inspector servers --schema",
+        ),
     )
 }

@@ -1,0 +1,50 @@
+"""`inspector settings`: the settings that are in force, and the JSON Schema of their file."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from inspector.cli.options import Option
+from inspector.cli.output import Output
+from inspector.cli.verb import Verb
+
+if TYPE_CHECKING:
+    from inspector.cli.verb import Invocation
+
+NAME = 120
+VALUE = 2000
+
+
+def run(said: Invocation) -> int:
+    """Print each setting after the file and the environment; with `--schema` the JSON Schema of the file."""
+    out = Output.of(said)
+    if said.option("schema"):
+        from inspector.config.models import settings_schema
+
+        out.document_text(json.dumps(settings_schema(), indent=2, ensure_ascii=False))
+        return 0
+    from inspector.config.settings import load_settings, settings_file
+
+    found = asdict(load_settings())
+    path = settings_file()
+    if out.json:
+        out.document({"path": str(path), "settings": found})
+        return 0
+    out.table([(name, out.safe(json.dumps(value, ensure_ascii=False), VALUE)) for name, value in found.items()])
+    missing = "" if path.exists() else ", which does not exist"
+    out.note(f"The file is {out.safe(str(path))}{missing}.")
+    return 0
+
+
+VERBS = {
+    "settings": Verb(
+        "settings",
+        run,
+        target="none",
+        options=(Option("--schema", "Print the JSON Schema of settings.json, for editors."),),
+        about="Prints each setting with its value: the default, settings.json, or a variable INSPECTOR_NAME.",
+        examples=("inspector settings", "inspector settings --json", "inspector settings --schema"),
+    )
+}

@@ -1,0 +1,512 @@
+"""The public shape of `settings.json` and of `inspector.json`, as pydantic models; their JSON Schemas are for editors.
+
+The start path reads these files with `settings` and `clients`, which load no library. `tests/config/test_models.py`
+holds that both accept the same files and read the same values. Import this module only where a model is needed.
+
+A key that is null counts as left out. An unknown key is an error that names the nearest known key.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    Strict,
+    WithJsonSchema,
+    WrapValidator,
+    model_validator,
+)
+from pydantic.alias_generators import to_camel
+from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core import PydanticCustomError
+
+from inspector.config import files
+from inspector.reasons import split_reason
+
+_PLACE_OF_SECRET = r"^(?:(?:env|file|keyring):[\s\S]+|\$\{[^${}]+\})$"
+
+
+class _Schema(GenerateJsonSchema):
+    """A schema without the titles that pydantic makes of names."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+
+def settings_schema() -> dict[str, Any]:
+    """The JSON Schema (2020-12) of `settings.json`."""
+    return {"$schema": _Schema.schema_dialect} | SettingsModel.model_json_schema(schema_generator=_Schema)
+
+
+def servers_schema() -> dict[str, Any]:
+    """The JSON Schema (2020-12) of `inspector.json`."""
+    return {"$schema": _Schema.schema_dialect} | ServersModel.model_json_schema(schema_generator=_Schema)
+
+
+def _wrong(message: str) -> PydanticCustomError:
+    # A brace would begin a placeholder of the template.
+    return PydanticCustomError("config", "{message}", {"message": message})
+
+
+# Pydantic's own `str` refuses lone surrogates. Reading a file does not: what is done with a text decides about them.
+def _text(value: Any, _: Any) -> str:
+    if not isinstance(value, str):
+        raise _wrong("must be text")
+    return value
+
+
+def _whole(value: Any) -> Any:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _scalar(value: Any, _: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool | int | float):
+        return json.dumps(value)
+    raise _wrong("must be text, a number, true or false")
+
+
+Text = Annotated[str, WrapValidator(_text), WithJsonSchema({"type": "string"})]
+Scalar = Annotated[str, WrapValidator(_scalar), WithJsonSchema({"type": ["string", "number", "boolean"]})]
+"""A text; a number or a boolean counts as its JSON text."""
+Flag = Annotated[bool, Strict()]
+Seconds = Annotated[float, Strict(), Field(gt=0, lt=1e9)]
+Count = Annotated[int, BeforeValidator(_whole), Strict(), Field(ge=0)]
+PositiveCount = Annotated[int, BeforeValidator(_whole), Strict(), Field(gt=0)]
+
+
+class _Keys(BaseModel):
+    """An object all of whose keys are known."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _only_known_keys(cls, value: Any) -> Any:
+        known = [field.alias or name for name, field in cls.model_fields.items()]
+        for key in value if isinstance(value, Mapping) else ():
+            if key not in known:
+                near = files.nearest(key, known)
+                hint = f"Did you mean “{near}”?" if near else f"Known are {', '.join(known)}."
+                raise _wrong(f"“{files.shown(key)}” is not a key that Inspector knows. {hint}")
+        return value
+
+
+class SettingsModel(_Keys):
+    """The settings of Inspector: `settings.json` in the config folder."""
+
+    model_config = ConfigDict(title="Inspector settings")
+
+    schema_: Text | None = Field(None, alias="$schema", examples=["./settings.schema.json"])
+    """The address of this schema, for editors. Inspector does not read it."""
+
+    timeout: Seconds = Field(60.0, examples=[30])
+    """Seconds without an answer or progress after which a request is given up. Default: 60."""
+
+    max_timeout: Seconds = Field(600.0, examples=[1800])
+    """Seconds after which a request is given up in spite of progress. A value below `timeout` counts as `timeout`.
+    Default: 600."""
+
+    era: Literal["auto", "legacy", "modern"] = "auto"
+    """Protocol era to speak; `auto` finds out. Default: auto."""
+
+    protocol: Text = Field("", examples=["2025-11-25"])
+    """Protocol revision to offer. Default: empty, which is the newest of the era."""
+
+    log_level: (
+        Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] | None
+    ) = Field(None, examples=["info"])  # fmt: skip
+    """Least severe log message wanted from servers. Default: null, which leaves it to the server."""
+
+    roots: tuple[Text, ...] = Field((), examples=[["file:///home/ada/src"]])
+    """URIs given to a server that asks for roots. Default: none."""
+
+    sampling: Text = Field("ask", examples=["decline"])
+    """Answer to sampling requests: `ask` puts them into the inbox, `decline` declines, other text is the answer.
+    Default: ask."""
+
+    elicitation: Literal["ask", "defaults", "decline", "cancel"] | dict[Text, Any] = Field(
+        "ask", examples=["defaults", {"name": "Ada"}]
+    )
+    """Answer to elicitation requests: `ask`, `defaults`, `decline`, `cancel`, or an object with the values.
+    Default: ask."""
+
+    max_body_bytes: PositiveCount | None = Field(None, examples=[1048576])
+    """Longest message that is read, in bytes. Default: null, which is 268435456 (256 MiB)."""
+
+    max_recording_bytes: PositiveCount | None = Field(2 << 30, examples=[536870912])
+    """Size of one recording in bytes, above which messages are counted and their bodies are not kept. null: no limit.
+    Default: 2147483648 (2 GiB)."""
+
+    record: Flag = True
+    """Whether sessions are kept as recordings. Default: true."""
+
+    keep_recordings: Count = Field(1000, examples=[50])
+    """Number of recordings that are kept; the oldest are removed first. Default: 1000."""
+
+    keep_recordings_bytes: Count = Field(2_000_000_000, examples=[500000000])
+    """Bytes that the kept recordings may have together. Default: 2000000000."""
+
+    check_pins: Flag = True
+    """Whether a pinned server is compared with its pin in every session. Default: true."""
+
+    theme: Text = Field("dark", examples=["light"])
+    """Name of a bundled theme, or of a YAML file in the `themes` folder beside the settings. Default: dark."""
+
+    keymap: dict[Text, Text] = Field(default_factory=dict, examples=[{"call.send": "ctrl+r"}])
+    """Keys by action id; several keys are separated by commas. Default: none."""
+
+    ascii: Literal["auto", "always", "never"] = "auto"
+    """Whether signs outside ASCII are replaced; `auto` does so where the locale is not UTF-8. Default: auto."""
+
+    follow: Flag = True
+    """Whether the message log begins by following its end. Default: true."""
+
+    mouse: Flag = True
+    """Whether the interface takes the mouse; false leaves it to the terminal's own selection. Default: true."""
+
+    diagnostics: Literal["debug", "info", "warning", "error"] = "warning"
+    """Least severe message that goes to Inspector's own log file. Default: warning."""
+
+
+class ValueModel(_Keys):
+    """A text that is not a reference, whatever it looks like."""
+
+    value: Text | None = Field(examples=["file:./dev.db"])
+    """The text."""
+
+
+def _plain(value: Any, handler: Any) -> Any:
+    """A scalar, or an object with nothing but a `value`."""
+    return handler(value) if isinstance(value, dict) else _scalar(value, None)
+
+
+def _value(value: Any, handler: Any) -> Any:
+    return handler(value) if isinstance(value, dict) else _scalar(value, None)
+
+
+_VALUE_SCHEMA = {
+    "anyOf": [{"type": ["string", "number", "boolean"]}, ValueModel.model_json_schema(schema_generator=_Schema)]
+}
+Value = Annotated[ValueModel | str, WrapValidator(_value), WithJsonSchema(_VALUE_SCHEMA)]
+
+
+def _without_null(value: Any) -> Any:
+    return {name: item for name, item in value.items() if item is not None} if isinstance(value, dict) else value
+
+
+Values = Annotated[
+    dict[Text, Value],
+    BeforeValidator(_without_null),
+    WithJsonSchema({
+        "type": "object",
+        "additionalProperties": {"anyOf": [*_VALUE_SCHEMA["anyOf"], {"type": "null"}]},
+    }),
+]  # fmt: skip
+
+
+def _place_of_secret(value: Any, _: Any) -> str:
+    if not re.fullmatch(_PLACE_OF_SECRET[1:-1], _text(value, _)):
+        # What is written there is not repeated: it may be the secret.
+        raise _wrong("must say where the secret is, not what it is. Write env:NAME, file:PATH or keyring:NAME.")
+    return str(value)
+
+
+Secret = Annotated[
+    str, WrapValidator(_place_of_secret), WithJsonSchema({"type": "string", "pattern": _PLACE_OF_SECRET})
+]
+"""Where a secret is kept: `env:NAME`, `file:PATH`, `keyring:NAME` or `${…}`."""
+
+
+class AuthModel(_Keys):
+    """Options for logging in to a server at a URL. Every text may be `env:NAME`, `file:PATH` or `keyring:NAME`."""
+
+    model_config = ConfigDict(alias_generator=to_camel)
+
+    bearer: Secret | None = Field(None, examples=["env:SHOP_TOKEN"])
+    """Where the access token is."""
+
+    client_id: Text | None = Field(None, examples=["ci"])
+    """Client id at the authorization server. Default: registered where that is possible."""
+
+    client_secret: Secret | None = Field(None, examples=["env:SHOP_SECRET"])
+    """Where the client secret is."""
+
+    client_key: Secret | None = Field(None, examples=["file:key.pem"])
+    """Where the private key is that signs client assertions (PEM)."""
+
+    client_key_id: Text | None = Field(None, examples=["2026-01"])
+    """Id of the private key (`kid`)."""
+
+    client_metadata: Text | None = Field(None, examples=["https://ada.example/client.json"])
+    """URL of a client metadata document, used as client id."""
+
+    client_issuer: Text | None = Field(None, examples=["https://auth.example"])
+    """Issuer of the authorization server that knows the client id."""
+
+    redirect_uri: Text | None = Field(None, examples=["http://127.0.0.1:8765/callback"])
+    """Redirect URI of the client."""
+
+    scope: Text | None = Field(None, examples=["read write"])
+    """Scopes to ask for, separated by spaces."""
+
+    auth_server: Text | None = Field(None, examples=["https://auth.example"])
+    """Issuer of the authorization server, where the server names several or none."""
+
+    grant: Literal["auto", "code", "client-credentials", "enterprise", "workload", "device"] | None = Field(
+        None, examples=["client-credentials"]
+    )
+    """Grant to use. Default: auto."""
+
+    idp_issuer: Text | None = Field(None, examples=["https://idp.example"])
+    """Issuer of the identity provider of your company."""
+
+    idp_token_endpoint: Text | None = Field(None, examples=["https://idp.example/token"])
+    """Token endpoint of the identity provider."""
+
+    idp_client_id: Text | None = Field(None, examples=["inspector"])
+    """Client id at the identity provider."""
+
+    idp_client_secret: Secret | None = Field(None, examples=["env:IDP_SECRET"])
+    """Where the client secret for the identity provider is."""
+
+    idp_id_token: Secret | None = Field(None, examples=["env:ID_TOKEN"])
+    """Where the id token is that the identity provider exchanges."""
+
+    assertion: Secret | None = Field(None, examples=["file:/var/run/token"])
+    """Where the assertion is that a platform gave the workload."""
+
+    open_browser: Flag | None = Field(None, examples=[True])
+    """Whether a browser is opened without a question. It counts in your own config files only."""
+
+
+_TRANSPORTS = (
+    "auto", "stdio", "local", "http", "streamable-http", "streamablehttp", "streamable_http", "remote", "sse",
+)  # fmt: skip
+
+
+def _transport(value: Any, _: Any) -> str:
+    known = _text(value, _).strip().casefold()
+    if known not in _TRANSPORTS:
+        raise _wrong(f"{files.shown(value)} is not a transport that Inspector speaks. Known are stdio, http and sse.")
+    return known
+
+
+Transport = Annotated[
+    str, WrapValidator(_transport), WithJsonSchema({"type": "string", "enum": list(_TRANSPORTS)})
+]  # fmt: skip
+
+
+def _root(value: Any, _: Any) -> str:
+    root = _scalar(value, _)
+    try:
+        if "://" not in root:
+            os.fsencode(root)
+    except UnicodeEncodeError:
+        raise _wrong(f"{files.shown(ascii(root))} is not a path") from None
+    return root
+
+
+Root = Annotated[str, WrapValidator(_root), WithJsonSchema({"type": ["string", "number", "boolean"]})]
+
+
+class EntryModel(_Keys):
+    """A server: a `command` to start, or the `url` to connect to."""
+
+    model_config = ConfigDict(alias_generator=to_camel)
+
+    type: Transport | None = Field(None, examples=["http"])
+    """`stdio`, `http` (Streamable HTTP), `sse` (HTTP+SSE) or `auto`. Default: auto."""
+
+    transport: Transport | None = Field(None, examples=["http"])
+    """Another name of `type`, which is read first."""
+
+    command: Text | tuple[Scalar, ...] | None = Field(None, examples=["python", ["python", "server.py"]])
+    """The program, or a list of the program and its arguments. A text with spaces and no `args` is split like a shell
+    does it."""
+
+    args: tuple[Scalar, ...] | None = Field(None, examples=[["server.py", "--verbose"]])
+    """Arguments of the command."""
+
+    env: Values | None = Field(None, examples=[{"LEVEL": "debug", "TOKEN": "env:SHOP_TOKEN"}])
+    """Environment variables of the command. `env:NAME`, `file:PATH` and `keyring:NAME` stand for a value that is kept
+    elsewhere; `{"value": "…"}` is a text that is not such a reference."""
+
+    env_file: Text | None = Field(None, examples=[".env"])
+    """Path of a `.env` file with more variables."""
+
+    cwd: Text | None = Field(None, examples=["server"])
+    """Folder to start the command in. Default: the project of the file, else the current folder."""
+
+    url: Text | None = Field(None, examples=["https://shop.example/mcp"])
+    """URL of the server, with http or https; it may begin with a reference."""
+
+    headers: Values | None = Field(None, examples=[{"Authorization": "env:SHOP_TOKEN"}])
+    """Headers of each HTTP request; values as in `env`."""
+
+    auth: AuthModel | None = Field(None, examples=[{"clientId": "ci", "clientSecret": "env:SHOP_SECRET"}])
+    """Options for logging in to the server at the URL."""
+
+    proxy: Text | None = Field(None, examples=["http://127.0.0.1:8080"])
+    """`http://`, `https://` or `socks5://` URL. Default: the proxy of the environment."""
+
+    verify: Flag | None = Field(None, examples=[False])
+    """false accepts any certificate. Default: true."""
+
+    era: Literal["auto", "legacy", "modern", ""] | None = Field(None, examples=["modern"])
+    """Protocol era to speak. Default: that of the settings."""
+
+    protocol: Text | None = Field(None, examples=["2025-11-25"])
+    """Protocol revision to offer. Default: that of the settings."""
+
+    timeout: Seconds | None = Field(None, examples=[120])
+    """Seconds without an answer or progress before a request is given up. Default: that of the settings."""
+
+    roots: tuple[Root, ...] | None = Field(None, examples=[["data", "file:///home/ada/src"]])
+    """Folders or URIs that the server may ask for; a folder is relative to the file."""
+
+    disabled: Flag | None = Field(None, examples=[True])
+    """true leaves the entry out of `check @all`; it can be opened by name. Default: false."""
+
+    description: Text | None = Field(None, examples=["The shop's test server"])
+    """Text for people. Inspector does not use it."""
+
+    @property
+    def kind(self) -> Literal["stdio", "http"]:
+        """Whether the entry is a command or a URL: `type` decides where it has both."""
+        declared = self.type or self.transport
+        starts = self.command is not None and (declared in ("stdio", "local") or self.url is None)
+        return "stdio" if starts else "http"
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The command and its arguments; empty without a command."""
+        command = self.command
+        if isinstance(command, str):
+            split = self.args is None and " " in command.strip()
+            command = tuple(shlex.split(command)) if split else (command,)
+        return (*(command or ()), *(self.args or ()))
+
+    @model_validator(mode="after")
+    def _is_a_server(self) -> EntryModel:
+        declared = self.type or self.transport
+        try:
+            words = self.words
+        except ValueError as error:
+            raise _wrong(f"“command” cannot be split into words: {split_reason(error)}") from None
+        if self.command is None and self.url is None:
+            raise _wrong("it has neither “command” nor “url”")
+        if self.kind == "stdio":
+            if declared not in (None, "auto", "remote", "stdio", "local"):
+                raise _wrong(f"its type is {declared}, but it has a “command” and no “url”")
+            if not self.command or not words or not words[0].strip():
+                raise _wrong("“command” is empty")
+            if self.auth is not None and self.auth.model_dump(exclude_none=True):
+                raise _wrong("“auth” is for servers at a URL. A command gets its secrets with “env” (C-STDIO-09).")
+        elif declared in ("stdio", "local"):
+            raise _wrong("its type is stdio, but it has no “command”")
+        elif not re.match(r"https?://|[${<]", (self.url or "").strip(), re.IGNORECASE):
+            # A reference may bring its own scheme.
+            raise _wrong("“url” is not an http or https URL")
+        return self
+
+
+_CHOICE_SCHEMA = {
+    "anyOf": [
+        {"type": "string"},
+        {
+            "type": "object",
+            "properties": {"value": {"type": "string"}, "label": {"type": "string"}},
+            "required": ["value"],
+        },
+    ]
+}
+Choice = Annotated[Text, WithJsonSchema(_CHOICE_SCHEMA)]
+
+
+class InputModel(BaseModel):
+    """A value that is asked for when a server is opened whose entry has `${input:ID}`, as VS Code defines it."""
+
+    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True)
+
+    id: Text = Field(examples=["shop-token"])
+    """What stands in `${input:ID}`. The variable `INPUT_ID` answers beforehand."""
+
+    type: Literal["promptString", "pickString"] = "promptString"
+    """`promptString` is a text, `pickString` one of the options. Default: promptString."""
+
+    description: Text = Field("", examples=["Token of the shop"])
+    """Text for the question."""
+
+    default: Text | None = Field(None, examples=["test"])
+    """Value without an answer."""
+
+    password: Flag = False
+    """Whether the value is a secret. Default: false."""
+
+    options: tuple[Choice, ...] = Field((), examples=[["test", "live"]])
+    """Values to choose from; of an object with a label, its `value`."""
+
+
+def _usable(value: Any) -> list[InputModel]:
+    """The inputs of a file that are a text or a choice; VS Code has others. A member of a wrong type is left out."""
+    found = []
+    for item in value if isinstance(value, list) else ():
+        if not isinstance(item, dict) or not isinstance(item.get("id"), str):
+            continue
+        if item.get("type", "promptString") not in ("promptString", "pickString"):
+            continue
+        kept = {name: item[name] for name in ("id", "type") if name in item}
+        kept |= {name: item[name] for name in ("description", "default") if isinstance(item.get(name), str)}
+        listed = item["options"] if isinstance(item.get("options"), list) else []
+        choices = [each.get("value") if isinstance(each, dict) else each for each in listed]
+        kept |= {
+            "password": item.get("password") is True,
+            "options": [each for each in choices if isinstance(each, str)],
+        }
+        found.append(InputModel(**kept))
+    return found
+
+
+def _read_servers(value: Any) -> Any:
+    """A name in both objects is the one of `mcpServers`."""
+    if isinstance(value, dict):
+        if not ("servers" in value or "mcpServers" in value):
+            raise _wrong("It names no servers. It needs a “servers” object.")
+        first, second = value.get("servers"), value.get("mcpServers")
+        if isinstance(first, dict) and isinstance(second, dict):
+            return value | {"servers": {name: entry for name, entry in first.items() if name not in second}}
+    return value
+
+
+class ServersModel(_Keys):
+    """Servers for Inspector: `inspector.json` or `.inspector.json` of a project, or in the config folder."""
+
+    model_config = ConfigDict(title="Inspector servers", alias_generator=to_camel)
+
+    schema_: Text | None = Field(None, alias="$schema", examples=["./servers.schema.json"])
+    """The address of this schema, for editors. Inspector does not read it."""
+
+    servers: dict[Text, EntryModel] | None = Field(None, examples=[{"shop": {"url": "https://shop.example/mcp"}}])
+    """Each server by its name: `inspector @NAME` opens it."""
+
+    mcp_servers: dict[Text, EntryModel] | None = Field(None, examples=[{"local": {"command": "python server.py"}}])
+    """Another name of `servers`. A server that is in both is read here."""
+
+    inputs: Annotated[tuple[InputModel, ...], BeforeValidator(_usable)] = ()
+    """Values that are asked for when a server is opened."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _in_one_object(cls, value: Any) -> Any:
+        return _read_servers(value)
