@@ -67,6 +67,20 @@ def test_a_result_without_an_interface_loads_nothing_heavy(words: tuple[str, ...
     assert not found & {*HEAVY, "click", "platformdirs"}
 
 
+@pytest.mark.parametrize("verb", ["servers", "settings"])
+def test_pydantic_is_loaded_for_a_schema_only(verb: str, tmp_path: Path) -> None:
+    (tmp_path / "settings.json").write_text('{"timeout": 5}')
+    (tmp_path / "inspector.json").write_text('{"servers": {"a": {"command": "x"}}}')
+    for words in ((verb,), (verb, "--json")):
+        assert not loaded_by(command(*words), tmp_path) & {*HEAVY, "click"}
+    assert "pydantic" in loaded_by(command(verb, "--schema"), tmp_path)
+
+
+@pytest.mark.parametrize("module", ["inspector.library.opening", "inspector.pytest_plugin", "inspector.config.servers"])
+def test_programs_and_tests_load_no_models(module: str, tmp_path: Path) -> None:
+    assert "pydantic" not in loaded_by(f"import inspector, {module}; loaded()", tmp_path)
+
+
 def test_json_loads_nothing_that_draws(tmp_path: Path) -> None:
     code = headless(tmp_path, "tools", "--json") + "\nsys.stderr.write(' '.join(sys.modules))"
     environment = os.environ | {"PYTHONPATH": str(ROOT), "INSPECTOR_STATE_HOME": str(tmp_path)}

@@ -3,7 +3,7 @@
 The start path reads these files with `settings` and `clients`, which load no library. `tests/config/test_models.py`
 holds that both accept the same files and read the same values. Import this module only where a model is needed.
 
-A key that is null counts as left out. An unknown key is an error that names the nearest known key.
+In `inspector.json` a key that is null counts as left out. An unknown key is an error that names the nearest known key.
 """
 
 from __future__ import annotations
@@ -81,14 +81,15 @@ Scalar = Annotated[str, WrapValidator(_scalar), WithJsonSchema({"type": ["string
 """A text; a number or a boolean counts as its JSON text."""
 Flag = Annotated[bool, Strict()]
 Seconds = Annotated[float, Strict(), Field(gt=0, lt=1e9)]
-Count = Annotated[int, BeforeValidator(_whole), Strict(), Field(ge=0)]
-PositiveCount = Annotated[int, BeforeValidator(_whole), Strict(), Field(gt=0)]
+Count = Annotated[int, Strict(), Field(ge=0), BeforeValidator(_whole)]
+PositiveCount = Annotated[int, Strict(), Field(gt=0), BeforeValidator(_whole)]
 
 
 class _Keys(BaseModel):
     """An object all of whose keys are known."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    # An error does not repeat the input: it may be a secret.
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True, use_attribute_docstrings=True)
 
     @model_validator(mode="before")
     @classmethod

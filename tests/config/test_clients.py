@@ -76,6 +76,7 @@ def test_our_own_file_of_the_user_is_for_every_folder(world: World) -> None:
         ({"command": "srv"}, ("srv",)),
         ({"command": ["srv", "a b"], "args": ["c"]}, ("srv", "a b", "c")),
         ({"command": "my srv", "args": []}, ("my srv",)),
+        ({"command": "my srv", "args": None}, ("my", "srv")),
         ({"command": "srv", "args": [1, True, 2.5]}, ("srv", "1", "true", "2.5")),
     ],
 )
@@ -105,6 +106,12 @@ def test_a_command_can_be_written_as_one_likes(world: World, server: Any, comman
         ({"servers": {"a": {"command": []}}}, "“command” is empty"),
         ({"servers": {"a": {"command": "x", "env": {"A": {"secret": "s"}}}}}, "“env.A” must be text"),
         ({"servers": {"a": {"url": "ftp://u:pass-word@h"}}}, "not an http or https URL"),
+        ({"$schema": 5, "servers": {}}, "“$schema” must be text, not a number"),
+        ({"servers": {"a": {"command": "x", "headers": 5}}}, "“headers” must be an object of texts"),
+        ({"servers": {"a": {"command": 5, "url": "https://h"}}}, "“command” must be text"),
+        ({"servers": {"a": {"url": "https://h", "args": "x"}}}, "“args” must be a list"),
+        ({"servers": {"a": {"url": "https://h", "type": "http", "transport": "ws"}}}, "“transport” is ws"),
+        ({"servers": {"a": {"url": "https://h", "description": ["x"]}}}, "“description” must be text"),
     ],
 )
 def test_what_our_own_file_cannot_mean_is_named(world: World, content: Any, message: str) -> None:

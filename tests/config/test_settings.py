@@ -167,6 +167,13 @@ def test_a_broken_file_is_named(content: str, environ: dict[str, str]) -> None:
     assert str(path) in caught.value.message
 
 
+def test_the_address_of_a_schema_is_text(environ: dict[str, str]) -> None:
+    path = write(environ, {"$schema": 5})
+    with pytest.raises(ConfigError) as caught:
+        load_settings(environ=environ)
+    assert caught.value.message == f"“$schema” in {path} must be text, not 5"
+
+
 def test_a_file_given_by_hand_must_be_there(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no such file"):
         load_settings(tmp_path / "gone.json", {})
