@@ -20,6 +20,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    PlainValidator,
     Strict,
     WithJsonSchema,
     WrapValidator,
@@ -58,7 +59,7 @@ def _wrong(message: str) -> PydanticCustomError:
 
 
 # Pydantic's own `str` refuses lone surrogates. Reading a file does not: what is done with a text decides about them.
-def _text(value: Any, _: Any) -> str:
+def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise _wrong("must be text")
     return value
@@ -68,7 +69,7 @@ def _whole(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _scalar(value: Any, _: Any) -> str:
+def _scalar(value: Any) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, bool | int | float):
@@ -76,8 +77,8 @@ def _scalar(value: Any, _: Any) -> str:
     raise _wrong("must be text, a number, true or false")
 
 
-Text = Annotated[str, WrapValidator(_text), WithJsonSchema({"type": "string"})]
-Scalar = Annotated[str, WrapValidator(_scalar), WithJsonSchema({"type": ["string", "number", "boolean"]})]
+Text = Annotated[str, PlainValidator(_text), WithJsonSchema({"type": "string"})]
+Scalar = Annotated[str, PlainValidator(_scalar), WithJsonSchema({"type": ["string", "number", "boolean"]})]
 """A text; a number or a boolean counts as its JSON text."""
 Flag = Annotated[bool, Strict()]
 Seconds = Annotated[float, Strict(), Field(gt=0, lt=1e9)]
@@ -189,11 +190,11 @@ class ValueModel(_Keys):
 
 def _plain(value: Any, handler: Any) -> Any:
     """A scalar, or an object with nothing but a `value`."""
-    return handler(value) if isinstance(value, dict) else _scalar(value, None)
+    return handler(value) if isinstance(value, dict) else _scalar(value)
 
 
 def _value(value: Any, handler: Any) -> Any:
-    return handler(value) if isinstance(value, dict) else _scalar(value, None)
+    return handler(value) if isinstance(value, dict) else _scalar(value)
 
 
 _VALUE_SCHEMA = {
@@ -216,17 +217,17 @@ Values = Annotated[
 ]  # fmt: skip
 
 
-def _place_of_secret(value: Any, _: Any) -> str:
-    if not re.fullmatch(_PLACE_OF_SECRET[1:-1], _text(value, _)):
+def _place_of_secret(value: Any) -> str:
+    if not re.fullmatch(_PLACE_OF_SECRET[1:-1], _text(value)):
         # What is written there is not repeated: it may be the secret.
         raise _wrong("must say where the secret is, not what it is. Write env:NAME, file:PATH or keyring:NAME.")
     return str(value)
 
 
 Secret = Annotated[
-    str, WrapValidator(_place_of_secret), WithJsonSchema({"type": "string", "pattern": _PLACE_OF_SECRET})
+    str, PlainValidator(_place_of_secret), WithJsonSchema({"type": "string", "pattern": _PLACE_OF_SECRET})
 ]
-"""Where a secret is kept: `env:NAME`, `file:PATH`, `keyring:NAME` or `${…}`."""
+"""A reference to a secret: `env:NAME`, `file:PATH`, `keyring:NAME` or `${…}`."""
 
 
 class AuthModel(_Keys):
@@ -235,16 +236,16 @@ class AuthModel(_Keys):
     model_config = ConfigDict(alias_generator=to_camel)
 
     bearer: Secret | None = Field(None, examples=["env:SHOP_TOKEN"])
-    """Where the access token is."""
+    """Reference to the access token."""
 
     client_id: Text | None = Field(None, examples=["ci"])
     """Client id at the authorization server. Default: registered where that is possible."""
 
     client_secret: Secret | None = Field(None, examples=["env:SHOP_SECRET"])
-    """Where the client secret is."""
+    """Reference to the client secret."""
 
     client_key: Secret | None = Field(None, examples=["file:key.pem"])
-    """Where the private key is that signs client assertions (PEM)."""
+    """Reference to the private key that signs client assertions (PEM)."""
 
     client_key_id: Text | None = Field(None, examples=["2026-01"])
     """Id of the private key (`kid`)."""
@@ -279,13 +280,13 @@ class AuthModel(_Keys):
     """Client id at the identity provider."""
 
     idp_client_secret: Secret | None = Field(None, examples=["env:IDP_SECRET"])
-    """Where the client secret for the identity provider is."""
+    """Reference to the client secret for the identity provider."""
 
     idp_id_token: Secret | None = Field(None, examples=["env:ID_TOKEN"])
-    """Where the id token is that the identity provider exchanges."""
+    """Reference to the id token that the identity provider exchanges."""
 
     assertion: Secret | None = Field(None, examples=["file:/var/run/token"])
-    """Where the assertion is that a platform gave the workload."""
+    """Reference to the assertion that a platform gave the workload."""
 
     open_browser: Flag | None = Field(None, examples=[True])
     """Whether a browser is opened without a question. It counts in your own config files only."""
@@ -296,20 +297,20 @@ _TRANSPORTS = (
 )  # fmt: skip
 
 
-def _transport(value: Any, _: Any) -> str:
-    known = _text(value, _).strip().casefold()
+def _transport(value: Any) -> str:
+    known = _text(value).strip().casefold()
     if known not in _TRANSPORTS:
         raise _wrong(f"{files.shown(value)} is not a transport that Inspector speaks. Known are stdio, http and sse.")
     return known
 
 
 Transport = Annotated[
-    str, WrapValidator(_transport), WithJsonSchema({"type": "string", "enum": list(_TRANSPORTS)})
+    str, PlainValidator(_transport), WithJsonSchema({"type": "string", "enum": list(_TRANSPORTS)})
 ]  # fmt: skip
 
 
-def _root(value: Any, _: Any) -> str:
-    root = _scalar(value, _)
+def _root(value: Any) -> str:
+    root = _scalar(value)
     try:
         if "://" not in root:
             os.fsencode(root)
@@ -318,7 +319,7 @@ def _root(value: Any, _: Any) -> str:
     return root
 
 
-Root = Annotated[str, WrapValidator(_root), WithJsonSchema({"type": ["string", "number", "boolean"]})]
+Root = Annotated[str, PlainValidator(_root), WithJsonSchema({"type": ["string", "number", "boolean"]})]
 
 
 class EntryModel(_Keys):
@@ -441,7 +442,7 @@ class InputModel(BaseModel):
     model_config = ConfigDict(frozen=True, use_attribute_docstrings=True)
 
     id: Text = Field(examples=["shop-token"])
-    """What stands in `${input:ID}`. The variable `INPUT_ID` answers beforehand."""
+    """The ID of `${input:ID}`. The environment variable `INPUT_ID` answers beforehand."""
 
     type: Literal["promptString", "pickString"] = "promptString"
     """`promptString` is a text, `pickString` one of the options. Default: promptString."""
@@ -479,17 +480,6 @@ def _usable(value: Any) -> list[InputModel]:
     return found
 
 
-def _read_servers(value: Any) -> Any:
-    """A name in both objects is the one of `mcpServers`."""
-    if isinstance(value, dict):
-        if not ("servers" in value or "mcpServers" in value):
-            raise _wrong("It names no servers. It needs a “servers” object.")
-        first, second = value.get("servers"), value.get("mcpServers")
-        if isinstance(first, dict) and isinstance(second, dict):
-            return value | {"servers": {name: entry for name, entry in first.items() if name not in second}}
-    return value
-
-
 class ServersModel(_Keys):
     """Servers for Inspector: `inspector.json` or `.inspector.json` of a project, or in the config folder."""
 
@@ -509,5 +499,12 @@ class ServersModel(_Keys):
 
     @model_validator(mode="before")
     @classmethod
-    def _in_one_object(cls, value: Any) -> Any:
-        return _read_servers(value)
+    def _each_name_once(cls, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        if not ("servers" in value or "mcpServers" in value):
+            raise _wrong("It names no servers. It needs a “servers” object.")
+        first, second = value.get("servers"), value.get("mcpServers")
+        if isinstance(first, dict) and isinstance(second, dict):
+            return value | {"servers": {name: entry for name, entry in first.items() if name not in second}}
+        return value
