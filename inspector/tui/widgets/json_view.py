@@ -8,7 +8,7 @@ from textual.worker import get_current_worker
 
 from inspector.protocol.jsontext import Problem, Tree
 from inspector.text import size
-from inspector.tui.memory import return_freed_memory
+from inspector.tui.freed_memory import return_freed_memory
 from inspector.tui.widgets.fold_view import FoldView
 from inspector.tui.widgets.sections import INLINE, JsonSection
 
