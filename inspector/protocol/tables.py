@@ -170,6 +170,7 @@ class ObjectTable(Table):
         self._starts = array("L")
         self._ends = array("L")
         self._at: dict[str, int] = {}
+        self._by_name: dict[str, Column] = {}
 
     def __len__(self) -> int:
         return len(self._starts)
@@ -198,35 +199,39 @@ class ObjectTable(Table):
         starts, ends = self._starts, self._ends
         begin = at
         at = _skip(text, at + 1)
-        while text[at : at + 1] == "{":
-            starts.append(at)
-            members, at = _read(text, at)
-            ends.append(at)
-            self._take_columns(members)
-            at = _skip(text, at)
-            if text[at : at + 1] == ",":
-                at = _skip(text, at + 1)
-            elif text[at : at + 1] == "]":
-                self._settle()
-                # Only the text of the rows is kept, not that of the message around them.
-                first = starts[0]
-                self._text = text[first : ends[-1]]
-                self._starts = array("L", [start - first for start in starts])
-                self._ends = array("L", [end - first for end in ends])
-                return self, at + 1
+        if text[at : at + 1] == "{":
+            # Only the text of the rows is kept, not that of the message around them: offsets count from the first.
+            first, next_row = at, _NEXT_ROW.match
+            while True:
+                starts.append(at - first)
+                members, at = _read(text, at)
+                ends.append(at - first)
+                self._take_columns(members)
+                if text.startswith(",{", at):
+                    at += 1
+                    continue
+                found = next_row(text, at)
+                if found is None:
+                    break
+                at = found.end()
+                if found[1]:
+                    self._settle()
+                    self._text = text[first : first + ends[-1]]
+                    return self, at
         return None, _read(text, begin)[1]
 
     def _take_columns(self, members: dict[str, Any]) -> None:
-        places, columns = self._at, self.columns
+        by_name = self._by_name
         for key, value in members.items():
-            place = places.get(key)
-            if place is None:
-                if len(columns) >= MOST_COLUMNS:
+            try:
+                column = by_name[key]
+            except KeyError:
+                if len(self.columns) >= MOST_COLUMNS:
                     self.has_more = True
                     continue
-                place = places[key] = len(columns)
-                columns.append(Column(key))
-            column = columns[place]
+                self._at[key] = len(self.columns)
+                column = by_name[key] = Column(key)
+                self.columns.append(column)
             if type(value) is Number:
                 column.numbers += 1
                 if len(value) > column.longest:
@@ -409,6 +414,8 @@ _read: Callable[[str, int], tuple[Any, int]] = _decoder.scan_once  # type: ignor
 """Read the JSON value at an offset: the value and its end. Raises `StopIteration` or `ValueError` without one."""
 
 _BLANK = re.compile(r"[ \t\n\r]*")
+_NEXT_ROW = re.compile(r"[ \t\n\r]*(?:,[ \t\n\r]*(?=\{)|(\]))")
+"""What stands between two objects of a list, or the end of the list as group 1."""
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 
 

@@ -115,6 +115,21 @@ def test_a_place_in_the_structured_value_is_a_cell() -> None:
     assert found.place("/total") is None
 
 
+@pytest.mark.parametrize("between", [",", ", ", " ,", " ,\n\t", "\r\n,\r\n"])
+@pytest.mark.parametrize("end", ["]", " ]", "\n]\n"])
+def test_rows_are_found_whatever_stands_between_them(between: str, end: str) -> None:
+    objects = ['{"a": 1}', '{ "a": 2.50, "b": "},{" }', "{}"]
+    table = table_of(f'{{"rows": [ {between.join(objects)}{end}, "after": 1}}', ("rows",))
+    assert table is not None
+    assert [table.json(row) for row in range(len(table))] == objects
+    assert [[*table.cells(row)] for row in range(len(table))] == [["1", MISSING], ["2.50", "},{"], [MISSING, MISSING]]
+
+
+@pytest.mark.parametrize("end", [",]", ", ]", ",,{}]", "{}]", ", 1]", ""])
+def test_a_list_of_objects_that_goes_on_with_something_else_is_no_table(end: str) -> None:
+    assert table_of('[{"a": 1}' + end) is None
+
+
 @pytest.mark.parametrize("text", ["", "[]", "[1]", '[{"a": 1}, 2]', '[{"a": 1}', "[" * 200_000, '{"rows": [{}]}', "x"])
 def test_what_is_not_a_list_of_objects_is_not_a_table(text: str) -> None:
     assert table_of(text) is None

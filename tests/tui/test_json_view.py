@@ -1,4 +1,5 @@
 import json
+import threading
 
 import pytest
 
@@ -221,6 +222,52 @@ async def test_megabytes_are_laid_out_beside_and_the_view_says_so():
         view.load("")
         await pilot.pause()
         assert screen_text(app).strip() == ""
+
+
+class Patient(JsonView):
+    is_patient = True
+
+
+async def test_a_patient_view_lays_megabytes_out_after_the_work_for_others_or_with_the_focus():
+    raw = json.dumps([{"name": f"tool {at}", "text": "x" * 50} for at in range(2000)])
+    view = Patient()
+    app = stage(view)
+    done, begun = threading.Event(), threading.Event()
+
+    def prepare() -> None:
+        begun.set()
+        done.wait(30)
+
+    async with app.run_test(size=(60, 8), message_hook=app.hear) as pilot:
+        app.screen.set_focus(None)
+        app.run_worker(prepare, thread=True, group="prepare")
+        try:
+            await settle(pilot, begun.is_set)
+            looked = asked_after_rest(view)
+            view.load(raw)
+            await settle(pilot, lambda: len(looked) >= 2)
+            assert view.document is None
+            view.focus()
+            await settle(pilot, lambda: view.document is not None)
+            app.screen.set_focus(None)
+            view.load(raw)
+            assert view.document is None
+        finally:
+            done.set()
+        await settle(pilot, lambda: view.document is not None)
+
+
+def asked_after_rest(view: JsonView) -> list[bool]:
+    """Count how often the view looked whether it may begin."""
+    looked: list[bool] = []
+    after_rest = view._after_rest
+
+    def look() -> None:
+        looked.append(True)
+        after_rest()
+
+    view._after_rest = look
+    return looked
 
 
 async def test_long_lines_are_cut_with_a_sign_scroll_and_wrap():

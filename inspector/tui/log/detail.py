@@ -37,6 +37,8 @@ _NOTHING = "The message under the cursor is shown here."
 class DetailLines(JsonView):
     """The lines of the tab that is shown. Text that was cut is shown whole on demand."""
 
+    is_patient = True
+
     def action_show_all(self) -> None:
         pane = self.parent
         if isinstance(pane, DetailPane):

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from time import monotonic
+
 from textual.message import Message
+from textual.timer import Timer
 from textual.worker import get_current_worker
 
 from inspector.protocol.jsontext import Problem, Tree
 from inspector.text import size
+from inspector.tui.freed_memory import return_freed_memory
+from inspector.tui.key_order import KeysInOrder
 from inspector.tui.widgets.fold_view import FoldView
 from inspector.tui.widgets.sections import INLINE, JsonSection
 
@@ -14,8 +19,21 @@ AT_ONCE = 100_000
 """Characters that are laid out at once; more are laid out in a thread while the view says so."""
 
 
+WORKERS = frozenset(("prepare", "content", "cut", "layout"))
+"""Groups of the workers that make what the user asked to see."""
+
+_REST = 0.15
+"""Seconds without such a worker after which a patient view begins."""
+
+_PAUSE = 0.5
+"""Seconds without a key after which it begins: a layout in a thread makes keys wait."""
+
+
 class JsonView(FoldView):
     """Shows a JSON text; `load` another. Text that is no JSON is shown as it is, and `problem` says what is wrong."""
+
+    is_patient = False
+    """A large text is laid out when the app has done what the user asked for, or when the view has the focus."""
 
     class Loaded(Message):
         """The text is laid out; `problem` is None where it is JSON."""
@@ -52,6 +70,7 @@ class JsonView(FoldView):
         self.blocks = False
         """Whether strings of several lines are shown as blocks."""
         self._return_to: str | None = None
+        self._rest: Timer | None = None
         super().__init__(wrap=wrap, empty=empty, id=id, classes=classes)
         if raw:
             self.load(raw)
@@ -71,7 +90,7 @@ class JsonView(FoldView):
             self.set_sections(())
             self._waiting = raw
             if self.is_mounted:
-                self._lay_out_in_thread()
+                self._begin_layout()
 
     def _tree(self, raw: str) -> Tree:
         # A block needs the string on a line of its own.
@@ -79,7 +98,37 @@ class JsonView(FoldView):
 
     def on_mount(self) -> None:
         if self._waiting:
+            self._begin_layout()
+
+    def on_focus(self) -> None:
+        if self._rest is not None and self._waiting:
+            self._stop_resting()
             self._lay_out_in_thread()
+
+    def _begin_layout(self) -> None:
+        self._stop_resting()
+        if self.is_patient and not self.has_focus:
+            # Threads take turns: a layout beside the work for another pane doubles the time of that.
+            self._rest = self.set_timer(_REST, self._after_rest)
+        else:
+            self._lay_out_in_thread()
+
+    def _after_rest(self) -> None:
+        self._rest = None
+        if not self._waiting:
+            return
+        app = self.app
+        works = any(worker.group in WORKERS and worker.is_running for worker in app.workers)
+        types = isinstance(app, KeysInOrder) and monotonic() - app.key_came < _PAUSE
+        if works or types:
+            self._begin_layout()
+        else:
+            self._lay_out_in_thread()
+
+    def _stop_resting(self) -> None:
+        if self._rest is not None:
+            self._rest.stop()
+            self._rest = None
 
     def _lay_out_in_thread(self) -> None:
         raw = self._waiting
@@ -88,6 +137,7 @@ class JsonView(FoldView):
             tree = self._tree(raw)
             if not get_current_worker().is_cancelled:
                 self.app.call_from_thread(self._laid_out, raw, tree)
+                return_freed_memory()
 
         self.run_worker(lay_out, thread=True, group="layout", exclusive=True, exit_on_error=False)
 
