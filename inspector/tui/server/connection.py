@@ -46,7 +46,8 @@ class Connection:
         self.indexing = session.commands is None
         """The file of a recording is being read for the first time."""
         self._asked_for_lists = False
-        self._began = time.monotonic()
+        self.began = time.monotonic()
+        """When connecting began, on the monotonic clock."""
         self._opening: Worker[None] | None = None
 
     def open(self) -> None:
@@ -66,7 +67,7 @@ class Connection:
     @property
     def elapsed(self) -> float:
         """Seconds since it was begun to connect."""
-        return time.monotonic() - self._began
+        return time.monotonic() - self.began
 
     def stop(self) -> None:
         """Give up connecting; the server is ended."""
@@ -87,7 +88,7 @@ class Connection:
             self._screen.run_worker(self._revision(session), exclusive=True, group="dialog")
 
     def _work(self, opening: Coroutine[Any, Any, None]) -> None:
-        self._began = time.monotonic()
+        self.began = time.monotonic()
         self._opening = self._screen.run_worker(opening, exclusive=True, group="connection", exit_on_error=False)
 
     async def _stop(self, session: Commands, opening: Worker[None]) -> None:
