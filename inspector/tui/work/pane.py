@@ -393,7 +393,7 @@ class WorkPane(Container):
             return "The recording has no request for it up to here."
         key = next((hint.label for hint in hints(self, "form.call")), "")
         verb = {"call": "calls it", "get": "gets it", "read": "reads it"}[self.work.catalog_item.verb]
-        return f"{key} {verb}; what comes back will stand here."
+        return f"{key} {verb}. The result appears here."
 
     def _share_room(self) -> None:
         """Give the form the lines it needs, up to a share; the rest belongs to the lower place."""
