@@ -113,7 +113,7 @@ class MainScreen(Screen[None]):
         watch: bool = False,
         first: events.First = "",
     ) -> None:
-        """`first`: the session begins with a check, or with the doctor instead of a connection."""
+        """`first`: the session begins with a check, a login, or with the doctor instead of a connection."""
         super().__init__()
         self.session = session
         self.playback = playback
@@ -162,7 +162,7 @@ class MainScreen(Screen[None]):
             assert self.panes.failed is not None
             self.panes.failed.action_doctor()
         else:
-            self.connection.open()
+            self.connection.open(log_in=self._first == "login")
         if self._watch_at_once:
             self._files.toggle()
         if self._first == "check":

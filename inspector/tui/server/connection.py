@@ -17,6 +17,7 @@ from inspector.journal.journal import Journal
 from inspector.protocol.revisions import REVISIONS, features
 from inspector.tui.dialogs import Choose
 from inspector.tui.key_order import KeysInOrder
+from inspector.tui.login.actions import LoginWork
 
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 
@@ -48,10 +49,12 @@ class Connection:
         self._asked_for_lists = False
         self.began = time.monotonic()
         """When connecting began, on the monotonic clock."""
+        self._log_in = False
         self._opening: Worker[None] | None = None
 
-    def open(self) -> None:
-        """Connect, or read the recording."""
+    def open(self, *, log_in: bool = False) -> None:
+        """Connect, or read the recording. `log_in`: log in afterwards unless connecting took a login."""
+        self._log_in = log_in
         session = self._session.commands
         if session is not None:
             self._work(self._connect(session))
@@ -106,6 +109,8 @@ class Connection:
             return  # `phase` and `error` say it; the failed pane shows it.
         self._load_lists(session)
         session.remember_outcome()
+        if self._log_in:
+            LoginWork(self._screen, session).log_in_if_needed()
 
     async def _reconnect(self, session: Commands) -> None:
         try:
