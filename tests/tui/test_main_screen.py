@@ -471,3 +471,17 @@ async def test_the_keys_of_a_pane_without_the_focus_are_muted() -> None:
         await becomes(app, pilot, lambda: inks() == (key, key), "bright")
         await pilot.press("escape")
         await becomes(app, pilot, lambda: inks() == (muted, key), "muted again")
+
+
+async def test_the_inbox_shows_its_question_whenever_one_goes_there() -> None:
+    async with on_demo() as (app, pilot):
+        session = app.session
+        assert isinstance(session, Session)
+        session.call_tool("ask-user", {"message": "Who?"})
+        await becomes(app, pilot, lambda: bool(session.inbox.open()), "asked")
+        for _ in range(2):
+            await pilot.press("7")
+            await shows(app, pilot, "asks you")
+            await shows(app, pilot, "your answer goes to")
+            await pilot.press("1", "down")
+            await becomes(app, pilot, lambda: "asks you" not in screen_text(app), "the tool")
