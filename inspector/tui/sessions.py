@@ -29,7 +29,7 @@ class Opened:
 
     session: SessionState
     screen: Screen[Any]
-    dialogs: dict[Screen[Any], Callable[[Any], object] | None] = field(default_factory=dict)
+    dialogs: dict[Screen[Any], Callable[[Any], None] | None] = field(default_factory=dict)
     """What it has to ask in a dialog, and who takes the answer, while another session is in front."""
 
     @property

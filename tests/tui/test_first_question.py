@@ -64,6 +64,8 @@ async def test_roots_are_answered_by_one_key(home: Path, size: tuple[int, int], 
         if when == "ready":
             await becomes(app, pilot, lambda: main_screen(app).panes.work.work is not None, "the first tool chosen")
         assert "answer always" in screen_text(app) or size == NARROW
+        pane = main_screen(app).query_one(QuestionPane)
+        await becomes(app, pilot, lambda: not pane.key_line.muted, "its keys are bright")
         await pilot.press(key)
         await becomes(app, pilot, lambda: session.inbox.questions[0].state == "answered", "answered")
         assert session.inbox.questions[0].answer == {"roots": [{"uri": Path.cwd().as_uri(), "name": "home"}]}

@@ -127,7 +127,7 @@ class DialogPerson:
         dialog.ask(title, text, placeholder, **more)
         return dialog
 
-    def _put_up(self, dialog: Screen[Any], take: Callable[[Any], object] | None = None) -> None:
+    def _put_up(self, dialog: Screen[Any], take: Callable[[Any], None] | None = None) -> None:
         """Show a dialog over its session, or keep it until that is in front."""
         if isinstance(dialog, LoginDialog) and dialog.over:
             return
