@@ -360,6 +360,11 @@ def duration(us: float) -> str:
     return f"{hours // 24:,} d {hours % 24} h"
 
 
+def yours(time: str) -> str:
+    """Name a time that the user took, wherever it stands beside that of the server: `+3.0 s yours`."""
+    return f"+{time} yours"
+
+
 def size(octets: int) -> str:
     """Write a number of bytes for people, in powers of 1000: `184 B`, `1.1 kB`, `12.4 kB`, `312 kB`, `1.2 MB`."""
     if abs(octets) < 1000:

@@ -53,6 +53,10 @@ class Authorizer:
         self._store: Store | None = None
         self._logins: dict[tuple[str, str, bool, bool], Login] = {}
 
+    def for_session(self, person: Person) -> Authorizer:
+        """Return one with the same options for one session of several: it has its own logins and asks `person`."""
+        return Authorizer(self.options, web=self._web, person=person, keeps=self._keeps)
+
     def opening(self, seconds: float) -> None:
         """A session with this timeout begins: what has failed before may be tried again."""
         self.seconds = seconds

@@ -20,6 +20,9 @@ class Authorize(Protocol):
     person: Person
     """Who is asked."""
 
+    def for_session(self, person: Person) -> Authorize:
+        """Return one for one session of several: its logins are its own, and `person` is asked."""
+
     def opening(self, seconds: float) -> None:
         """A session begins whose requests may take so long: what has failed before may be tried again."""
 

@@ -93,10 +93,6 @@ class InspectorApp(KeysInOrder, App[int]):
         super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         self.target = target
         self.options = options
-        if options.authorize is not None:
-            from inspector.tui.login.person import DialogPerson
-
-            options.authorize.person = DialogPerson(self)
         self.settings = settings
         self.keep = keep
         self.comparing = comparing

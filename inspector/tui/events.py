@@ -10,8 +10,8 @@ from textual.message import Message
 from inspector.client.state.catalog import ListName
 from inspector.config.targets import HttpTarget, StdioTarget, Target
 
-First = Literal["", "check", "doctor"]
-"""What a session begins with: a check, or the doctor instead of a connection."""
+First = Literal["", "check", "doctor", "login"]
+"""What a session begins with: a check, a login, or the doctor instead of a connection."""
 
 
 class ItemHighlighted(Message):

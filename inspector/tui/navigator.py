@@ -89,13 +89,23 @@ class ScreenNavigator:
 
         journal = new_journal(target, record=opening.record, keep=opening.keep, settings=opening.settings)
         opening.record = None
-        session = Session(target, journal, _with_kept_roots(opening.options, target))
-        self.add(MainScreen(session, follow_log=opening.settings.follow, watch=opening.watch, first=first))
+        options, person = _with_kept_roots(opening.options, target), None
+        if options.authorize is not None:
+            from inspector.tui.login.person import DialogPerson
 
-    def add(self, screen: MainScreen) -> None:
+            person = DialogPerson(self._app)
+            options = replace(options, authorize=options.authorize.for_session(person))
+        session = Session(target, journal, options)
+        screen = MainScreen(session, follow_log=opening.settings.follow, watch=opening.watch, first=first)
+        opened = self.add(screen)
+        if person is not None:
+            person.opened = opened
+
+    def add(self, screen: MainScreen) -> Opened:
         """Put the screen of a new session in front."""
-        self._sessions.add(screen.session, screen)
+        opened = self._sessions.add(screen.session, screen)
         self._show(screen)
+        return opened
 
     async def open_instead(self, target: StdioTarget | HttpTarget) -> None:
         """Open a target in place of the session that is in front, which ends. Raises `InspectorError`."""
@@ -109,6 +119,14 @@ class ScreenNavigator:
         if opened in self._sessions.opened:
             self._sessions.front = opened
             self._show(opened.screen)
+            self._app.call_later(self._show_dialogs, opened)
+
+    def _show_dialogs(self, opened: Opened) -> None:
+        """Put up the dialogs that waited until their session is in front."""
+        if opened.screen in self._app.screen_stack:
+            waited, opened.dialogs = opened.dialogs, {}
+            for dialog, take in waited.items():
+                self._app.push_screen(dialog, take)
 
     async def close_session(self, opened: Opened) -> None:
         """End a session that is not in front."""

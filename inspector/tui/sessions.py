@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 from textual.message import Message
@@ -12,7 +13,7 @@ from textual.screen import Screen
 
 from inspector.client.engine.pending_requests import Call
 from inspector.client.session_state import SessionState
-from inspector.text import ellipsis, safe
+from inspector.text import ellipsis, quantity, safe
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets.paint import Piece
 
@@ -28,6 +29,8 @@ class Opened:
 
     session: SessionState
     screen: Screen[Any]
+    dialogs: dict[Screen[Any], Callable[[Any], None] | None] = field(default_factory=dict)
+    """What it has to ask in a dialog, and who takes the answer, while another session is in front."""
 
     @property
     def name(self) -> str:
@@ -38,6 +41,17 @@ class Opened:
     def questions(self) -> int:
         """How many questions of the server wait for an answer."""
         return len(self.session.inbox.open()) if self.session.commands is not None else 0
+
+    @property
+    def waits(self) -> int:
+        """How many questions and logins wait for the user."""
+        return self.questions + len(self.dialogs)
+
+    @property
+    def wants(self) -> str:
+        """What waits for the user, in words; empty for nothing."""
+        asked = [quantity(self.questions, "question")] if self.questions else []
+        return ", ".join([*asked, *(["login"] if self.dialogs else [])])
 
     @property
     def state(self) -> tuple[str, str]:
@@ -98,14 +112,14 @@ class Sessions:
         return opened
 
     def marks(self, besides: SessionState | None = None) -> list[list[Piece]]:
-        """Sign, name and number of open questions of each session, for the first line."""
+        """Sign, name and number of what waits for the user of each session, for the first line."""
         marks: list[list[Piece]] = []
         for opened in self.opened:
             if opened.session is besides:
                 continue
             mark: list[Piece] = [opened.sign, " ", (ellipsis(opened.name, _NAME, signs_now().cut), "normal")]
-            if opened.questions:
-                mark.append((f" {opened.questions}", "ask"))
+            if opened.waits:
+                mark.append((f" {opened.waits}", "ask"))
             marks.append(mark)
         return marks
 

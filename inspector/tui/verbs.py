@@ -368,6 +368,7 @@ _START = (
     ("demo", "demo", "f5", "Open the demo server."),
     ("check", "check", "c", "Open the selected server or recording and check it."),
     ("doctor", "doctor", "d", "Find out why the selected server does not connect."),
+    ("log-in", "log in", "l", "Open the selected server and log in."),
     ("export", "export", "x", "Export the selected recording."),
     ("delete", "delete", "delete", "Close the selected session, or delete the selected recording after asking."),
 )

@@ -63,6 +63,8 @@ class Window(Protocol):
     settings: Settings
     keep: bool
     """Recordings are kept."""
+    key_came: float
+    """When the newest key came, on the monotonic clock."""
     verb_keys: Keymap
     theme_switch: ThemeSwitch
     sessions: Sessions

@@ -149,3 +149,20 @@ async def test_the_answer_stands_beside_the_message_which_can_be_sent_again() ->
             await pilot.press("tab", "escape")
             assert screen.query_one(MessageEditor).has_focus
             assert app.screen is screen
+
+
+@pytest.mark.parametrize(("size", "beside"), [((160, 45), True), ((120, 35), False), ((80, 24), False)])
+async def test_the_answer_is_beside_the_message_where_the_screen_is_wide(size: tuple[int, int], beside: bool) -> None:
+    async with demo() as session:
+        app = Stage()
+        async with app.run_test(size=size) as pilot:
+            screen = open_on(app, session, json.dumps({"jsonrpc": "2.0", "id": 40, "method": "ping"}))
+            await settle(pilot, lambda: "id 40" in screen_text(app))
+            await pilot.press("ctrl+r")
+            await settle(pilot, lambda: "in answer to → 40" in screen_text(app))
+            message, answer = screen.query_one("#message").region, screen.query_one("#answer").region
+            if beside:
+                assert (answer.x, answer.y) == (message.right, message.y)
+                assert answer.right == size[0]
+            else:
+                assert (answer.x, answer.y) == (message.x, message.bottom)

@@ -14,16 +14,18 @@ from inspector.auth.options import AuthOptions
 from inspector.auth.person import Nobody
 from inspector.client.fetching import Fetching
 from inspector.client.options import Options
+from inspector.client.session import Session
 from inspector.config.settings import Settings
 from inspector.config.targets import HttpTarget
 from inspector.tui.app import InspectorApp
 from inspector.tui.login.dialog import LoginDialog
 from inspector.tui.main.screen import MainScreen
+from inspector.tui.start.screen import StartScreen
 from inspector.tui.widgets.editor import Editor
 from tests.auth.site import browser, protected_server
 from tests.cli.test_login import location_of
 from tests.tui.live_app import WIDE, becomes, shows
-from tests.tui.tui_screens import screen_text
+from tests.tui.tui_screens import screen_lines, screen_text
 
 
 @pytest.fixture(scope="module")
@@ -161,3 +163,36 @@ async def test_who_never_comes_back_is_not_waited_for_for_ever(server: str, monk
         await pilot.press("a")
         await shows(app, pilot, "stopped at step 9 of 10")
         await shows(app, pilot, "Log in again.")
+
+
+async def test_a_login_of_a_session_behind_waits_as_a_mark_until_one_goes_there(server: str) -> None:
+    app = app_on(server)
+    async with app.run_test(size=WIDE) as pilot:
+        await shows(app, pilot, "Log in at 127.0.0.1?")
+        await pilot.press("enter")
+        behind = app.sessions.opened[0]
+        await becomes(app, pilot, lambda: behind.session.phase == "ready" and isinstance(app.screen, MainScreen))
+        await pilot.press("b")
+        await becomes(app, pilot, lambda: isinstance(app.screen, StartScreen), "the start list")
+        assert isinstance(behind.session, Session)
+        authorizer = behind.session.options.authorize
+        assert isinstance(authorizer, Authorizer)
+        assert isinstance(behind.session.target, HttpTarget)
+        login = authorizer.login(behind.session.target)
+        again = asyncio.create_task(login.run(login.authorization.log_in, behind.session.recorder()))
+        await becomes(app, pilot, lambda: any("connected" in line and "login" in line for line in screen_lines(app)))
+        assert isinstance(app.screen, StartScreen)
+        await pilot.press("f5")
+        await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "another session")
+        await becomes(app, pilot, lambda: bool(re.search(r"127\.0\.0\.1:\d+ 1 ", screen_lines(app)[0])), "the mark")
+        assert not any(isinstance(screen, LoginDialog) for screen in app.screen_stack)
+        await pilot.press("f3")
+        await becomes(app, pilot, lambda: isinstance(app.screen, StartScreen), "the start list again")
+        await pilot.press("enter")
+        await becomes(app, pilot, lambda: isinstance(app.screen, LoginDialog), "the dialog")
+        assert app.sessions.front is behind
+        await shows(app, pilot, "Log in at 127.0.0.1?")
+        await pilot.press("enter")
+        await again
+        await becomes(app, pilot, lambda: app.screen is behind.screen, "without a dialog")
+        assert not behind.waits

@@ -6,6 +6,7 @@ import json
 import re
 import resource
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,6 +36,7 @@ from tests.tui.live_app import (
     running,
     shows,
 )
+from tests.tui.quiet import strips
 from tests.tui.tui_screens import screen_lines, screen_text
 
 
@@ -449,3 +451,37 @@ def selected(app: InspectorApp) -> str:
     item = main_screen(app).query_one(CatalogPane).item
     assert item is not None
     return str(item["name"])
+
+
+async def test_the_keys_of_a_pane_without_the_focus_are_muted() -> None:
+    async with on_demo() as (app, pilot):
+        palette = app.current_theme.palette
+
+        def inks() -> tuple[Any, Any]:
+            """The colours of `^r` in the form, and of the last line's first key."""
+            lines, drawn = screen_lines(app), strips(app)
+            at = next(y for y, line in enumerate(lines) if "^r call   ^e json" in line and y < len(lines) - 1)
+            x = lines[at].index("^r call   ^e json")
+            cells = drawn[at].crop(x, x + 1), drawn[-1].crop(1, 2)
+            return tuple(next(iter(cell)).style.color for cell in cells)  # type: ignore[union-attr,return-value]
+
+        muted, key = (palette.style(role).color for role in ("muted", "key"))
+        assert inks() == (muted, key)
+        await pilot.press("enter")
+        await becomes(app, pilot, lambda: inks() == (key, key), "bright")
+        await pilot.press("escape")
+        await becomes(app, pilot, lambda: inks() == (muted, key), "muted again")
+
+
+async def test_the_inbox_shows_its_question_whenever_one_goes_there() -> None:
+    async with on_demo() as (app, pilot):
+        session = app.session
+        assert isinstance(session, Session)
+        session.call_tool("ask-user", {"message": "Who?"})
+        await becomes(app, pilot, lambda: bool(session.inbox.open()), "asked")
+        for _ in range(2):
+            await pilot.press("7")
+            await shows(app, pilot, "asks you")
+            await shows(app, pilot, "your answer goes to")
+            await pilot.press("1", "down")
+            await becomes(app, pilot, lambda: "asks you" not in screen_text(app), "the tool")

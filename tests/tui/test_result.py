@@ -205,8 +205,8 @@ async def test_a_link_that_must_be_opened_first_stands_whole_and_opens_by_its_ke
 
 async def test_an_empty_place_says_how_something_comes_here() -> None:
     async with stage() as (_session, pane, app, pilot):
-        pane.show(None, "^r calls it; the result will stand here.")
-        await settle(pilot, lambda: "the result will stand here" in screen_text(app))
+        pane.show(None, "^r calls it. The result appears here.")
+        await settle(pilot, lambda: "The result appears here" in screen_text(app))
         assert pane.hints() == []
 
 

@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from inspector.auth.credential import Authorizer
+from inspector.auth.options import AuthOptions
+from inspector.auth.person import Nobody
+from inspector.client.fetching import Fetching
+from inspector.client.options import Options
+from inspector.client.session import Session
 from inspector.config.remember import ServerMemory
 from inspector.config.servers import find_servers
+from inspector.config.settings import Settings
 from inspector.errors import AuthorizationNeeded, SpawnError
 from inspector.tui.app import InspectorApp
 from inspector.tui.main.screen import MainScreen
 from inspector.tui.start.rows import when
 from inspector.tui.start.screen import ChoiceList
 from inspector.tui.widgets.editor import Editor
-from tests.tui.live_app import MEDIUM, NARROW, ROOT, SESSION, becomes, click, running, shows
+from tests.auth.site import protected_server
+from tests.tui.live_app import MEDIUM, NARROW, ROOT, SESSION, becomes, click, demo, running, shows
+from tests.tui.login_app import own_state
 from tests.tui.tui_screens import screen_lines, screen_text
 
 SIZE = (100, 30)
@@ -265,3 +279,76 @@ def test_dates_are_said_as_people_do() -> None:
     assert when(now - timedelta(days=1)) == "yesterday 12:05"
     assert when(datetime(2024, 3, 4, tzinfo=now.tzinfo)) == "4 Mar 2024"
     assert when(None) == ""
+
+
+async def test_more_of_the_marked_row_is_shown_below_the_list_where_there_is_room(configured: Path) -> None:
+    for entry in find_servers().entries:
+        if entry.name == "weather":
+            ServerMemory(entry).remember_outcome(SpawnError("The program uv was not found in any folder of PATH."))
+    async with running(None, size=MEDIUM, until="@weather") as (app, pilot):
+        await pilot.press("down")
+        await shows(app, pilot, "failed: The program uv was not found in any folder of PATH")
+        assert str(configured / "inspector.json") in screen_text(app)
+        await pilot.press("down", "down")
+        await shows(app, pilot, "-everything-ab12.mcp.jsonl")
+        await pilot.resize_terminal(*NARROW)
+        await becomes(app, pilot, lambda: "-everything-ab12.mcp.jsonl" not in screen_text(app), "without it")
+        assert "everything" in screen_text(app)
+
+
+async def test_what_waits_in_an_open_session_is_shown_below_the_list() -> None:
+    async with running(demo(), size=MEDIUM, until="connected") as (app, pilot):
+        session = app.sessions.opened[0].session
+        assert isinstance(session, Session)
+        await becomes(app, pilot, lambda: session.phase == "ready", "connected")
+        session.call_tool("ask-user", {"message": "Who are you?"})
+        await pilot.press("b")
+        await shows(app, pilot, "? Who are you?")
+        assert re.search(r"elicitation  waits \d", screen_text(app))
+        assert "Demo server 1.0.0" in screen_text(app)
+
+
+async def test_l_opens_a_server_and_logs_in(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own_state(monkeypatch, home)
+    with protected_server("--items", "30") as url:
+        (home / "inspector.json").write_text(json.dumps({"servers": {"shop": {"url": url}}}))
+        authorize = Authorizer(AuthOptions(), web=Fetching, person=Nobody())
+        app = InspectorApp(None, Options(timeout=20, authorize=authorize), Settings(), keep=False)
+        async with app.run_test(size=MEDIUM, notifications=True) as pilot:
+            await shows(app, pilot, "@shop")
+            await pilot.press("tab")
+            await shows(app, pilot, "l log in")
+            await pilot.press("l")
+            await shows(app, pilot, "Log in at 127.0.0.1?")
+            await pilot.press("enter")
+            await shows(app, pilot, "You are logged in.")
+
+
+@contextmanager
+def open_server() -> Iterator[str]:
+    """The URL of a demo server that wants no login."""
+    words = [sys.executable, "-m", "inspector.demo", "--http", "0", "--items", "30"]
+    environment = os.environ | {"PYTHONPATH": ROOT}
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=environment) as process:
+        assert process.stderr is not None
+        try:
+            yield next(line.split()[-1] for line in process.stderr if line.startswith("demo server on "))
+        finally:
+            process.terminate()
+
+
+async def test_l_says_that_a_server_wants_no_login_and_is_not_offered_for_a_command(configured: Path) -> None:
+    with open_server() as url:
+        servers = {"ours": {"command": sys.executable}, "shop": {"url": url}}
+        (configured / "inspector.json").write_text(json.dumps({"servers": servers}))
+        authorize = Authorizer(AuthOptions(), web=Fetching, person=Nobody())
+        app = InspectorApp(None, Options(timeout=20, authorize=authorize), Settings(), keep=False)
+        async with app.run_test(size=MEDIUM, notifications=True) as pilot:
+            await shows(app, pilot, "@shop")
+            await pilot.press("tab")
+            await becomes(app, pilot, lambda: "d doctor" in screen_lines(app)[-1], "the keys")
+            assert "l log in" not in screen_lines(app)[-1]
+            await pilot.press("down")
+            await becomes(app, pilot, lambda: "l log in" in screen_lines(app)[-1], "the key")
+            await pilot.press("l")
+            await shows(app, pilot, "The server opens without a login.")

@@ -120,6 +120,10 @@ class InboxPane(Edge):
         self.tick()
         self._list.move_to(question.key)
 
+    def announce(self) -> None:
+        """Say which question the cursor is on: what was shown beside the list may be something else."""
+        self.post_message(self.Highlighted(self.question))
+
     def tick(self) -> None:
         """Take in what was asked and answered."""
         seen = self.session.changes["inbox"]

@@ -1,7 +1,7 @@
 """Writing a message by hand: any text, JSON or not, with what it is said beside it, and sent as it stands.
 
-The answer appears below the message, with its time and findings, and the message can be changed and sent again. The
-log stays in view beside both.
+The answer appears beside the message where the screen is wide, else below it, with its time and findings, and the
+message can be changed and sent again.
 """
 
 from __future__ import annotations
@@ -173,6 +173,8 @@ class ComposeScreen(ModalScreen[None]):
     ComposeScreen.-narrow > #panel, ComposeScreen.-medium > #panel { width: 100%; }
     ComposeScreen.-medium > #panel { margin: 2 0 15 0; }
     ComposeScreen.-medium.-answered > #panel { margin: 2 0 1 0; }
+    ComposeScreen.-wide.-answered > #panel { width: 100%; layout: horizontal; }
+    ComposeScreen.-wide.-answered #message, ComposeScreen.-wide.-answered #answer { width: 1fr; }
     """
     shows_findings = True
     """The judge goes on while the screen is open: the findings of the answer belong to it."""
@@ -257,7 +259,7 @@ class ComposeScreen(ModalScreen[None]):
         self._editor.refresh()
 
     def _show(self, n: int) -> None:
-        """Show a message below the editor: what was sent, and its answer once that is there."""
+        """Show a message beside or below the editor: what was sent, and its answer once that is there."""
         if not self._answer.display:
             self._answer.display = True
             self.add_class("-answered")

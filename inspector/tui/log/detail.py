@@ -17,7 +17,7 @@ from inspector.journal.durations import took
 from inspector.journal.folding import Folding
 from inspector.journal.format import Event
 from inspector.protocol.jsonrpc import Shape
-from inspector.text import count, duration
+from inspector.text import count, duration, yours
 from inspector.tui.advice import told
 from inspector.tui.events import Copy, HintsChanged, Save, ShowEvent
 from inspector.tui.keymap import Hint, bindings
@@ -139,7 +139,7 @@ class DetailPane(Edge):
         if time is not None:
             facts.append(duration(time.server))
             if time.person:
-                facts.append([(f"+{duration(time.person)} yours", "ask")])
+                facts.append([(yours(duration(time.person)), "ask")])
         self.facts = facts
         findings = len(journal.findings.of(n))
         self.tabs = (

@@ -8,7 +8,7 @@ from textual.widget import Widget
 
 from inspector.client.session_state import SessionState
 from inspector.journal.filters import Filter
-from inspector.text import count, duration
+from inspector.text import count, duration, yours
 from inspector.tui.keymap import Hint
 from inspector.tui.log.resend import sent_by_us
 from inspector.tui.log.view import MessageView
@@ -76,7 +76,7 @@ def facts(state: LogState) -> list[paint.Pieces]:
             found.append([(_things(stats.errors, "error"), "error")])
         found += [f"{name} {duration(us)}" for name, us in (("p50", stats.p50), ("p95", stats.p95)) if us is not None]
         if stats.person:
-            found.append([(f"+{duration(stats.person)} yours", "ask")])
+            found.append([(yours(duration(stats.person)), "ask")])
     if state.marked:
         found.append([("comparing: d on the other", "ask")])
     if view.folding is not None and view.folding.hidden:

@@ -11,7 +11,7 @@ from inspector.client.session_state import SessionState
 from inspector.journal.durations import took
 from inspector.journal.format import Kind
 from inspector.protocol.jsonrpc import Shape
-from inspector.text import duration
+from inspector.text import duration, yours
 from inspector.tui.log.labels import id_text, sign_of, subject
 from inspector.tui.pane_keys import hints
 from inspector.tui.themes import palette, signs_now
@@ -70,7 +70,7 @@ class LastMessageLine(Widget):
         if time is not None:
             times.append((f" {duration(time.server)}", "muted"))
             if time.person:
-                times.append((f" +{duration(time.person)} yours", "ask"))
+                times.append((f" {yours(duration(time.person))}", "ask"))
         return [sign_of(index, n, signs_now()), f" {id_text(index, n)}".rstrip(), " ", *words, *times]
 
     def on_click(self, event: events.Click) -> None:

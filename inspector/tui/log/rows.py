@@ -15,7 +15,7 @@ from inspector.journal.format import Kind
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
-from inspector.text import duration, size
+from inspector.text import duration, size, yours
 from inspector.tui.log.labels import HttpWords, id_text, list_words, sign_of, standing
 from inspector.tui.log.summaries import summary
 from inspector.tui.themes import signs_now
@@ -218,7 +218,7 @@ class MessageRows:
         end: list[Piece] = []
         person = self._person(n)
         if person:
-            end.append((f" +{duration(person)} yours", "ask"))
+            end.append((f" {yours(duration(person))}", "ask"))
         word = standing(self.state(n))
         if word is not None:
             end += [" ", word]

@@ -12,7 +12,7 @@ from inspector.journal.durations import Took, asks_people, questions
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
 from inspector.protocol.jsonrpc import Shape
-from inspector.text import duration, size
+from inspector.text import duration, size, yours
 from inspector.tui.log.exchange_rows import ExchangeRows
 from inspector.tui.log.labels import id_text, sign_of, standing
 from inspector.tui.log.rows import MessageRows, fitted
@@ -181,7 +181,7 @@ class WaterfallRows(MessageRows):
             pieces = [*self.summary(n), "  ", *self.summary(answer)]
         person = self._person(n)
         if person:
-            pieces = [*pieces, (f"  +{duration(person)} yours", "ask")]
+            pieces = [*pieces, (f"  {yours(duration(person))}", "ask")]
         word = standing(self.state(n))
         if word is not None:
             pieces = [*pieces, "  ", word]

@@ -72,6 +72,15 @@ class LoginWork:
         if (login := self._login) is not None:
             self._run(self._log_in(login))
 
+    def log_in_if_needed(self) -> None:
+        """Log in unless that was done while connecting, or the server wants no login; say which."""
+        if self.has_token:
+            self._say("You are logged in.")
+        elif self._login is None:
+            self._say("The server opens without a login.")
+        else:
+            self.log_in()
+
     def log_out(self) -> None:
         """Give the tokens back and forget them."""
         if (login := self._login) is not None:

@@ -1,4 +1,7 @@
-"""The person in front of the interface, as a login asks them: through one dialog, from consent to the end."""
+"""The person in front of the interface, as a login asks them: through one dialog, from consent to the end.
+
+While another session is in front, the dialog waits: it opens when the user goes to the session of the login.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,16 @@ from inspector.auth.person import Invitation
 from inspector.auth.values import Client
 from inspector.text import safe
 from inspector.tui.dialogs import Choose
+from inspector.tui.events import SessionNews
 from inspector.tui.login.dialog import ELSEWHERE, LoginDialog
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from textual.app import App
+    from textual.screen import Screen
+
+    from inspector.tui.sessions import Opened
 
 NAME = 200
 LONGEST_URL = 8000
@@ -24,8 +33,10 @@ class DialogPerson:
 
     present = True
 
-    def __init__(self, app: App[int]) -> None:
+    def __init__(self, app: App[Any]) -> None:
         self._app = app
+        self.opened: Opened | None = None
+        """The session whose login it is; None: dialogs never wait."""
         self._dialog: LoginDialog | None = None
 
     async def consent(self, url: str, host: str, until: float) -> bool | None:
@@ -87,7 +98,7 @@ class DialogPerson:
 
         shown = {safe(issuer, NAME): issuer for issuer in issuers}
         menu = Choose("Log in with", [(word, "") for word in shown])
-        self._app.call_later(self._app.push_screen, menu, take)
+        self._app.call_later(self._put_up, menu, take)
         word = await chosen
         if word is None:
             raise _cancelled()
@@ -112,11 +123,24 @@ class DialogPerson:
         dialog = self._dialog
         if dialog is None:
             dialog = self._dialog = LoginDialog()
-            self._app.call_later(self._app.push_screen, dialog)
+            self._app.call_later(self._put_up, dialog)
         dialog.ask(title, text, placeholder, **more)
         return dialog
 
+    def _put_up(self, dialog: Screen[Any], take: Callable[[Any], None] | None = None) -> None:
+        """Show a dialog over its session, or keep it until that is in front."""
+        if isinstance(dialog, LoginDialog) and dialog.over:
+            return
+        if self.opened is None or self.opened.screen in self._app.screen_stack:
+            self._app.push_screen(dialog, take)
+        else:
+            self.opened.dialogs[dialog] = take
+            self._app.post_message(SessionNews())
+
     def _take_down(self, dialog: LoginDialog) -> None:
+        if self.opened is not None and dialog in self.opened.dialogs:
+            del self.opened.dialogs[dialog]
+            self._app.post_message(SessionNews())
         if dialog.is_current:
             dialog.dismiss(None)
 

@@ -82,7 +82,7 @@ def other_sessions(sessions: Sessions, session: SessionState) -> list[Part]:
     long: list[Piece] = []
     for mark in marks:
         long += ["   ", *mark] if long else mark
-    asked = any(other.questions for other in sessions.opened if other.session is not session)
+    asked = any(other.waits for other in sessions.opened if other.session is not session)
     return [Part([long, [(f"+{len(marks)}", "ask" if asked else "muted")]], (2,))]
 
 

@@ -177,6 +177,9 @@ class PaneLayout:
             self._panes.catalog.show(place)
         self._narrow_place = "list"
         self.arrange()
+        if place == "inbox" and self._panes.inbox is not None:
+            # It may have said so while another tab was shown, and is not heard then.
+            self._panes.inbox.announce()
         # At once: the next key may have been pressed already, and is meant for what is shown now.
         self.focus_list()
 

@@ -12,6 +12,7 @@ from textual.binding import BindingType
 from textual.screen import Screen
 
 from inspector.check.judge import Judge
+from inspector.client.inbox import Question
 from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import KINDS, ListName
 from inspector.config.targets import RecordingTarget
@@ -30,6 +31,7 @@ from inspector.tui.server.file_watch import FileWatch
 from inspector.tui.server.pin_watch import PinWatch
 from inspector.tui.sessions import Sessions, calls_in_flight
 from inspector.tui.widgets.clipboard import copy
+from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.paint import Pieces
 from inspector.tui.widgets.status import Footer, HeaderLine, Part, TabLine
 from inspector.tui.widgets.too_small import TooSmall
@@ -111,7 +113,7 @@ class MainScreen(Screen[None]):
         watch: bool = False,
         first: events.First = "",
     ) -> None:
-        """`first`: the session begins with a check, or with the doctor instead of a connection."""
+        """`first`: the session begins with a check, a login, or with the doctor instead of a connection."""
         super().__init__()
         self.session = session
         self.playback = playback
@@ -132,6 +134,7 @@ class MainScreen(Screen[None]):
         self._counts = False
         self._covered = False
         """Another session, or the start list, is in front."""
+        self._questions_shown: set[Question] = set()
         self._news = (0, 0)
         if playback is not None:
             playback.join(self)
@@ -159,7 +162,7 @@ class MainScreen(Screen[None]):
             assert self.panes.failed is not None
             self.panes.failed.action_doctor()
         else:
-            self.connection.open()
+            self.connection.open(log_in=self._first == "login")
         if self._watch_at_once:
             self._files.toggle()
         if self._first == "check":
@@ -227,6 +230,7 @@ class MainScreen(Screen[None]):
         check = self.panes.check
         if check is not None and check.display:
             check.show_judged(self._judge.judged, len(session.journal))
+        self._show_first_questions()
         blocked = self._is_blocked()
         if blocked:
             await self.panes.make("failed")
@@ -263,9 +267,27 @@ class MainScreen(Screen[None]):
         phase, failed, blocked = self.session.phase, self.panes.failed, self.pane_layout.blocked
         if phase in ("failed", "lost") or (failed is not None and failed.examining):
             return True
-        if phase != "connecting" or (not blocked and self._has_lists()):
-            return False
+        if phase != "connecting" or self.session.inbox.open() or (not blocked and self._has_lists()):
+            return False  # A question that the server asks meanwhile is answered where the lists and the work are.
         return blocked or self.connection.elapsed >= SHOW_CONNECTING
+
+    def _show_first_questions(self) -> None:
+        """Show at once what the server asks before anything was used, as it does while connecting."""
+        session = self.session
+        if session.commands is None or self.app.screen is not self:
+            return
+        fresh = [question for question in session.inbox.open() if question not in self._questions_shown]
+        self._questions_shown.update(fresh)
+        first = next((question for question in fresh if not question.parent), None)
+        used = self.panes.work.is_used or bool(calls_in_flight(session))
+        if first is None or used or self.pane_layout.place not in KINDS:
+            return
+        # A key that was pressed already was meant for the list: the question is shown, and the focus stays.
+        untouched = window_of(self).key_came < self.connection.began
+        may_focus = untouched or (session.phase == "connecting" and not isinstance(self.focused, Editor))
+        if may_focus:
+            self.pane_layout.go("work")
+        self.panes.work.show_first_question(first, focus=may_focus)
 
     def _has_lists(self) -> bool:
         return any(self.session.catalog[name].pages for name in KINDS)

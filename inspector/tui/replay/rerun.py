@@ -63,7 +63,7 @@ class RerunScreen(ModalScreen[None]):
         keys = [Hint("^r", "run", "ctrl+r"), Hint("^k", "copy the command", "ctrl+k"), Hint("esc", "back", "escape")]
         with Edge(title="Run again", facts=("sends what was recorded to a live server",), keys=keys), Vertical():
             yield Editor(self._suggested, placeholder="a command, a URL or @name", lead=[("target  ", "muted")])
-            yield TextView(empty="What differs will stand here. Nothing has been sent yet.")
+            yield TextView(empty="Differences appear here. Nothing has been sent yet.")
 
     def on_mount(self) -> None:
         self.query_one(Editor).focus()

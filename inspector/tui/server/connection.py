@@ -17,6 +17,7 @@ from inspector.journal.journal import Journal
 from inspector.protocol.revisions import REVISIONS, features
 from inspector.tui.dialogs import Choose
 from inspector.tui.key_order import KeysInOrder
+from inspector.tui.login.actions import LoginWork
 
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 
@@ -46,11 +47,14 @@ class Connection:
         self.indexing = session.commands is None
         """The file of a recording is being read for the first time."""
         self._asked_for_lists = False
-        self._began = time.monotonic()
+        self.began = time.monotonic()
+        """When connecting began, on the monotonic clock."""
+        self._log_in = False
         self._opening: Worker[None] | None = None
 
-    def open(self) -> None:
-        """Connect, or read the recording."""
+    def open(self, *, log_in: bool = False) -> None:
+        """Connect, or read the recording. `log_in`: log in afterwards unless connecting took a login."""
+        self._log_in = log_in
         session = self._session.commands
         if session is not None:
             self._work(self._connect(session))
@@ -66,7 +70,7 @@ class Connection:
     @property
     def elapsed(self) -> float:
         """Seconds since it was begun to connect."""
-        return time.monotonic() - self._began
+        return time.monotonic() - self.began
 
     def stop(self) -> None:
         """Give up connecting; the server is ended."""
@@ -87,7 +91,7 @@ class Connection:
             self._screen.run_worker(self._revision(session), exclusive=True, group="dialog")
 
     def _work(self, opening: Coroutine[Any, Any, None]) -> None:
-        self._began = time.monotonic()
+        self.began = time.monotonic()
         self._opening = self._screen.run_worker(opening, exclusive=True, group="connection", exit_on_error=False)
 
     async def _stop(self, session: Commands, opening: Worker[None]) -> None:
@@ -105,6 +109,8 @@ class Connection:
             return  # `phase` and `error` say it; the failed pane shows it.
         self._load_lists(session)
         session.remember_outcome()
+        if self._log_in:
+            LoginWork(self._screen, session).log_in_if_needed()
 
     async def _reconnect(self, session: Commands) -> None:
         try:

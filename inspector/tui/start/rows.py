@@ -197,7 +197,7 @@ class StartRows:
 
     def _opened(self, opened: Opened, width: int) -> list[Segment]:
         target, roomy = opened.session.target, width >= _ROOMY
-        asked: Pieces = [(quantity(opened.questions, "question"), "ask")] if opened.questions else ""
+        asked: Pieces = [(opened.wants, "ask")] if opened.wants else ""
         return self._columns(
             width, [opened.sign], opened.name, target.kind, target.describe(),
             paint.cell([opened.state], 28 if roomy else 20), paint.cell(asked, 18 if roomy else 12, right=True),

@@ -31,10 +31,13 @@ from inspector.tui.events import First, OpenTarget
 from inspector.tui.keymap import Hint, bindings, label
 from inspector.tui.pane_keys import hints, keymap_of
 from inspector.tui.sessions import CloseSession, Opened, Sessions, ShowSession, calls_in_flight
+from inspector.tui.start.about import about
 from inspector.tui.start.rows import Configured, Demo, Group, StartRows, Thing, Typed
 from inspector.tui.start.trust import opened
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
+from inspector.tui.widgets.fact_rows import RowSection
+from inspector.tui.widgets.facts_view import FactsView
 from inspector.tui.widgets.paint import Piece, Pieces
 from inspector.tui.widgets.status import Footer, HeaderLine, Part
 from inspector.tui.widgets.too_small import TooSmall
@@ -52,6 +55,8 @@ EXAMPLES = (
 """A target of each kind, for who has none yet."""
 NO_SERVER = "No server is configured in this folder or in a client's config file."
 NO_RECORDING = "No recording yet. Every session is recorded and listed here."
+_ROOM_BELOW = 33
+"""Lines of the screen from which on more of the marked row is shown below the list."""
 _CLOCK = 1.0
 """Seconds between two drawings of how long sessions have been open."""
 
@@ -92,6 +97,10 @@ class ChoiceList(VirtualList):
             super().action_select()
 
 
+class RowFacts(FactsView, can_focus=False):
+    """What there is to say of a row; the keys stay with the list."""
+
+
 class StartScreen(Screen[None]):
     """What can be opened: sessions that are open, configured servers, recordings, and what is typed."""
 
@@ -101,6 +110,7 @@ class StartScreen(Screen[None]):
     #start { height: 1fr; padding: 1; }
     #start > Editor { height: 1; margin: 0 1 1 1; }
     #choices { width: 100%; height: 1fr; }
+    #about { height: 11; }
     """
 
     def __init__(self, settings: Settings, config: Path | None = None, sessions: Sessions | None = None) -> None:
@@ -120,6 +130,7 @@ class StartScreen(Screen[None]):
         with Edge(title="Start", id="start"):
             yield Editor(placeholder=PLACEHOLDER, lead=[("/ ", "key")], id="target")
             yield ChoiceList(id="choices")
+        yield Edge(RowFacts(id="about-rows", what=""), id="about")
         yield Footer(id="footer")
         yield TooSmall()
 
@@ -139,6 +150,15 @@ class StartScreen(Screen[None]):
 
     def on_resize(self) -> None:
         self.query_one(TooSmall).fit(self.size)
+        self._show_about()
+
+    def _show_about(self) -> None:
+        """Show more of the row with the cursor, where there is room below the list."""
+        edge, found = self.query_one("#about", Edge), about(self._list.thing)
+        edge.display = found is not None and self.size.height >= _ROOM_BELOW
+        if found is not None:
+            edge.title, edge.facts = found.title, found.facts
+            self.query_one(RowFacts).show(RowSection(found.rows))
 
     def on_screen_suspend(self) -> None:
         self._left = self not in self.app.screen_stack
@@ -263,13 +283,14 @@ class StartScreen(Screen[None]):
         if isinstance(thing, Opened):
             shown.append(("start.delete", "close"))
         elif isinstance(thing, Configured):
-            shown += ["start.check", "start.doctor"]
+            shown += ["start.check", "start.doctor", *(["start.log-in"] if thing.entry.kind == "http" else [])]
         elif isinstance(thing, RecordingInfo):
             shown += ["start.check", "start.export", "start.delete"]
         return hints(self, *shown, *back, "start.filter", "start.demo", "app.help", "app.quit")
 
     def _show_footer(self) -> None:
         self.query_one(Footer).hints = self.hints()
+        self._show_about()
 
     def on_descendant_focus(self) -> None:
         self._show_footer()
@@ -284,6 +305,8 @@ class StartScreen(Screen[None]):
         thing = self._list.thing
         if action in ("doctor",):
             return isinstance(thing, Configured)
+        if action == "log_in":
+            return isinstance(thing, Configured) and thing.entry.kind == "http"
         if action == "check":
             return isinstance(thing, Configured | RecordingInfo)
         if action == "export":
@@ -387,6 +410,10 @@ class StartScreen(Screen[None]):
     def action_check(self) -> None:
         """Open the row with the cursor, and check it."""
         self._open(self._list.thing, "check")
+
+    def action_log_in(self) -> None:
+        """Open the server, and log in."""
+        self._open(self._list.thing, "login")
 
     def action_doctor(self) -> None:
         """Find out why the server does not connect."""

@@ -36,7 +36,8 @@ class Edge(Container):
     All attributes may be set at any time and redraw only what they change: `title` (the thing's name), `facts` (each a
     piece or pieces; from the last on they are dropped where it is narrow), `keys` (hints at the bottom inside), `note`
     (at the right of the keys), `tabs`, `tab_note`, and `tone`: `""`, `"ask"` or `"error"`, the colour of the edge. The
-    edge is in the accent colour only while the focus is inside. A click on a hint focuses the pane and presses its key.
+    edge is in the accent colour, and its keys are bright, only while the focus is inside. A click on a hint focuses
+    the pane and presses its key.
     """
 
     DEFAULT_CSS = """
@@ -71,6 +72,7 @@ class Edge(Container):
         self.key_line = KeyLine(keys)
         self.tab_row.display = bool(tabs)
         self.key_line.display = bool(keys)
+        self.key_line.muted = True
         self.set_reactive(Edge.title, title)
         self.set_reactive(Edge.facts, tuple(facts))
         self.set_reactive(Edge.keys, tuple(keys))
@@ -124,6 +126,7 @@ class Edge(Container):
         within = self.has_focus_within
         if within != self._within:
             self._within = within
+            self.key_line.muted = not within
             self._redraw_edge()
 
     def focus_inside(self) -> bool:

@@ -23,7 +23,8 @@ class KeyLine(Widget):
 
     `ground` is the role of its ground, `title_role` that of the words beside the keys. With `note_last`, hints are left
     out to make room for the note, which is a state; without, the note goes first. `pinned` stands at the right in the
-    place of the note and is never left out. A click posts `Pressed`.
+    place of the note and is never left out. Where the keys would do nothing now they are `muted`. A click posts
+    `Pressed`.
     """
 
     ALLOW_SELECT = False
@@ -34,6 +35,7 @@ class KeyLine(Widget):
     hints: reactive[Sequence[Hint]] = reactive((), init=False)
     note: reactive[paint.Pieces] = reactive("", init=False)
     pinned: reactive[Hint | None] = reactive(None, init=False)
+    muted: reactive[bool] = reactive(False, init=False)
 
     class Pressed(Message):
         """A hint was clicked: do what its key does."""
@@ -102,6 +104,8 @@ class KeyLine(Widget):
         return line
 
     def _words(self, hint: Hint) -> list[paint.Piece]:
+        if self.muted:
+            return [(f"{hint.label} {hint.title}", "muted")]
         return [(hint.label, "key"), " ", (hint.title, self.title_role)]
 
     def hint_at(self, x: int) -> Hint | None:

@@ -26,7 +26,7 @@ from inspector.protocol.results import records_at, repeats_content, text_blocks
 from inspector.protocol.tables import Table, slice_at, table_of, table_of_text
 from inspector.protocol.validation import Validator, Violation
 from inspector.protocol.views import ContentBlock
-from inspector.text import duration
+from inspector.text import duration, yours
 from inspector.tui.widgets.content_blocks import json_text
 
 Kind = Literal["result", "tool-error", "protocol-error", "connection", "timeout", "cancelled"]
@@ -104,7 +104,7 @@ class Outcome:
 
     @property
     def time(self) -> str:
-        """The server's time, and the user's apart from it: `1.2 s + 14 s yours`."""
+        """The server's time, and the user's apart from it: `1.2 s +14 s yours`."""
         return with_person(duration(self.server_time), self.person)
 
     @property
@@ -120,7 +120,7 @@ class Outcome:
 
 def with_person(server: str, person: int) -> str:
     """Return a server's time with that of the person beside it; `person` in microseconds, none below a millisecond."""
-    return f"{server} + {duration(person)} yours" if person >= 1_000 else server
+    return f"{server} {yours(duration(person))}" if person >= 1_000 else server
 
 
 def of_call(call: Call, journal: Journal) -> Outcome:

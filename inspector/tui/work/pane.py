@@ -26,7 +26,7 @@ from inspector.protocol.form import UNSET
 from inspector.text import safe
 from inspector.tui.ask import labels
 from inspector.tui.ask.question import QuestionPane
-from inspector.tui.events import HintsChanged, ZoomEnded
+from inspector.tui.events import HintsChanged, LeaveWork, ZoomEnded
 from inspector.tui.keymap import Hint
 from inspector.tui.pane_keys import hints
 from inspector.tui.themes import signs_now
@@ -85,6 +85,8 @@ class WorkPane(Container):
         self._questions_seen: set[tuple[int, Any]] = set()
         self._edits = 0
         self._focus_question = False
+        self._first_question: Question | None = None
+        """Asked before anything was used; afterwards the list comes back."""
         self._sent_from: Widget | None = None
         self._came_from: Widget | None = None
         self._zoomed = ""
@@ -109,8 +111,9 @@ class WorkPane(Container):
 
     def show_item(self, list_name: ListName, item: dict[str, Any] | None) -> None:
         """Show an item as it was left, with its form, its call or its result; None for no item at all."""
+        question = self.question if self._is_answering_first else None
         if item is None:
-            self.work = self.question = None
+            self.work, self.question = None, question
             self._items.drop()
             self.request.announce(None)
             self._draw_lower()
@@ -122,7 +125,7 @@ class WorkPane(Container):
             # The list was read again: what the user is doing with the item goes on.
             self._items.want(work)
             return
-        self.question = None
+        self.question = question
         if work is self.work and self.request.work is work:
             self._draw_lower()
             return
@@ -390,7 +393,7 @@ class WorkPane(Container):
             return "The recording has no request for it up to here."
         key = next((hint.label for hint in hints(self, "form.call")), "")
         verb = {"call": "calls it", "get": "gets it", "read": "reads it"}[self.work.catalog_item.verb]
-        return f"{key} {verb}; what comes back will stand here."
+        return f"{key} {verb}. The result appears here."
 
     def _share_room(self) -> None:
         """Give the form the lines it needs, up to a share; the rest belongs to the lower place."""
@@ -432,6 +435,26 @@ class WorkPane(Container):
         self._show_call_of(question)
         self.question = question
         self._draw_lower()
+
+    def show_first_question(self, question: Question, *, focus: bool) -> None:
+        """Show a question that the server asks before anything was used; once it is answered, the list comes back."""
+        self._first_question = question
+        self.show_question(question)
+        if focus:
+            self._focus_question = True
+            self._puts.want(question)
+
+    @property
+    def is_used(self) -> bool:
+        """Whether anything was called in this session."""
+        return any(work.call is not None or work.answer is not None for work in self.work_items.all())
+
+    @property
+    def _is_answering_first(self) -> bool:
+        """The lists arrive while the user answers: their first items must not take the place of the question."""
+        question = self._first_question
+        within = self._focus_question or self.asking.has_focus_within
+        return question is not None and question is self.question and question.state == "open" and within
 
     def focus_question(self) -> None:
         """Put the focus where the question that is shown is answered, as soon as it is there."""
@@ -508,6 +531,11 @@ class WorkPane(Container):
         """Go on to the next question of the same call, or back to the call."""
         event.stop()
         work, question = self.work, event.question
+        if question is self._first_question:
+            self.question = self._first_question = None
+            self._draw_lower()
+            self.post_message(LeaveWork())
+            return
         stray = work is not None and work.is_running and not question.parent
         if self.question is question and work is not None and (stray or labels.belongs(question, work.call)):
             self.question = None

@@ -15,7 +15,7 @@ from inspector.client.engine.pending_requests import Call
 from inspector.client.session_state import SessionState
 from inspector.client.state.calls import CallState, Progress
 from inspector.client.state.tasks import Task
-from inspector.text import duration
+from inspector.text import duration, yours
 from inspector.tui.events import ShowExchange
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.pane_keys import hints
@@ -151,9 +151,9 @@ class RunningPane(CompactEdge):
         if isinstance(source, Happened) and source.behind:
             self.call_later(self.tick)
         allowed = f" of {seconds(call.allowed, 0)}" if call.allowed else ""
-        yours = call.person_time
-        apart = f" + {seconds(yours)} yours" if yours >= 0.05 else ""
-        times = f" running {seconds(call.elapsed - yours)}{apart}{allowed}"
+        person = call.person_time
+        apart = f" {yours(seconds(person))}" if person >= 0.05 else ""
+        times = f" running {seconds(call.elapsed - person)}{apart}{allowed}"
         self.state_facts = [[(signs_now().progress, "progress"), times]]
         self.draw_state()
 

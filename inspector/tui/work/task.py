@@ -184,7 +184,7 @@ class TaskPane(Container, TaskActions):
             where = " ".join(f"{hint.label} {hint.title}" for hint in hints(self, "app.tab-7"))
             return f"It waits for your answer: {where}".rstrip(": ")
         if not task.done:
-            return "Its result will stand here once it is over."
+            return "Its result appears here once it is over."
         return "It ended without a result." if task.mine else "Its result went to the one who made it."
 
     def _outcome(self, task: Task) -> Outcome:
