@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 from urllib.parse import urlsplit
 
-from inspector.demo.auth.authority import READ, WRITE, Authority
+from inspector.demo.auth.authority import Authority
 from inspector.demo.auth.exchange import Answer, json_answer
 from inspector.demo.auth.faults import MIGRATE, SCOPE_FOREVER, UNAUTHORIZED_FOREVER
+from inspector.demo.auth.issuer import READ, WRITE
 from inspector.demo.rpc import INVALID_REQUEST, RpcError, decode, encode, error
 
 TYPE_CHECKING = False
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from inspector.demo.auth.authority import Settings
     from inspector.demo.auth.exchange import Request
+    from inspector.demo.auth.issuer import Settings
     from inspector.demo.auth.vault import Access
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
@@ -94,7 +95,7 @@ class Gate:
         return None
 
     def _access(self, token: str) -> Access | None:
-        found = (authority.vault.access(token) for authority in self._responsible)
+        found = (authority.access(token) for authority in self._responsible)
         return next((access for access in found if access is not None), None)
 
     def _moves(self) -> bool:

@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from inspector.demo.auth.authority import Settings
+    from inspector.demo.auth.issuer import Settings
 
 
 class AuthServer(ThreadingTCPServer):
