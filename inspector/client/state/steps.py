@@ -25,6 +25,8 @@ class Step:
     """Microseconds since this connection was begun."""
     n: int
     """The event that shows it."""
+    code: str = ""
+    """The code of the error that `detail` tells (`inspector.errors`), if it tells one."""
 
 
 _LIFE = Query(kind=Kind.LIFE, dir=Dir.LOCAL)
@@ -96,13 +98,26 @@ def _unanswered(steps: list[Step], event: Event) -> list[Step]:
         ]
     error = event.fields.get("error")
     why = error.get("message") if type(error) is dict else None
+    code = str(error.get("code", "")) if type(error) is dict else ""
     if why is None or event.fields.get("event") not in ("error", "lost"):
         return steps
     return [
-        replace(step, outcome="note", detail=f"{_method_of(step.title)}: {why}")
+        replace(step, outcome="note", detail=f"{_method_of(step.title)}: {why}", code=code)
         if step.outcome == "waiting" and step.n == event.fields.get("for")
         else step
         for step in steps
+    ]
+
+
+def beside_error(steps: list[Step], code: str, instead: str) -> list[Step]:
+    """The steps, for a place that shows the error of this code as well: none tells that error once more.
+
+    The step that ends with it is left out. A request that has no answer because of it has `instead` as its reason.
+    """
+    return [
+        replace(step, detail=f"{_method_of(step.title)}: {instead}") if step.code == code else step
+        for step in steps
+        if not (step.title == "failed" and step.code == code)
     ]
 
 
@@ -144,7 +159,9 @@ def _life_step(event: Event) -> Step | None:
         return Step("ready", "ok", f"{fields.get('revision')} ({fields.get('era')})", event.t, event.n)
     if name == "failed":
         error = fields.get("error")
-        return Step("failed", "failed", str(error.get("message")) if type(error) is dict else "", event.t, event.n)
+        said = error if type(error) is dict else {"message": ""}
+        code = str(said.get("code", ""))
+        return Step("failed", "failed", str(said.get("message")), event.t, event.n, code)
     if name == "negotiation":
         return Step("negotiation", "note", str(fields.get("text")), event.t, event.n)
     if name in ("retry", "reconnect", "redirect"):

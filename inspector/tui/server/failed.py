@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
@@ -15,7 +14,7 @@ from textual.message import Message
 
 from inspector.client.session_state import Commands, SessionState
 from inspector.client.state.login import Authorizations
-from inspector.client.state.steps import Step, connection_steps
+from inspector.client.state.steps import Step, beside_error, connection_steps
 from inspector.config.settings import Settings
 from inspector.errors import AuthorizationNeeded, InspectorError, ServerExited
 from inspector.text import safe
@@ -187,7 +186,7 @@ class FailedPane(Container):
         rows.append(Row())
         steps = connection_steps(self.session.journal)
         if isinstance(error, AuthorizationNeeded):
-            steps = [*_without(error.message, steps), *self._login_step()]
+            steps = [*beside_error(steps, error.code, "no answer without a login"), *self._login_step()]
         rows += step_rows(steps, width)
         if isinstance(error, ServerExited) and error.stderr:
             rows += [Row(), Row([("stderr, last lines", "muted")])]
@@ -270,12 +269,3 @@ class FailedPane(Container):
             self._examination.stop()
             self._examination = None
         self.post_message(self.Again())
-
-
-def _without(message: str, steps: list[Step]) -> list[Step]:
-    """The steps, none of which says once more what stands above them."""
-    return [
-        replace(step, detail=step.detail.replace(message, "no answer without a login"))
-        for step in steps
-        if step.detail != message
-    ]
