@@ -29,6 +29,11 @@ def lend(part: object, context: str, node: DOMNode) -> None:
     node._bindings.key_to_bindings.update(BindingsMap(bindings(context)).key_to_bindings)
 
 
+def binds(node: DOMNode, key: str) -> bool:
+    """Whether a node itself does something at a key."""
+    return key in node._bindings.key_to_bindings
+
+
 def contexts(focused: DOMNode) -> list[str]:
     """The contexts whose keys work where the focus is, nearest first."""
     found: dict[str, None] = {}

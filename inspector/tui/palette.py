@@ -61,7 +61,11 @@ CommandPalette LoadingIndicator { display: none; }
 
 
 class Palette(CommandPalette):
-    """Textual's palette; enter acts on what matches the whole text, also where it is pressed before that is listed."""
+    """Textual's palette; enter acts on what matches the whole text, also where it is pressed before that is listed.
+
+    This is the only module that uses private methods of `CommandPalette`: no public one tells when all matches are
+    listed, or that there are none.
+    """
 
     def __init__(self) -> None:
         super().__init__(id="--command-palette")
