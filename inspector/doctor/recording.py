@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.client.state.steps import Step as Made
+from inspector.client.state.steps import ConnectionStep as Made
 from inspector.client.state.steps import connection_steps
 from inspector.config.targets import RecordingTarget
 from inspector.doctor.diagnosis import Chart, Diagnosis, Fix, Verdict, Watch

@@ -14,7 +14,7 @@ from textual.message import Message
 
 from inspector.client.session_state import Commands, SessionState
 from inspector.client.state.login import Authorizations
-from inspector.client.state.steps import Step, beside_error, connection_steps
+from inspector.client.state.steps import ConnectionStep, beside_error, connection_steps
 from inspector.config.settings import Settings
 from inspector.errors import AuthorizationNeeded, InspectorError, ServerExited
 from inspector.text import safe
@@ -198,14 +198,14 @@ class FailedPane(Container):
             rows += [Row(), *paragraph(advice(error.hint, keymap_of(self)))]
         return rows
 
-    def _login_step(self) -> list[Step]:
+    def _login_step(self) -> list[ConnectionStep]:
         """How far the login came."""
         steps = self._authorizations.steps()
         failed = next((at for at, step in enumerate(steps) if step.outcome == "failed"), None)
         if failed is None:
             return []
         where = f"stopped at step {failed + 1} of {len(steps)}: {title(steps[failed])}"
-        return [Step("login", "failed", where, steps[failed].t, steps[failed].n)]
+        return [ConnectionStep("login", "failed", where, steps[failed].t, steps[failed].n)]
 
     def action_copy(self) -> None:
         """The cause, the steps and the last words, as plain text; of an examination, its report for an issue."""
