@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
-from inspector.compare.conversation import Step, StepKind
+from inspector.compare.conversation import ConversationStep, StepKind
 from inspector.compare.schemas import Severity
 from inspector.compare.surface import Change, counts
 from inspector.text import count
@@ -34,7 +34,7 @@ class Entry:
 
     title: str = ""
     change: Change | None = None
-    step: Step | None = None
+    step: ConversationStep | None = None
 
     @property
     def differs(self) -> bool:
@@ -99,7 +99,7 @@ def _change(change: Change, width: int) -> list[Segment]:
     return _row(left, subject, what, width)
 
 
-def _step(step: Step, width: int) -> list[Segment]:
+def _step(step: ConversationStep, width: int) -> list[Segment]:
     signs = signs_now()
     drawn: dict[StepKind, tuple[str, str, str]] = {
         "same": (signs.done, "same", "faint"),

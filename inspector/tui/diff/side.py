@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from inspector.compare.alignment import align
-from inspector.compare.conversation import Step
+from inspector.compare.conversation import ConversationStep
 from inspector.compare.rules import EXACT
 from inspector.compare.surface import LISTS, ONE, Change
 from inspector.compare.values import Difference, compare
@@ -160,7 +160,7 @@ def _encoded(value: Any) -> str:
 # A step of the conversation
 
 
-def of_step(found: Compared, step: Step, which: Which) -> Shown:
+def of_step(found: Compared, step: ConversationStep, which: Which) -> Shown:
     """The request and its answer as they are on one side, and what differs of what came in between."""
     side = found.a if which == "a" else found.b
     n = step.a if which == "a" else step.b
@@ -189,11 +189,11 @@ def _answer(side: Side, n: int) -> int:
     return index.pair(n) if index.shape(n) in (jsonrpc.Shape.REQUEST, jsonrpc.Shape.BATCH) else 0
 
 
-def _differs_at(step: Step, which: Which, n: int) -> bool:
+def _differs_at(step: ConversationStep, which: Which, n: int) -> bool:
     return n > 0 and any((one.a if which == "a" else one.b) == n for one in step.findings)
 
 
-def _message(build: _Builder, side: Side, step: Step, which: Which, n: int, what: str) -> None:
+def _message(build: _Builder, side: Side, step: ConversationStep, which: Which, n: int, what: str) -> None:
     index = side.journal.index
     took = index.duration(n) if what == "answer" else None
     build.heading(what, "  ".join(filter(None, (f"message {count(n)}", duration(took) if took is not None else ""))))
