@@ -26,7 +26,7 @@ from inspector.protocol.jsonrpc import Shape
 from inspector.replay.compared_parts import body_of, name_of, status_of, with_id
 from inspector.replay.live_values import Carried
 from inspector.replay.report import Outcome, Report, Verdict
-from inspector.replay.script import Script, Step
+from inspector.replay.script import Script, ScriptStep
 from inspector.transports.base import Outgoing
 
 PATIENCE = 5.0
@@ -111,7 +111,7 @@ class Rerun:
 
     # Steps
 
-    async def _do(self, step: Step) -> None:
+    async def _do(self, step: ScriptStep) -> None:
         if step.do == "connect":
             await self._connect()
         elif step.do == "send":
@@ -149,12 +149,12 @@ class Rerun:
         if asks and outcome.live:
             self._open[outcome.live] = outcome
 
-    def _progress_wanted(self, step: Step) -> int:
+    def _progress_wanted(self, step: ScriptStep) -> int:
         return self._script.progress_before(step.n, self.recording.index.count + 1)
 
     # Waiting
 
-    async def _until_seen(self, step: Step, expected: dict[str, int]) -> None:
+    async def _until_seen(self, step: ScriptStep, expected: dict[str, int]) -> None:
         """Wait for the answers that the recorded client had by now, and for a while for what it had been told."""
         wanted = [
             outcome
