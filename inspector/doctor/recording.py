@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.client.state.steps import ConnectionStep as Made
-from inspector.client.state.steps import connection_steps
+from inspector.client.state.steps import ConnectionStep, connection_steps
 from inspector.config.targets import RecordingTarget
 from inspector.doctor.diagnosis import Chart, Diagnosis, Fix, Verdict, Watch
 from inspector.doctor.opening import heard
@@ -66,7 +65,7 @@ def _contents(chart: Chart, journal: Journal, target: RecordingTarget) -> str:
     return chart.privacy(f"It is a recording{server} with {count(index.count)} events, and can be opened{how}.")
 
 
-def _ended(steps: list[Made]) -> str:
+def _ended(steps: list[ConnectionStep]) -> str:
     last = steps[-1] if steps else None
     if last is None:
         return "; there is no connection in it"
