@@ -21,7 +21,7 @@ STEP = 1 << 13
 """Events that the thread looks at before the interface has its turn."""
 
 
-class Scan(NamedTuple):
+class ScanResult(NamedTuple):
     """What one scan has found."""
 
     last: int
@@ -84,25 +84,25 @@ class MessageView:
         reads = self.filter is not None and self.filter.reads
         return self.behind <= (READ_AT_ONCE if reads else AT_ONCE)
 
-    def scan(self, last: int) -> Scan:
+    def scan(self, last: int) -> ScanResult:
         """Look at a part of what is new up to event `last`."""
         if self.filtered is None:
             if self.exchanges is None:
-                return Scan(last, None, None)
+                return ScanResult(last, None, None)
             last = min(last, self.seen + STEP)
-            return Scan(last, None, self.exchanges.scan(last))
+            return ScanResult(last, None, self.exchanges.scan(last))
         change = self.filtered.scan(last, STEP)
         if self.exchanges is None:
-            return Scan(change.seen, change, None)
+            return ScanResult(change.seen, change, None)
         left, new = set(change.left), {*change.added, *change.joined}
         position = self.filtered.position
 
         def fits(n: int) -> bool:
             return n in new or (n not in left and position(n) is not None)
 
-        return Scan(change.seen, change, self.exchanges.scan(change.seen, sorted(new), change.left, fits))
+        return ScanResult(change.seen, change, self.exchanges.scan(change.seen, sorted(new), change.left, fits))
 
-    def apply(self, step: Scan) -> int | None:
+    def apply(self, step: ScanResult) -> int | None:
         """Take in what a scan has found. Returns the first row that is different, None if none is."""
         before = len(self.everything)
         self.seen = self.everything.count = step.last
