@@ -27,7 +27,7 @@ from inspector.replay.mock_batch import Batch
 from inspector.replay.mock_faults import Fault, Faults
 from inspector.replay.mock_http import Conduct, field, status_of, version_of
 from inspector.replay.mock_passthrough import Passthrough, Upstream
-from inspector.replay.mock_tally import Missed, Report, Tally, report, shown
+from inspector.replay.mock_tally import Missed, MockReport, Tally, report, shown
 from inspector.replay.mock_tasks import GET, TaskEnds
 from inspector.replay.mock_timeline import Timeline, subscription_of
 from inspector.serving.base import Arrived, Client, Form, Head, Reply
@@ -126,7 +126,7 @@ class Mock:
         if self.options.speed is not None and microseconds > 0:
             await self.sleep(microseconds / 1e6 / self.options.speed)
 
-    def report(self) -> Report:
+    def report(self) -> MockReport:
         """What was asked, missed, never asked."""
         return report(self.tally, self.journal, self.requests.methods, self.seed, self.recordings)
 
