@@ -51,7 +51,7 @@ class Outcome:
 
 
 @dataclass(slots=True)
-class Report:
+class RerunReport:
     """What came of a rerun, in the order of the recording."""
 
     outcomes: list[Outcome] = field(default_factory=list)

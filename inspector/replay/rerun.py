@@ -25,7 +25,7 @@ from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
 from inspector.replay.compared_parts import body_of, name_of, status_of, with_id
 from inspector.replay.live_values import Carried
-from inspector.replay.report import Outcome, Report, Verdict
+from inspector.replay.report import Outcome, RerunReport, Verdict
 from inspector.replay.script import Script, ScriptStep
 from inspector.transports.base import Outgoing
 
@@ -59,7 +59,7 @@ class Rerun:
         self.recording = recording
         self.target = target
         self.journal = journal
-        self.report = Report()
+        self.report = RerunReport()
         self._rules = rules
         self._options = options or Options()
         self._script = Script(recording)
@@ -82,7 +82,7 @@ class Rerun:
         self._redacted: list[int] = []
         journal.exact_frames = True
 
-    async def run(self) -> Report:
+    async def run(self) -> RerunReport:
         """Do every step, then wait for the answers that are still to come. Never raises for what the server does."""
         expected: dict[str, int] = {}
         try:
