@@ -11,7 +11,7 @@ from inspector.junit import Case, document
 
 if TYPE_CHECKING:
     from inspector.cli.output import Output
-    from inspector.replay.report import Outcome, RerunReport
+    from inspector.replay.report import RerunOutcome, RerunReport
 
 MOST = 20
 """Differences of one exchange that are told; the JSON report has them all."""
@@ -28,19 +28,19 @@ def summary(report: RerunReport) -> str:
     return named or "nothing was asked"
 
 
-def what(out: Output, outcome: Outcome) -> str:
+def what(out: Output, outcome: RerunOutcome) -> str:
     """The exchange in a few safe words."""
     name = f" {out.safe(outcome.name, 80)}" if outcome.name else ""
     return f"{out.safe(outcome.method, 80)}{name}"
 
 
-def place(outcome: Outcome) -> str:
+def place(outcome: RerunOutcome) -> str:
     """Where it stands in both recordings."""
     then = f"message {outcome.recorded}" if outcome.recorded else "nothing then"
     return f"{then}, {f'message {outcome.live}' if outcome.live else 'nothing'} now"
 
 
-def lines_of(out: Output, outcome: Outcome) -> Iterator[str]:
+def lines_of(out: Output, outcome: RerunOutcome) -> Iterator[str]:
     """An exchange that differs: what it was, and what differs."""
     asked = " (asked by the server)" if outcome.question else ""
     yield f"✗ {what(out, outcome)}{asked}: {_WORDS[outcome.verdict]}  ({place(outcome)})"

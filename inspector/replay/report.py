@@ -16,7 +16,7 @@ what it did not answer then; `not asked`: it did not ask what it asked then."""
 
 
 @dataclass(slots=True)
-class Outcome:
+class RerunOutcome:
     """What became of one recorded request, or of one question of the server."""
 
     recorded: int
@@ -54,13 +54,13 @@ class Outcome:
 class RerunReport:
     """What came of a rerun, in the order of the recording."""
 
-    outcomes: list[Outcome] = field(default_factory=list)
+    outcomes: list[RerunOutcome] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     error: InspectorError | None = None
     """Why it ended before its end."""
 
     @property
-    def first(self) -> Outcome | None:
+    def first(self) -> RerunOutcome | None:
         """The first one that differs."""
         return next((outcome for outcome in self.outcomes if outcome.differs), None)
 
