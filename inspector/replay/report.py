@@ -10,7 +10,7 @@ from typing import Any, Literal
 from inspector.compare.values import Difference
 from inspector.errors import InspectorError
 
-Verdict = Literal["same", "different", "no answer", "not sent", "not recorded", "not asked"]
+RerunVerdict = Literal["same", "different", "no answer", "not sent", "not recorded", "not asked"]
 """How a live exchange compares with the recorded one. `not recorded`: the server asked something new, or answers now
 what it did not answer then; `not asked`: it did not ask what it asked then."""
 
@@ -26,7 +26,7 @@ class RerunOutcome:
     """The tool, prompt or resource that it was about."""
     live: int = 0
     """Its number in the new recording; 0 where it was not sent."""
-    verdict: Verdict = "not sent"
+    verdict: RerunVerdict = "not sent"
     differences: Sequence[Difference] = ()
     note: str = ""
     question: bool = False

@@ -25,7 +25,7 @@ from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
 from inspector.replay.compared_parts import body_of, name_of, status_of, with_id
 from inspector.replay.live_values import Carried
-from inspector.replay.report import RerunOutcome, RerunReport, Verdict
+from inspector.replay.report import RerunOutcome, RerunReport, RerunVerdict
 from inspector.replay.script import Script, ScriptStep
 from inspector.transports.base import Outgoing
 
@@ -320,7 +320,7 @@ class Rerun:
         outcome.differences = found.differences
         self._judged(outcome, "same" if found.same else "different")
 
-    def _judged(self, outcome: RerunOutcome, verdict: Verdict) -> None:
+    def _judged(self, outcome: RerunOutcome, verdict: RerunVerdict) -> None:
         outcome.verdict = verdict
         self._told(outcome)
 
