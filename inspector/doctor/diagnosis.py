@@ -17,7 +17,7 @@ from inspector.hints import Hint
 if TYPE_CHECKING:
     from inspector.journal.journal import Journal
 
-Verdict = Literal["ok", "warn", "failed", "info", "skipped"]
+DoctorVerdict = Literal["ok", "warn", "failed", "info", "skipped"]
 Outcome = Literal["connects", "authorization", "trust", "fails", "opens"]
 
 EXIT_CODES: dict[Outcome, int] = {"connects": 0, "opens": 0, "authorization": 3, "trust": 3, "fails": 4}
@@ -63,7 +63,7 @@ class DoctorStep:
     """One step of the connection. `seconds` is what it took, None where that says nothing."""
 
     name: str
-    verdict: Verdict
+    verdict: DoctorVerdict
     text: str
     details: tuple[str, ...] = ()
     seconds: float | None = None
@@ -135,7 +135,7 @@ class Chart:
     def add(
         self,
         name: str,
-        verdict: Verdict,
+        verdict: DoctorVerdict,
         text: str,
         *,
         details: Iterable[str] = (),

@@ -6,7 +6,7 @@ from typing import Any
 
 from inspector.client.state.steps import ConnectionStep, connection_steps
 from inspector.config.targets import RecordingTarget
-from inspector.doctor.diagnosis import Chart, Diagnosis, Fix, Verdict, Watch
+from inspector.doctor.diagnosis import Chart, Diagnosis, DoctorVerdict, Fix, Watch
 from inspector.doctor.opening import heard
 from inspector.doctor.privacy import Privacy
 from inspector.errors import RecordingError
@@ -14,7 +14,13 @@ from inspector.journal.journal import Journal
 from inspector.text import count, duration, size
 
 LAST_WORDS = 20
-_VERDICTS: dict[str, Verdict] = {"ok": "ok", "note": "info", "failed": "failed", "waiting": "warn", "open": "skipped"}
+_VERDICTS: dict[str, DoctorVerdict] = {
+    "ok": "ok",
+    "note": "info",
+    "failed": "failed",
+    "waiting": "warn",
+    "open": "skipped",
+}
 
 
 def diagnose_recording(target: RecordingTarget) -> Diagnosis:

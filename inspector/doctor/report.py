@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from inspector.text import duration, safe
 
 if TYPE_CHECKING:
-    from inspector.doctor.diagnosis import Diagnosis, DoctorStep, Fix, Verdict
+    from inspector.doctor.diagnosis import Diagnosis, DoctorStep, DoctorVerdict, Fix
 
-SIGNS: dict[Verdict, str] = {"ok": "✓", "warn": "▲", "failed": "✗", "info": "·", "skipped": "–"}
-ASCII_SIGNS: dict[Verdict, str] = {"ok": "+", "warn": "!", "failed": "x", "info": ".", "skipped": "-"}
+SIGNS: dict[DoctorVerdict, str] = {"ok": "✓", "warn": "▲", "failed": "✗", "info": "·", "skipped": "–"}
+ASCII_SIGNS: dict[DoctorVerdict, str] = {"ok": "+", "warn": "!", "failed": "x", "info": ".", "skipped": "-"}
 TITLE = 14
 LONGEST = 400
 
