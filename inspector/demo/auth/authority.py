@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from inspector.demo.auth.authorize import Authorize
 from inspector.demo.auth.clients import GRANTS, METHODS
 from inspector.demo.auth.device import Devices
-from inspector.demo.auth.exchange import Answer, OAuthError, json_answer, page, refusal
+from inspector.demo.auth.exchange import HttpReply, OAuthError, json_answer, page, refusal
 from inspector.demo.auth.issuer import SCOPES, Issuer
 from inspector.demo.auth.token import exchange, revoke
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from inspector.demo.auth.issuer import Settings
     from inspector.demo.auth.vault import Access
 
-    Endpoint = Callable[[Request], Answer]
+    Endpoint = Callable[[Request], HttpReply]
 
 _WELL_KNOWN = "/.well-known/"
 _OAUTH, _OPENID = "oauth-authorization-server", "openid-configuration"
@@ -62,7 +62,7 @@ class Authority:
             return {after: True}
         return {} if layout == "defaults" else {oauth: False, openid: True, after: True}
 
-    def answer(self, request: Request) -> Answer | None:
+    def answer(self, request: Request) -> HttpReply | None:
         """Serves a request; None if its path is none of this server's."""
         if request.path in self._metadata_places:
             methods: dict[str, Endpoint] | None = {"GET": self._metadata}
@@ -74,7 +74,7 @@ class Authority:
         serve = methods.get(request.method)
         if serve is None:
             headers = {"Allow": ", ".join(methods), "Content-Type": "text/plain"}
-            return Answer(405, headers, b"Method not allowed")
+            return HttpReply(405, headers, b"Method not allowed")
         try:
             return serve(request)
         except OAuthError as problem:
@@ -82,7 +82,7 @@ class Authority:
                 return page(problem.status, "This cannot be read", "<p>Begin again.</p>")
             return refusal(problem)
 
-    def _metadata(self, request: Request) -> Answer:
+    def _metadata(self, request: Request) -> HttpReply:
         document: dict[str, Any] = {
             "issuer": self.issuer,
             "authorization_endpoint": self._issuer.endpoint("/authorize"),
@@ -110,16 +110,16 @@ class Authority:
             }
         return self._said("metadata", document, request.origin(urlsplit(self.issuer).port) + request.path)
 
-    def _register(self, request: Request) -> Answer:
+    def _register(self, request: Request) -> HttpReply:
         document = self._issuer.clients.register(request, self._issuer.settings.now())
         return self._said("registered", document, self._issuer.endpoint("/register"), status=201)
 
-    def _token(self, request: Request) -> Answer:
+    def _token(self, request: Request) -> HttpReply:
         document, refreshed = exchange(self._issuer, self._devices, request)
         if refreshed:
             document = self._issuer.faults.apply("refresh", document, self._issuer.endpoint("/token"))
         return self._said("token", document, self._issuer.endpoint("/token"))
 
-    def _said(self, place: str, document: Any, url: str, *, status: int = 200) -> Answer:
+    def _said(self, place: str, document: Any, url: str, *, status: int = 200) -> HttpReply:
         said = self._issuer.faults.apply(place, document, url)
-        return said if isinstance(said, Answer) else json_answer(status, said)
+        return said if isinstance(said, HttpReply) else json_answer(status, said)

@@ -13,7 +13,7 @@ from inspector.demo.auth.vault import Bounded, Grant
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from inspector.demo.auth.clients import Client
-    from inspector.demo.auth.exchange import Answer, Fields, Pairs, Request
+    from inspector.demo.auth.exchange import Fields, HttpReply, Pairs, Request
     from inspector.demo.auth.issuer import Issuer
 
 PERSON = "demo-person"
@@ -38,7 +38,7 @@ class Authorize:
         self._issuer = issuer
         self._open = Bounded(1000)
 
-    def ask(self, request: Request) -> Answer:
+    def ask(self, request: Request) -> HttpReply:
         """A request for a code (RFC 6749 section 4.1.1): the page, or at once the answer."""
         issuer = self._issuer
         fields = request.asked()
@@ -62,7 +62,7 @@ class Authorize:
         self._open[ticket] = asked
         return self._page(asked, asked.grant, ticket)
 
-    def decide(self, request: Request) -> Answer:
+    def decide(self, request: Request) -> HttpReply:
         """What the person pressed."""
         try:
             form = request.form()
@@ -89,20 +89,20 @@ class Authorize:
         refreshable = REFRESH in client.grants
         return challenge, Grant(client.id, PERSON, scopes, resource, refreshable=refreshable)
 
-    def _allow(self, asked: _Asked, grant: Grant) -> Answer:
+    def _allow(self, asked: _Asked, grant: Grant) -> HttpReply:
         code = self._issuer.vault.new_code(grant, asked.redirect_uri, asked.challenge)
         return self._back(asked, [("code", code)])
 
-    def _refuse(self, asked: _Asked, problem: OAuthError) -> Answer:
+    def _refuse(self, asked: _Asked, problem: OAuthError) -> HttpReply:
         return self._back(asked, [("error", problem.code), ("error_description", problem.description)])
 
-    def _back(self, asked: _Asked, pairs: Pairs) -> Answer:
+    def _back(self, asked: _Asked, pairs: Pairs) -> HttpReply:
         if asked.state:
             pairs.append(("state", asked.state))
         pairs.append(("iss", self._issuer.url))  # RFC 9207
         return redirect(asked.redirect_uri, self._issuer.faults.apply("redirect", pairs, self._issuer.url))
 
-    def _page(self, asked: _Asked, grant: Grant, ticket: str) -> Answer:
+    def _page(self, asked: _Asked, grant: Grant, ticket: str) -> HttpReply:
         rows = {
             "Client": f"{asked.client.name} ({asked.client.id})",
             "wants to": ", ".join(grant.scopes),

@@ -13,7 +13,7 @@ from inspector.demo.auth.vault import Bounded, Grant
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from inspector.demo.auth.clients import Client
-    from inspector.demo.auth.exchange import Answer, Fields, Request
+    from inspector.demo.auth.exchange import Fields, HttpReply, Request
     from inspector.demo.auth.issuer import Issuer
 
 LIFETIME = 600.0  # seconds
@@ -42,7 +42,7 @@ class Devices:
         self._by_device = Bounded(1000)
         self._by_user = Bounded(1000)
 
-    def begin(self, request: Request) -> Answer:
+    def begin(self, request: Request) -> HttpReply:
         """The device authorization endpoint."""
         issuer = self._issuer
         form = request.form()
@@ -90,7 +90,7 @@ class Devices:
             raise OAuthError("access_denied", "The person said no")
         return waiting.grant
 
-    def show(self, request: Request) -> Answer:
+    def show(self, request: Request) -> HttpReply:
         """The page on which the code is entered, and then decided on."""
         text = request.asked().get("user_code")
         action = escape(self._issuer.path) + "/device"
@@ -110,7 +110,7 @@ class Devices:
         form = f'<form method="post" action="{action}">{hidden}{buttons}</form>'
         return page(200, "May it do this?", table(rows) + form)
 
-    def decide(self, request: Request) -> Answer:
+    def decide(self, request: Request) -> HttpReply:
         """What the person pressed."""
         form = request.form()
         waiting: _Waiting | None = self._by_user.pop(form.get("user_code"), None)

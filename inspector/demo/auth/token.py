@@ -5,7 +5,7 @@ from __future__ import annotations
 from hmac import compare_digest
 
 from inspector.demo.auth.clients import CODE, DEVICE, ITSELF, REFRESH
-from inspector.demo.auth.exchange import Answer, OAuthError
+from inspector.demo.auth.exchange import HttpReply, OAuthError
 from inspector.demo.auth.vault import Grant, challenge_of
 
 TYPE_CHECKING = False
@@ -36,12 +36,12 @@ def exchange(issuer: Issuer, devices: Devices, request: Request) -> tuple[dict[s
     return serve(issuer, client, form), kind == REFRESH
 
 
-def revoke(issuer: Issuer, request: Request) -> Answer:
+def revoke(issuer: Issuer, request: Request) -> HttpReply:
     """Ends a token; says the same of one that is unknown (RFC 7009 section 2.2)."""
     form = request.form()
     client = issuer.identification.client(request, form)
     issuer.vault.revoke(form.need("token"), client.id)
-    return Answer(200, {"Cache-Control": "no-store"})
+    return HttpReply(200, {"Cache-Control": "no-store"})
 
 
 def _by_code(issuer: Issuer, client: Client, form: Fields) -> dict[str, Any]:
