@@ -1,4 +1,4 @@
-"""The one seam over the HTTP library: an `Endpoint` makes exchanges, an `Answer` is a response that is being read.
+"""The one seam over the HTTP library: an `Endpoint` makes exchanges, an `HttpAnswer` is a response that is being read.
 
 Nothing else of the transports imports an HTTP library, so another one is a change to this file and to
 `http_problems.py`. What is used is httpcore, on which httpx stands: httpx's own layers double the time of a request and
