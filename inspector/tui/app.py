@@ -32,7 +32,7 @@ from inspector.tui.events import OpenInstead, OpenTarget
 from inspector.tui.key_order import KeysInOrder
 from inspector.tui.keymap import Keymap
 from inspector.tui.navigator import Opening, ScreenNavigator
-from inspector.tui.palette import PALETTE_CSS, Items, Palette, Themes, Verbs
+from inspector.tui.palette import PALETTE_CSS, Items, Themes, VerbPalette, Verbs
 from inspector.tui.sessions import CloseSession, Sessions, ShowSession
 from inspector.tui.theme_switch import ThemeSwitch
 from inspector.tui.themes import DEFAULT, bundled, textual_theme
@@ -152,8 +152,8 @@ class InspectorApp(KeysInOrder, App[int]):
         self.action_command_palette()
 
     def action_command_palette(self) -> None:
-        if not Palette.is_open(self):
-            self.push_screen(Palette())
+        if not VerbPalette.is_open(self):
+            self.push_screen(VerbPalette())
 
     def notify(
         self,

@@ -60,7 +60,7 @@ CommandPalette LoadingIndicator { display: none; }
 """
 
 
-class Palette(CommandPalette):
+class VerbPalette(CommandPalette):
     """Textual's palette; enter acts on what matches the whole text, also where it is pressed before that is listed.
 
     This is the only module that uses private methods of `CommandPalette`: no public one tells when all matches are
