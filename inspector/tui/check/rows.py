@@ -81,7 +81,7 @@ def level_word(level: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CheckRow:
     """One row: a check, or all checks of a verdict that stand folded (or not) below it."""
 
     checked: Checked | None = None
@@ -97,7 +97,7 @@ class CheckRows:
         self.only: tuple[Verdict, ...] = VERDICTS
         self.level = ""
         self.open: set[Verdict] = set()
-        self.entries: list[Entry] = []
+        self.entries: list[CheckRow] = []
         self._of: dict[Verdict, list[Checked]] = {}
         self._at: dict[Hashable, int] = {}
 
@@ -108,12 +108,12 @@ class CheckRows:
             if checked.verdict in self.only and self.level in ("", checked.check.level):
                 found.setdefault(checked.verdict, []).append(checked)
         self._of = found
-        entries = [Entry(one) for verdict in VERDICTS if verdict not in FOLDED for one in found.get(verdict, ())]
+        entries = [CheckRow(one) for verdict in VERDICTS if verdict not in FOLDED for one in found.get(verdict, ())]
         for verdict in FOLDED:
             if verdict in found:
-                entries.append(Entry(folded=verdict))
+                entries.append(CheckRow(folded=verdict))
                 if verdict in self.open:
-                    entries += [Entry(one) for one in found[verdict]]
+                    entries += [CheckRow(one) for one in found[verdict]]
         self.entries = entries
         self._at = {self.key_at(at): at for at in range(len(entries))}
 
