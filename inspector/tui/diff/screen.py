@@ -17,7 +17,7 @@ from inspector.compare.surface import ONE, Change
 from inspector.errors import InspectorError
 from inspector.tui.advice import told
 from inspector.tui.diff.comparison import Compared, GivenUp, compare_files
-from inspector.tui.diff.rows import DiffRows, Entry, summary
+from inspector.tui.diff.rows import DiffRow, DiffRows, summary
 from inspector.tui.diff.side import Shown, Which, of_change, of_step, whole
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.pane_keys import hints
@@ -149,7 +149,7 @@ class DiffScreen(Screen[None]):
     def _list(self) -> VirtualList:
         return self.query_one("#diff-rows", VirtualList)
 
-    def _entry(self) -> Entry | None:
+    def _entry(self) -> DiffRow | None:
         at = self._list.cursor
         return self._rows.entries[at] if 0 <= at < len(self._rows) else None
 
@@ -157,7 +157,7 @@ class DiffScreen(Screen[None]):
         if event.list_view is self._list:
             self._show_entry(self._entry())
 
-    def _show_entry(self, entry: Entry | None) -> None:
+    def _show_entry(self, entry: DiffRow | None) -> None:
         found = self._found
         if found is None:
             return
