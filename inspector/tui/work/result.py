@@ -36,7 +36,7 @@ from inspector.tui.widgets.tab_row import Tab, TabRow
 from inspector.tui.widgets.table_view import Marks, TableView
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.work.call_events import Happened
-from inspector.tui.work.outcome import CODE_NAMES, Answer, Outcome
+from inspector.tui.work.outcome import CODE_NAMES, Answer, CallOutcome
 
 DIFFERENCES = 6
 """Differences from a schema that are listed below a view without places for them."""
@@ -695,7 +695,7 @@ def _differences(answer: Answer) -> list[Paragraph]:
     ]
 
 
-def _notice(outcome: Outcome) -> list[Paragraph]:
+def _notice(outcome: CallOutcome) -> list[Paragraph]:
     """Say what went wrong, each kind of error in its own words, and what to do about it."""
     error = outcome.error
     lines: list[Paragraph] = []
@@ -716,7 +716,7 @@ def _notice(outcome: Outcome) -> list[Paragraph]:
     return lines
 
 
-def _links(outcome: Outcome) -> list[Link]:
+def _links(outcome: CallOutcome) -> list[Link]:
     error = outcome.error
     if not isinstance(error, ServerError) or error.rpc_code != URL_ELICITATION_REQUIRED:
         return []
