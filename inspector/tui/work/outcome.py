@@ -185,7 +185,7 @@ def _answer(journal: Journal, n: int, method: str) -> tuple[Any, ServerError | N
     return body.get("result"), None
 
 
-class Answer:
+class ShownOutcome:
     """An outcome as it is shown: its views, the schema it should match, and what differs from that schema.
 
     `violations` is None before the check, and `unchecked` says why there can be none. `first` and `table` are set by

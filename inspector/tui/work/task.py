@@ -20,7 +20,7 @@ from inspector.tui.themes import signs_now
 from inspector.tui.widgets.compact import CompactEdge
 from inspector.tui.widgets.fact_rows import Row, RowSection, fact
 from inspector.tui.widgets.facts_view import FactsView
-from inspector.tui.work.outcome import Answer, CallOutcome
+from inspector.tui.work.outcome import CallOutcome, ShownOutcome
 from inspector.tui.work.result import ResultPane
 from inspector.tui.work.task_rows import ID_SHOWN, STATUS_SHOWN, look, name
 from inspector.tui.work.task_trail import Trails
@@ -174,7 +174,7 @@ class TaskPane(Container, TaskActions):
         answered = (task, _answer_of(task), task.error)
         if answered != self._answered:
             self._answered = answered
-            self._result.show(Answer(self._outcome(task), self._output_schema(task)))
+            self._result.show(ShownOutcome(self._outcome(task), self._output_schema(task)))
 
     def _promise(self, task: Task | None) -> str:
         """What is said where the result will stand, or will not."""
