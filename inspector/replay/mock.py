@@ -33,7 +33,7 @@ from inspector.replay.mock_timeline import Timeline, subscription_of
 from inspector.serving.base import Arrived, Client, Form, Head, Reply
 from inspector.serving.http import Binding
 from inspector.transports.recorded import fate, load
-from inspector.transports.recorded_play import Names, Play, Question, Questions, asked_as
+from inspector.transports.recorded_play import Names, Play, Question, UnansweredQuestions, asked_as
 from inspector.transports.request_matching import HANDSHAKE, NOT_RECORDED, Match, Order, RecordedRequests
 
 OnMiss = Literal["error", "last", "passthrough"]
@@ -163,7 +163,7 @@ class MockClient:
         self.client = client
         self.number = number
         self.journal: Journal = mock.new_journal(number)
-        self.questions = Questions()
+        self.questions = UnansweredQuestions()
         self.faults = Faults(mock.options.faults, mock.journal, f"{mock.seed}:{number}")
         self._order = Order(mock.requests, mock.options.match)
         self._passthrough = Passthrough(self, mock.upstream) if mock.upstream is not None else None
