@@ -18,7 +18,7 @@ from inspector.errors import InspectorError
 from inspector.tui.advice import told
 from inspector.tui.diff.comparison import Compared, GivenUp, compare_files
 from inspector.tui.diff.rows import DiffRow, DiffRows, summary
-from inspector.tui.diff.side import Shown, Which, of_change, of_step, whole
+from inspector.tui.diff.side import ShownSide, Which, of_change, of_step, whole
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.pane_keys import hints
 from inspector.tui.themes import signs_now
@@ -43,7 +43,7 @@ class SideView(FactsView):
     def __init__(self, *, id: str) -> None:
         super().__init__(what="this side", id=id)
 
-    def display_side(self, shown: Shown) -> None:
+    def display_side(self, shown: ShownSide) -> None:
         """Show this, and of it the first line that differs."""
         self.set_sections(shown.sections)
         self.mark(shown.marked)
@@ -78,7 +78,7 @@ class DiffScreen(Screen[None]):
         self._found: Compared | None = None
         self._rows = DiffRows()
         self._everything = False
-        self._shown: dict[Which, Shown] = {}
+        self._shown: dict[Which, ShownSide] = {}
 
     def compose(self) -> ComposeResult:
         yield Edge(VirtualList(self._rows, empty="Comparing …", id="diff-rows"), title="Compare", id="diff-list")
