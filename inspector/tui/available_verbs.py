@@ -2,7 +2,7 @@
 
 This is the only module that reads or writes `_bindings`, Textual's private map of what a node binds by itself:
 `DOMNode` has no public list of it without that of its ancestors, and no public way to add to it. `tests/tui/
-test_reach.py` tells when that changes.
+test_available_verbs.py` tells when that changes.
 """
 
 from __future__ import annotations

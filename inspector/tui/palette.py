@@ -76,7 +76,7 @@ class VerbPalette(CommandPalette):
     @work(exclusive=True, group=CommandPalette._GATHER_COMMANDS_GROUP)
     async def _gather_commands(self, search_value: str) -> None:
         self._listed = None
-        gather = cast("Callable[[Palette, str], Awaitable[None]]", unwrap(CommandPalette._gather_commands))
+        gather = cast("Callable[[VerbPalette, str], Awaitable[None]]", unwrap(CommandPalette._gather_commands))
         await gather(self, search_value)
         if get_current_worker().is_cancelled:
             return

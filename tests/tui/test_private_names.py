@@ -20,7 +20,7 @@ USES = {
         "_workers",
     },
     "palette": {"_gather_commands", "_list_visible", "_select_or_command", "_start_no_matches_countdown"},
-    "reach": {"_bindings"},
+    "available_verbs": {"_bindings"},
     "themes": {"_context"},
     "unexpected": {"_app", "_remove_worker"},
 }  # fmt: skip

@@ -3,4 +3,4 @@
 from inspector.journal.filters.syntax import FilterError
 from inspector.journal.filters.view import Filter, FilterChange, FilteredView, parse
 
-__all__ = ["Change", "Filter", "FilterError", "FilteredView", "parse"]
+__all__ = ["Filter", "FilterChange", "FilterError", "FilteredView", "parse"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from inspector.journal.filters import Change, Filter, FilteredView
+from inspector.journal.filters import Filter, FilterChange, FilteredView
 from inspector.journal.folding import FoldedMatches, FoldedRows, Folding
 from inspector.journal.journal import Journal
 from inspector.tui.log.exchange_rows import ExchangeRows, Growth
@@ -25,7 +25,7 @@ class ScanResult(NamedTuple):
     """What one scan has found."""
 
     last: int
-    change: Change | None
+    change: FilterChange | None
     growth: Growth | None
 
 

@@ -15,8 +15,8 @@ from textual.widget import Widget
 
 from inspector.protocol.form import UNSET, Field, Form
 from inspector.text import lines
+from inspector.tui.available_verbs import binds
 from inspector.tui.keymap import bindings
-from inspector.tui.reach import binds
 from inspector.tui.themes import ascii_only, palette, signs_now
 from inspector.tui.widgets import paint
 
