@@ -20,14 +20,12 @@ OPTION = re.compile(r"(?<![\w-])(?:--[a-z][a-z-]+|-o\b)")
 """An option of a command line, such as `--timeout` or `-o`."""
 COMMAND_LINE_ONLY = ("cli/", "demo/", "pytest_plugin.py", "hints.py")
 """Where text may name options: no other surface shows it."""
-ELSEWHERE = {"client/engine/negotiation.py"}
-"""Files that are rewritten at the moment."""
 
 
 def sources() -> Iterator[tuple[str, ast.Module]]:
     for path in sorted(PACKAGE.rglob("*.py")):
         name = path.relative_to(PACKAGE).as_posix()
-        if not name.startswith(COMMAND_LINE_ONLY) and name not in ELSEWHERE:
+        if not name.startswith(COMMAND_LINE_ONLY):
             yield name, ast.parse(path.read_text(encoding="utf-8"))
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from inspector.check.rules import Verdict, short
+from inspector.check.rules import RuleVerdict, short
 from inspector.check.watched import PREFIX, TASKS_EXTENSION, Watched
 from inspector.protocol.jsonrpc import (
     HEADER_MISMATCH,
@@ -40,7 +40,7 @@ class Answer(NamedTuple):
     """Of the HTTP response whose body or stream it came in; 0 where there is none."""
 
 
-Rule = Callable[[Answer, Watched], Iterator[Verdict]]
+Rule = Callable[[Answer, Watched], Iterator[RuleVerdict]]
 
 _ASKING = frozenset(("tools/call", "prompts/get", "resources/read"))
 """The methods that may be answered by `input_required`."""
@@ -63,7 +63,7 @@ _JSONRPC = (PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTE
 # Results
 
 
-def result_type(answer: Answer, watched: Watched) -> Iterator[Verdict]:
+def result_type(answer: Answer, watched: Watched) -> Iterator[RuleVerdict]:
     """Every result says what it is, in a word that both sides know."""
     if "resultType" not in answer.body:
         yield "BASE-15", "must", "The result has no resultType."
@@ -73,7 +73,7 @@ def result_type(answer: Answer, watched: Watched) -> Iterator[Verdict]:
         yield "BASE-16", "must", f"The resultType is {short(kind)}, which neither side has agreed to."
 
 
-def server_info(answer: Answer, watched: Watched) -> Iterator[Verdict]:
+def server_info(answer: Answer, watched: Watched) -> Iterator[RuleVerdict]:
     """Results name the server; that one never does so is said once."""
     meta = _dict(answer.body.get("_meta"))
     if PREFIX + "serverInfo" not in meta:
@@ -87,7 +87,7 @@ def server_info(answer: Answer, watched: Watched) -> Iterator[Verdict]:
         yield "BASE-17", "should", f"serverInfo in _meta has no {' and no '.join(missing)}."
 
 
-def caching(answer: Answer, watched: Watched) -> Iterator[Verdict]:
+def caching(answer: Answer, watched: Watched) -> Iterator[RuleVerdict]:
     """What may be kept says for how long and for whom; what is not the whole answer does not."""
     body, method = answer.body, answer.method
     hints = [name for name in ("ttlMs", "cacheScope") if name in body]
@@ -116,7 +116,7 @@ def _is_duration(value: Any) -> bool:
     return (type(value) is int or (type(value) is float and value.is_integer())) and value >= 0
 
 
-def discovery(answer: Answer, watched: Watched) -> Iterator[Verdict]:
+def discovery(answer: Answer, watched: Watched) -> Iterator[RuleVerdict]:
     """The answer to `server/discover` has what everything else stands on."""
     if answer.method != "server/discover":
         return
@@ -138,7 +138,7 @@ def discovery(answer: Answer, watched: Watched) -> Iterator[Verdict]:
             yield "LIFE-28", "must", f"The settings of the extension {short(name)} are {short(settings)}, no object."
 
 
-def input_wanted(answer: Answer, watched: Watched) -> Iterator[Verdict]:
+def input_wanted(answer: Answer, watched: Watched) -> Iterator[RuleVerdict]:
     """Input is wanted where that is allowed, says what is wanted, and of a client that has said it can give it."""
     body = answer.body
     if body.get("resultType") != "input_required":
@@ -150,7 +150,7 @@ def input_wanted(answer: Answer, watched: Watched) -> Iterator[Verdict]:
     yield from input_requests(body.get("inputRequests"), answer.asked)
 
 
-def input_requests(requests: Any, asked: dict[str, Any]) -> Iterator[Verdict]:
+def input_requests(requests: Any, asked: dict[str, Any]) -> Iterator[RuleVerdict]:
     """Each one is of a kind that exists, and that the request they are about declared; what others said is nothing."""
     if requests is not None and type(requests) is not dict:
         yield "MRTR-03", "must", f"inputRequests is {short(requests)}, not an object."
@@ -179,7 +179,7 @@ def _undeclared(capability: str, params: dict[str, Any], declared: dict[str, Any
         yield "sampling.tools"
 
 
-def tasks(answer: Answer, watched: Watched) -> Iterator[Verdict]:
+def tasks(answer: Answer, watched: Watched) -> Iterator[RuleVerdict]:
     """A task is made for a call only, and for who has said that he knows what that is (C-TASK-02)."""
     kind = answer.body.get("resultType")
     if answer.method in _OF_TASKS:
@@ -199,7 +199,7 @@ def tasks(answer: Answer, watched: Watched) -> Iterator[Verdict]:
         yield "C-TASK-02", "must", f"The taskId is {short(answer.body.get('taskId'))}, not a string."
 
 
-def _task_state(answer: Answer, watched: Watched) -> Iterator[Verdict]:
+def _task_state(answer: Answer, watched: Watched) -> Iterator[RuleVerdict]:
     """A task brings what belongs to its status, and asks each thing under a key of its own."""
     body = answer.body
     status, wanted = body.get("status"), _dict(body.get("inputRequests"))
@@ -221,7 +221,7 @@ def _task_state(answer: Answer, watched: Watched) -> Iterator[Verdict]:
 # Errors
 
 
-def error_code(answer: Answer, watched: Watched) -> Iterator[Verdict]:
+def error_code(answer: Answer, watched: Watched) -> Iterator[RuleVerdict]:
     """Codes that the revision reserves are used as it says, and those that it took away are not."""
     code = answer.body.get("code")
     if type(code) is not int:
@@ -236,13 +236,13 @@ def error_code(answer: Answer, watched: Watched) -> Iterator[Verdict]:
         yield "BASE-22", "should", f"The code {code} is within the range that JSON-RPC keeps for itself."
 
 
-def internal_error(answer: Answer, watched: Watched) -> Iterator[Verdict]:
+def internal_error(answer: Answer, watched: Watched) -> Iterator[RuleVerdict]:
     """What fails inside the server has a code of its own."""
     if answer.method.startswith("resources/") and answer.body.get("code") == -32000:
         yield "RES-18", "should", f"{answer.method} is answered with error -32000; a failure inside is -32603."
 
 
-def error_data(answer: Answer, watched: Watched) -> Iterator[Verdict]:
+def error_data(answer: Answer, watched: Watched) -> Iterator[RuleVerdict]:
     """What the client needs in order to do better stands in the error's data (C-MOD-03)."""
     code, data = answer.body.get("code"), _dict(answer.body.get("data"))
     if code == UNSUPPORTED_VERSION:
@@ -259,7 +259,7 @@ def error_data(answer: Answer, watched: Watched) -> Iterator[Verdict]:
         yield "BASE-23", "must", f"data.requiredCapabilities is {needed}, not an object."
 
 
-def error_status(answer: Answer, watched: Watched) -> Iterator[Verdict]:
+def error_status(answer: Answer, watched: Watched) -> Iterator[RuleVerdict]:
     """Over HTTP, four errors have a status of their own."""
     code = answer.body.get("code")
     wanted = _STATUS_OF.get(code) if type(code) is int else None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from inspector.check import answers, notices, rules
-from inspector.check.rules import Verdict
+from inspector.check.rules import RuleVerdict
 from inspector.check.watched import Watched
 from inspector.protocol.revisions import Era
 
@@ -16,10 +16,10 @@ class EraRules(NamedTuple):
 
     results: tuple[answers.Rule, ...]
     errors: tuple[answers.Rule, ...]
-    requests: tuple[Callable[[dict[str, Any], Watched], Iterator[Verdict]], ...]
+    requests: tuple[Callable[[dict[str, Any], Watched], Iterator[RuleVerdict]], ...]
     """Of requests that the server makes."""
     notices: tuple[notices.Rule, ...]
-    http_tools: tuple[Callable[[dict[str, Any], Watched], Iterator[Verdict]], ...]
+    http_tools: tuple[Callable[[dict[str, Any], Watched], Iterator[RuleVerdict]], ...]
     """Of tools that are listed over HTTP."""
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-from inspector.check.rules import Verdict, is_error_response, short
+from inspector.check.rules import RuleVerdict, is_error_response, short
 from inspector.check.watched import Watched
 from inspector.journal import channels
 from inspector.journal.format import Dir, Event
@@ -100,7 +100,7 @@ class HttpWatch:
         if len(self._exchanges) > MOST_EXCHANGES:
             del self._exchanges[next(iter(self._exchanges))]
 
-    def head(self, event: Event, watched: Watched) -> Iterator[Verdict]:
+    def head(self, event: Event, watched: Watched) -> Iterator[RuleVerdict]:
         """The head of a request or of a response."""
         if event.dir == Dir.SEND:
             self._asked(event)
@@ -124,7 +124,7 @@ class HttpWatch:
 
     # Heads of responses
 
-    def _answered(self, event: Event, watched: Watched) -> Iterator[Verdict]:
+    def _answered(self, event: Event, watched: Watched) -> Iterator[RuleVerdict]:
         exchange = self._exchanges.get(event.ch)
         status = event.fields.get("status")
         if exchange is None or type(status) is not int:
@@ -152,7 +152,7 @@ class HttpWatch:
         if charset not in ("", "utf-8"):
             yield "ECO-11", "note", f"The content type names the charset {short(charset)}."
 
-    def _accepted(self, event: Event, exchange: ObservedExchange, kind: str) -> Iterator[Verdict]:
+    def _accepted(self, event: Event, exchange: ObservedExchange, kind: str) -> Iterator[RuleVerdict]:
         status = exchange.status
         if exchange.wanted:
             if status == 202 and kind not in (JSON_TYPE, STREAM_TYPE):
@@ -164,7 +164,7 @@ class HttpWatch:
 
     # Bodies and streams
 
-    def received(self, event: Event, message: Any, index: Index, watched: Watched) -> Iterator[Verdict]:
+    def received(self, event: Event, message: Any, index: Index, watched: Watched) -> Iterator[RuleVerdict]:
         """A body, or an event with a message; `message` is None for what is no JSON."""
         exchange = self._exchanges.get(event.ch)
         if exchange is None:
@@ -185,7 +185,7 @@ class HttpWatch:
 
     def _item(
         self, event: Event, exchange: ObservedExchange, message: Any, index: Index, watched: Watched
-    ) -> Iterator[Verdict]:
+    ) -> Iterator[RuleVerdict]:
         shape = shape_of(message)
         if shape in (Shape.RESULT, Shape.ERROR):
             if channels.is_get(event.ch) and not exchange.resumes:
@@ -208,7 +208,7 @@ class HttpWatch:
 
     def _related(
         self, event: Event, exchange: ObservedExchange, method: str, index: Index, watched: Watched
-    ) -> Iterator[Verdict]:
+    ) -> Iterator[RuleVerdict]:
         if method == "notifications/progress":
             request = index.pair(event.n)
             if watched.era == "legacy" and request and request != exchange.rpc_n:
@@ -217,7 +217,7 @@ class HttpWatch:
             level = "should" if watched.era == "modern" else "note"
             yield "HTTP-17", level, f"{method} came on the stream of {short(exchange.rpc)}."  # type: ignore[misc]
 
-    def bare_event(self, event: Event, watched: Watched) -> Iterator[Verdict]:
+    def bare_event(self, event: Event, watched: Watched) -> Iterator[RuleVerdict]:
         """An event without a message, or lines without effect."""
         exchange = self._exchanges.get(event.ch)
         if exchange is None:
@@ -236,7 +236,9 @@ class HttpWatch:
             if odd:
                 yield "HTTP-20", "should", f"The stream has the line {short(odd[0])}, which means nothing."
 
-    def _event(self, event: Event, exchange: ObservedExchange, watched: Watched, *, bare: bool) -> Iterator[Verdict]:
+    def _event(
+        self, event: Event, exchange: ObservedExchange, watched: Watched, *, bare: bool
+    ) -> Iterator[RuleVerdict]:
         """Id and type of an event on a stream."""
         fields = event.fields if bare else event.fields.get("sse")
         fields = fields if type(fields) is dict else {}
@@ -264,7 +266,7 @@ class HttpWatch:
             exchange.ids = True
             yield from self._identified(id, exchange, watched)
 
-    def _identified(self, id: str, exchange: ObservedExchange, watched: Watched) -> Iterator[Verdict]:
+    def _identified(self, id: str, exchange: ObservedExchange, watched: Watched) -> Iterator[RuleVerdict]:
         if watched.era == "modern":
             if self._once("HTTP-74"):
                 yield "HTTP-74", "note", "Events have ids, though streams of this revision cannot be resumed."
@@ -275,7 +277,7 @@ class HttpWatch:
 
     # Ends
 
-    def life(self, event: Event, watched: Watched) -> Iterator[Verdict]:
+    def life(self, event: Event, watched: Watched) -> Iterator[RuleVerdict]:
         """The end of a stream, or its resumption; a new session, in which event ids begin again."""
         what = event.fields.get("event")
         if what == "session":
@@ -291,7 +293,7 @@ class HttpWatch:
         if exchange.answers < exchange.wanted and not resumable:
             yield "HTTP-16", "should", f"The stream of {short(exchange.rpc)} ended before the answer."
 
-    def end(self) -> Iterator[tuple[int, Verdict]]:
+    def end(self) -> Iterator[tuple[int, RuleVerdict]]:
         """What can be said only when nothing more comes. It is said once."""
         left, self._open = self._open, {}
         for exchange in left.values():
@@ -308,7 +310,7 @@ class HttpWatch:
         return new
 
 
-def stdio_error_rules(method: str, error: Any) -> Iterator[Verdict]:
+def stdio_error_rules(method: str, error: Any) -> Iterator[RuleVerdict]:
     """Authorization is HTTP's: over stdio nobody can answer a demand for it."""
     words = error.get("message") if type(error) is dict else None
     if method in _FIRST_METHODS and type(words) is str and _AUTH_WORDS.search(words[:2000]):

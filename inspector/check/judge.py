@@ -16,7 +16,7 @@ from inspector.check.http_rules import HttpWatch, stdio_error_rules
 from inspector.check.lost_requests import LostRequests
 from inspector.check.notices import Notice
 from inspector.check.probes import Probes
-from inspector.check.rules import Verdict
+from inspector.check.rules import RuleVerdict
 from inspector.check.watched import Watched
 from inspector.journal import channels
 from inspector.journal.findings import Finding, Findings
@@ -125,7 +125,7 @@ class Judge:
         for n, verdict in connection.http.end():
             self._add(n, (verdict,))
 
-    def _add(self, n: int, verdicts: Iterable[Verdict]) -> None:
+    def _add(self, n: int, verdicts: Iterable[RuleVerdict]) -> None:
         """Attach what was found, unless a probe has provoked it: the rules learn from such events, too."""
         page = self.watched.schema_revision
         seen: set[tuple[str, str]] = set()
@@ -134,7 +134,7 @@ class Judge:
                 seen.add((rule, sentence))
                 self.findings.add(Finding(n, rule, level, sentence, page=page))
 
-    def _verdicts(self, event: Event) -> Iterator[Verdict]:
+    def _verdicts(self, event: Event) -> Iterator[RuleVerdict]:
         kind = event.kind
         if event.dropped is not None:
             return  # Only its size is known.
@@ -165,7 +165,7 @@ class Judge:
             if found.of_itself or event.n not in self._provoked:
                 self._add(found.n, (found.verdict,))
 
-    def _message(self, event: Event) -> Iterator[Verdict]:
+    def _message(self, event: Event) -> Iterator[RuleVerdict]:
         received = event.dir == Dir.RECV
         message = event.message
         if received:
@@ -190,7 +190,7 @@ class Judge:
         for item in items:
             yield from self._received(event, item, large) if received else self._sent(event, item, large)
 
-    def _sent(self, event: Event, message: Any, large: bool) -> Iterator[Verdict]:
+    def _sent(self, event: Event, message: Any, large: bool) -> Iterator[RuleVerdict]:
         if type(message) is not dict:
             return
         self.watched.sent(message, event.n, event.ch)
@@ -206,7 +206,7 @@ class Judge:
         if held is not None and method not in ("initialize", "server/discover") and not self.watched.undecided:
             self._add(held.n, self._answer(held, held.message, shape_of(held.message), False))
 
-    def _received(self, event: Event, message: Any, large: bool) -> Iterator[Verdict]:
+    def _received(self, event: Event, message: Any, large: bool) -> Iterator[RuleVerdict]:
         n, watched = event.n, self.watched
         shape = shape_of(message)
         yield from rules.frame_rules(message, shape)
@@ -245,7 +245,7 @@ class Judge:
 
     # Answers
 
-    def _answer(self, event: Event, message: dict[str, Any], shape: Shape, large: bool) -> Iterator[Verdict]:
+    def _answer(self, event: Event, message: dict[str, Any], shape: Shape, large: bool) -> Iterator[RuleVerdict]:
         """What an answer says, by the rules of its era, and against the schema."""
         watched = self.watched
         method, request = self._answered(event, message)
@@ -293,7 +293,7 @@ class Judge:
         request = Query(id=id, dir=Dir.SEND, shape=Shape.REQUEST).last(index, max(0, n - 2000), n - 1)
         return (index.method(request) if request else ""), request
 
-    def _result(self, event: Event, method: str, request: int, result: Any, large: bool) -> Iterator[Verdict]:
+    def _result(self, event: Event, method: str, request: int, result: Any, large: bool) -> Iterator[RuleVerdict]:
         self.watched.answered(method, result)
         body = result if type(result) is dict else {}
         if self.thorough and not large:
@@ -307,7 +307,7 @@ class Judge:
             name = self._request(request)[1].get("name")
             yield from schema_rules.structured_rules(name, body, self.watched, self._now.schemas)
 
-    def _tools(self, event: Event, request: int, result: dict[str, Any]) -> Iterator[Verdict]:
+    def _tools(self, event: Event, request: int, result: dict[str, Any]) -> Iterator[RuleVerdict]:
         cursor = self._request(request)[1].get("cursor")
         if cursor is None or cursor != self._now.next_page:
             self._now.tool_names = set()  # The first page, or one that does not follow what came before.

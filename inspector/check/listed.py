@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from inspector.check.rules import Verdict, short
+from inspector.check.rules import RuleVerdict, short
 from inspector.check.watched import Watched
 from inspector.errors import UsageError
 from inspector.protocol.uritemplate import Template
@@ -28,13 +28,13 @@ _SAME = {
 """By what the entries of a list are told apart."""
 
 
-def page_rules(method: str, result: dict[str, Any]) -> Iterator[Verdict]:
+def page_rules(method: str, result: dict[str, Any]) -> Iterator[RuleVerdict]:
     """How a page of a list names the next one."""
     if "nextCursor" in result and type(result["nextCursor"]) is not str:
         yield "UTIL-01", "must", f"nextCursor of {method} is {short(result['nextCursor'])}."
 
 
-def resource_rules(resource: dict[str, Any], watched: Watched) -> Iterator[Verdict]:
+def resource_rules(resource: dict[str, Any], watched: Watched) -> Iterator[RuleVerdict]:
     """What a resource says of itself."""
     uri, size, kind = resource.get("uri"), resource.get("size"), resource.get("mimeType")
     if type(uri) is not str or not _ABSOLUTE.fullmatch(uri):
@@ -48,7 +48,7 @@ def resource_rules(resource: dict[str, Any], watched: Watched) -> Iterator[Verdi
     yield from _annotation_rules(uri, resource.get("annotations"))
 
 
-def template_rules(entry: dict[str, Any]) -> Iterator[Verdict]:
+def template_rules(entry: dict[str, Any]) -> Iterator[RuleVerdict]:
     """What a template says of itself."""
     text = entry.get("uriTemplate")
     if type(entry.get("name")) is not str:
@@ -63,7 +63,7 @@ def template_rules(entry: dict[str, Any]) -> Iterator[Verdict]:
     yield from _annotation_rules(text, entry.get("annotations"))
 
 
-def _annotation_rules(whose: Any, annotations: Any) -> Iterator[Verdict]:
+def _annotation_rules(whose: Any, annotations: Any) -> Iterator[RuleVerdict]:
     if type(annotations) is not dict:
         return
     audience, priority, date = (annotations.get(key) for key in ("audience", "priority", "lastModified"))
@@ -79,7 +79,7 @@ def _is_audience(value: Any) -> bool:
     return type(value) is list and all(each in ("user", "assistant") for each in value)
 
 
-def prompt_rules(prompt: dict[str, Any]) -> Iterator[Verdict]:
+def prompt_rules(prompt: dict[str, Any]) -> Iterator[RuleVerdict]:
     """What a prompt says of itself."""
     name, arguments = prompt.get("name"), prompt.get("arguments")
     if type(name) is not str or not name:
@@ -97,7 +97,7 @@ def prompt_rules(prompt: dict[str, Any]) -> Iterator[Verdict]:
             yield "PROM-02", "must", f"required of {short(key)} is {short(argument['required'])}."
 
 
-def alike(method: str, entries: list[Any]) -> Iterator[Verdict]:
+def alike(method: str, entries: list[Any]) -> Iterator[RuleVerdict]:
     """Entries of one page that cannot be told apart; tools also where only upper and lower case tells them apart."""
     key, rule, many = _SAME.get(method, ("", "", ""))
     exact: set[str] = set()
@@ -114,7 +114,7 @@ def alike(method: str, entries: list[Any]) -> Iterator[Verdict]:
         exact.add(name)
 
 
-def tool_rules(name: Any, tool: dict[str, Any], watched: Watched) -> Iterator[Verdict]:
+def tool_rules(name: Any, tool: dict[str, Any], watched: Watched) -> Iterator[RuleVerdict]:
     """What a tool says of itself."""
     row = watched.features
     if row.icons and "inputSchema" in tool and tool["inputSchema"] is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from inspector.check.rules import Verdict, short
+from inspector.check.rules import RuleVerdict, short
 from inspector.journal import channels
 from inspector.journal.format import Dir, Event
 from inspector.journal.index import Index, State
@@ -26,7 +26,7 @@ class Unanswered(NamedTuple):
     """A finding about a request, when its connection has ended or its time is over."""
 
     n: int
-    verdict: Verdict
+    verdict: RuleVerdict
     of_itself: bool
     """It holds even where the request was a probe: no call of a tool may end a server."""
 

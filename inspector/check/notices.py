@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from inspector.check.rules import Verdict, short
+from inspector.check.rules import RuleVerdict, short
 from inspector.check.watched import PREFIX, Listen, Watched, log_level
 from inspector.protocol.jsonrpc import id_key
 
@@ -28,7 +28,7 @@ class Notice(NamedTuple):
     """Method and params of a request."""
 
 
-Rule = Callable[[Notice, Watched], Iterator[Verdict]]
+Rule = Callable[[Notice, Watched], Iterator[RuleVerdict]]
 
 _CHANGED = {
     "notifications/tools/list_changed": "toolsListChanged",
@@ -43,7 +43,7 @@ _BY_SUBSCRIPTION = frozenset((*_CHANGED, *(f"notifications/{name}" for name in _
 """What comes by a subscription only."""
 
 
-def declared_logging(notice: Notice, watched: Watched) -> Iterator[Verdict]:
+def declared_logging(notice: Notice, watched: Watched) -> Iterator[RuleVerdict]:
     """The handshake era: who sends log messages has said so."""
     if notice.method == "notifications/message" and watched.revision and not watched.server_has("logging"):
         logger = notice.params.get("logger")
@@ -51,7 +51,7 @@ def declared_logging(notice: Notice, watched: Watched) -> Iterator[Verdict]:
         yield "UTIL-08", "must", f"A log message{of} came, but logging is not declared."
 
 
-def wanted_logging(notice: Notice, watched: Watched) -> Iterator[Verdict]:
+def wanted_logging(notice: Notice, watched: Watched) -> Iterator[RuleVerdict]:
     """The modern era: log messages belong to a request that wants them (C-LOG-02).
 
     Where it cannot be known to which request one belongs, it is enough that some request wanted them.
@@ -67,7 +67,7 @@ def wanted_logging(notice: Notice, watched: Watched) -> Iterator[Verdict]:
         yield "UTIL-11", "must", "A log message came, and the request has no logLevel in its _meta."
 
 
-def own_stream(notice: Notice, watched: Watched) -> Iterator[Verdict]:
+def own_stream(notice: Notice, watched: Watched) -> Iterator[RuleVerdict]:
     """What is said about one request comes on its stream, and never on that of a subscription."""
     if notice.method not in ("notifications/progress", "notifications/message"):
         return
@@ -80,7 +80,7 @@ def own_stream(notice: Notice, watched: Watched) -> Iterator[Verdict]:
         yield "HTTP-17", "should", "Progress of one request came on the stream of another."
 
 
-def tagged(notice: Notice, watched: Watched) -> Iterator[Verdict]:
+def tagged(notice: Notice, watched: Watched) -> Iterator[RuleVerdict]:
     """What a subscription brings names it, by the id as it was sent, on its own stream, after the acknowledgement."""
     if notice.method not in _BY_SUBSCRIPTION:
         return
@@ -104,7 +104,7 @@ def tagged(notice: Notice, watched: Watched) -> Iterator[Verdict]:
         yield "SUB-01", "must", f"Subscription {short(id)} brought something before it was acknowledged."
 
 
-def asked_for(notice: Notice, watched: Watched) -> Iterator[Verdict]:
+def asked_for(notice: Notice, watched: Watched) -> Iterator[RuleVerdict]:
     """A subscription brings what was asked for, and nothing else; so does its acknowledgement."""
     listen = _listen(notice, watched)
     if listen is None:
@@ -131,7 +131,7 @@ def asked_for(notice: Notice, watched: Watched) -> Iterator[Verdict]:
             yield "SUB-03", "must", f"{method} is about {short(id)}, which was not asked for."
 
 
-def cancelled(notice: Notice, watched: Watched) -> Iterator[Verdict]:
+def cancelled(notice: Notice, watched: Watched) -> Iterator[RuleVerdict]:
     """The server may end subscriptions, and nothing else."""
     if notice.method == "notifications/cancelled":
         id = notice.params.get("requestId")

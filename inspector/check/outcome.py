@@ -10,11 +10,15 @@ Seen = Literal["good", "bad", "doubtful", "remark", "nothing"]
 
 
 class Skip(StrEnum):
-    """Why a check was not done, where that is the same for many checks; each carries its sentence."""
+    """Why a check was not done, where that is the same for many checks; each carries its sentence.
+
+    That is for the command line and the reports. The interface says by which key it is allowed (`tui/check/rows.py`).
+    """
 
     CALLS = "it calls tools: --allow-calls read-only, NAME or all allows that"
     LOGIN = "it needs a login: --auth allows it"
     INTRUSIVE = "it may do damage or take long: --intrusive allows it"
+    FOREIGN_TOKEN = "no token for another server was given (--foreign-token-env)"
     RECORDING = "a recording cannot be asked"
     NOT_SHOWN = "the recording does not show it"
     NO_SESSION = "there is no session at this revision"
@@ -30,6 +34,8 @@ class Outcome(NamedTuple):
     """Numbers of events in the recording of the run."""
     skip: Skip | None = None
     """The kind of reason for which it was not done, if it is one of those."""
+    more: str = ""
+    """What `text` says after the sentence of `skip`."""
 
 
 def good(text: str = "", *evidence: int) -> Outcome:
@@ -55,7 +61,7 @@ def remark(text: str, *evidence: int) -> Outcome:
 def skipped(why: str, more: str = "") -> Outcome:
     """It could not be seen, and why: a sentence, or a `Skip` with `more` about it."""
     text = f"{why}: {more}" if more else str(why)
-    return Outcome("nothing", text, skip=why if isinstance(why, Skip) else None)
+    return Outcome("nothing", text, skip=why, more=more) if isinstance(why, Skip) else Outcome("nothing", text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from inspector.check import listed, wording
-from inspector.check.rules import Verdict, short
+from inspector.check.rules import RuleVerdict, short
 from inspector.check.watched import Watched
 from inspector.errors import SchemaError, SchemaTooLarge
 from inspector.protocol.jsonrpc import excerpt
@@ -45,7 +45,7 @@ _MAGIC = {
 """How data of well-known kinds begins."""
 
 
-def message_rules(message: dict[str, Any], watched: Watched) -> Iterator[Verdict]:
+def message_rules(message: dict[str, Any], watched: Watched) -> Iterator[RuleVerdict]:
     """Of any message of the server: the keys in its `_meta`, wherever that stands; secrets in what it logs."""
     if message.get("method") == "notifications/message":
         params = message.get("params")
@@ -63,7 +63,7 @@ def message_rules(message: dict[str, Any], watched: Watched) -> Iterator[Verdict
 
 def result_rules(
     method: str, result: dict[str, Any], watched: Watched, asked: dict[str, Any] | None = None
-) -> Iterator[Verdict]:
+) -> Iterator[RuleVerdict]:
     """Of a page of a list, or of who the server is: schemas and icons. `asked` are the params of the request."""
     entries = result.get(_ENTRIES.get(method, ""))
     for entry in entries if type(entries) is list else ():
@@ -97,7 +97,7 @@ def result_rules(
         yield from _icon_rules("the server", info.get("icons"), watched, "LIFE-11")
 
 
-def _media_rules(tool: Any, content: Any) -> Iterator[Verdict]:
+def _media_rules(tool: Any, content: Any) -> Iterator[RuleVerdict]:
     for block in content if type(content) is list else ():
         wrong = wrong_media(block) if type(block) is dict and block.get("type") in ("image", "audio") else ""
         if wrong:
@@ -123,7 +123,7 @@ def wrong_media(block: dict[str, Any]) -> str:
 
 def _word_rules(
     whose: str, value: Any, *, orders_too: bool = True, echoed: frozenset[str] = frozenset()
-) -> Iterator[Verdict]:
+) -> Iterator[RuleVerdict]:
     for key, text in wording.texts(value):
         unseen = wording.hidden(text, echoed)
         if unseen:
@@ -149,7 +149,7 @@ def _metadata(value: Any) -> Iterator[tuple[str, Any]]:
             todo += (below for below in item if isinstance(below, (dict, list)))
 
 
-def _key_rules(key: str) -> Iterator[Verdict]:
+def _key_rules(key: str) -> Iterator[RuleVerdict]:
     prefix, slash, name = key.rpartition("/")
     if (slash and not _PREFIX.fullmatch(prefix)) or not _NAME.fullmatch(name):
         yield "BASE-25", "must", f"The key {short(key)} in _meta does not follow the grammar of such keys."
@@ -157,7 +157,7 @@ def _key_rules(key: str) -> Iterator[Verdict]:
         yield "BASE-25", "must", f"The key {short(key)} in _meta has a prefix that is reserved for the protocol."
 
 
-def _trace_rules(key: str, value: Any) -> Iterator[Verdict]:
+def _trace_rules(key: str, value: Any) -> Iterator[RuleVerdict]:
     patterns = {"traceparent": _TRACE_PARENT, "tracestate": _TRACE_STATE, "baggage": _BAGGAGE}
     pattern = patterns.get(key)
     if pattern is None:
@@ -167,7 +167,7 @@ def _trace_rules(key: str, value: Any) -> Iterator[Verdict]:
         yield "BASE-26", "must", f"{key} in _meta is {short(value)}, which is not how it is written."
 
 
-def _icon_rules(whose: str, icons: Any, watched: Watched, rule: str) -> Iterator[Verdict]:
+def _icon_rules(whose: str, icons: Any, watched: Watched, rule: str) -> Iterator[RuleVerdict]:
     if not watched.features.icons:
         return
     for icon in icons if type(icons) is list else ():
@@ -185,7 +185,7 @@ def _icon_rules(whose: str, icons: Any, watched: Watched, rule: str) -> Iterator
                 yield rule, "must", f"An icon of {whose} has the size {short(size)}."
 
 
-def _schema_rules(name: Any, tool: dict[str, Any], watched: Watched) -> Iterator[Verdict]:
+def _schema_rules(name: Any, tool: dict[str, Any], watched: Watched) -> Iterator[RuleVerdict]:
     for key in ("inputSchema", "outputSchema"):
         schema = tool.get(key)
         if type(schema) is not dict:

@@ -18,7 +18,7 @@ from inspector.journal.select import Query
 from inspector.protocol.jsondepth import DEEPEST
 from inspector.protocol.jsonrpc import INVALID_REQUEST, PARSE_ERROR, VERSION, Shape, excerpt, id_key
 
-Verdict = tuple[str, Level, str]
+RuleVerdict = tuple[str, Level, str]
 
 _LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
@@ -31,7 +31,7 @@ _NO_MESSAGE = (Shape.NONE, Shape.BATCH)
 _ASKS = {"sampling/createMessage": "sampling", "elicitation/create": "elicitation", "roots/list": "roots"}
 
 
-def bytes_rules(event: Event, stdio: bool) -> Iterator[Verdict]:
+def bytes_rules(event: Event, stdio: bool) -> Iterator[RuleVerdict]:
     """What is wrong with the text before it is a message: encoding, JSON, framing."""
     raw = event.bytes
     if event.data is not None:
@@ -48,7 +48,7 @@ def bytes_rules(event: Event, stdio: bool) -> Iterator[Verdict]:
         )
 
 
-def json_rules(event: Event) -> Iterator[Verdict]:
+def json_rules(event: Event) -> Iterator[RuleVerdict]:
     """What JSON allows and readers disagree on: duplicate keys, NaN, integers beyond 2^53, lone surrogates."""
     raw = event.raw
     if raw is None:
@@ -95,7 +95,7 @@ def is_error_response(message: Any) -> bool:
     return type(message) is dict and message.get("jsonrpc") == VERSION and type(message.get("error")) is dict
 
 
-def invalid_rules(event: Event, stdio: bool) -> Iterator[Verdict]:
+def invalid_rules(event: Event, stdio: bool) -> Iterator[RuleVerdict]:
     """Something arrived that is no JSON."""
     why = event.fields.get("why", "")
     if stdio:
@@ -104,7 +104,7 @@ def invalid_rules(event: Event, stdio: bool) -> Iterator[Verdict]:
         yield "BASE-01", "must", f"This is no JSON: {why}."
 
 
-def frame_rules(message: Any, shape: Shape) -> Iterator[Verdict]:
+def frame_rules(message: Any, shape: Shape) -> Iterator[RuleVerdict]:
     """JSON-RPC's own rules about one message."""
     if shape == Shape.NONE:
         yield "BASE-01", "must", "This is JSON, but no JSON-RPC message: neither method, nor result, nor error."
@@ -125,7 +125,7 @@ def frame_rules(message: Any, shape: Shape) -> Iterator[Verdict]:
         yield "C-BASE-02", "must", f"The id {short(message['id'])} is no integer."
 
 
-def _error_rules(error: Any) -> Iterator[Verdict]:
+def _error_rules(error: Any) -> Iterator[RuleVerdict]:
     if type(error) is not dict:
         yield "BASE-04", "must", f"error is {short(error)}, not an object."
         return
@@ -135,7 +135,7 @@ def _error_rules(error: Any) -> Iterator[Verdict]:
         yield "BASE-04", "must", f"error.message is {short(error.get('message'))}, not a string."
 
 
-def answer_rules(index: Index, n: int, message: dict[str, Any], exchange: int, refused: bool) -> Iterator[Verdict]:
+def answer_rules(index: Index, n: int, message: dict[str, Any], exchange: int, refused: bool) -> Iterator[RuleVerdict]:
     """Whether an answer answers something, once, with the id as it was sent.
 
     `exchange` is the request whose HTTP response brought it, or 0: that says what an error without an id is about. A
@@ -186,13 +186,13 @@ def _same_id_other_type(index: Index, id: Any, n: int) -> int | str | None:
     return other
 
 
-def no_requests(message: dict[str, Any], watched: Watched) -> Iterator[Verdict]:
+def no_requests(message: dict[str, Any], watched: Watched) -> Iterator[RuleVerdict]:
     """The modern era: the server asks by its answers only."""
     name = short(message["method"])
     yield "BASE-31", "must", f"The server asked {name} by a request; {watched.schema_revision} has none."
 
 
-def request_rules(message: dict[str, Any], watched: Watched) -> Iterator[Verdict]:
+def request_rules(message: dict[str, Any], watched: Watched) -> Iterator[RuleVerdict]:
     """The handshake era: what the server may ask, of whom, and when."""
     method, key = message["method"], id_key(message["id"])
     if key in watched.asked_ids:
@@ -206,7 +206,7 @@ def request_rules(message: dict[str, Any], watched: Watched) -> Iterator[Verdict
         yield "LIFE-08", "must", f"{method} was asked, but the client does not declare {capability}."
 
 
-def notification_rules(message: dict[str, Any], index: Index, n: int, watched: Watched) -> Iterator[Verdict]:
+def notification_rules(message: dict[str, Any], index: Index, n: int, watched: Watched) -> Iterator[RuleVerdict]:
     """Declared before used; progress that rises and belongs to something; log messages with a level."""
     method = message["method"]
     params = message.get("params")
@@ -226,7 +226,7 @@ def notification_rules(message: dict[str, Any], index: Index, n: int, watched: W
         yield from _progress_rules(params, index, n, watched)
 
 
-def _progress_rules(params: dict[str, Any], index: Index, n: int, watched: Watched) -> Iterator[Verdict]:
+def _progress_rules(params: dict[str, Any], index: Index, n: int, watched: Watched) -> Iterator[RuleVerdict]:
     token, value = id_key(params.get("progressToken")), params.get("progress")
     if not index.pair(n):
         yield "UTIL-16", "must", f"No request of ours has the progress token {short(params.get('progressToken'))}."
@@ -242,13 +242,13 @@ def _progress_rules(params: dict[str, Any], index: Index, n: int, watched: Watch
             watched.progress[token] = value
 
 
-def batch_rules(watched: Watched) -> Iterator[Verdict]:
+def batch_rules(watched: Watched) -> Iterator[RuleVerdict]:
     """Arrays exist in one revision only."""
     if not watched.features.batches:
         yield "BASE-13", "must", f"An array of messages: {watched.schema_revision} has no batches."
 
 
-def initialize_rules(result: Any) -> Iterator[Verdict]:
+def initialize_rules(result: Any) -> Iterator[RuleVerdict]:
     """The answer to the handshake has what everything else stands on."""
     body = result if type(result) is dict else {}
     info = body.get("serverInfo")
@@ -259,7 +259,7 @@ def initialize_rules(result: Any) -> Iterator[Verdict]:
         yield "LIFE-01", "must", f"The answer to initialize lacks {', '.join(missing)}."
 
 
-def header_rules(tool: dict[str, Any], watched: Watched) -> Iterator[Verdict]:
+def header_rules(tool: dict[str, Any], watched: Watched) -> Iterator[RuleVerdict]:
     """The modern era over HTTP: parameters that are repeated in the header obey the rules for that (C-HTTP-34)."""
     from inspector.protocol.headers import mirrored
 
@@ -267,7 +267,7 @@ def header_rules(tool: dict[str, Any], watched: Watched) -> Iterator[Verdict]:
         yield "TOOL-19", "must", f"The tool {short(tool.get('name'))}: {reason}."
 
 
-def tool_rules(tool: dict[str, Any], seen: set[str], watched: Watched) -> Iterator[Verdict]:
+def tool_rules(tool: dict[str, Any], seen: set[str], watched: Watched) -> Iterator[RuleVerdict]:
     """Names that clients can use, and schemas of the root type that the revision wants."""
     name = tool.get("name")
     if type(name) is not str:

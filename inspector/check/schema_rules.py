@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from inspector.check.rules import Verdict
+from inspector.check.rules import RuleVerdict
 from inspector.check.watched import Watched
 from inspector.errors import SchemaError
 
@@ -45,7 +45,7 @@ class ToolSchemas:
         return made
 
 
-def message_rules(message: Any, watched: Watched, answered: str) -> Iterator[Verdict]:
+def message_rules(message: Any, watched: Watched, answered: str) -> Iterator[RuleVerdict]:
     """The message against the official schema (BASE-14)."""
     from inspector.protocol.catalogue import validate_message
 
@@ -59,7 +59,7 @@ def message_rules(message: Any, watched: Watched, answered: str) -> Iterator[Ver
         yield "BASE-14", "must", f"{len(found) - SHOWN} more differences from the schema."
 
 
-def argument_rules(params: dict[str, Any], watched: Watched, schemas: ToolSchemas) -> Iterator[Verdict]:
+def argument_rules(params: dict[str, Any], watched: Watched, schemas: ToolSchemas) -> Iterator[RuleVerdict]:
     """What we send against the tool's `inputSchema`: not the server's fault, but worth a word."""
     tool = watched.tools.get(params["name"]) if type(params.get("name")) is str else None
     if tool is None:
@@ -72,7 +72,9 @@ def argument_rules(params: dict[str, Any], watched: Watched, schemas: ToolSchema
         yield "arguments", "note", f"Our arguments, {violation.path or 'as a whole'}: {violation.message}."
 
 
-def structured_rules(name: Any, result: dict[str, Any], watched: Watched, schemas: ToolSchemas) -> Iterator[Verdict]:
+def structured_rules(
+    name: Any, result: dict[str, Any], watched: Watched, schemas: ToolSchemas
+) -> Iterator[RuleVerdict]:
     """`structuredContent` against the tool's `outputSchema` (TOOL-09, C-TOOL-02)."""
     tool = watched.tools.get(name) if type(name) is str else None
     if tool is None or not watched.features.structured_content or result.get("isError") is True:

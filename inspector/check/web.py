@@ -20,7 +20,7 @@ from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import NotJson, Shape, parse, shape_of
 from inspector.transports.base import HttpOptions
-from inspector.transports.http_client import Answer, Endpoint
+from inspector.transports.http_client import Endpoint, HttpAnswer
 from inspector.transports.http_url import Url, parse_url
 from inspector.transports.sse_stream import SseEvent, SseParser
 
@@ -218,7 +218,7 @@ class Web:
             if isinstance(secret, str):
                 self.journal.redactor.add(secret)
 
-    async def _events(self, answer: Response, channel: str, response: Answer, until: int, most: int) -> None:
+    async def _events(self, answer: Response, channel: str, response: HttpAnswer, until: int, most: int) -> None:
         """Read a stream up to its answers; it may never end."""
         parser = SseParser()
 

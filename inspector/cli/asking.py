@@ -145,7 +145,7 @@ class Asker:
             elif text:
                 value, problem = _read(form, field, text)
                 if problem:
-                    self._say(f"  {self._safe(text, 80)}: {self._safe(problem)}")
+                    self._say(f"  {self._safe(text, 80)} {self._safe(problem)}")
                     continue
                 form.put(field.path, value)
             problem = form.errors().get(field.path, "")
@@ -228,7 +228,7 @@ def _read(form: Form, field: Field, text: str) -> tuple[Any, str]:
     words = [word.strip() for word in text.split(",")] if field.kind == "multi" else [text.strip()]
     unknown = next((word for word in words if word not in names), None)
     if unknown is not None:
-        return UNSET, "not one of the choices"
+        return UNSET, "is not one of the choices"
     values = [names[word] for word in words]
     return (values if field.kind == "multi" else values[0]), ""
 

@@ -11,7 +11,7 @@ from inspector.junit import Case, document
 
 if TYPE_CHECKING:
     from inspector.cli.output import Output
-    from inspector.replay.report import Outcome, Report
+    from inspector.replay.report import RerunOutcome, RerunReport
 
 MOST = 20
 """Differences of one exchange that are told; the JSON report has them all."""
@@ -21,26 +21,26 @@ _WORDS = {
 }  # fmt: skip
 
 
-def summary(report: Report) -> str:
+def summary(report: RerunReport) -> str:
     """How many exchanges of each verdict, in one line."""
     counts = Counter(outcome.verdict for outcome in report.outcomes)
     named = ", ".join(f"{count:,} {verdict}" for verdict, count in sorted(counts.items(), key=lambda item: -item[1]))
     return named or "nothing was asked"
 
 
-def what(out: Output, outcome: Outcome) -> str:
+def what(out: Output, outcome: RerunOutcome) -> str:
     """The exchange in a few safe words."""
     name = f" {out.safe(outcome.name, 80)}" if outcome.name else ""
     return f"{out.safe(outcome.method, 80)}{name}"
 
 
-def place(outcome: Outcome) -> str:
+def place(outcome: RerunOutcome) -> str:
     """Where it stands in both recordings."""
     then = f"message {outcome.recorded}" if outcome.recorded else "nothing then"
     return f"{then}, {f'message {outcome.live}' if outcome.live else 'nothing'} now"
 
 
-def lines_of(out: Output, outcome: Outcome) -> Iterator[str]:
+def lines_of(out: Output, outcome: RerunOutcome) -> Iterator[str]:
     """An exchange that differs: what it was, and what differs."""
     asked = " (asked by the server)" if outcome.question else ""
     yield f"✗ {what(out, outcome)}{asked}: {_WORDS[outcome.verdict]}  ({place(outcome)})"
@@ -52,7 +52,7 @@ def lines_of(out: Output, outcome: Outcome) -> Iterator[str]:
         yield f"    and {len(outcome.differences) - MOST:,} more; --json tells all"
 
 
-def text(out: Output, report: Report) -> Iterator[str]:
+def text(out: Output, report: RerunReport) -> Iterator[str]:
     """The first exchange that differs, then all that do, then the counts."""
     first = report.first
     differing = [outcome for outcome in report.outcomes if outcome.differs]
@@ -66,7 +66,7 @@ def text(out: Output, report: Report) -> Iterator[str]:
     yield f"{summary(report)}"
 
 
-def as_junit(out: Output, report: Report, suite: str) -> str:
+def as_junit(out: Output, report: RerunReport, suite: str) -> str:
     """For CI: a case for each exchange."""
     cases = [
         Case(
@@ -83,7 +83,7 @@ def as_junit(out: Output, report: Report, suite: str) -> str:
     return document(suite, cases)
 
 
-def as_markdown(out: Output, report: Report, title: str) -> str:
+def as_markdown(out: Output, report: RerunReport, title: str) -> str:
     """For a pull request or a bug report."""
     from inspector.markup import fence, span
 

@@ -51,7 +51,7 @@ class Finding(NamedTuple):
 
 
 @dataclass(slots=True)
-class Step:
+class ConversationStep:
     """One exchange, or one message that stands alone: in both recordings, or in one."""
 
     kind: StepKind
@@ -81,7 +81,7 @@ class Step:
 class Conversation:
     """Two conversations side by side, in the order of A; what is only in B stands where it came there."""
 
-    steps: list[Step] = field(default_factory=list)
+    steps: list[ConversationStep] = field(default_factory=list)
     covered: int = 0
     """Exchanges that were left out because something else compares them."""
 
@@ -216,7 +216,7 @@ def _name_of(params: Any) -> str:
 
 def _aligned(
     side_a: _Side, side_b: _Side, items_a: Sequence[_Item], items_b: Sequence[_Item], *, alone: bool
-) -> Iterator[Step]:
+) -> Iterator[ConversationStep]:
     """The steps of two sequences: pairs, and what is on one side only, in the order of A."""
     to_b, moved = _pairs(items_a, items_b)
     taken = set(to_b.values())
@@ -224,20 +224,20 @@ def _aligned(
     for i, item in enumerate(items_a):
         j = to_b.get(i)
         if j is None:
-            yield Step("only-a", item.method, item.name, item.n, 0, alone)
+            yield ConversationStep("only-a", item.method, item.name, item.n, 0, alone)
             continue
         if i not in moved:
             yield from (_only_b(items_b[k], alone) for k in range(at, j) if k not in taken)
             at = max(at, j + 1)
         other = items_b[j]
-        step = Step("same", item.method, item.name, item.n, other.n, alone, i in moved)
+        step = ConversationStep("same", item.method, item.name, item.n, other.n, alone, i in moved)
         _compare_pair(side_a, side_b, step)
         yield step
     yield from (_only_b(items_b[k], alone) for k in range(at, len(items_b)) if k not in taken)
 
 
-def _only_b(item: _Item, alone: bool) -> Step:
-    return Step("only-b", item.method, item.name, 0, item.n, alone)
+def _only_b(item: _Item, alone: bool) -> ConversationStep:
+    return ConversationStep("only-b", item.method, item.name, 0, item.n, alone)
 
 
 def _pairs(items_a: Sequence[_Item], items_b: Sequence[_Item]) -> tuple[dict[int, int], set[int]]:
@@ -301,7 +301,7 @@ def _gaps_of_b(length: int, to_b: dict[int, int], moved: set[int]) -> list[int]:
 # Pairs
 
 
-def _compare_pair(side_a: _Side, side_b: _Side, step: Step) -> None:
+def _compare_pair(side_a: _Side, side_b: _Side, step: ConversationStep) -> None:
     """Compare two exchanges, or two messages of the server, and say in `step` what differs."""
     _messages(side_a, side_b, step, "message" if step.alone else "request", step.a, step.b)
     if side_a.journal.index.shape(step.a) in (Shape.REQUEST, Shape.BATCH):
@@ -323,7 +323,7 @@ def _compare_pair(side_a: _Side, side_b: _Side, step: Step) -> None:
         step.kind = "changed"
 
 
-def _answers(side_a: _Side, side_b: _Side, step: Step, a: int, b: int) -> None:
+def _answers(side_a: _Side, side_b: _Side, step: ConversationStep, a: int, b: int) -> None:
     index_a, index_b = side_a.journal.index, side_b.journal.index
     answer_a, answer_b = index_a.pair(a), index_b.pair(b)
     if answer_a and answer_b:
@@ -334,7 +334,7 @@ def _answers(side_a: _Side, side_b: _Side, step: Step, a: int, b: int) -> None:
 
 
 def _messages(
-    side_a: _Side, side_b: _Side, step: Step, part: Literal["request", "answer", "message"], a: int, b: int
+    side_a: _Side, side_b: _Side, step: ConversationStep, part: Literal["request", "answer", "message"], a: int, b: int
 ) -> None:  # fmt: skip
     if side_a.journal.event(a).bytes == side_b.journal.event(b).bytes:
         return

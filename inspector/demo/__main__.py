@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 
+from inspector.demo.prompts import all_prompts
 from inspector.demo.revisions import ERAS, MODERN, REVISIONS
+from inspector.demo.tools import all_tools
 from inspector.demo.world import World
 
 TYPE_CHECKING = False
@@ -72,11 +74,18 @@ def _seconds(text: str) -> float:
 def main(words: list[str]) -> None:
     """Runs the server until its client leaves or it is interrupted."""
     options = _parse(words) if words else None  # nothing to parse: argparse would be a fifth of the start
+    tools, prompts = all_tools(), all_prompts()
     if options is None:
-        world, address, auth, attached = World(), None, None, False
+        world, address, auth, attached = World(tools, prompts), None, None, False
     else:
         world = World(
-            items=options.items, delay=options.slow, tick=options.tick, newest=options.protocol, era=options.era
+            tools,
+            prompts,
+            items=options.items,
+            delay=options.slow,
+            tick=options.tick,
+            newest=options.protocol,
+            era=options.era,
         )
         address, auth, attached = options.http, options.auth, options.attached
     try:

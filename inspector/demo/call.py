@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 
-from inspector.demo.rpc import INVALID_PARAMS, RpcError, encode, notification, valid_id
+from inspector.demo.rpc import INVALID_PARAMS, Cancelled, RpcError, encode, notification, valid_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,22 +16,10 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
     from inspector.demo.revisions import Features
+    from inspector.demo.tasks import Question, Task
     from inspector.demo.world import World
 
-    Question = tuple[str, dict[str, Any]]  # a method and its params
-
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
-
-
-class Cancelled(Exception):
-    """The client cancelled the request, or went away: there is nobody to answer."""
-
-
-class Refused(Exception):
-    """The client answered a question of ours with a JSON-RPC error."""
-
-    def __init__(self, code: Any, message: Any) -> None:
-        super().__init__(f"{message} ({code})")
 
 
 class Channel:
@@ -165,3 +153,36 @@ class Call:
     def later(self, seconds: float, method: str, params: dict[str, Any]) -> None:
         """Sends a notification that belongs to no call after a while, if the client is still there."""
         raise NotImplementedError
+
+
+class TaskCall(Call):
+    """The call of a tool within a task; `origin` is the request that began it."""
+
+    in_task = True
+
+    def __init__(self, task: Task, origin: Call) -> None:
+        super().__init__(origin.world, origin.features, Channel(), origin.request_id, origin.params)
+        self.task = task
+        self._origin = origin
+
+    def status(self, message: str) -> None:
+        self.task.say(message)
+
+    def progress(self, done: float, total: float | None = None, message: str = "") -> None:
+        """Says it as the status of the task."""
+        if self.cancelled:
+            raise Cancelled
+        if message:
+            self.task.say(message)
+
+    def log(self, level: str, data: Any, logger: str = "demo") -> None:
+        """Nowhere: there is no request any more on whose stream it could be said."""
+
+    def missing(self, capability: str) -> str:
+        return self._origin.missing(capability)
+
+    def ask(self, *questions: Question) -> list[dict[str, Any]]:
+        return self.task.ask(questions)
+
+    def describe_client(self) -> dict[str, Any]:
+        return self._origin.describe_client()

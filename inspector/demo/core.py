@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from inspector.demo.call import Refused
 from inspector.demo.completions import complete
 from inspector.demo.content import accepted, failure, fit, fit_result, form
 from inspector.demo.paging import PAGE_SIZE, page_of, start_of
 from inspector.demo.resources import GUARDED
-from inspector.demo.rpc import INVALID_PARAMS, RpcError
+from inspector.demo.rpc import INVALID_PARAMS, Refused, RpcError
 from inspector.demo.schema import problems
 
 TYPE_CHECKING = False

@@ -7,15 +7,14 @@ import socket
 import sys
 import threading
 from contextlib import closing
-from http.server import BaseHTTPRequestHandler
 from socketserver import ThreadingTCPServer
 from urllib.parse import urlsplit
 
 from inspector.demo import http_modern, sse
-from inspector.demo.feed import is_gone
+from inspector.demo.http_connection import Connection, HttpError
 from inspector.demo.legacy import Session
 from inspector.demo.revisions import HANDSHAKE, MODERN
-from inspector.demo.rpc import INVALID_REQUEST, RpcError, decode, encode, error, kind_of
+from inspector.demo.rpc import RpcError, decode, kind_of
 from inspector.demo.streams import Streams
 
 TYPE_CHECKING = False
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, NoReturn
 
-    from inspector.demo.auth.authority import Settings
     from inspector.demo.auth.gate import Gate
+    from inspector.demo.auth.issuer import Settings
     from inspector.demo.streams import Stream
     from inspector.demo.world import World
 
@@ -35,16 +34,6 @@ KEEP_ALIVE = 15.0
 _OLD = {sse.STREAM: "GET", sse.MESSAGES: "POST"}  # what each endpoint of HTTP+SSE is for
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 _EVERYWHERE = {"0.0.0.0", "::"}
-
-
-class HttpError(Exception):
-    """A request that is refused with an HTTP status; the body is a JSON-RPC error without an id."""
-
-    def __init__(self, status: int, words: str, *, code: int = INVALID_REQUEST, close: bool = False) -> None:
-        super().__init__(words)
-        self.status = status
-        self.body = encode(error(None, RpcError(code, words)))
-        self.close = close
 
 
 class HttpSession:
@@ -115,16 +104,10 @@ class DemoServer(ThreadingTCPServer):
             super().handle_error(request, client_address)
 
 
-class Handler(BaseHTTPRequestHandler):
-    """One connection."""
+class Handler(Connection):
+    """The requests of one connection: which endpoint, session and era each is for."""
 
     server: DemoServer
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-    wbufsize = -1  # buffered, so that headers and body leave in one packet
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Keeps stderr quiet."""
 
     def do_POST(self) -> None:
         """One message from the client."""
@@ -146,10 +129,6 @@ class Handler(BaseHTTPRequestHandler):
 
     def _refuse_method(self) -> None:
         self.refuse(405, f"Method not allowed: {self.command}")
-
-    def refuse(self, status: int, words: str) -> NoReturn:
-        """Refuses the request with an HTTP status."""
-        raise HttpError(status, words)
 
     def _guarded(self, serve: Callable[[], None]) -> None:
         try:
@@ -211,11 +190,11 @@ class Handler(BaseHTTPRequestHandler):
             raise HttpError(415, "The body must be application/json")
         try:
             if self.place == sse.MESSAGES:
-                sse.receive(self, self._body)
+                sse.receive(self, self._body, self.server.sse_sessions)
                 return
             message = decode(self._body)
-            if http_modern.is_for_modern(self, message):
-                http_modern.serve(self, message)
+            if http_modern.is_for_modern(self.headers, message, self.server.world):
+                http_modern.serve(self, message, self.server.world, self.server.answering)
                 return
             messages = message if isinstance(message, list) else [message]
             kinds = [kind_of(each) for each in messages]
@@ -258,7 +237,7 @@ class Handler(BaseHTTPRequestHandler):
         self._check_era()
         self._check_accept("text/event-stream")
         if self.place == sse.STREAM:
-            sse.serve(self)
+            sse.serve(self, self.server.world, self.server.sse_sessions)
             return
         session = self._session()
         found = session.streams.find(self.headers.get("Last-Event-ID", ""))
@@ -275,10 +254,6 @@ class Handler(BaseHTTPRequestHandler):
     def _check_era(self) -> None:
         if not self.server.world.handshakes or self.headers.get("MCP-Protocol-Version") in MODERN:
             self._refuse_method()
-
-    def client_is_gone(self) -> bool:
-        """Whether the client has closed its connection."""
-        return is_gone(self.connection)
 
     def _session(self) -> HttpSession:
         name = self.headers.get("Mcp-Session-Id")
@@ -298,27 +273,6 @@ class Handler(BaseHTTPRequestHandler):
             if not {kind, kind.partition("/")[0] + "/*", "*/*"} & set(accepted):
                 raise HttpError(406, f"Accept must allow {' and '.join(wanted)}")
 
-    def begin_stream(self) -> None:
-        """Sends the head of a stream of server-sent events."""
-        self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream")
-        self.send_header("Cache-Control", "no-store")
-        self.send_header("X-Accel-Buffering", "no")
-        self.send_header("Transfer-Encoding", "chunked")
-        self.end_headers()
-        self.wfile.flush()
-
-    def reply(self, status: int, headers: dict[str, str], body: bytes) -> None:
-        """Sends an answer that is no stream."""
-        self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name, value)
-        if status != 204:
-            self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(body)
-
     def _reply_json(self, stream: Stream, headers: dict[str, str] | None = None) -> None:
         """The answer that a stream already holds, without a stream."""
         self.reply(200, {"Content-Type": "application/json", **(headers or {})}, stream.messages()[0])
@@ -335,11 +289,6 @@ class Handler(BaseHTTPRequestHandler):
         finally:
             if stream.endless:
                 session.streams.leave(stream)
-
-    def write_chunk(self, data: bytes) -> None:
-        """Sends a piece of a stream; an empty one ends it."""
-        self.wfile.write(b"%x\r\n%b\r\n" % (len(data), data))
-        self.wfile.flush()
 
 
 def _name_in(url: str) -> str | None:

@@ -12,9 +12,11 @@ from inspector.demo.rpc import kind_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from email.message import Message
     from typing import Any
 
-    from inspector.demo.http import Handler
+    from inspector.demo.http_connection import Connection
+    from inspector.demo.world import World
 
 PATIENCE = 0.5  # seconds until the stream begins for a call that has said nothing yet
 
@@ -49,37 +51,39 @@ class Answering(Feed):
             return self.messages[0] if self._answered and len(self.messages) == 1 else None
 
 
-def is_for_modern(handler: Handler, message: Any) -> bool:
+def is_for_modern(headers: Message, message: Any, world: World) -> bool:
     """Whether a POST is for this era: by what it says, by its headers, or because there is no other."""
-    world = handler.server.world
     if not world.modern or not world.handshakes:
         return bool(world.modern)
-    said = handler.headers.get("MCP-Protocol-Version") in MODERN or "Mcp-Method" in handler.headers
+    said = headers.get("MCP-Protocol-Version") in MODERN or "Mcp-Method" in headers
     return said or is_modern(message)
 
 
-def serve(handler: Handler, message: Any) -> None:
-    """Answers one POST whose message `is_for_modern`; raises RpcError for one that is no request or notification."""
+def serve(connection: Connection, message: Any, world: World, running: set[Answering]) -> None:
+    """Answers one POST whose message `is_for_modern`; raises RpcError for one that is no request or notification.
+
+    While a request is served, `running` holds what is said about it.
+    """
     kind = kind_of(message)
     if kind != "request":
         # There is no notification that a client could send here, but none of them is an error either.
-        handler.reply(202 if kind == "notification" else 400, {}, b"")
+        connection.reply(202 if kind == "notification" else 400, {}, b"")
         return
     answering = Answering(endless=message["method"] == LISTEN)
-    modern = Modern(handler.server.world, "http", handler.headers)
-    handler.server.answering.add(answering)
+    modern = Modern(world, "http", connection.headers)
+    running.add(answering)
     try:
         modern.receive(message, answering)
-        answer = answering.only_answer(handler.client_is_gone)
+        answer = answering.only_answer(connection.client_is_gone)
         if answer is not None:
-            handler.reply(answering.status, {"Content-Type": "application/json"}, answer)
+            connection.reply(answering.status, {"Content-Type": "application/json"}, answer)
             return
-        handler.begin_stream()
-        for events in answering.follow(handler.client_is_gone):
-            handler.write_chunk(events)
-        handler.write_chunk(b"")
+        connection.begin_stream()
+        for events in answering.follow(connection.client_is_gone):
+            connection.write_chunk(events)
+        connection.write_chunk(b"")
     finally:
         answering.end()
         modern.drop()  # nothing is left of it, unless the client has closed the stream: that cancels the request
-        handler.server.answering.discard(answering)
+        running.discard(answering)
         answering.flushed.set()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from inspector.demo.call import LEVELS, Call, Cancelled, Channel, Refused
+from inspector.demo.call import LEVELS, Call, Channel
 from inspector.demo.content import fit
 from inspector.demo.core import HANDLERS, INSTRUCTIONS, server_info
 from inspector.demo.legacy_tasks import CAPABILITY, SessionTasks
@@ -13,6 +13,8 @@ from inspector.demo.rpc import (
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
+    Cancelled,
+    Refused,
     RpcError,
     encode,
     error,
@@ -26,8 +28,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from inspector.demo.call import Question
     from inspector.demo.core import Handler
+    from inspector.demo.tasks import Question
     from inspector.demo.world import World
 
 LISTS = ("tools", "resources", "prompts")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from inspector.demo.call import LEVELS, Cancelled, Refused
+from inspector.demo.call import LEVELS, TaskCall
 from inspector.demo.core import HANDLERS
 from inspector.demo.paging import page_of, start_of
-from inspector.demo.rpc import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, RpcError, valid_id
-from inspector.demo.tasks import LONGEST_LIFE, POLL_INTERVAL, TaskCall, Tasks, moment
+from inspector.demo.rpc import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, Cancelled, Refused, RpcError, valid_id
+from inspector.demo.tasks import LONGEST_LIFE, POLL_INTERVAL, Tasks, moment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class SessionTasks:
         self._notify = notify
         self._level = level
         self.handlers: dict[str, Handler] = {
-            "tasks/get": lambda call: _shown(self._tasks.get(call)),
+            "tasks/get": lambda call: _shown(self._tasks.get(call.text_param("taskId"))),
             "tasks/result": self._result,
             "tasks/list": self._list,
             "tasks/cancel": self._cancel,
@@ -57,7 +57,8 @@ class SessionTasks:
             raise RpcError(METHOD_NOT_FOUND, f"{tool.name} cannot be called as a task")
         task = self._tasks.add(_life(wanted), self._told)
         created = _shown(task)
-        task.run(_LegacyTaskCall(task, call, self._notify, self._level), handler, errors_fail=True)
+        within = _LegacyTaskCall(task, call, self._notify, self._level)
+        task.run(within, lambda: handler(within), errors_fail=True)
         words = f"{tool.name} is at work as task {task.id}."
         return {"task": created, "_meta": {IMMEDIATE: words}}
 
@@ -71,7 +72,7 @@ class SessionTasks:
         return page_of("tasks", "tasks", shown, start + PAGE_SIZE, len(tasks))
 
     def _cancel(self, call: Call) -> dict[str, Any]:
-        task = self._tasks.get(call)
+        task = self._tasks.get(call.text_param("taskId"))
         if task.ended:
             raise RpcError(INVALID_PARAMS, f"The task has ended already: it is {task.status}")
         task.cancel()
@@ -79,7 +80,7 @@ class SessionTasks:
 
     def _result(self, call: Call) -> dict[str, Any]:
         """Waits for the end of the task; what it asks meanwhile is asked on the stream of this request."""
-        task = self._tasks.get(call)
+        task = self._tasks.get(call.text_param("taskId"))
         about = {RELATED: {"taskId": task.id}}
         while (found := task.take_question(call)) is not None:
             key, asked = found

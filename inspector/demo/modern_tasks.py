@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from inspector.demo.call import TaskCall
 from inspector.demo.core import HANDLERS
 from inspector.demo.rounds import checked_answer, missing_capability
 from inspector.demo.rpc import INVALID_PARAMS, RpcError
-from inspector.demo.tasks import LONGEST_LIFE, POLL_INTERVAL, TaskCall, moment
+from inspector.demo.tasks import LONGEST_LIFE, POLL_INTERVAL, moment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +44,8 @@ def call_tool(call: Call) -> dict[str, Any]:
         return handler(call)
     task = call.world.tasks.add(LONGEST_LIFE, lambda changed: call.world.tell("task", changed.id))
     created = {"resultType": "task", **_shown(task)}
-    task.run(TaskCall(task, call), lambda within: {"resultType": "complete", **handler(within)}, errors_fail=False)
+    within = TaskCall(task, call)
+    task.run(within, lambda: {"resultType": "complete", **handler(within)}, errors_fail=False)
     return created
 
 
@@ -63,12 +65,12 @@ def in_full(task: Task) -> dict[str, Any]:
 
 def _get(call: Call) -> dict[str, Any]:
     need_tasks(call)
-    return in_full(call.world.tasks.get(call))
+    return in_full(call.world.tasks.get(call.text_param("taskId")))
 
 
 def _update(call: Call) -> dict[str, Any]:
     need_tasks(call)
-    task = call.world.tasks.get(call)
+    task = call.world.tasks.get(call.text_param("taskId"))
     given = call.params.get("inputResponses")
     if not isinstance(given, dict):
         raise RpcError(INVALID_PARAMS, "inputResponses must be an object")
@@ -85,7 +87,7 @@ def _update(call: Call) -> dict[str, Any]:
 
 def _cancel(call: Call) -> dict[str, Any]:
     need_tasks(call)
-    call.world.tasks.get(call).cancel()
+    call.world.tasks.get(call.text_param("taskId")).cancel()
     return {}
 
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from inspector.demo.call import Refused
-from inspector.demo.content import accepted, audio, embedded, fit_block, form, image, link, text
+from inspector.demo.content import accepted, audio, embedded, form, image, link, text
 from inspector.demo.media import icon
-from inspector.demo.rpc import INVALID_PARAMS, RpcError
+from inspector.demo.offers import Prompt
+from inspector.demo.rpc import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
     from inspector.demo.call import Call
-
-    Render = Callable[[Call, dict[str, str]], list[tuple[str, dict[str, Any]]]]
 
 FRAMEWORKS = {
     "javascript": ["express", "next", "react", "svelte", "vue"],
@@ -22,31 +19,6 @@ FRAMEWORKS = {
     "ruby": ["hanami", "rails", "sinatra"],
     "rust": ["actix", "axum", "rocket"],
 }
-
-
-class Prompt:
-    """A prompt as it is listed, and what it renders: (role, content block) pairs. `patient` ones ask the client."""
-
-    __slots__ = ("definition", "patient", "render")
-
-    def __init__(self, definition: dict[str, Any], render: Render, *, patient: bool = False) -> None:
-        self.definition = definition
-        self.render = render
-        self.patient = patient
-
-    def get(self, call: Call) -> dict[str, Any]:
-        """The result of prompts/get; raises RpcError for arguments that are missing or no text."""
-        given = call.arguments
-        for argument in self.definition.get("arguments", ()):
-            if argument.get("required") and argument["name"] not in given:
-                raise RpcError(INVALID_PARAMS, f"Missing required argument: {argument['name']}")
-        if not all(isinstance(value, str) for value in given.values()):
-            raise RpcError(INVALID_PARAMS, "Prompt arguments must be strings")
-        said = [(role, fit_block(block, call.features)) for role, block in self.render(call, given)]
-        return {
-            "description": self.definition["description"],
-            "messages": [{"role": role, "content": block} for role, block in said],
-        }
 
 
 def _argument(name: str, description: str, *, required: bool = False) -> dict[str, Any]:
@@ -97,15 +69,6 @@ def _introduce(call: Call, given: dict[str, str]) -> list[tuple[str, dict[str, A
     except Refused:
         pass  # the prompt does without
     return [("user", text(f"You are talking to {name}."))]
-
-
-def _extra(number: int) -> Render:
-    return lambda call, given: [("user", text(f"This is extra prompt {number}."))]
-
-
-def extra_prompt(number: int) -> Prompt:
-    """A prompt that is added at run time."""
-    return Prompt({"name": f"extra-{number}", "description": "Added at run time"}, _extra(number))
 
 
 def all_prompts() -> list[Prompt]:

@@ -10,8 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from inspector.demo.call import Channel, Question
+    from inspector.demo.call import Channel
     from inspector.demo.revisions import Features
+    from inspector.demo.tasks import Question
     from inspector.demo.world import World
 
 PREFIX = "io.modelcontextprotocol/"

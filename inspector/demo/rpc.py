@@ -38,6 +38,17 @@ class NotFound(RpcError):
         super().__init__(RESOURCE_NOT_FOUND, "Resource not found", {"uri": uri})
 
 
+class Cancelled(Exception):
+    """The client cancelled the request, or went away: there is nobody to answer."""
+
+
+class Refused(Exception):
+    """The client answered a question of ours with a JSON-RPC error."""
+
+    def __init__(self, code: Any, message: Any) -> None:
+        super().__init__(f"{message} ({code})")
+
+
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 
-from inspector.demo.call import Cancelled
-from inspector.demo.rpc import INTERNAL_ERROR, INVALID_REQUEST, RpcError, encode, error, result, valid_id
+from inspector.demo.rpc import INTERNAL_ERROR, INVALID_REQUEST, Cancelled, RpcError, encode, error, result, valid_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

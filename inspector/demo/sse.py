@@ -10,7 +10,7 @@ from inspector.demo.rpc import decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from inspector.demo.http import Handler
+    from inspector.demo.http_connection import Connection
     from inspector.demo.world import World
 
 STREAM = "/sse"
@@ -27,29 +27,28 @@ class SseSession:
         self.session = Session(world, self.feed, "sse")
 
 
-def serve(handler: Handler) -> None:
-    """Serves the stream of a new session until its client leaves."""
-    session = SseSession(handler.server.world)
-    sessions = handler.server.sse_sessions
+def serve(connection: Connection, world: World, sessions: dict[str, SseSession]) -> None:
+    """Serves the stream of a new session until its client leaves; until then `sessions` holds it."""
+    session = SseSession(world)
     sessions[session.id] = session
     try:
-        handler.begin_stream()
-        handler.write_chunk(f"event: endpoint\ndata: {MESSAGES}?{_NAME}{session.id}\n\n".encode())
-        for events in session.feed.follow(handler.client_is_gone, b"event: message\n"):
-            handler.write_chunk(events)
-        handler.write_chunk(b"")
+        connection.begin_stream()
+        connection.write_chunk(f"event: endpoint\ndata: {MESSAGES}?{_NAME}{session.id}\n\n".encode())
+        for events in session.feed.follow(connection.client_is_gone, b"event: message\n"):
+            connection.write_chunk(events)
+        connection.write_chunk(b"")
     finally:
         del sessions[session.id]
         session.session.close()
         session.feed.end()
 
 
-def receive(handler: Handler, body: bytes) -> None:
+def receive(connection: Connection, body: bytes, sessions: dict[str, SseSession]) -> None:
     """Takes one message; the answer to it goes on the stream. Raises RpcError for what is no JSON."""
-    names = [each for each in handler.path.partition("?")[2].split("&") if each.startswith(_NAME)]
-    session = handler.server.sse_sessions.get(names[0].removeprefix(_NAME)) if names else None
+    names = [each for each in connection.path.partition("?")[2].split("&") if each.startswith(_NAME)]
+    session = sessions.get(names[0].removeprefix(_NAME)) if names else None
     if session is None:
-        handler.refuse(404 if names else 400, f"There is no such session: begin with GET {STREAM}")
+        connection.refuse(404 if names else 400, f"There is no such session: begin with GET {STREAM}")
     message = decode(body)
-    handler.reply(202, {"Content-Type": "text/plain"}, b"Accepted")
+    connection.reply(202, {"Content-Type": "text/plain"}, b"Accepted")
     session.session.receive(message, session.feed)

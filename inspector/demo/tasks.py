@@ -7,16 +7,25 @@ import sys
 import threading
 import time
 
-from inspector.demo.call import Call, Cancelled, Channel, Refused
-from inspector.demo.rpc import INTERNAL_ERROR, INVALID_PARAMS, RpcError
+from inspector.demo.rpc import INTERNAL_ERROR, INVALID_PARAMS, Cancelled, Refused, RpcError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, Protocol
 
-    from inspector.demo.call import Question
-    from inspector.demo.core import Handler
+    Question = tuple[str, dict[str, Any]]  # a method and its params
+
+    class Cancellable(Protocol):
+        """The call of a tool or of tasks/result, as far as a task has to do with it."""
+
+        @property
+        def cancelled(self) -> bool: ...
+
+        def cancel(self) -> None: ...
+
+        def when_cancelled(self, wake: Callable[[], None]) -> None: ...
+
 
 FINAL = ("completed", "failed", "cancelled")
 MOST_TASKS = 1000
@@ -45,19 +54,22 @@ class Task:
         self.result: dict[str, Any] | None = None
         self.error: RpcError | None = None
         self.questions: dict[str, Asked] = {}
-        self.call: TaskCall | None = None
+        self.call: Cancellable | None = None
         self._asked = 0
         self._told = told
         self._news = threading.Condition()
 
-    def run(self, call: TaskCall, handler: Handler, *, errors_fail: bool) -> None:
-        """Begins the work on a thread. `errors_fail`: whether a result with isError is a failure of the task."""
-        self.call = call
-        threading.Thread(target=self._work, args=(call, handler, errors_fail), daemon=True).start()
+    def run(self, call: Cancellable, work: Callable[[], dict[str, Any]], *, errors_fail: bool) -> None:
+        """Begins the work on a thread. Cancelling the task cancels `call`.
 
-    def _work(self, call: TaskCall, handler: Handler, errors_fail: bool) -> None:
+        `work` returns the result of the tool. `errors_fail`: whether a result with isError is a failure of the task.
+        """
+        self.call = call
+        threading.Thread(target=self._work, args=(work, errors_fail), daemon=True).start()
+
+    def _work(self, work: Callable[[], dict[str, Any]], errors_fail: bool) -> None:
         try:
-            outcome = handler(call)
+            outcome = work()
             failed = errors_fail and outcome.get("isError") is True
             words = "The tool reported an error." if outcome.get("isError") else "The work is done."
             self._change("failed" if failed else "completed", words, result=outcome)
@@ -128,7 +140,7 @@ class Task:
         with self._news:
             return {key: asked for key, asked in self.questions.items() if asked.answer is None}
 
-    def take_question(self, call: Call) -> tuple[str, Asked] | None:
+    def take_question(self, call: Cancellable) -> tuple[str, Asked] | None:
         """Waits for the next question that nobody is asking, and takes it; None when the task has ended.
 
         Raises Cancelled if the call on whose behalf it waits is cancelled.
@@ -171,39 +183,6 @@ class Task:
             self._told(self)
 
 
-class TaskCall(Call):
-    """The call of a tool within a task; `origin` is the request that began it."""
-
-    in_task = True
-
-    def __init__(self, task: Task, origin: Call) -> None:
-        super().__init__(origin.world, origin.features, Channel(), origin.request_id, origin.params)
-        self.task = task
-        self._origin = origin
-
-    def status(self, message: str) -> None:
-        self.task.say(message)
-
-    def progress(self, done: float, total: float | None = None, message: str = "") -> None:
-        """Says it as the status of the task."""
-        if self.cancelled:
-            raise Cancelled
-        if message:
-            self.task.say(message)
-
-    def log(self, level: str, data: Any, logger: str = "demo") -> None:
-        """Nowhere: there is no request any more on whose stream it could be said."""
-
-    def missing(self, capability: str) -> str:
-        return self._origin.missing(capability)
-
-    def ask(self, *questions: Question) -> list[dict[str, Any]]:
-        return self.task.ask(questions)
-
-    def describe_client(self) -> dict[str, Any]:
-        return self._origin.describe_client()
-
-
 class Tasks:
     """The tasks that one client may know of: by id, in the order in which they began."""
 
@@ -236,9 +215,9 @@ class Tasks:
             task = self._tasks.get(name) if isinstance(name, str) else None
         return None if task is None or task.expired else task
 
-    def get(self, call: Call) -> Task:
-        """The task that a request names; raises RpcError if there is none."""
-        task = self.find(call.text_param("taskId"))
+    def get(self, name: str) -> Task:
+        """A task by the id that a request names; raises RpcError if there is none."""
+        task = self.find(name)
         if task is None:
             raise RpcError(INVALID_PARAMS, "Task not found: it never was, or its time is over")
         return task

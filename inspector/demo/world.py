@@ -5,24 +5,27 @@ from __future__ import annotations
 import threading
 import time
 
-from inspector.demo.content import result
-from inspector.demo.prompts import all_prompts, extra_prompt
+from inspector.demo.content import result, text
+from inspector.demo.offers import Prompt, Tool
 from inspector.demo.resources import CLOCK, GUARDED, Resources
 from inspector.demo.revisions import HANDSHAKE, MODERN, REVISIONS
 from inspector.demo.rpc import INVALID_PARAMS, RpcError
 from inspector.demo.state import Seal
 from inspector.demo.tasks import Tasks
-from inspector.demo.tools import Tool, all_tools
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, Protocol
 
-    from inspector.demo.call import Call
-    from inspector.demo.listen import Subscription
-    from inspector.demo.prompts import Prompt
     from inspector.demo.revisions import Features
+
+    class Subscription(Protocol):
+        """A request to listen, as far as the world has to do with it."""
+
+        def stop(self) -> None: ...
+
+        def end(self, how: str = "result") -> None: ...
 
     Watcher = Callable[[str, str], None]
 
@@ -30,13 +33,15 @@ if TYPE_CHECKING:
 class World:
     """Tools, resources and prompts, and the knobs of the command line.
 
-    `items`: number of generated resources; `delay`: seconds before each answer; `tick`: seconds between changes of
-    the clock; `newest`: the newest protocol revision that is spoken; `era`: "legacy" (with a handshake), "modern"
-    (without) or "both".
+    `tools` and `prompts`: those that it starts with, in the order in which they are listed; `items`: number of
+    generated resources; `delay`: seconds before each answer; `tick`: seconds between changes of the clock; `newest`:
+    the newest protocol revision that is spoken; `era`: "legacy" (with a handshake), "modern" (without) or "both".
     """
 
     def __init__(
         self,
+        tools: list[Tool],
+        prompts: list[Prompt],
         *,
         items: int = 3000,
         delay: float = 0.0,
@@ -49,8 +54,8 @@ class World:
         self.handshakes = [each for each in HANDSHAKE if each <= newest and era != "modern"]
         self.modern = [each for each in MODERN if each <= newest and era != "legacy"]
         self.resources = Resources(items)
-        self._tools = {tool.name: tool for tool in all_tools()}
-        self._prompts: dict[str, Prompt] = {prompt.definition["name"]: prompt for prompt in all_prompts()}
+        self._tools = {tool.name: tool for tool in tools}
+        self._prompts = {prompt.definition["name"]: prompt for prompt in prompts}
         self._extras: dict[str, list[int]] = {"tools": [], "resources": self.resources.extras, "prompts": []}
         self._watchers: list[Watcher] = []
         self._followers = 0
@@ -114,7 +119,7 @@ class World:
             if topic == "tools":
                 self._tools[name] = _extra_tool(name)
             elif topic == "prompts":
-                self._prompts[name] = extra_prompt(number)
+                self._prompts[name] = _extra_prompt(number)
         self.changed(topic)
         return name
 
@@ -192,8 +197,10 @@ class World:
 
 
 def _extra_tool(name: str) -> Tool:
-    def run(call: Call) -> dict[str, Any]:
-        return result(f"This is {name}.")
-
     definition = {"name": name, "description": "Added at run time", "inputSchema": {"type": "object"}}
-    return Tool(definition, run, patient=False)
+    return Tool(definition, lambda call: result(f"This is {name}."), patient=False)
+
+
+def _extra_prompt(number: int) -> Prompt:
+    definition = {"name": f"extra-{number}", "description": "Added at run time"}
+    return Prompt(definition, lambda call, given: [("user", text(f"This is extra prompt {number}."))])

@@ -17,7 +17,7 @@ from inspector.hints import Hint
 if TYPE_CHECKING:
     from inspector.journal.journal import Journal
 
-Verdict = Literal["ok", "warn", "failed", "info", "skipped"]
+DoctorVerdict = Literal["ok", "warn", "failed", "info", "skipped"]
 Outcome = Literal["connects", "authorization", "trust", "fails", "opens"]
 
 EXIT_CODES: dict[Outcome, int] = {"connects": 0, "opens": 0, "authorization": 3, "trust": 3, "fails": 4}
@@ -59,11 +59,11 @@ NO_FIX = Fix()
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class DoctorStep:
     """One step of the connection. `seconds` is what it took, None where that says nothing."""
 
     name: str
-    verdict: Verdict
+    verdict: DoctorVerdict
     text: str
     details: tuple[str, ...] = ()
     seconds: float | None = None
@@ -94,7 +94,7 @@ class Diagnosis:
     outcome: Outcome
     cause: str
     fix: Fix
-    steps: tuple[Step, ...]
+    steps: tuple[DoctorStep, ...]
     last_words: tuple[str, ...] = ()
     """The last lines of the server's stderr."""
     seconds: float = 0.0
@@ -116,7 +116,7 @@ class Diagnosis:
         }  # fmt: skip
 
 
-Told = Callable[[Step], object]
+Told = Callable[[DoctorStep], object]
 """Called with each step as it is known."""
 
 
@@ -128,14 +128,14 @@ class Chart:
     journal: Journal | None = None
     """Where each step is noted down."""
     told: Told = lambda _step: None
-    steps: list[Step] = field(default_factory=list)
+    steps: list[DoctorStep] = field(default_factory=list)
     causes: list[Cause] = field(default_factory=list)
     last_words: tuple[str, ...] = ()
 
     def add(
         self,
         name: str,
-        verdict: Verdict,
+        verdict: DoctorVerdict,
         text: str,
         *,
         details: Iterable[str] = (),
@@ -147,7 +147,7 @@ class Chart:
         """Put a step on the chart; with `cause`, a sentence that may be the answer to it all."""
         fix = self._private(fix)
         found = tuple(self.privacy(detail)[:_LONGEST] for detail in list(details)[:_MOST_DETAILS])
-        step = Step(name, verdict, self.privacy(text)[:_LONGEST], found, seconds, fix)
+        step = DoctorStep(name, verdict, self.privacy(text)[:_LONGEST], found, seconds, fix)
         self.steps.append(step)
         if cause:
             self.blame(cause, weight, fix)

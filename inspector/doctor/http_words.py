@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 
-from inspector.doctor.diagnosis import Chart, Fix, Verdict, Weight
+from inspector.doctor.diagnosis import Chart, DoctorVerdict, Fix, Weight
 from inspector.doctor.web import Response
 from inspector.transports.http_url import Url, resolve
 
@@ -53,7 +53,7 @@ def report(chart: Chart, answer: Response, url: Url, *, connected: bool, proxy: 
         chart.add("http", "ok", text, details=details, seconds=answer.seconds)
         return False
     cause, fix, weight = _cause(answer, url, proxy)
-    verdict: Verdict = "failed" if cause else "info" if answer.status in (401, 403) else "ok"
+    verdict: DoctorVerdict = "failed" if cause else "info" if answer.status in (401, 403) else "ok"
     chart.add("http", verdict, text, details=details, seconds=answer.seconds, fix=fix, cause=cause, weight=weight)
     return bool(cause)
 

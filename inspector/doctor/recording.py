@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.client.state.steps import Step as Made
-from inspector.client.state.steps import connection_steps
+from inspector.client.state.steps import ConnectionStep, connection_steps
 from inspector.config.targets import RecordingTarget
-from inspector.doctor.diagnosis import Chart, Diagnosis, Fix, Verdict, Watch
+from inspector.doctor.diagnosis import Chart, Diagnosis, DoctorVerdict, Fix, Watch
 from inspector.doctor.opening import heard
 from inspector.doctor.privacy import Privacy
 from inspector.errors import RecordingError
@@ -15,7 +14,13 @@ from inspector.journal.journal import Journal
 from inspector.text import count, duration, size
 
 LAST_WORDS = 20
-_VERDICTS: dict[str, Verdict] = {"ok": "ok", "note": "info", "failed": "failed", "waiting": "warn", "open": "skipped"}
+_VERDICTS: dict[str, DoctorVerdict] = {
+    "ok": "ok",
+    "note": "info",
+    "failed": "failed",
+    "waiting": "warn",
+    "open": "skipped",
+}
 
 
 def diagnose_recording(target: RecordingTarget) -> Diagnosis:
@@ -66,7 +71,7 @@ def _contents(chart: Chart, journal: Journal, target: RecordingTarget) -> str:
     return chart.privacy(f"It is a recording{server} with {count(index.count)} events, and can be opened{how}.")
 
 
-def _ended(steps: list[Made]) -> str:
+def _ended(steps: list[ConnectionStep]) -> str:
     last = steps[-1] if steps else None
     if last is None:
         return "; there is no connection in it"

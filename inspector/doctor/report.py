@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from inspector.text import duration, safe
 
 if TYPE_CHECKING:
-    from inspector.doctor.diagnosis import Diagnosis, Fix, Step, Verdict
+    from inspector.doctor.diagnosis import Diagnosis, DoctorStep, DoctorVerdict, Fix
 
-SIGNS: dict[Verdict, str] = {"ok": "✓", "warn": "▲", "failed": "✗", "info": "·", "skipped": "–"}
-ASCII_SIGNS: dict[Verdict, str] = {"ok": "+", "warn": "!", "failed": "x", "info": ".", "skipped": "-"}
+SIGNS: dict[DoctorVerdict, str] = {"ok": "✓", "warn": "▲", "failed": "✗", "info": "·", "skipped": "–"}
+ASCII_SIGNS: dict[DoctorVerdict, str] = {"ok": "+", "warn": "!", "failed": "x", "info": ".", "skipped": "-"}
 TITLE = 14
 LONGEST = 400
 
@@ -22,7 +22,7 @@ def remedy(fix: Fix) -> str:
     return "   ".join(filter(None, (fix.hint.command_line, f"{fix.command}{where}")))
 
 
-def step_line(step: Step, *, ascii: bool = False) -> str:
+def step_line(step: DoctorStep, *, ascii: bool = False) -> str:
     """Sign, name, text and time of a step."""
     sign = (ASCII_SIGNS if ascii else SIGNS)[step.verdict]
     took = f"  {duration(step.seconds * 1e6)}" if step.seconds is not None else ""

@@ -16,7 +16,7 @@ from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import METHOD_NOT_FOUND, NotJson, Shape, shape_of
 from inspector.protocol.revisions import NEWEST_MODERN
 from inspector.transports.base import HttpOptions
-from inspector.transports.http_client import Answer, Endpoint
+from inspector.transports.http_client import Endpoint, HttpAnswer
 from inspector.transports.http_requests import JSON_TYPE, STREAM_TYPE
 from inspector.transports.http_url import Url, parse_url
 from inspector.version import __version__
@@ -152,7 +152,7 @@ class Web:
         endpoint = self._endpoints.get(url.origin)
         if endpoint is None:
             endpoint = self._endpoints[url.origin] = Endpoint(url, self._options)
-        response: Answer = await endpoint.exchange(
+        response: HttpAnswer = await endpoint.exchange(
             method, url, sent, body, lasting=True, connected=lambda facts: self._connected(channel, facts)
         )
         answer.status, answer.headers = response.status, response.headers

@@ -12,7 +12,7 @@ from typing import IO, Any
 from inspector.export.chosen import Chosen, left_out
 from inspector.export.python_script import call, head, request, write_parts
 from inspector.export.quoting import TooDeep, expression, python_value
-from inspector.export.steps import Step, steps
+from inspector.export.steps import ExportStep, steps
 from inspector.journal.journal import Journal
 
 LARGEST = 100_000
@@ -79,7 +79,7 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
     return left_out(skipped, "request that cannot be made again", "requests that cannot be made again")
 
 
-def _statement(step: Step) -> str:
+def _statement(step: ExportStep) -> str:
     # The answers of tools are compared whole, and so is one page of a list: as they came.
     made = call(step) if step.method in ("tools/call", "prompts/get", "resources/read") else request(step)
     return f"await ask(answers, {step.n}, {made})"
@@ -110,12 +110,12 @@ def _expected(journal: Journal, chosen: Chosen) -> Iterator[tuple[int, str]]:
         yield n, f"({expression(about[0])}, {expression(about[1])}, {expected})"
 
 
-def _name(step: Step) -> str:
+def _name(step: ExportStep) -> str:
     name = (step.params or {}).get("name")
     return name if isinstance(name, str) else ""
 
 
-def _answer(step: Step, message: dict[str, Any], octets: int) -> str:
+def _answer(step: ExportStep, message: dict[str, Any], octets: int) -> str:
     """The recorded answer as Python; `None` where only that there is one can be expected."""
     error = message.get("error")
     expected: dict[str, Any] = {"result": message.get("result")}

@@ -8,7 +8,7 @@ from typing import IO, Any
 from inspector.export.chosen import Chosen, left_out
 from inspector.export.facts import facts_of
 from inspector.export.quoting import FIELD_NAME, VARIABLE, expression, literal, python_value, remark, variable
-from inspector.export.steps import Answers, Step, answers, steps
+from inspector.export.steps import Answers, ExportStep, answers, steps
 from inspector.journal.journal import Journal
 from inspector.protocol.views import View
 from inspector.version import __version__
@@ -132,7 +132,7 @@ def _queue(name: str, items: list[Any]) -> list[str]:
 
 
 def write_parts(
-    journal: Journal, chosen: Chosen, out: IO[str], line: Callable[[Step], str], given: str = "session"
+    journal: Journal, chosen: Chosen, out: IO[str], line: Callable[[ExportStep], str], given: str = "session"
 ) -> tuple[list[str], int]:
     """Write the steps as functions of so many, with parameters `given`. Returns their names, and how many are missing.
 
@@ -154,7 +154,7 @@ def write_parts(
     return names, skipped
 
 
-def call(step: Step) -> str:
+def call(step: ExportStep) -> str:
     """The call of our library that makes the request of a step."""
     params = step.params or {}
     name, uri = params.get("name"), params.get("uri")
@@ -178,7 +178,7 @@ def call(step: Step) -> str:
     return request(step)
 
 
-def request(step: Step) -> str:
+def request(step: ExportStep) -> str:
     """The same for any method, as it went out."""
     given = f", {python_value(step.params)}" if step.params is not None else ""
     return f"session.request({expression(step.method)}{given})"

@@ -9,7 +9,7 @@ from inspector.export.chosen import Chosen, left_out
 from inspector.export.facts import facts_of
 from inspector.export.python_script import write_parts
 from inspector.export.quoting import FIELD_NAME, VARIABLE, expression, literal, python_value, remark, variable
-from inspector.export.steps import Step, answers
+from inspector.export.steps import ExportStep, answers
 from inspector.journal.journal import Journal
 from inspector.protocol.views import View
 from inspector.version import __version__
@@ -142,7 +142,7 @@ def _list(name: str, items: list[Any]) -> list[str]:
     return [f"{name} = [", *(f"    {python_value(item)}," for item in items), "]"]
 
 
-def _call(step: Step) -> str:
+def _call(step: ExportStep) -> str:
     """The call of the SDK that makes the request of a step."""
     params = step.params or {}
     name, uri, arguments = params.get("name"), params.get("uri"), params.get("arguments", {})

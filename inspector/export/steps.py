@@ -27,7 +27,7 @@ _ROUND = ("inputResponses", "requestState")
 """Parameters of a request that goes on with one that the server has answered with questions (MRTR, 2026-07-28)."""
 
 
-class Step(NamedTuple):
+class ExportStep(NamedTuple):
     """One request of the client."""
 
     n: int
@@ -42,7 +42,7 @@ class Step(NamedTuple):
     """It goes on with an earlier one."""
 
 
-def steps(journal: Journal, chosen: Chosen) -> Iterator[Step]:
+def steps(journal: Journal, chosen: Chosen) -> Iterator[ExportStep]:
     """The requests of the client among the chosen exchanges, in their order."""
     index = journal.index
     for exchange in chosen.exchanges():
@@ -57,7 +57,7 @@ def steps(journal: Journal, chosen: Chosen) -> Iterator[Step]:
         took = f" in {duration(elapsed)}" if elapsed is not None else ""
         comment = f"{n}: {remark(f'{method} {name}'.strip())}, {exchange.state}{took}"
         round = params is not None and any(key in params for key in _ROUND)
-        yield Step(n, method, params, comment, _why_not(state, method, given, params, round), round)
+        yield ExportStep(n, method, params, comment, _why_not(state, method, given, params, round), round)
 
 
 def _why_not(state: State, method: str, given: Any, params: dict[str, Any] | None, round: bool) -> str:

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from time import perf_counter
 from typing import TypeVar
 
-from inspector.journal.filters import Change, FilteredView
+from inspector.journal.filters import FilterChange, FilteredView
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import MAX_NAMES
 from inspector.journal.journal import Journal
@@ -291,7 +291,7 @@ class FoldedMatches:
         at = bisect_left(self.numbers, n)
         return at if at < len(self.numbers) and self.numbers[at] == n else None
 
-    def apply(self, change: Change) -> int | None:
+    def apply(self, change: FilterChange) -> int | None:
         """Take in what a scan has found. Returns the first position that is different now, None if none is."""
         self.filtered.apply(change)
         hidden = self.folding.hidden

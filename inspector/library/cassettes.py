@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from inspector.client.bare_connection import BareConnection, Hearer
     from inspector.compare.rules import Rules
     from inspector.journal.journal import Journal
-    from inspector.replay.mock_tally import Missed, Report
+    from inspector.replay.mock_tally import Missed, MockReport
 
 Mode = Literal["once", "new-episodes", "none", "rewrite", "check", "live"]
 """`once`: record where there is no recording yet, else replay. `new-episodes`: replay what is recorded, ask the live
@@ -317,7 +317,7 @@ class TapedServer(Tape):
         return [*lines[:MOST_LINES], "  …"] if len(lines) > MOST_LINES else lines
 
 
-def _missed(report: Report) -> list[Missed]:
+def _missed(report: MockReport) -> list[Missed]:
     """What was not in the recording, and was not asked of a live server instead."""
     return [each for each in report.missed if each.method not in HANDSHAKE and each.became != "passthrough"]
 

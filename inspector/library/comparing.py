@@ -19,7 +19,7 @@ from inspector.errors import InspectorError, UsageError
 from inspector.journal.journal import whole_journal
 from inspector.library.opening import open as open_session
 from inspector.library.session import Session, parts, running
-from inspector.replay.report import Report as RerunReport
+from inspector.replay.report import RerunReport as RerunReport
 
 if TYPE_CHECKING:
     from inspector.library.apps import InProcess

@@ -19,7 +19,7 @@ from inspector.journal.journal import Journal
 from inspector.library.session import Session, need_asyncio, running
 from inspector.replay.mock import Mock, MockOptions
 from inspector.replay.mock_passthrough import Upstream
-from inspector.replay.mock_tally import Report
+from inspector.replay.mock_tally import MockReport
 from inspector.serving.base import Arrived, Fields, Form, Handler
 from inspector.serving.http import HttpEnd
 from inspector.transports.base import Sink
@@ -58,7 +58,7 @@ class MockServer:
         self._journal: Journal | None = None
         self._mock: Mock | None = None
         self._end: HttpEnd | None = None
-        self._report: Report | None = None
+        self._report: MockReport | None = None
 
     async def __aenter__(self) -> Self:
         """Read the recording and listen. Raises `RecordingError`, or `UsageError` where nothing can listen there."""
@@ -107,7 +107,7 @@ class MockServer:
         return words if options.speed is None else [*words, "--pace", str(options.speed)]
 
     @property
-    def report(self) -> Report:
+    def report(self) -> MockReport:
         """What has been asked so far: `requests`, `counts`, `missed`, `never_asked`."""
         if self._mock is None:
             raise UsageError("The recording is not served.", hint="Use it with `async with`.")
@@ -156,7 +156,7 @@ class ReplayedSession(Session):
         """Set before `connect`."""
         self._hosting = AsyncExitStack()
         self._journal: Journal | None = None
-        self._report: Report | None = None
+        self._report: MockReport | None = None
         self.mock: Mock
 
     async def connect(self) -> Self:
@@ -185,7 +185,7 @@ class ReplayedSession(Session):
         return self._journal is not None and self._engine is not None
 
     @property
-    def report(self) -> Report:
+    def report(self) -> MockReport:
         """What has been asked, and what of it was not in the recording."""
         return self._report if self._report is not None else self.mock.report()
 

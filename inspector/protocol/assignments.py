@@ -94,9 +94,8 @@ class _Reader:
     def read(self, key: str, path: str, text: str) -> Any:
         value, problem = self.form.read(path, text)
         if problem:
-            verb = "is " if problem.startswith("not ") else ""
             raise UsageError(
-                f"{_short(key)}: {_short(text)} {verb}{problem}",
+                f"{_short(key)}: {_short(text)} {problem}",
                 hint=f"To send it all the same, write it as JSON: {_short(key)}:='{_short(json.dumps(text))}'",
             )
         return value

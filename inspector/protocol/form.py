@@ -248,6 +248,8 @@ class Form:
     def read(self, path: str, text: str) -> tuple[Any, str]:
         """Return the value that a text means in a field, and what is wrong with it or `""`.
 
+        That is said of the text, with its verb: “is not a number”, “must be true or false”.
+
         Of several variants, of which none was chosen by hand, the first that takes the text counts.
         """
         shape = self.shape_at(path)

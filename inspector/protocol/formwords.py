@@ -126,14 +126,14 @@ def _read_number(text: str, kind: str) -> tuple[Any, str]:
     if _INTEGER.fullmatch(stripped):
         return int(stripped), ""
     if not _NUMBER.fullmatch(stripped):
-        return text, "not a number" if kind == "number" else "not a whole number"
+        return text, "is not a number" if kind == "number" else "is not a whole number"
     value = float(stripped)
     if value in (float("inf"), float("-inf")):
-        return text, "too large for a number with a fraction"
+        return text, "is too large for a number with a fraction"
     if kind == "number":
         return value, ""
     if not value.is_integer():
-        return text, "not a whole number"
+        return text, "is not a whole number"
     from decimal import Decimal
 
     return int(Decimal(stripped)), ""
@@ -144,10 +144,10 @@ def _read_json(shape: Shape, text: str) -> tuple[Any, str]:
     try:
         value = json.loads(text)
     except RecursionError:
-        return text, "nested too deeply"
+        return text, "is nested too deeply"
     except ValueError as error:
         if shape.kind == "json" and shape.schema.get("type", "string") == "string":
             return text, ""
         why = json_fault(error) if isinstance(error, json.JSONDecodeError) else "a number is too long"
-        return text, f"not JSON: {why}"
+        return text, f"is not JSON: {why}"
     return value, ""

@@ -49,7 +49,7 @@ class Value:
 
 
 @dataclass(slots=True)
-class Report:
+class RedactionReport:
     """What is in a recording."""
 
     values: list[Value] = field(default_factory=list)
@@ -80,9 +80,9 @@ class Redaction:
         self._values: dict[str, Value] = {}
         self._holds = bytearray()
         """For each line, whether the first reading found something in it."""
-        self.report = Report()
+        self.report = RedactionReport()
 
-    def inspect(self) -> Report:
+    def inspect(self) -> RedactionReport:
         """Look for secrets. What stood under a telling name in one place is then looked for everywhere."""
         self._read_first()
         if self._scanner.known:
@@ -90,7 +90,7 @@ class Redaction:
                 pass
         return self.report
 
-    def write(self, out: IO[bytes]) -> Report:
+    def write(self, out: IO[bytes]) -> RedactionReport:
         """Write the recording without its secrets. Every other byte of it is as it was."""
         self._read_first()
         for line in self._read_again():
@@ -124,7 +124,7 @@ class Redaction:
     def _read_again(self) -> Iterator[bytes]:
         """The lines as they are to be written."""
         self._values = {}
-        self.report = Report()
+        self.report = RedactionReport()
         scanner = self._scanner
         for number, line in enumerate(self._raw()):
             text = line.decode("utf-8", "surrogateescape")

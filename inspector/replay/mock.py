@@ -27,13 +27,13 @@ from inspector.replay.mock_batch import Batch
 from inspector.replay.mock_faults import Fault, Faults
 from inspector.replay.mock_http import Conduct, field, status_of, version_of
 from inspector.replay.mock_passthrough import Passthrough, Upstream
-from inspector.replay.mock_tally import Missed, Report, Tally, report, shown
+from inspector.replay.mock_tally import Missed, MockReport, Tally, report, shown
 from inspector.replay.mock_tasks import GET, TaskEnds
 from inspector.replay.mock_timeline import Timeline, subscription_of
 from inspector.serving.base import Arrived, Client, Form, Head, Reply
 from inspector.serving.http import Binding
 from inspector.transports.recorded import fate, load
-from inspector.transports.recorded_play import Names, Play, Question, Questions, asked_as
+from inspector.transports.recorded_play import Names, Play, Question, UnansweredQuestions, asked_as
 from inspector.transports.request_matching import HANDSHAKE, NOT_RECORDED, Match, Order, RecordedRequests
 
 OnMiss = Literal["error", "last", "passthrough"]
@@ -126,7 +126,7 @@ class Mock:
         if self.options.speed is not None and microseconds > 0:
             await self.sleep(microseconds / 1e6 / self.options.speed)
 
-    def report(self) -> Report:
+    def report(self) -> MockReport:
         """What was asked, missed, never asked."""
         return report(self.tally, self.journal, self.requests.methods, self.seed, self.recordings)
 
@@ -163,7 +163,7 @@ class MockClient:
         self.client = client
         self.number = number
         self.journal: Journal = mock.new_journal(number)
-        self.questions = Questions()
+        self.questions = UnansweredQuestions()
         self.faults = Faults(mock.options.faults, mock.journal, f"{mock.seed}:{number}")
         self._order = Order(mock.requests, mock.options.match)
         self._passthrough = Passthrough(self, mock.upstream) if mock.upstream is not None else None

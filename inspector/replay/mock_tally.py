@@ -49,7 +49,7 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class MockReport:
     """What there is to tell at the end."""
 
     recording: str
@@ -90,14 +90,14 @@ COUNTED = ("answered", "missed", "unanswered", "refused", "cancelled", "invalid"
 
 def report(
     tally: Tally, journal: Journal, requests: dict[str, list[int]], seed: str, recordings: list[str]
-) -> Report:  # fmt: skip
+) -> MockReport:  # fmt: skip
     """Sum up. `requests` are the recorded ones by method; how often a connection is opened is of no interest."""
     asked = (found for method, found in requests.items() if method not in HANDSHAKE)
     numbers = sorted(n for found in asked for n in found if n not in tally.used)
     never = [
         (n, journal.index.method(n), shown(journal.event(n).message.get("params"))) for n in numbers[:MOST_KEPT]
     ]  # fmt: skip
-    return Report(
+    return MockReport(
         str(journal.path or ""), seed, tally.clients, tally.requests, dict(tally.counts), tally.missed, never,
         len(numbers), recordings,
     )  # fmt: skip

@@ -10,13 +10,13 @@ from typing import Any, Literal
 from inspector.compare.values import Difference
 from inspector.errors import InspectorError
 
-Verdict = Literal["same", "different", "no answer", "not sent", "not recorded", "not asked"]
+RerunVerdict = Literal["same", "different", "no answer", "not sent", "not recorded", "not asked"]
 """How a live exchange compares with the recorded one. `not recorded`: the server asked something new, or answers now
 what it did not answer then; `not asked`: it did not ask what it asked then."""
 
 
 @dataclass(slots=True)
-class Outcome:
+class RerunOutcome:
     """What became of one recorded request, or of one question of the server."""
 
     recorded: int
@@ -26,7 +26,7 @@ class Outcome:
     """The tool, prompt or resource that it was about."""
     live: int = 0
     """Its number in the new recording; 0 where it was not sent."""
-    verdict: Verdict = "not sent"
+    verdict: RerunVerdict = "not sent"
     differences: Sequence[Difference] = ()
     note: str = ""
     question: bool = False
@@ -51,16 +51,16 @@ class Outcome:
 
 
 @dataclass(slots=True)
-class Report:
+class RerunReport:
     """What came of a rerun, in the order of the recording."""
 
-    outcomes: list[Outcome] = field(default_factory=list)
+    outcomes: list[RerunOutcome] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     error: InspectorError | None = None
     """Why it ended before its end."""
 
     @property
-    def first(self) -> Outcome | None:
+    def first(self) -> RerunOutcome | None:
         """The first one that differs."""
         return next((outcome for outcome in self.outcomes if outcome.differs), None)
 

@@ -25,8 +25,8 @@ from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
 from inspector.replay.compared_parts import body_of, name_of, status_of, with_id
 from inspector.replay.live_values import Carried
-from inspector.replay.report import Outcome, Report, Verdict
-from inspector.replay.script import Script, Step
+from inspector.replay.report import RerunOutcome, RerunReport, RerunVerdict
+from inspector.replay.script import Script, ScriptStep
 from inspector.transports.base import Outgoing
 
 PATIENCE = 5.0
@@ -52,14 +52,14 @@ class Rerun:
         *,
         carry: Sequence[str] = (),
         pace: float | None = None,
-        told: Callable[[Outcome], None] = lambda _outcome: None,
+        told: Callable[[RerunOutcome], None] = lambda _outcome: None,
         connect: Connect = transport_for,
     ) -> None:
         """`pace`: 1.0 leaves the pauses of the recording between messages, 2.0 half of them, None none."""
         self.recording = recording
         self.target = target
         self.journal = journal
-        self.report = Report()
+        self.report = RerunReport()
         self._rules = rules
         self._options = options or Options()
         self._script = Script(recording)
@@ -69,9 +69,9 @@ class Rerun:
         self._connect_to = connect
         self._connection: BareConnection | None = None
         self._lost: InspectorError | None = None
-        self._asked: dict[int, Outcome] = {}
+        self._asked: dict[int, RerunOutcome] = {}
         """The requests that went out, by their number in the recording."""
-        self._open: dict[int, Outcome] = {}
+        self._open: dict[int, RerunOutcome] = {}
         """Those that are not answered, by their number in the new recording."""
         self._again: dict[int, int] = {}
         """Requests that repeat one which is still open: number of the new one, number of the first one."""
@@ -82,7 +82,7 @@ class Rerun:
         self._redacted: list[int] = []
         journal.exact_frames = True
 
-    async def run(self) -> Report:
+    async def run(self) -> RerunReport:
         """Do every step, then wait for the answers that are still to come. Never raises for what the server does."""
         expected: dict[str, int] = {}
         try:
@@ -111,7 +111,7 @@ class Rerun:
 
     # Steps
 
-    async def _do(self, step: Step) -> None:
+    async def _do(self, step: ScriptStep) -> None:
         if step.do == "connect":
             await self._connect()
         elif step.do == "send":
@@ -141,7 +141,7 @@ class Rerun:
         if self._connection is None or self._lost is not None:
             raise self._lost or ConnectionProblem("There is no connection.")
         asks = index.shape(n) == Shape.REQUEST
-        outcome = Outcome(n, index.method(n), name_of(event.message))
+        outcome = RerunOutcome(n, index.method(n), name_of(event.message))
         if asks:
             self._asked[n] = outcome
             self.report.outcomes.append(outcome)
@@ -149,12 +149,12 @@ class Rerun:
         if asks and outcome.live:
             self._open[outcome.live] = outcome
 
-    def _progress_wanted(self, step: Step) -> int:
+    def _progress_wanted(self, step: ScriptStep) -> int:
         return self._script.progress_before(step.n, self.recording.index.count + 1)
 
     # Waiting
 
-    async def _until_seen(self, step: Step, expected: dict[str, int]) -> None:
+    async def _until_seen(self, step: ScriptStep, expected: dict[str, int]) -> None:
         """Wait for the answers that the recorded client had by now, and for a while for what it had been told."""
         wanted = [
             outcome
@@ -177,13 +177,13 @@ class Rerun:
                 still = [method for method in missing if self._heard.get(method, 0) < expected[method]]
                 self.report.notes.append(f"Before message {step.n} the server had sent {', '.join(sorted(still))}.")
 
-    def _request_cancelled_by(self, n: int) -> Outcome | None:
+    def _request_cancelled_by(self, n: int) -> RerunOutcome | None:
         index = self.recording.index
         if index.method(n) != "notifications/cancelled":
             return None
         return self._asked.get(index.pair(n))
 
-    async def _until_progressed(self, outcome: Outcome, count: int) -> None:
+    async def _until_progressed(self, outcome: RerunOutcome, count: int) -> None:
         """Wait until a request has made as much progress as when it was cancelled then."""
         live = outcome.live
         await self._wait(lambda: self._progress.get(live, 0) >= count or live not in self._open, PATIENCE)
@@ -219,7 +219,7 @@ class Rerun:
                     await self._news.wait()
         return met()
 
-    def _unanswered(self, outcome: Outcome) -> None:
+    def _unanswered(self, outcome: RerunOutcome) -> None:
         if self._open.pop(outcome.live, None) is not None:
             outcome.note = (
                 self._lost.message if self._lost is not None else f"no answer within {self._options.timeout:g} s"
@@ -278,7 +278,7 @@ class Rerun:
         """An answer as it stands in the new recording: what was cut out of the old one is cut out of this one too."""
         return self.journal.event(frame.n).message if self.journal.redactor.active else message
 
-    def _compare(self, outcome: Outcome, message: dict[str, Any], shown: Any) -> None:
+    def _compare(self, outcome: RerunOutcome, message: dict[str, Any], shown: Any) -> None:
         answer = self.recording.index.pair(outcome.recorded)
         if not answer:
             outcome.note = "it was not answered when this was recorded"
@@ -293,7 +293,7 @@ class Rerun:
             return
         self._hold(outcome, recorded, body_of(shown, message.get("id")))
 
-    def _is_too_early(self, outcome: Outcome, message: dict[str, Any]) -> bool:
+    def _is_too_early(self, outcome: RerunOutcome, message: dict[str, Any]) -> bool:
         """Whether a task had come further when the recorded client looked; then it is looked at again in a while."""
         answer = self.recording.index.pair(outcome.recorded)
         live = body_of(message)
@@ -306,7 +306,7 @@ class Rerun:
         self._timers.add(asyncio.get_running_loop().call_later(seconds, self._look_again, outcome))
         return True
 
-    def _look_again(self, outcome: Outcome) -> None:
+    def _look_again(self, outcome: RerunOutcome) -> None:
         if self._connection is None or outcome.live not in self._open:
             return
         data = self._carried.rewritten(self.recording.event(outcome.recorded).bytes)
@@ -314,13 +314,13 @@ class Rerun:
         with suppress(ConnectionProblem):  # `on_lost` has said or will say why.
             self._again[self._connection.send(jsonrpc.encode(request))] = outcome.live
 
-    def _hold(self, outcome: Outcome, recorded: Any, live: Any) -> None:
+    def _hold(self, outcome: RerunOutcome, recorded: Any, live: Any) -> None:
         """Hold what came against what had come."""
         found = compare(recorded, live, self._rules, method=outcome.method, name=outcome.name)
         outcome.differences = found.differences
         self._judged(outcome, "same" if found.same else "different")
 
-    def _judged(self, outcome: Outcome, verdict: Verdict) -> None:
+    def _judged(self, outcome: RerunOutcome, verdict: RerunVerdict) -> None:
         outcome.verdict = verdict
         self._told(outcome)
 
@@ -334,7 +334,7 @@ class Rerun:
             return
         around = self._asked_by_live(self.journal.index.parent(frame.n))
         question, answer = self._script.answer_to(method, params, around)
-        outcome = Outcome(question, method, name_of(message), frame.n, question=True)
+        outcome = RerunOutcome(question, method, name_of(message), frame.n, question=True)
         self.report.outcomes.append(outcome)
         if not question:
             outcome.note = "the server did not ask this when it was recorded"
@@ -377,7 +377,7 @@ class Rerun:
             self._judged(outcome, "same")
         for n in self._script.unasked():
             event = self.recording.event(n)
-            outcome = Outcome(n, index.method(n), name_of(event.message), question=True)
+            outcome = RerunOutcome(n, index.method(n), name_of(event.message), question=True)
             outcome.note = "the server asked this when it was recorded"
             self.report.outcomes.append(outcome)
             self._judged(outcome, "not asked")
@@ -385,7 +385,7 @@ class Rerun:
             for step in self._script.steps():
                 if step.do == "send" and step.n not in self._asked and index.shape(step.n) == Shape.REQUEST:
                     event = self.recording.event(step.n)
-                    self.report.outcomes.append(Outcome(step.n, index.method(step.n), name_of(event.message)))
+                    self.report.outcomes.append(RerunOutcome(step.n, index.method(step.n), name_of(event.message)))
         for outcome in self.report.outcomes:
             elapsed = self.journal.index.duration(outcome.live) if outcome.live else None
             outcome.seconds = (elapsed or 0) / 1e6

@@ -30,7 +30,7 @@ _ON_THEIR_OWN = frozenset((
 """What a server tells by itself and a client may well have waited for."""
 
 
-class Step(NamedTuple):
+class ScriptStep(NamedTuple):
     """One thing that the recorded client did."""
 
     do: Literal["connect", "send", "close-stream"]
@@ -62,7 +62,7 @@ class Script:
                 self._questions.setdefault((index.parent(n), index.method(n)), deque()).append(n)
                 self.questions += bool(index.pair(n))
 
-    def steps(self) -> Iterator[Step]:
+    def steps(self) -> Iterator[ScriptStep]:
         """What was done, in order."""
         index = self.journal.index
         begins = {first for first, _ in index.connections.between(1, len(self.journal))}
@@ -85,24 +85,24 @@ class Script:
             if step is None:
                 continue
             if connect:
-                yield Step("connect", n)
+                yield ScriptStep("connect", n)
                 connect = False
             yield step._replace(after=tuple(after), heard=tuple(heard), pause=max(0, index.time(n) - before))
             before = index.time(n)
             after.clear()
             heard.clear()
 
-    def _step(self, n: int, kind: Kind, dir: Dir, shape: Shape) -> Step | None:
+    def _step(self, n: int, kind: Kind, dir: Dir, shape: Shape) -> ScriptStep | None:
         """What event `n` is as a step; None where the client did nothing by it, or only answered."""
         index = self.journal.index
         if not index.is_kept(n):
             return None
         if dir == Dir.SEND and kind in _MESSAGES and shape not in _ANSWERS:
-            return None if n in self._left_out or index.pair(n) in self._left_out else Step("send", n)
+            return None if n in self._left_out or index.pair(n) in self._left_out else ScriptStep("send", n)
         if kind == Kind.LIFE and index.pair(n) and index.pair(n) not in self._left_out:
             closed = self._fields(n)
             if closed.get("event") == "stream-closed" and closed.get("reason") == "cancelled":
-                return Step("close-stream", index.pair(n))
+                return ScriptStep("close-stream", index.pair(n))
         return None
 
     def _fields(self, n: int) -> dict[str, Any]:

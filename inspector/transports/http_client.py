@@ -1,4 +1,4 @@
-"""The one seam over the HTTP library: an `Endpoint` makes exchanges, an `Answer` is a response that is being read.
+"""The one seam over the HTTP library: an `Endpoint` makes exchanges, an `HttpAnswer` is a response that is being read.
 
 Nothing else of the transports imports an HTTP library, so another one is a change to this file and to
 `http_problems.py`. What is used is httpcore, on which httpx stands: httpx's own layers double the time of a request and
@@ -50,7 +50,7 @@ Connected = Callable[[dict[str, Any]], object]
 """Told about a new connection: address, milliseconds, TLS version, proxy."""
 
 
-class Answer:
+class HttpAnswer:
     """A response whose head has been read. Read it with `pump`, or `body`; end it with `aclose`."""
 
     def __init__(self, endpoint: Endpoint, url: Url, lease: _Lease, response: httpcore.Response, ms: float) -> None:
@@ -220,7 +220,7 @@ class Endpoint:
     async def exchange(
         self, method: str, url: Url, headers: Sequence[tuple[str, str]], body: bytes = b"", *, lasting: bool = False,
         connected: Connected | None = None,
-    ) -> Answer:  # fmt: skip
+    ) -> HttpAnswer:  # fmt: skip
         """Send one request and read the response's head.
 
         `url` has this endpoint's origin; `headers` go out as they are, in order; `lasting` says that the answer will
@@ -245,7 +245,7 @@ class Endpoint:
                 raise explain(error, self.url, self.proxy_address, reached=reached, spoke=self._spoke) from error
             raise
         self._spoke = True
-        return Answer(self, url, lease, response, (time.perf_counter() - started) * 1000)
+        return HttpAnswer(self, url, lease, response, (time.perf_counter() - started) * 1000)
 
     def _tracer(self, started: float, facts: dict[str, Any], connected: Connected | None) -> Any:
         """Fills `facts` as the library connects, and tells them when it has."""

@@ -10,7 +10,7 @@ from inspector.errors import AuthorizationNeeded, HttpError, InspectorError, Lim
 from inspector.protocol.jsonrpc import Shape, shape_of
 from inspector.transports.base import Outgoing
 from inspector.transports.correlate import answers, parsed
-from inspector.transports.http_client import Answer
+from inspector.transports.http_client import HttpAnswer
 from inspector.transports.http_pump import Gate
 from inspector.transports.http_requests import (
     JSON_TYPE,
@@ -76,7 +76,7 @@ class HttpExchange:
         self._opens = outgoing.method == "initialize"
         self._session = None if self._opens else requester.session_id
         self._fields = requester.body_fields(len(outgoing.data), fresh=self._opens, wanted=outgoing.headers)
-        self._answer: Answer
+        self._answer: HttpAnswer
         self._offered: str | None = None
         self._claimed = b""
         self._late = 0
@@ -199,7 +199,7 @@ class HttpExchange:
         if problem is not None:
             self._fail(problem)
 
-    def _status_problem(self, answer: Answer, body: bytes) -> InspectorError | None:
+    def _status_problem(self, answer: HttpAnswer, body: bytes) -> InspectorError | None:
         if 200 <= answer.status < 300:
             return None
         return status_problem(answer, body, self._where, self.outgoing.method, session=self._session is not None)

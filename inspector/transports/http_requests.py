@@ -14,7 +14,7 @@ from inspector.errors import HttpError, TargetError
 from inspector.journal.format import Dir
 from inspector.text import safe
 from inspector.transports.base import HttpOptions, Refusal, Sink
-from inspector.transports.http_client import Answer, Endpoint
+from inspector.transports.http_client import Endpoint, HttpAnswer
 from inspector.transports.http_url import Url, parse_url, resolve
 from inspector.version import __version__
 
@@ -106,7 +106,7 @@ class Requester:
         lasting: bool = False,
         about: str = "",
         seconds: float | None = None,
-    ) -> Answer:
+    ) -> HttpAnswer:
         """Send a request and read the head of its response; authorize it where that is wanted (C-AUTH-02, C-AUTH-03).
 
         `about` is the JSON-RPC method that the request carries; `seconds` are for each head, not for what somebody does
@@ -139,7 +139,7 @@ class Requester:
         body: bytes,
         lasting: bool,
         seconds: float | None,
-    ) -> Answer:
+    ) -> HttpAnswer:
         """One request, its redirects within the origin included."""
         assert self._endpoint is not None
         url = self.url

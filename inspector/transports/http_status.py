@@ -12,7 +12,7 @@ from inspector.protocol.jsonrpc import METHOD_NOT_FOUND
 from inspector.text import safe
 from inspector.transports.base import Outgoing
 from inspector.transports.correlate import parsed, rpc_error
-from inspector.transports.http_client import Answer
+from inspector.transports.http_client import HttpAnswer
 
 _EXCERPT = 200
 _LOOKED_AT = 1 << 14
@@ -50,7 +50,7 @@ def excerpt(body: bytes, media_type: str = "") -> str:
     return safe(" ".join(text.split()), _EXCERPT)
 
 
-def status_problem(answer: Answer, body: bytes, where: str, method: str, *, session: bool) -> InspectorError:
+def status_problem(answer: HttpAnswer, body: bytes, where: str, method: str, *, session: bool) -> InspectorError:
     """The error for a status that is no success. `session`: the request carried a session id.
 
     401 and 403 give `AuthorizationNeeded`, 404 to a session id `SessionLost` (C-HTTP-12); a JSON-RPC error in the body
@@ -79,7 +79,7 @@ def status_problem(answer: Answer, body: bytes, where: str, method: str, *, sess
 
 
 def _unauthorized(
-    answer: Answer, body: bytes, error: dict[str, Any] | None, where: str, said: str
+    answer: HttpAnswer, body: bytes, error: dict[str, Any] | None, where: str, said: str
 ) -> AuthorizationNeeded:
     challenge = answer.all("www-authenticate")
     text = safe("; ".join(challenge), _EXCERPT)
@@ -95,7 +95,7 @@ def _unauthorized(
     )  # fmt: skip
 
 
-def _hint(answer: Answer) -> str:
+def _hint(answer: HttpAnswer) -> str:
     hint = _HINTS.get(answer.status, "")
     after = answer.header("retry-after")
     if after is not None and answer.status in (429, 503):
@@ -117,7 +117,7 @@ def server_error(error: dict[str, Any], method: str) -> ServerError:
     return ServerError(error.get("code"), error.get("message"), error.get("data"), method=method)
 
 
-def no_answer(answer: Answer, body: bytes, where: str, request: Outgoing) -> InspectorError:
+def no_answer(answer: HttpAnswer, body: bytes, where: str, request: Outgoing) -> InspectorError:
     """The error for a success whose body is no answer to the request."""
     method = request.method or "the message"
     status = answer.status

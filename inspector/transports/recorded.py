@@ -16,7 +16,7 @@ from inspector.journal.journal import Journal
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import encode
 from inspector.transports.base import Outgoing, Sink
-from inspector.transports.recorded_play import Play, Question, Questions
+from inspector.transports.recorded_play import Play, Question, UnansweredQuestions
 from inspector.transports.request_matching import Order, RecordedRequests
 
 
@@ -33,7 +33,7 @@ class RecordedTransport:
         self.sink = sink
         self.journal = journal
         self.speed = speed
-        self.questions = Questions()
+        self.questions = UnansweredQuestions()
         self._requests = RecordedRequests(journal)
         self._order = Order(self._requests)
         self._plays: dict[int | str, asyncio.Task[None]] = {}

@@ -173,7 +173,7 @@ class Play:
         return asked_as(question[0], raw, message)
 
 
-class Questions:
+class UnansweredQuestions:
     """What recorded servers asked and the live client has not answered."""
 
     def __init__(self) -> None:

@@ -22,7 +22,7 @@ from inspector.text import safe
 from inspector.transports.base import HttpOptions, Outgoing, Sink
 from inspector.transports.correlate import answers, parsed, rpc_error
 from inspector.transports.http import SEND_GRACE, SETTLE_SECONDS
-from inspector.transports.http_client import Answer
+from inspector.transports.http_client import HttpAnswer
 from inspector.transports.http_requests import SMALL_BODY, STREAM_TYPE, Requester
 from inspector.transports.http_status import excerpt, status_problem
 from inspector.transports.http_stream import BEGINNING, ENDPOINT, EventStream
@@ -134,7 +134,7 @@ class SseTransport:
         elif not self._named.done():
             self._named.set_exception(error)
 
-    async def _no_stream(self, answer: Answer) -> InspectorError:
+    async def _no_stream(self, answer: HttpAnswer) -> InspectorError:
         """Why the answer to the GET is not what was asked for."""
         body = b""
         with suppress(TimeoutError):
@@ -218,7 +218,7 @@ class SseTransport:
         except InspectorError as error:
             self.sink.failed(outgoing, error)
 
-    async def _accepted(self, channel: str, outgoing: Outgoing, answer: Answer) -> None:
+    async def _accepted(self, channel: str, outgoing: Outgoing, answer: HttpAnswer) -> None:
         """Any success will do, whatever its body is: the answer comes on the stream (C-SSE-02)."""
         if answer.media_type == STREAM_TYPE:
             await answer.aclose()
@@ -230,7 +230,7 @@ class SseTransport:
                 **{"for": outgoing.n}, status=answer.status, body=safe(body.decode("utf-8", "replace"), 1000),
             )  # fmt: skip
 
-    async def _rejected(self, channel: str, outgoing: Outgoing, answer: Answer) -> None:
+    async def _rejected(self, channel: str, outgoing: Outgoing, answer: HttpAnswer) -> None:
         """The message was not taken. A JSON-RPC error in the body answers the request, whatever its id is."""
         body, whole = await answer.body(BEGINNING)
         problem = status_problem(answer, body, answer.url.address, outgoing.method, session=False)

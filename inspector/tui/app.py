@@ -16,7 +16,6 @@ from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
 from textual.notifications import SeverityLevel
-from textual.scrollbar import ScrollBar, ScrollBarRender
 
 from inspector.client.options import Options
 from inspector.client.session_state import SessionState
@@ -33,14 +32,14 @@ from inspector.tui.events import OpenInstead, OpenTarget
 from inspector.tui.key_order import KeysInOrder
 from inspector.tui.keymap import Keymap
 from inspector.tui.navigator import Opening, ScreenNavigator
-from inspector.tui.palette import PALETTE_CSS, Items, Palette, Themes, Verbs
+from inspector.tui.palette import PALETTE_CSS, Items, Themes, VerbPalette, Verbs
 from inspector.tui.sessions import CloseSession, Sessions, ShowSession
 from inspector.tui.theme_switch import ThemeSwitch
 from inspector.tui.themes import DEFAULT, bundled, textual_theme
 from inspector.tui.unexpected import Unexpected, WatchedWorkers
 from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets.clipboard import Copied
-from inspector.tui.widgets.scrollbars import WholeCells
+from inspector.tui.widgets.scrollbars import draw_scrollbars
 
 if TYPE_CHECKING:
     from inspector.compare.rules import Rules
@@ -100,7 +99,7 @@ class InspectorApp(KeysInOrder, App[int]):
         wanted = settings.ascii == "auto" and wants_ascii(os.environ, getattr(sys.stdout, "encoding", None))
         self.ascii_only = wanted or settings.ascii == "always"
         """Whether only ASCII signs are drawn; widgets look here."""
-        ScrollBar.renderer = WholeCells if self.ascii_only else ScrollBarRender
+        draw_scrollbars(ascii_only=self.ascii_only)
         self.verb_keys = Keymap(dict(settings.keymap))
         self.theme_switch = ThemeSwitch(self, paths.config_folder() / "themes", self._theme_problem)
         self.sessions = Sessions()
@@ -149,8 +148,8 @@ class InspectorApp(KeysInOrder, App[int]):
         self.action_command_palette()
 
     def action_command_palette(self) -> None:
-        if not Palette.is_open(self):
-            self.push_screen(Palette())
+        if not VerbPalette.is_open(self):
+            self.push_screen(VerbPalette())
 
     def notify(
         self,

@@ -2,7 +2,7 @@
 
 This is the only module that reads or writes `_bindings`, Textual's private map of what a node binds by itself:
 `DOMNode` has no public list of it without that of its ancestors, and no public way to add to it. `tests/tui/
-test_reach.py` tells when that changes.
+test_available_verbs.py` tells when that changes.
 """
 
 from __future__ import annotations
@@ -27,6 +27,11 @@ def lend(part: object, context: str, node: DOMNode) -> None:
         if verb.context == context and method is not None:
             setattr(node, f"action_{verb.action}", method)
     node._bindings.key_to_bindings.update(BindingsMap(bindings(context)).key_to_bindings)
+
+
+def binds(node: DOMNode, key: str) -> bool:
+    """Whether a node itself does something at a key."""
+    return key in node._bindings.key_to_bindings
 
 
 def contexts(focused: DOMNode) -> list[str]:

@@ -60,8 +60,12 @@ CommandPalette LoadingIndicator { display: none; }
 """
 
 
-class Palette(CommandPalette):
-    """Textual's palette; enter acts on what matches the whole text, also where it is pressed before that is listed."""
+class VerbPalette(CommandPalette):
+    """Textual's palette; enter acts on what matches the whole text, also where it is pressed before that is listed.
+
+    This is the only module that uses private methods of `CommandPalette`: no public one tells when all matches are
+    listed, or that there are none.
+    """
 
     def __init__(self) -> None:
         super().__init__(id="--command-palette")
@@ -72,7 +76,7 @@ class Palette(CommandPalette):
     @work(exclusive=True, group=CommandPalette._GATHER_COMMANDS_GROUP)
     async def _gather_commands(self, search_value: str) -> None:
         self._listed = None
-        gather = cast("Callable[[Palette, str], Awaitable[None]]", unwrap(CommandPalette._gather_commands))
+        gather = cast("Callable[[VerbPalette, str], Awaitable[None]]", unwrap(CommandPalette._gather_commands))
         await gather(self, search_value)
         if get_current_worker().is_cancelled:
             return

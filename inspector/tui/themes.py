@@ -211,6 +211,9 @@ def textual_theme(palette: Palette) -> InspectorTheme:
 
 
 # What drawing code calls
+#
+# This module alone asks for the running app, because its theme and its terminal are the only things that all drawing
+# code needs: functions that make a line of pieces have no widget, and would hand a palette from call to call.
 
 
 def palette() -> Palette:

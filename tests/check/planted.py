@@ -22,7 +22,9 @@ from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.demo.call import Channel
 from inspector.demo.eras import Connection
 from inspector.demo.http import DemoServer
+from inspector.demo.prompts import all_prompts
 from inspector.demo.rpc import RpcError, decode, encode, error
+from inspector.demo.tools import all_tools
 from inspector.demo.world import World
 from inspector.journal.journal import Journal
 from inspector.transports.memory import MemoryTransport
@@ -126,7 +128,7 @@ class Planted:
 
     def __init__(self, fault=None, **world):
         self.fault = fault or Fault()
-        self.world = World(**{"items": 3} | world)
+        self.world = World(all_tools(), all_prompts(), **{"items": 3} | world)
         self.target = StdioTarget(("planted",))
 
     def connect(self, _target, sink, _options):
@@ -279,7 +281,7 @@ class PlantedWeb:
 
     def __init__(self, fault=None, **world):
         self.fault = fault or WebFault()
-        self.world = World(**{"items": 3} | world)
+        self.world = World(all_tools(), all_prompts(), **{"items": 3} | world)
 
     async def __aenter__(self):
         self.demo = DemoServer(self.world, "127.0.0.1", 0)

@@ -7,9 +7,9 @@ from email.message import Message
 from typing import Any
 from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
-from inspector.demo.auth.authority import Settings
 from inspector.demo.auth.exchange import FORM, Request
 from inspector.demo.auth.gate import Gate
+from inspector.demo.auth.issuer import Settings
 from inspector.demo.auth.vault import challenge_of
 
 SERVER = "http://127.0.0.1:1001"

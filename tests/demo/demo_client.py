@@ -13,7 +13,9 @@ from urllib.parse import urlsplit
 
 from inspector.demo.call import Channel
 from inspector.demo.eras import Connection
+from inspector.demo.prompts import all_prompts
 from inspector.demo.rpc import decode
+from inspector.demo.tools import all_tools
 from inspector.demo.world import World
 
 PATIENCE = 60.0  # seconds until a test gives up waiting; nothing is measured with it
@@ -210,7 +212,7 @@ class MemoryPeer(Peer):
                     self.send(raw)
 
         self._channel = Here()
-        self.world = World(**world)
+        self.world = World(all_tools(), all_prompts(), **world)
         self._connection = Connection(self.world, self._channel, "memory")
 
     def send(self, message: Any) -> None:

@@ -17,7 +17,7 @@ from inspector.auth.person import Nobody
 from inspector.client.fetching import Fetching
 from inspector.client.options import Options
 from inspector.config.targets import HttpTarget, StdioTarget
-from inspector.doctor.diagnosis import Diagnosis, Limits, Step
+from inspector.doctor.diagnosis import Diagnosis, DoctorStep, Limits
 from inspector.doctor.run import diagnose
 from inspector.journal.journal import Journal
 from tests.transports.web import Web
@@ -75,7 +75,7 @@ def executable(path: Path, content: str) -> Path:
     return path
 
 
-def step(found: Diagnosis, name: str) -> Step:
+def step(found: Diagnosis, name: str) -> DoctorStep:
     """The one step of that name."""
     (only,) = [each for each in found.steps if each.name == name]
     return only

@@ -10,7 +10,7 @@ from inspector.client.options import Options
 from inspector.client.session import Session
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.journal.journal import Journal
-from inspector.replay.report import Report
+from inspector.replay.report import RerunReport
 from inspector.replay.rerun import Rerun
 from tests.interop.peers import NAMES, SDK, STDIO, Peer
 from tests.interop.test_serve import recorded
@@ -19,7 +19,7 @@ from tests.interop.test_session import PATIENCE
 PLANTED = 'given["a"] + given["b"]'
 
 
-async def again(path: Path, target: StdioTarget | HttpTarget) -> Report:
+async def again(path: Path, target: StdioTarget | HttpTarget) -> RerunReport:
     """What comes of running a recording in front of a live server."""
     recording, journal = Journal.open(path), Journal.unnamed({})
     try:
@@ -30,7 +30,7 @@ async def again(path: Path, target: StdioTarget | HttpTarget) -> Report:
         journal.release()
 
 
-def told(report: Report) -> list[str]:
+def told(report: RerunReport) -> list[str]:
     """What differs, in words."""
     return [
         f"{each.recorded} {each.method} {each.name}: {each.verdict}, {each.note} {list(each.differences)[:3]}"

@@ -274,14 +274,14 @@ def test_text_that_cannot_be_read_is_kept_and_said_to_be_wrong() -> None:
     }
     form = Form.from_schema(schema)
     for path, text, said in (
-        ("/i", "abc", "not a whole number"),
-        ("/i", "1.5", "not a whole number"),
-        ("/i", "1e99999", "too large for a number with a fraction"),
+        ("/i", "abc", "is not a whole number"),
+        ("/i", "1.5", "is not a whole number"),
+        ("/i", "1e99999", "is too large for a number with a fraction"),
         ("/i", "1" * 5000, "has more than 4,000 digits"),
-        ("/i", "١٢", "not a whole number"),
+        ("/i", "١٢", "is not a whole number"),
         ("/b", "yes", "must be true or false"),
-        ("/o", "[1,", "not JSON: a value is missing at character 4"),
-        ("/o", "[" * 200_000, "nested too deeply"),
+        ("/o", "[1,", "is not JSON: a value is missing at character 4"),
+        ("/o", "[" * 200_000, "is nested too deeply"),
     ):
         form.set(path, text)
         assert form.value_at(path) == text
@@ -386,14 +386,14 @@ def test_arrays_grow_shrink_and_change_order() -> None:
     for path, text in (("/a/0", "1"), ("/a/1", "2"), ("/a/2", "x")):
         form.set(path, text)
     assert form.value() == {"a": [1, 2, "x"]}
-    assert form.errors() == {"/a/2": "not a whole number"}
+    assert form.errors() == {"/a/2": "is not a whole number"}
     assert form.move("/a/2", -5) == "/a/0"
     assert form.value() == {"a": ["x", 1, 2]}
-    assert form.errors() == {"/a/0": "not a whole number"}
+    assert form.errors() == {"/a/0": "is not a whole number"}
     assert form.move("/a/0", 1) == "/a/1"
-    assert form.errors() == {"/a/1": "not a whole number"}
+    assert form.errors() == {"/a/1": "is not a whole number"}
     form.remove("/a/0")
-    assert form.errors() == {"/a/0": "not a whole number"}
+    assert form.errors() == {"/a/0": "is not a whole number"}
     form.remove("/a/0")
     assert form.value() == {"a": [2]}
     assert form.errors() == {}
@@ -575,7 +575,7 @@ def test_forms_of_schemas_that_are_no_objects() -> None:
 def test_a_schema_that_cannot_be_checked_still_makes_a_form() -> None:
     form = Form.from_schema({"type": "object", "properties": {"a": {"type": "integer", "required": True}}})
     form.set("/a", "x")
-    assert form.errors() == {"/a": "not a whole number"}
+    assert form.errors() == {"/a": "is not a whole number"}
     assert "not valid at /properties/a/required" in form.problem
 
 

@@ -10,7 +10,7 @@ import pytest
 from inspector.client.engine.pending_requests import Call
 from inspector.client.session import Session
 from inspector.errors import InspectorError
-from inspector.tui.work.outcome import Outcome, of_call, of_request
+from inspector.tui.work.outcome import CallOutcome, of_call, of_request
 from tests.tui.live_demo import demo
 
 
@@ -19,7 +19,7 @@ async def ended(call: Call, seconds: float = 20) -> None:
         await asyncio.wait_for(call.result(), seconds)
 
 
-def both(session: Session, call: Call) -> tuple[Outcome, Outcome]:
+def both(session: Session, call: Call) -> tuple[CallOutcome, CallOutcome]:
     later = of_request(session.journal, call.n)
     assert later is not None
     return of_call(call, session.journal), later

@@ -16,7 +16,7 @@ from inspector.client.session import Session
 from inspector.errors import InspectorError
 from inspector.tui.events import LeaveWork, OpenResource, Save, ShowExchange
 from inspector.tui.widgets import links
-from inspector.tui.work.outcome import Answer, of_call, of_request
+from inspector.tui.work.outcome import ShownOutcome, of_call, of_request
 from inspector.tui.work.result import ResultPane, ViewChosen
 from tests.tui.live_demo import Ticking, demo
 from tests.tui.tui_screens import screen_lines, screen_text, settle
@@ -38,10 +38,10 @@ async def end(call: Call) -> None:
         await asyncio.wait_for(call.result(), 20)
 
 
-async def show(stage: Shown, call: Call, schema: Any = None) -> Answer:
+async def show(stage: Shown, call: Call, schema: Any = None) -> ShownOutcome:
     session, pane, _app, pilot = stage
     await end(call)
-    answer = Answer(of_call(call, session.journal), schema)
+    answer = ShownOutcome(of_call(call, session.journal), schema)
     pane.show(answer)
     await pilot.pause()
     return answer
@@ -213,7 +213,7 @@ async def test_an_empty_place_says_how_something_comes_here() -> None:
 TEXT = {"type": "text", "text": "# Revenue\n\nUp **4 %**\n\n- books\n- paper\n"}
 
 
-def answer_of(session: Session, value: dict[str, Any], schema: Any = None) -> Answer:
+def answer_of(session: Session, value: dict[str, Any], schema: Any = None) -> ShownOutcome:
     """An answer with this result, in the journal of the session as if the server had sent it."""
     asked = {"jsonrpc": "2.0", "id": "made", "method": "tools/call", "params": {"name": "made"}}
     n = session.journal.record_sent("stdio", json.dumps(asked).encode(), asked)
@@ -221,7 +221,7 @@ def answer_of(session: Session, value: dict[str, Any], schema: Any = None) -> An
     session.journal.record_received("stdio", [message])
     outcome = of_request(session.journal, n)
     assert outcome is not None
-    return Answer(outcome, schema)
+    return ShownOutcome(outcome, schema)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 
 from inspector.auth import challenge, urls
 from inspector.check.catalog import CheckTable, Mode, Transport
-from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
+from inspector.check.outcome import Outcome, Skip, bad, doubtful, good, remark, skipped
 from inspector.check.visit import Visit
 from inspector.check.web import ACCEPT, JSON, Response
 from inspector.protocol import jsonrpc
@@ -181,7 +181,7 @@ async def foreign_token(visit: Visit) -> Outcome:
     """The token for another server that the user has given."""
     token = visit.allowed.foreign_token
     if not token:
-        return skipped("no token for another server was given (--foreign-token-env)")
+        return skipped(Skip.FOREIGN_TOKEN)
     visit.journal.redactor.add(token)
     return await _with(visit, ("Authorization", f"Bearer {token}"), (401, 403))
 

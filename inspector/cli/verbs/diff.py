@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from inspector.cli.sides import Side
     from inspector.cli.verb import Invocation
-    from inspector.compare.conversation import Conversation, Step, StepKind
+    from inspector.compare.conversation import Conversation, ConversationStep, StepKind
     from inspector.compare.surface import Change
 
 DIFFERENT = 5
@@ -113,7 +113,7 @@ def _conversation(out: Output, paint: Paint, found: Conversation) -> Iterator[st
         yield f"{found.ignored:,} {ones} not count: times, ids, what is to be ignored. --exact counts times and ids."
 
 
-def _changed(out: Output, paint: Paint, step: Step) -> Iterator[str]:
+def _changed(out: Output, paint: Paint, step: ConversationStep) -> Iterator[str]:
     moved = ", in another place" if step.moved else ""
     yield f"{paint('~', 'yellow')} {_what(out, step)}  (message {step.a} of A, {step.b} of B{moved})"
     for one in step.findings[:MOST]:
@@ -124,7 +124,7 @@ def _changed(out: Output, paint: Paint, step: Step) -> Iterator[str]:
         yield f"    and {len(step.findings) - MOST:,} more; --json tells all"
 
 
-def _what(out: Output, step: Step) -> str:
+def _what(out: Output, step: ConversationStep) -> str:
     return f"{out.safe(step.method, NAME)} {out.safe(step.name, NAME)}".rstrip()
 
 

@@ -17,7 +17,7 @@ from inspector.config.targets import RecordingTarget
 if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
     from inspector.config.targets import HttpTarget, StdioTarget
-    from inspector.doctor.diagnosis import Diagnosis, Step
+    from inspector.doctor.diagnosis import Diagnosis, DoctorStep
     from inspector.doctor.entry import Entry
 
 _MEANINGLESS = ("root", "sampling", "elicit", "log-level", "no-pin", "open-browser", "no-browser")
@@ -78,7 +78,7 @@ def _of_server(
     )
     progress = not out.quiet and bool(sys.stderr and sys.stderr.isatty())
 
-    def told(step: Step) -> None:
+    def told(step: DoctorStep) -> None:
         if progress:
             out.aside(f"\r\x1b[K{step_line(step, ascii=out.ascii)[:78]}")
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from inspector.cli.verb import Invocation
-    from inspector.redact.recording import Report, Value
+    from inspector.redact.recording import RedactionReport, Value
 
 NAME = 200
 PLACE = 60
@@ -66,7 +66,7 @@ def _row(out: Output, value: Value) -> tuple[str, ...]:
     )
 
 
-def _tell(out: Output, report: Report, written: Path | None, checks: bool) -> None:
+def _tell(out: Output, report: RedactionReport, written: Path | None, checks: bool) -> None:
     places = _places(report)
     if report.more:
         out.note(f"note: {report.more:,} more places are not listed: there are too many different values.")
@@ -83,11 +83,11 @@ def _tell(out: Output, report: Report, written: Path | None, checks: bool) -> No
         out.line(f"{places} would be hidden; -o OUT writes the copy.")
 
 
-def _places(report: Report) -> str:
+def _places(report: RedactionReport) -> str:
     return f"{report.count:,} place{'s' if report.count != 1 else ''}"
 
 
-def _as_json(report: Report, source: Path, written: Path | None) -> dict[str, Any]:
+def _as_json(report: RedactionReport, source: Path, written: Path | None) -> dict[str, Any]:
     def found() -> Iterator[dict[str, Any]]:
         for value in report.values:
             yield {

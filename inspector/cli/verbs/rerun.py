@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from inspector.cli.verb import Invocation
     from inspector.config.targets import HttpTarget, StdioTarget
-    from inspector.replay.report import Report
+    from inspector.replay.report import RerunReport
 
 GOOD, BAD, SKIP = 0, 1, 125
 """What `git bisect run` makes of an exit code: this commit is good, is bad, cannot be tested."""
@@ -85,7 +85,7 @@ def run_bisect(said: Invocation) -> int:
 
 def _rerun(
     said: Invocation, out: Output, source: Path, target: StdioTarget | HttpTarget, *, again: bool = False
-) -> tuple[Report | None, Path | None]:
+) -> tuple[RerunReport | None, Path | None]:
     """The report (None: interrupted), and where the new recording is. With `again` that is beside the old one."""
     from inspector.cli import setup
     from inspector.cli.recorded import tell_notices, whole_journal
@@ -107,7 +107,7 @@ def _rerun(
             settings=settings,
         )
 
-        async def work() -> Report | None:
+        async def work() -> RerunReport | None:
             from inspector.cli.signals import Signals
             from inspector.replay.rerun import Rerun
 
@@ -132,7 +132,7 @@ def _rerun(
             journal.release()
 
 
-def _reports(said: Invocation, out: Output, report: Report, source: Path, label: str) -> None:
+def _reports(said: Invocation, out: Output, report: RerunReport, source: Path, label: str) -> None:
     """Write the reports that were asked for to their files."""
     from inspector.cli import rerun_report
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from inspector.journal.journal import Journal
     from inspector.replay.mock import Mock, MockOptions, OnMiss
     from inspector.replay.mock_passthrough import Upstream
-    from inspector.replay.mock_tally import Report
+    from inspector.replay.mock_tally import MockReport
 
 SHOWN = 20
 """Misses and unasked requests that are listed."""
@@ -71,7 +71,7 @@ def _options(said: Invocation) -> MockOptions:
     )
 
 
-async def _serve(said: Invocation, out: Output, journal: Journal, options: MockOptions) -> Report:
+async def _serve(said: Invocation, out: Output, journal: Journal, options: MockOptions) -> MockReport:
     from inspector.cli import setup
     from inspector.replay.mock import Mock
     from inspector.serving.base import LONGEST_MESSAGE
@@ -164,7 +164,7 @@ def _say(line: bytes) -> None:
         pass
 
 
-def _tell(out: Output, report: Report) -> None:
+def _tell(out: Output, report: MockReport) -> None:
     """The summary, on stderr: stdout belongs to the client."""
     counts = report.counts
     parts = [f"{counts.get('answered', 0):,} answered from the recording", f"{counts.get('missed', 0):,} missed"]

@@ -24,7 +24,7 @@ KEPT = 500
 _LARGEST = 1 << 20
 
 
-class Verdict(NamedTuple):
+class EraVerdict(NamedTuple):
     """How a server was spoken to, and when."""
 
     era: Era
@@ -44,7 +44,7 @@ class Verdicts:
         self.path = path
         self._clock = clock
 
-    def get(self, target: Target) -> Verdict | None:
+    def get(self, target: Target) -> EraVerdict | None:
         """What is remembered of a target and still holds."""
         found = self._read().get(key_of(target))
         verdict = _verdict(found) if found is not None else None
@@ -55,7 +55,7 @@ class Verdicts:
     def put(self, target: Target, era: Era, revision: str, transport: str, server: str) -> None:
         """Remember how a target was opened. A verdict that is confirmed keeps its age, so that it expires."""
         before = self.get(target)
-        new = Verdict(era, revision, transport, server[:200], self._clock())
+        new = EraVerdict(era, revision, transport, server[:200], self._clock())
         if before is None or before[:-1] != new[:-1]:
             known = self._read()
             known.pop(key_of(target), None)
@@ -94,7 +94,7 @@ def key_of(target: Target) -> str:
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def _verdict(found: Any) -> Verdict | None:
+def _verdict(found: Any) -> EraVerdict | None:
     if type(found) is not dict:
         return None
     texts = [found.get(name) for name in ("era", "revision", "transport", "server")]
@@ -102,4 +102,4 @@ def _verdict(found: Any) -> Verdict | None:
     if not all(isinstance(text, str) for text in texts) or type(at) not in (int, float):
         return None
     era: Era = "modern" if texts[0] == "modern" else "legacy"
-    return Verdict(era, str(texts[1]), str(texts[2]), str(texts[3]), float(at))
+    return EraVerdict(era, str(texts[1]), str(texts[2]), str(texts[3]), float(at))

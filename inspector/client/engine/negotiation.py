@@ -40,6 +40,7 @@ from inspector.errors import (
     ServerExited,
     SessionLost,
 )
+from inspector.hints import Hint, Parameter, Unset
 from inspector.journal.redaction import unkeyed
 from inspector.protocol.jsonrpc import HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION
 from inspector.protocol.revisions import LEGACY, MODERN, NEWEST_MODERN
@@ -98,6 +99,13 @@ def _status(code: int) -> Conclusion:
     return Conclusion(Reason.STATUS, f"it answered server/discover with status {code}")
 
 
+_TRY_MODERN = Hint(
+    "The server speaks the modern era only: try ", Parameter.ERA.to("modern"), ", or ", Unset((Parameter.ERA,)), "."
+)
+_TRY_LEGACY = Hint("Try ", Parameter.ERA.to("legacy"), ", or ", Unset((Parameter.ERA, Parameter.PROTOCOL)), ".")
+_MAY_BE_LEGACY = Hint(
+    "A server of the handshake era may do that: try ", Parameter.ERA.to("legacy"), ", or ", Unset((Parameter.ERA,)), "."
+)
 _TRY_SSE = frozenset((400, 404, 405, 406, 410, 415, 501))
 """Statuses of a POST after which the URL may be that of an HTTP+SSE server."""
 _NO_VERDICT = frozenset((429, 502, 503, 504))
@@ -158,7 +166,7 @@ class Negotiation:
             return await self._handshake_or_sse(_PINNED)
         except HandshakeError as error:
             if error.wants_modern:
-                error.hint = "The server speaks the modern era only: try --era modern, or leave --era out."
+                error.hint = _TRY_MODERN
             raise
 
     async def _pinned_modern(self) -> Server:
@@ -171,10 +179,10 @@ class Negotiation:
             raise HandshakeError(
                 f"The server does not speak {driver.revision}: it answered server/discover with "
                 f"error {error.rpc_code}: {error.rpc_message}" + (f" It supports: {words}." if words else ""),
-                hint="Try --era legacy, or leave --era and --protocol out.",
+                hint=_TRY_LEGACY,
             ) from error
         except (RequestTimeout, ServerExited) as error:
-            error.hint = "A server of the handshake era may do that: try --era legacy, or leave --era out."
+            error.hint = _MAY_BE_LEGACY
             raise
 
     # By asking

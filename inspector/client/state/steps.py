@@ -15,7 +15,7 @@ Outcome = Literal["ok", "note", "failed", "waiting", "open"]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ConnectionStep:
     """One step of making a connection. `detail` may hold server text: show it only through `inspector.text.safe`."""
 
     title: str
@@ -25,6 +25,8 @@ class Step:
     """Microseconds since this connection was begun."""
     n: int
     """The event that shows it."""
+    code: str = ""
+    """The code of the error that `detail` tells (`inspector.errors`), if it tells one."""
 
 
 _LIFE = Query(kind=Kind.LIFE, dir=Dir.LOCAL)
@@ -34,14 +36,14 @@ LOOKED_AT = 400
 """Events after the last (re)start that are looked at; a handshake is over long before."""
 
 
-def connection_steps(journal: Journal, upto: int | None = None) -> list[Step]:
+def connection_steps(journal: Journal, upto: int | None = None) -> list[ConnectionStep]:
     """The steps of the newest connection: command or address, start, noise, negotiation, ready or end.
 
     `upto` is the last event that is looked at, for a recording at some moment.
     """
     count = len(journal) if upto is None else min(upto, len(journal))
     first = last_start(journal, count)
-    steps: list[Step] = []
+    steps: list[ConnectionStep] = []
     noise = 0
     url = ""
     for n in range(first, min(count, first + LOOKED_AT) + 1):
@@ -60,7 +62,7 @@ def connection_steps(journal: Journal, upto: int | None = None) -> list[Step]:
             event = journal.event(n)
             if event.text.strip():
                 detail = f"“{event.text.strip()[:200]}” is not JSON-RPC: kept, and skipped"
-                steps.append(Step("stdout", "note", detail, event.t, n))
+                steps.append(ConnectionStep("stdout", "note", detail, event.t, n))
         elif journal.index.method(n) in _ASKED:
             step = _asked_step(journal, n)
             if step is not None:
@@ -83,7 +85,7 @@ def _begun(journal: Journal, first: int, count: int) -> int:
     return journal.index.time(first) if journal.event(first).fields.get("event") == "reopen" else 0
 
 
-def _unanswered(steps: list[Step], event: Event) -> list[Step]:
+def _unanswered(steps: list[ConnectionStep], event: Event) -> list[ConnectionStep]:
     """The steps, where `event` says why the request of one of them has no answer, as HTTP can."""
     if event.fields.get("event") == "timeout":
         waited = event.fields.get("after_ms")
@@ -96,13 +98,26 @@ def _unanswered(steps: list[Step], event: Event) -> list[Step]:
         ]
     error = event.fields.get("error")
     why = error.get("message") if type(error) is dict else None
+    code = str(error.get("code", "")) if type(error) is dict else ""
     if why is None or event.fields.get("event") not in ("error", "lost"):
         return steps
     return [
-        replace(step, outcome="note", detail=f"{_method_of(step.title)}: {why}")
+        replace(step, outcome="note", detail=f"{_method_of(step.title)}: {why}", code=code)
         if step.outcome == "waiting" and step.n == event.fields.get("for")
         else step
         for step in steps
+    ]
+
+
+def beside_error(steps: list[ConnectionStep], code: str, instead: str) -> list[ConnectionStep]:
+    """The steps, for a place that shows the error of this code as well: none tells that error once more.
+
+    The step that ends with it is left out. A request that has no answer because of it has `instead` as its reason.
+    """
+    return [
+        replace(step, detail=f"{_method_of(step.title)}: {instead}") if step.code == code else step
+        for step in steps
+        if not (step.title == "failed" and step.code == code)
     ]
 
 
@@ -122,11 +137,11 @@ def last_start(journal: Journal, count: int) -> int:
     return 1
 
 
-def _life_step(event: Event) -> Step | None:
+def _life_step(event: Event) -> ConnectionStep | None:
     fields = event.fields
     name = fields.get("event")
     if name == "spawn":
-        return Step(
+        return ConnectionStep(
             "start",
             "ok",
             f"process {fields.get('pid')} in {fields.get('cwd')}: {fields.get('program')}",
@@ -137,55 +152,61 @@ def _life_step(event: Event) -> Step | None:
         return _connect_step(fields, event)
     if name == "exit":
         status = fields.get("status")
-        return Step("exit", "failed" if fields.get("by") != "us" else "note", f"exit status {status}", event.t, event.n)
+        return ConnectionStep(
+            "exit", "failed" if fields.get("by") != "us" else "note", f"exit status {status}", event.t, event.n
+        )
     if name == "session":
-        return Step("session", "ok", "the server gave a session id", event.t, event.n)
+        return ConnectionStep("session", "ok", "the server gave a session id", event.t, event.n)
     if name == "ready":
-        return Step("ready", "ok", f"{fields.get('revision')} ({fields.get('era')})", event.t, event.n)
+        return ConnectionStep("ready", "ok", f"{fields.get('revision')} ({fields.get('era')})", event.t, event.n)
     if name == "failed":
         error = fields.get("error")
-        return Step("failed", "failed", str(error.get("message")) if type(error) is dict else "", event.t, event.n)
+        said = error if type(error) is dict else {"message": ""}
+        code = str(said.get("code", ""))
+        return ConnectionStep("failed", "failed", str(said.get("message")), event.t, event.n, code)
     if name == "negotiation":
-        return Step("negotiation", "note", str(fields.get("text")), event.t, event.n)
+        return ConnectionStep("negotiation", "note", str(fields.get("text")), event.t, event.n)
     if name in ("retry", "reconnect", "redirect"):
-        return Step(str(name), "note", _said(fields, "to", "why", "reason", "url"), event.t, event.n)
+        return ConnectionStep(str(name), "note", _said(fields, "to", "why", "reason", "url"), event.t, event.n)
     return None
 
 
-def _connect_step(fields: dict[str, Any], event: Event) -> Step:
+def _connect_step(fields: dict[str, Any], event: Event) -> ConnectionStep:
     detail, unverified = _said(fields, "to", "address", "http"), fields.get("verified") is False
     if fields.get("proxy"):
         detail += f"  through the proxy {fields['proxy']}"
     if unverified:
         detail += "  certificate not checked"
-    return Step("connect", "note" if unverified else "ok", detail, event.t, event.n)
+    return ConnectionStep("connect", "note" if unverified else "ok", detail, event.t, event.n)
 
 
 def _said(fields: dict[str, Any], *names: str) -> str:
     return "  ".join(str(fields[name]) for name in names if fields.get(name))
 
 
-def _http_step(event: Event, url: str) -> Step | None:
+def _http_step(event: Event, url: str) -> ConnectionStep | None:
     """An answer that is no success, to the request that was sent to `url`."""
     status = event.fields.get("status")
     if type(status) is not int or status < 300:
         return None
-    return Step("http", "note", f"{status} {event.fields.get('reason', '')} from {url}", event.t, event.n)
+    return ConnectionStep("http", "note", f"{status} {event.fields.get('reason', '')} from {url}", event.t, event.n)
 
 
-def _asked_step(journal: Journal, n: int) -> Step | None:
+def _asked_step(journal: Journal, n: int) -> ConnectionStep | None:
     shape, method = journal.index.shape(n), journal.index.method(n)
     title = _ASKED[method]
     event = journal.event(n)
     if shape == Shape.REQUEST:
-        return Step(title, "waiting", f"{method} was sent; no answer yet", event.t, n)
+        return ConnectionStep(title, "waiting", f"{method} was sent; no answer yet", event.t, n)
     message = event.message
     if shape == Shape.RESULT and type(message) is dict:
         result = message.get("result")
-        return Step(title, "ok", f"{method}: {_introduced(result if type(result) is dict else {})}", event.t, n)
+        return ConnectionStep(
+            title, "ok", f"{method}: {_introduced(result if type(result) is dict else {})}", event.t, n
+        )
     if shape == Shape.ERROR:
         outcome: Outcome = "failed" if method == "initialize" else "note"
-        return Step(title, outcome, f"{method} was refused: {event.text[:300]}", event.t, n)
+        return ConnectionStep(title, outcome, f"{method} was refused: {event.text[:300]}", event.t, n)
     return None
 
 

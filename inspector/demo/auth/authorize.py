@@ -12,9 +12,9 @@ from inspector.demo.auth.vault import Bounded, Grant
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from inspector.demo.auth.authority import Authority
     from inspector.demo.auth.clients import Client
-    from inspector.demo.auth.exchange import Answer, Fields, Pairs, Request
+    from inspector.demo.auth.exchange import Fields, HttpReply, Pairs, Request
+    from inspector.demo.auth.issuer import Issuer
 
 PERSON = "demo-person"
 _CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
@@ -34,16 +34,16 @@ class _Asked:
 class Authorize:
     """The requests that were made and not yet decided."""
 
-    def __init__(self, authority: Authority) -> None:
-        self._authority = authority
+    def __init__(self, issuer: Issuer) -> None:
+        self._issuer = issuer
         self._open = Bounded(1000)
 
-    def ask(self, request: Request) -> Answer:
+    def ask(self, request: Request) -> HttpReply:
         """A request for a code (RFC 6749 section 4.1.1): the page, or at once the answer."""
-        authority = self._authority
+        issuer = self._issuer
         fields = request.asked()
         try:
-            client = authority.find_client(fields.need("client_id"))
+            client = issuer.find_client(fields.need("client_id"))
             redirect_uri = fields.need("redirect_uri")
             if not client.may_return_to(redirect_uri):
                 raise OAuthError("invalid_request", f"{redirect_uri} is not registered for {client.id}")
@@ -56,13 +56,13 @@ class Authorize:
             asked.challenge, asked.grant = self._check(client, fields)
         except OAuthError as problem:
             return self._refuse(asked, problem)
-        if authority.settings.auto:
+        if issuer.settings.auto:
             return self._allow(asked, asked.grant)
         ticket = secrets.token_urlsafe(24)
         self._open[ticket] = asked
         return self._page(asked, asked.grant, ticket)
 
-    def decide(self, request: Request) -> Answer:
+    def decide(self, request: Request) -> HttpReply:
         """What the person pressed."""
         try:
             form = request.form()
@@ -84,25 +84,25 @@ class Authorize:
         challenge = fields.get("code_challenge")
         if not _CHALLENGE.fullmatch(challenge) or fields.get("code_challenge_method") != "S256":
             raise OAuthError("invalid_request", "PKCE is needed: a code_challenge of the method S256")
-        scopes = self._authority.scopes(fields.get("scope"))
-        resource = self._authority.resource(fields.get("resource"))
+        scopes = self._issuer.scopes(fields.get("scope"))
+        resource = self._issuer.resource(fields.get("resource"))
         refreshable = REFRESH in client.grants
         return challenge, Grant(client.id, PERSON, scopes, resource, refreshable=refreshable)
 
-    def _allow(self, asked: _Asked, grant: Grant) -> Answer:
-        code = self._authority.vault.new_code(grant, asked.redirect_uri, asked.challenge)
+    def _allow(self, asked: _Asked, grant: Grant) -> HttpReply:
+        code = self._issuer.vault.new_code(grant, asked.redirect_uri, asked.challenge)
         return self._back(asked, [("code", code)])
 
-    def _refuse(self, asked: _Asked, problem: OAuthError) -> Answer:
+    def _refuse(self, asked: _Asked, problem: OAuthError) -> HttpReply:
         return self._back(asked, [("error", problem.code), ("error_description", problem.description)])
 
-    def _back(self, asked: _Asked, pairs: Pairs) -> Answer:
+    def _back(self, asked: _Asked, pairs: Pairs) -> HttpReply:
         if asked.state:
             pairs.append(("state", asked.state))
-        pairs.append(("iss", self._authority.issuer))  # RFC 9207
-        return redirect(asked.redirect_uri, self._authority.faults.apply("redirect", pairs, self._authority.issuer))
+        pairs.append(("iss", self._issuer.url))  # RFC 9207
+        return redirect(asked.redirect_uri, self._issuer.faults.apply("redirect", pairs, self._issuer.url))
 
-    def _page(self, asked: _Asked, grant: Grant, ticket: str) -> Answer:
+    def _page(self, asked: _Asked, grant: Grant, ticket: str) -> HttpReply:
         rows = {
             "Client": f"{asked.client.name} ({asked.client.id})",
             "wants to": ", ".join(grant.scopes),
@@ -114,6 +114,6 @@ class Authorize:
         buttons = "".join(
             f'<button name="decision" value="{value}">{value.capitalize()}</button>' for value in ("allow", "deny")
         )
-        form = f'<form method="post" action="{escape(self._authority.path)}/authorize/decide">'
+        form = f'<form method="post" action="{escape(self._issuer.path)}/authorize/decide">'
         hidden = f'<input type="hidden" name="ticket" value="{ticket}">'
         return page(200, "May it do this?", f"{table(rows)}{form}{hidden}{buttons}</form>")

@@ -12,9 +12,9 @@ from inspector.demo.auth.vault import Bounded, Grant
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from inspector.demo.auth.authority import Authority
     from inspector.demo.auth.clients import Client
-    from inspector.demo.auth.exchange import Answer, Fields, Request
+    from inspector.demo.auth.exchange import Fields, HttpReply, Request
+    from inspector.demo.auth.issuer import Issuer
 
 LIFETIME = 600.0  # seconds
 INTERVAL = 1.0  # seconds between two questions of a client
@@ -37,22 +37,22 @@ class _Waiting:
 class Devices:
     """The devices that wait, by either of their codes."""
 
-    def __init__(self, authority: Authority) -> None:
-        self._authority = authority
+    def __init__(self, issuer: Issuer) -> None:
+        self._issuer = issuer
         self._by_device = Bounded(1000)
         self._by_user = Bounded(1000)
 
-    def begin(self, request: Request) -> Answer:
+    def begin(self, request: Request) -> HttpReply:
         """The device authorization endpoint."""
-        authority = self._authority
+        issuer = self._issuer
         form = request.form()
-        client = authority.identification.client(request, form)
+        client = issuer.identification.client(request, form)
         if DEVICE not in client.grants:
             raise OAuthError("unauthorized_client", "This client is not registered for the device flow")
-        scopes, resource = authority.scopes(form.get("scope")), authority.resource(form.get("resource"))
+        scopes, resource = issuer.scopes(form.get("scope")), issuer.resource(form.get("resource"))
         grant = Grant(client.id, PERSON, scopes, resource, refreshable=REFRESH in client.grants)
-        waiting = _Waiting(client, grant, authority.vault.now() + LIFETIME)
-        waiting.decision = "allow" if authority.settings.auto else ""
+        waiting = _Waiting(client, grant, issuer.vault.now() + LIFETIME)
+        waiting.decision = "allow" if issuer.settings.auto else ""
         device_code = secrets.token_urlsafe(32)
         letters = "".join(secrets.choice(_LETTERS) for _ in range(8))
         self._by_device[device_code] = self._by_user[letters] = waiting
@@ -60,8 +60,8 @@ class Devices:
         document = {
             "device_code": device_code,
             "user_code": user_code,
-            "verification_uri": authority.endpoint("/device"),
-            "verification_uri_complete": f"{authority.endpoint('/device')}?user_code={user_code}",
+            "verification_uri": issuer.endpoint("/device"),
+            "verification_uri_complete": f"{issuer.endpoint('/device')}?user_code={user_code}",
             "expires_in": int(LIFETIME),
             "interval": int(INTERVAL),
         }
@@ -71,7 +71,7 @@ class Devices:
         """What a device was granted; raises OAuthError as long as there is nothing (RFC 8628 section 3.5)."""
         code = form.need("device_code")
         waiting: _Waiting | None = self._by_device.get(code)
-        now = self._authority.vault.now()
+        now = self._issuer.vault.now()
         if waiting is None or waiting.client.id != client.id:
             raise OAuthError("invalid_grant", "There is no such device_code")
         if waiting.until < now:
@@ -83,23 +83,23 @@ class Devices:
                 waiting.interval += SLOWER
                 raise OAuthError("slow_down", f"Wait {waiting.interval:.0f} seconds between two questions")
             raise OAuthError("authorization_pending", "The person has not decided yet")
-        with self._authority.vault.lock:
+        with self._issuer.vault.lock:
             if self._by_device.pop(code, None) is None:
                 raise OAuthError("invalid_grant", "There is no such device_code")
         if waiting.decision != "allow":
             raise OAuthError("access_denied", "The person said no")
         return waiting.grant
 
-    def show(self, request: Request) -> Answer:
+    def show(self, request: Request) -> HttpReply:
         """The page on which the code is entered, and then decided on."""
         text = request.asked().get("user_code")
-        action = escape(self._authority.path) + "/device"
+        action = escape(self._issuer.path) + "/device"
         if not text:
             field = '<input name="user_code" autofocus autocomplete="off" placeholder="XXXX-XXXX">'
             return page(200, "Which code is shown?", f'<form action="{action}">{field}<button>Go on</button></form>')
         letters = "".join(letter for letter in text.upper() if letter in _LETTERS)
         waiting: _Waiting | None = self._by_user.get(letters)
-        if waiting is None or waiting.decision or waiting.until < self._authority.vault.now():
+        if waiting is None or waiting.decision or waiting.until < self._issuer.vault.now():
             return page(400, "That code is not waited for", "<p>It may be too old, or decided already.</p>")
         name = f"{waiting.client.name} ({waiting.client.id})"
         rows = {"Client": name, "wants to": ", ".join(waiting.grant.scopes), "on": waiting.grant.resource}
@@ -110,7 +110,7 @@ class Devices:
         form = f'<form method="post" action="{action}">{hidden}{buttons}</form>'
         return page(200, "May it do this?", table(rows) + form)
 
-    def decide(self, request: Request) -> Answer:
+    def decide(self, request: Request) -> HttpReply:
         """What the person pressed."""
         form = request.form()
         waiting: _Waiting | None = self._by_user.pop(form.get("user_code"), None)

@@ -29,7 +29,7 @@ class OAuthError(Exception):
         self.status = status
 
 
-class Answer:
+class HttpReply:
     """What a request is answered with. A body that is an iterator is sent piece by piece."""
 
     __slots__ = ("body", "headers", "status")
@@ -96,24 +96,24 @@ def _pairs(text: str) -> Pairs:
         raise OAuthError("invalid_request", f"There are more than {MOST_FIELDS} parameters") from None
 
 
-def json_answer(status: int, document: dict[str, Any], **headers: str) -> Answer:
+def json_answer(status: int, document: dict[str, Any], **headers: str) -> HttpReply:
     """A JSON document that nobody keeps."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     fields = {"Content-Type": "application/json", "Cache-Control": "no-store", **named}
-    return Answer(status, fields, json.dumps(document).encode("utf-8"))
+    return HttpReply(status, fields, json.dumps(document).encode("utf-8"))
 
 
-def refusal(problem: OAuthError) -> Answer:
+def refusal(problem: OAuthError) -> HttpReply:
     """An error as the endpoints that are no pages tell it (RFC 6749 section 5.2)."""
     headers = {"WWW_Authenticate": 'Basic realm="demo"'} if problem.status == 401 else {}
     document = {"error": problem.code, "error_description": problem.description}
     return json_answer(problem.status, document, **headers)
 
 
-def redirect(url: str, pairs: Pairs) -> Answer:
+def redirect(url: str, pairs: Pairs) -> HttpReply:
     """Sends the browser to a URL with more parameters; those that it has stay (RFC 6749 section 3.1.2)."""
     joint = "&" if urlsplit(url).query else "?"
-    return Answer(302, {"Location": f"{url}{joint}{urlencode(pairs)}", "Cache-Control": "no-store"})
+    return HttpReply(302, {"Location": f"{url}{joint}{urlencode(pairs)}", "Cache-Control": "no-store"})
 
 
 _STYLE = (
@@ -123,7 +123,7 @@ _STYLE = (
 )
 
 
-def page(status: int, title: str, inside: str) -> Answer:
+def page(status: int, title: str, inside: str) -> HttpReply:
     """A page for a person. `inside` is HTML, all of whose values were escaped; the title is escaped here."""
     headers = {
         "Content-Type": "text/html; charset=utf-8",
@@ -135,7 +135,7 @@ def page(status: int, title: str, inside: str) -> Answer:
         "Referrer-Policy": "same-origin",
     }
     head = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(title)}</title><style>{_STYLE}</style>'
-    return Answer(status, headers, f"{head}<h1>{escape(title)}</h1>{inside}".encode("utf-8", "replace"))
+    return HttpReply(status, headers, f"{head}<h1>{escape(title)}</h1>{inside}".encode("utf-8", "replace"))
 
 
 def table(rows: dict[str, str]) -> str:

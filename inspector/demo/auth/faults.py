@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from urllib.parse import urlsplit
 
-from inspector.demo.auth.exchange import Answer, OAuthError, json_answer, refusal
+from inspector.demo.auth.exchange import HttpReply, OAuthError, json_answer, refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Faults:
         """What is said at a place, once everything that is wrong there has been done to it."""
         for name in self.names:
             fault = FAULTS[name]
-            if fault.place == place and fault.change is not None and not isinstance(said, Answer):
+            if fault.place == place and fault.change is not None and not isinstance(said, HttpReply):
                 said = fault.change(said, url)
         return said
 
@@ -99,12 +99,12 @@ def _private_metadata(value: str, url: str) -> str:
 
 
 @_fault("prm-missing", "prm", "no protected resource metadata anywhere")
-def _prm_missing(document: dict[str, Any], url: str) -> Answer:
+def _prm_missing(document: dict[str, Any], url: str) -> HttpReply:
     return json_answer(404, {"error": "not_found"})
 
 
 @_fault("prm-html", "prm", "a web page in place of the protected resource metadata")
-def _prm_html(document: dict[str, Any], url: str) -> Answer:
+def _prm_html(document: dict[str, Any], url: str) -> HttpReply:
     return _web_page()
 
 
@@ -173,41 +173,41 @@ def _metadata_types(document: dict[str, Any], url: str) -> dict[str, Any]:
 
 
 @_fault("html-metadata", "metadata", "a web page in place of the metadata")
-def _html_metadata(document: dict[str, Any], url: str) -> Answer:
+def _html_metadata(document: dict[str, Any], url: str) -> HttpReply:
     return _web_page()
 
 
 @_fault("deep-metadata", "metadata", "metadata nested a hundred thousand times")
-def _deep_metadata(document: dict[str, Any], url: str) -> Answer:
-    return Answer(200, {"Content-Type": "application/json"}, b"[" * 100_000 + b"]" * 100_000)
+def _deep_metadata(document: dict[str, Any], url: str) -> HttpReply:
+    return HttpReply(200, {"Content-Type": "application/json"}, b"[" * 100_000 + b"]" * 100_000)
 
 
 @_fault("huge-metadata", "metadata", "50 MB of metadata")
-def _huge_metadata(document: dict[str, Any], url: str) -> Answer:
-    return Answer(200, {"Content-Type": "application/json", "Content-Length": str(HUGE)}, _huge())
+def _huge_metadata(document: dict[str, Any], url: str) -> HttpReply:
+    return HttpReply(200, {"Content-Type": "application/json", "Content-Length": str(HUGE)}, _huge())
 
 
 @_fault("slow-metadata", "metadata", "metadata that come byte by byte, and never end")
-def _slow_metadata(document: dict[str, Any], url: str) -> Answer:
-    return Answer(200, {"Content-Type": "application/json"}, _endless())
+def _slow_metadata(document: dict[str, Any], url: str) -> HttpReply:
+    return HttpReply(200, {"Content-Type": "application/json"}, _endless())
 
 
 @_fault("redirect-metadata", "metadata", "the metadata redirect to another origin")
 def _redirect_metadata(document: dict[str, Any], url: str) -> Any:
     """The other origin is this machine by another name, where they are: only who should not follow fails."""
-    return document if urlsplit(url).hostname == "localhost" else Answer(302, {"Location": _other_name(url)})
+    return document if urlsplit(url).hostname == "localhost" else HttpReply(302, {"Location": _other_name(url)})
 
 
 @_fault("redirect-loop", "metadata", "the metadata redirect to themselves")
-def _redirect_loop(document: dict[str, Any], url: str) -> Answer:
-    return Answer(302, {"Location": url})
+def _redirect_loop(document: dict[str, Any], url: str) -> HttpReply:
+    return HttpReply(302, {"Location": url})
 
 
 # --- registration ----------------------------------------------------------------------------------------------------
 
 
 @_fault("registration-refuses", "registered", "registration is refused, with markup in the reason")
-def _registration_refuses(document: dict[str, Any], url: str) -> Answer:
+def _registration_refuses(document: dict[str, Any], url: str) -> HttpReply:
     return json_answer(400, {"error": "invalid_redirect_uri", "error_description": MARKUP})
 
 
@@ -281,7 +281,7 @@ def _error_iss_wrong(pairs: Pairs, url: str) -> Pairs:
 
 
 @_fault("token-200-error", "token", "an error with status 200 in place of a token")
-def _token_200_error(document: dict[str, Any], url: str) -> Answer:
+def _token_200_error(document: dict[str, Any], url: str) -> HttpReply:
     return json_answer(200, {"error": "invalid_grant", "error_description": "Not today"})
 
 
@@ -306,7 +306,7 @@ def _token_negative_expiry(document: dict[str, Any], url: str) -> dict[str, Any]
 
 
 @_fault("token-html", "token", "a web page in place of a token")
-def _token_html(document: dict[str, Any], url: str) -> Answer:
+def _token_html(document: dict[str, Any], url: str) -> HttpReply:
     return _web_page()
 
 
@@ -316,23 +316,23 @@ def _token_newline(document: dict[str, Any], url: str) -> dict[str, Any]:
 
 
 @_fault("token-huge", "token", "an access token of 50 MB")
-def _token_huge(document: dict[str, Any], url: str) -> Answer:
-    return Answer(200, {"Content-Type": "application/json", "Content-Length": str(HUGE)}, _huge())
+def _token_huge(document: dict[str, Any], url: str) -> HttpReply:
+    return HttpReply(200, {"Content-Type": "application/json", "Content-Length": str(HUGE)}, _huge())
 
 
 @_fault("token-redirect", "token", "the token endpoint redirects to another origin")
-def _token_redirect(document: dict[str, Any], url: str) -> Answer:
-    return Answer(307, {"Location": _other_name(url)})
+def _token_redirect(document: dict[str, Any], url: str) -> HttpReply:
+    return HttpReply(307, {"Location": _other_name(url)})
 
 
 @_fault("refresh-refused", "refresh", "no refresh token holds")
-def _refresh_refused(document: dict[str, Any], url: str) -> Answer:
+def _refresh_refused(document: dict[str, Any], url: str) -> HttpReply:
     return refusal(OAuthError("invalid_grant", "The refresh token is unknown, revoked or used up"))
 
 
-def _web_page() -> Answer:
+def _web_page() -> HttpReply:
     body = b"<!doctype html><title>Welcome</title><h1>Please log in</h1><script>alert(1)</script>"
-    return Answer(200, {"Content-Type": "text/html"}, body)
+    return HttpReply(200, {"Content-Type": "text/html"}, body)
 
 
 def _huge() -> Iterator[bytes]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 from urllib.parse import urlsplit
 
-from inspector.demo.auth.authority import READ, WRITE, Authority
-from inspector.demo.auth.exchange import Answer, json_answer
+from inspector.demo.auth.authority import Authority
+from inspector.demo.auth.exchange import HttpReply, json_answer
 from inspector.demo.auth.faults import MIGRATE, SCOPE_FOREVER, UNAUTHORIZED_FOREVER
+from inspector.demo.auth.issuer import READ, WRITE
 from inspector.demo.rpc import INVALID_REQUEST, RpcError, decode, encode, error
 
 TYPE_CHECKING = False
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from inspector.demo.auth.authority import Settings
     from inspector.demo.auth.exchange import Request
+    from inspector.demo.auth.issuer import Settings
     from inspector.demo.auth.vault import Access
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
@@ -41,12 +42,12 @@ class Gate:
         self._lock = threading.Lock()
         self._responsible = self.authorities[:1] if self._migrates else self.authorities
 
-    def ask(self, request: Request) -> Answer | None:
+    def ask(self, request: Request) -> HttpReply | None:
         """Serves what belongs to an authorization server."""
         answers = (authority.answer(request) for authority in self.authorities)
         return next((answer for answer in answers if answer is not None), None)
 
-    def answer(self, request: Request) -> Answer | None:
+    def answer(self, request: Request) -> HttpReply | None:
         """What is to be said instead of serving a request to the MCP server; None if it is let through."""
         origin = request.origin(self._port)
         if self._of_old:
@@ -58,12 +59,12 @@ class Gate:
         resource = _GUARDED.get(request.path)
         return None if resource is None else self._check(request, origin, resource)
 
-    def _metadata(self, request: Request, origin: str) -> Answer | None:
+    def _metadata(self, request: Request, origin: str) -> HttpReply | None:
         path = request.path.removeprefix(WELL_KNOWN)
         if path not in ("", "/mcp", "/sse"):
             return None
         if request.method != "GET":
-            return Answer(405, {"Allow": "GET"})
+            return HttpReply(405, {"Allow": "GET"})
         document: dict[str, Any] = {
             "resource": origin + path,
             "authorization_servers": [authority.issuer for authority in self._responsible],
@@ -72,9 +73,9 @@ class Gate:
             "resource_name": "Demo server",
         }
         said = self._settings.faults.apply("prm", document, origin)
-        return said if isinstance(said, Answer) else json_answer(200, said)
+        return said if isinstance(said, HttpReply) else json_answer(200, said)
 
-    def _check(self, request: Request, origin: str, resource: str) -> Answer | None:
+    def _check(self, request: Request, origin: str, resource: str) -> HttpReply | None:
         header = request.headers.get("Authorization")
         about = f'resource_metadata="{origin}{WELL_KNOWN}{resource}"'
         if header is None:
@@ -94,7 +95,7 @@ class Gate:
         return None
 
     def _access(self, token: str) -> Access | None:
-        found = (authority.vault.access(token) for authority in self._responsible)
+        found = (authority.access(token) for authority in self._responsible)
         return next((access for access in found if access is not None), None)
 
     def _moves(self) -> bool:
@@ -105,14 +106,14 @@ class Gate:
                 self._responsible = self.authorities[1:]
             return moves
 
-    def _refuse(self, status: int, about: str, code: str = "", words: str = "", scope: str = "") -> Answer:
+    def _refuse(self, status: int, about: str, code: str = "", words: str = "", scope: str = "") -> HttpReply:
         parts = [f'error="{code}"', f'error_description="{words}"'] if code else []
         parts += ['realm="demo"'] if self._of_old else [about]
         parts += [f'scope="{scope}"']
         value = self._settings.faults.apply("challenge", "Bearer " + ", ".join(parts), about)
         headers = {"Content-Type": "application/json", **({"WWW-Authenticate": value} if value else {})}
         body = encode(error(None, RpcError(INVALID_REQUEST, words or "Authorization is needed")))
-        return Answer(status, headers, body)
+        return HttpReply(status, headers, body)
 
 
 def _calls(body: bytes) -> Iterator[Any]:

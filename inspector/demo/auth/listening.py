@@ -9,7 +9,7 @@ from socketserver import ThreadingTCPServer
 from urllib.parse import urlsplit
 
 from inspector.demo.auth.clients import LOOPBACK
-from inspector.demo.auth.exchange import LARGEST_FORM, Answer, Request
+from inspector.demo.auth.exchange import LARGEST_FORM, HttpReply, Request
 from inspector.demo.auth.gate import Gate
 from inspector.demo.feed import is_gone
 
@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from inspector.demo.auth.authority import Settings
+    from inspector.demo.auth.issuer import Settings
 
 
 class AuthServer(ThreadingTCPServer):
@@ -62,7 +62,7 @@ def open_gate(settings: Settings, server_url: str) -> Gate:
     return server.gate
 
 
-def send(handler: BaseHTTPRequestHandler, answer: Answer) -> None:
+def send(handler: BaseHTTPRequestHandler, answer: HttpReply) -> None:
     """Sends an answer; one that comes in pieces only as long as there is somebody to read it."""
     handler.send_response(answer.status)
     for name, value in answer.headers.items():
@@ -101,10 +101,10 @@ class _Handler(BaseHTTPRequestHandler):
             return
         if not self._is_here(f"//{self.headers.get('Host', '')}") or not self._is_here(self.headers.get("Origin")):
             # A web page could rebind its own name to this machine, or send a form to it.
-            answer: Answer | None = Answer(403, {"Content-Type": "text/plain"}, b"Only this machine is served")
+            answer: HttpReply | None = HttpReply(403, {"Content-Type": "text/plain"}, b"Only this machine is served")
         else:
             answer = self.server.gate.ask(Request(self.command, self.path, self.headers, body))
-        send(self, answer or Answer(404, {"Content-Type": "text/plain"}, b"There is nothing here"))
+        send(self, answer or HttpReply(404, {"Content-Type": "text/plain"}, b"There is nothing here"))
 
     do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = do_HEAD = do_GET
 
@@ -120,6 +120,8 @@ class _Handler(BaseHTTPRequestHandler):
         if length.isascii() and length.isdigit() and len(length) < 10 and int(length) <= LARGEST_FORM:
             return self.rfile.read(int(length))
         status = 413 if length.isascii() and length.isdigit() else 411
-        send(self, Answer(status, {"Content-Type": "text/plain", "Connection": "close"}, b"The body is not accepted"))
+        send(
+            self, HttpReply(status, {"Content-Type": "text/plain", "Connection": "close"}, b"The body is not accepted")
+        )
         self.close_connection = True
         return None

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any
 
-    from inspector.demo.auth.authority import Settings
+    from inspector.demo.auth.issuer import Settings
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -29,8 +29,8 @@ def settings_of(options: Namespace, parser: ArgumentParser) -> Settings | None:
     said = [options.auth_layout, options.auth_expiry, options.auth_port, options.auth_jwks]
     if not (options.auth or options.auth_auto or options.auth_fault or any(each is not None for each in said)):
         return None
-    from inspector.demo.auth.authority import LAYOUTS, Settings
     from inspector.demo.auth.faults import FAULTS
+    from inspector.demo.auth.issuer import LAYOUTS, Settings
 
     layout = options.auth_layout or "apart"
     if layout not in LAYOUTS:

@@ -5,80 +5,79 @@ from __future__ import annotations
 from hmac import compare_digest
 
 from inspector.demo.auth.clients import CODE, DEVICE, ITSELF, REFRESH
-from inspector.demo.auth.exchange import Answer, OAuthError
+from inspector.demo.auth.exchange import HttpReply, OAuthError
 from inspector.demo.auth.vault import Grant, challenge_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from inspector.demo.auth.authority import Authority
     from inspector.demo.auth.clients import Client
+    from inspector.demo.auth.device import Devices
     from inspector.demo.auth.exchange import Fields, Request
+    from inspector.demo.auth.issuer import Issuer
 
 
-def exchange(authority: Authority, request: Request) -> tuple[dict[str, Any], bool]:
+def exchange(issuer: Issuer, devices: Devices, request: Request) -> tuple[dict[str, Any], bool]:
     """Tokens for a code, a refresh token, a device code or the client itself, and whether it was a refresh token.
 
     Raises OAuthError.
     """
     form = request.form()
-    client = authority.identification.client(request, form)
+    client = issuer.identification.client(request, form)
     kind = form.need("grant_type")
-    serve = {CODE: _by_code, REFRESH: _by_refresh, ITSELF: _by_itself, DEVICE: _by_device}.get(kind)
-    if serve is None:
+    serve = {CODE: _by_code, REFRESH: _by_refresh, ITSELF: _by_itself}.get(kind)
+    if serve is None and kind != DEVICE:
         raise OAuthError("unsupported_grant_type", f"grant_type must be one of {CODE}, {REFRESH}, {ITSELF}, {DEVICE}")
     if kind not in client.grants:
         raise OAuthError("unauthorized_client", f"This client is not registered for {kind}")
-    return serve(authority, client, form), kind == REFRESH
+    if serve is None:
+        return issuer.vault.new_tokens(devices.grant(client, form)), False
+    return serve(issuer, client, form), kind == REFRESH
 
 
-def revoke(authority: Authority, request: Request) -> Answer:
+def revoke(issuer: Issuer, request: Request) -> HttpReply:
     """Ends a token; says the same of one that is unknown (RFC 7009 section 2.2)."""
     form = request.form()
-    client = authority.identification.client(request, form)
-    authority.vault.revoke(form.need("token"), client.id)
-    return Answer(200, {"Cache-Control": "no-store"})
+    client = issuer.identification.client(request, form)
+    issuer.vault.revoke(form.need("token"), client.id)
+    return HttpReply(200, {"Cache-Control": "no-store"})
 
 
-def _by_code(authority: Authority, client: Client, form: Fields) -> dict[str, Any]:
-    code = authority.vault.code(form.need("code"))
+def _by_code(issuer: Issuer, client: Client, form: Fields) -> dict[str, Any]:
+    code = issuer.vault.code(form.need("code"))
     if code is None or code.grant.client_id != client.id:
         raise OAuthError("invalid_grant", "The code is unknown, too old or used up")
     if form.get("redirect_uri") not in ("", code.redirect_uri):
         raise OAuthError("invalid_grant", "redirect_uri is another than the code was sent to")
     if not compare_digest(challenge_of(form.need("code_verifier")), code.challenge):
         raise OAuthError("invalid_grant", "code_verifier is not that of the code_challenge")
-    _check_resource(authority, code.grant, form)
-    return authority.vault.new_tokens(code.grant)
+    _check_resource(issuer, code.grant, form)
+    return issuer.vault.new_tokens(code.grant)
 
 
-def _by_refresh(authority: Authority, client: Client, form: Fields) -> dict[str, Any]:
+def _by_refresh(issuer: Issuer, client: Client, form: Fields) -> dict[str, Any]:
     text = form.need("refresh_token")
-    found = authority.vault.peek(text)
+    found = issuer.vault.peek(text)
     scopes: tuple[str, ...] = ()
     if found is not None and form.get("scope"):
         scopes = tuple(form.get("scope").split())
         if not set(scopes) <= set(found.grant.scopes):
             raise OAuthError("invalid_scope", "A refresh cannot bring more than was granted")
     if found is not None:
-        _check_resource(authority, found.grant, form)
-    grant = authority.vault.refresh(text, client.id)
+        _check_resource(issuer, found.grant, form)
+    grant = issuer.vault.refresh(text, client.id)
     if grant is None:
         raise OAuthError("invalid_grant", "The refresh token is unknown, revoked or used up")
-    return authority.vault.new_tokens(grant, scopes)
+    return issuer.vault.new_tokens(grant, scopes)
 
 
-def _by_itself(authority: Authority, client: Client, form: Fields) -> dict[str, Any]:
-    scopes, resource = authority.scopes(form.get("scope")), authority.resource(form.get("resource"))
-    return authority.vault.new_tokens(Grant(client.id, client.id, scopes, resource))
+def _by_itself(issuer: Issuer, client: Client, form: Fields) -> dict[str, Any]:
+    scopes, resource = issuer.scopes(form.get("scope")), issuer.resource(form.get("resource"))
+    return issuer.vault.new_tokens(Grant(client.id, client.id, scopes, resource))
 
 
-def _by_device(authority: Authority, client: Client, form: Fields) -> dict[str, Any]:
-    return authority.vault.new_tokens(authority.devices.grant(client, form))
-
-
-def _check_resource(authority: Authority, grant: Grant, form: Fields) -> None:
+def _check_resource(issuer: Issuer, grant: Grant, form: Fields) -> None:
     said = form.get("resource")
-    if said and authority.resource(said) != grant.resource:
+    if said and issuer.resource(said) != grant.resource:
         raise OAuthError("invalid_target", f"The grant is for {grant.resource}")

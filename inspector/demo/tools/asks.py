@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from inspector.demo.call import Refused
 from inspector.demo.content import failure, image, result, text
-from inspector.demo.rpc import URL_ELICITATION_REQUIRED, RpcError, encode
+from inspector.demo.offers import Toolbox
+from inspector.demo.rpc import URL_ELICITATION_REQUIRED, Refused, RpcError, encode
 from inspector.demo.schema import problems
-from inspector.demo.tools import Toolbox
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from inspector.demo.content import audio, contents, embedded, failure, image, link, result, text
 from inspector.demo.media import icon
+from inspector.demo.offers import READ_ONLY, Toolbox
 from inspector.demo.rpc import RpcError
-from inspector.demo.tools import READ_ONLY, Toolbox
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

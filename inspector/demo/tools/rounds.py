@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from inspector.demo.call import Refused
 from inspector.demo.content import accepted, failure, form, result, text
-from inspector.demo.rpc import encode
-from inspector.demo.tools import Toolbox
+from inspector.demo.offers import Toolbox
+from inspector.demo.rpc import Refused, encode
 from inspector.demo.tools.asks import ASKS
 
 TYPE_CHECKING = False

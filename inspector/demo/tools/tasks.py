@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from inspector.demo.call import Cancelled, Refused
 from inspector.demo.content import accepted, failure, form, result
-from inspector.demo.rpc import INTERNAL_ERROR, RpcError
-from inspector.demo.tools import READ_ONLY, Toolbox
+from inspector.demo.offers import READ_ONLY, Toolbox
+from inspector.demo.rpc import INTERNAL_ERROR, Cancelled, Refused, RpcError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

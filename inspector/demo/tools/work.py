@@ -7,7 +7,7 @@ import sys
 
 from inspector.demo.call import LEVELS
 from inspector.demo.content import failure, result
-from inspector.demo.tools import READ_ONLY, Toolbox
+from inspector.demo.offers import READ_ONLY, Toolbox
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -69,7 +69,7 @@ def parse(text: str) -> Filter:
     return Filter(text)
 
 
-class Change(NamedTuple):
+class FilterChange(NamedTuple):
     """What a scan has found out; `FilteredView.apply` takes it in."""
 
     seen: int
@@ -132,7 +132,7 @@ class FilteredView:
         self.apply(self.scan(self.seen))
         return self.behind > 0
 
-    def scan(self, last: int, limit: int = SLICE) -> Change:
+    def scan(self, last: int, limit: int = SLICE) -> FilterChange:
         """Look at what is new up to event `last`, `limit` events at most, and again at what may have changed since."""
         low, high = self.seen + 1, min(last, self.seen + limit, self.journal.index.count)
         changed = self._changed()
@@ -147,9 +147,9 @@ class FilteredView:
             fits = bool(self.filter.condition.mask(self._scan, n, n, None)[0])
             if fits != (self.position(n) is not None):
                 (joined if fits else left).append(n)
-        return Change(max(high, self.seen), added, joined, left)
+        return FilterChange(max(high, self.seen), added, joined, left)
 
-    def apply(self, change: Change) -> int | None:
+    def apply(self, change: FilterChange) -> int | None:
         """Take in what a scan has found. Returns the first position that is different now, None if none is."""
         before = len(self.numbers)
         first = before if change.added else None

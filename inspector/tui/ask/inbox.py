@@ -26,7 +26,7 @@ from inspector.tui.widgets.virtual_list import VirtualList
 _TOPIC_CELLS = 12
 
 
-class Questions:
+class QuestionRows:
     """A `RowSource` of questions: those that wait, oldest first, then the others, newest first."""
 
     def __init__(self) -> None:
@@ -97,7 +97,7 @@ class InboxPane(Edge):
     def __init__(self, session: SessionState, *, id: str | None = None) -> None:
         super().__init__(title="Inbox", id=id)
         self.session = session
-        self._rows = Questions()
+        self._rows = QuestionRows()
         self._seen = -1
         empty = "The server asks nothing of you.\nIts requests for sampling, elicitation and roots wait here."
         self._list = VirtualList(self._rows, empty=empty)

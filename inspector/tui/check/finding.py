@@ -11,8 +11,8 @@ from inspector.check.report import Checked
 from inspector.check.result import Result
 from inspector.journal.journal import Journal
 from inspector.text import count, duration
-from inspector.tui.check.rows import ROLES, level_word
-from inspector.tui.keymap import bindings
+from inspector.tui.check.rows import ROLES, level_word, seen
+from inspector.tui.keymap import Keymap, bindings
 from inspector.tui.log.labels import sign_of, standing
 from inspector.tui.log.summaries import summary
 from inspector.tui.themes import signs_now
@@ -67,14 +67,16 @@ class FindingView(LinesView, inherit_bindings=False):
             self.post_message(self.Opened(self.messages[self.line]))
 
 
-def rows_of(checked: Checked, journal: Journal | None) -> tuple[list[Row], dict[int, int]]:
+def rows_of(
+    checked: Checked, journal: Journal | None, keymap: Keymap | None = None
+) -> tuple[list[Row], dict[int, int]]:
     """What is shown of a check, and which of the rows are which messages."""
     check, verdict = checked.check, checked.verdict
     rows = [Row([(check.says, "normal")])]
     messages: dict[int, int] = {}
     shown: dict[str, list[Result]] = {}
     for result in checked.telling:
-        shown.setdefault(result.outcome.text, []).append(result)
+        shown.setdefault(seen(result.outcome, keymap), []).append(result)
     heading = "Not checked" if verdict == "skip" else "Seen"
     rows += [Row(), Row([(heading, "bright bold")])]
     for text, results in list(shown.items())[:MOST_SEEN]:
@@ -116,10 +118,10 @@ def message_line(journal: Journal, n: int) -> list[Piece]:
     return [sign_of(index, n, signs), " ", *words, *tail, (told, "faint")]
 
 
-def as_text(checked: Checked, journal: Journal | None) -> str:
+def as_text(checked: Checked, journal: Journal | None, keymap: Keymap | None = None) -> str:
     """What is shown of a check, to be copied."""
     head = Row(f"{checked.verdict.upper()} {checked.check.id} ({level_word(checked.check.level)})")
-    return plain([head, Row(), *rows_of(checked, journal)[0]])
+    return plain([head, Row(), *rows_of(checked, journal, keymap)[0]])
 
 
 def _where(result: Result) -> str:

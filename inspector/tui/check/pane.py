@@ -27,7 +27,7 @@ from inspector.tui.check.run import CheckRun, levels
 from inspector.tui.dialogs import Choose, Confirm
 from inspector.tui.events import Copy, HintsChanged, Save
 from inspector.tui.keymap import Hint, bindings
-from inspector.tui.pane_keys import hints
+from inspector.tui.pane_keys import hints, keymap_of
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.window import window_of
@@ -116,6 +116,7 @@ class CheckPane(Horizontal):
             yield FindingView(id="check-view")
 
     def on_mount(self) -> None:
+        self._rows.keymap = keymap_of(self)
         self._draw()
 
     async def on_unmount(self) -> None:
@@ -253,7 +254,7 @@ class CheckPane(Horizontal):
         else:
             edge.title = [(checked.check.id, "bright")]
             edge.facts = (level_word(checked.check.level),)
-            self._view.display_rows(*rows_of(checked, self.found.journal))
+            self._view.display_rows(*rows_of(checked, self.found.journal, keymap_of(self)))
         edge.keys = hints(self, *self._verbs("its-messages", "copy", "baseline"))
 
     def hints(self) -> list[Hint]:
@@ -448,7 +449,7 @@ class CheckPane(Horizontal):
     def action_copy(self) -> None:
         """Copy what is said of the selected check."""
         if self.current is not None:
-            self.post_message(Copy(as_text(self.current, self.found.journal), "the finding"))
+            self.post_message(Copy(as_text(self.current, self.found.journal, keymap_of(self)), "the finding"))
 
     def action_leave(self) -> None:
         """From what is said of a check to the list; there, stop the checks."""

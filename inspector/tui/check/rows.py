@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from textual.strip import Strip
 from textual.widget import Widget
 
-from inspector.check.outcome import Skip
+from inspector.check.outcome import Outcome, Skip
 from inspector.check.report import Checked, Report
 from inspector.check.result import VERDICTS, Verdict
 from inspector.text import count
+from inspector.tui.keymap import Keymap
 from inspector.tui.themes import palette, signs_now
+from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.fact_rows import Row
 from inspector.tui.widgets.paint import Piece
@@ -26,15 +29,41 @@ FOLDED: tuple[Verdict, ...] = ("pass", "skip")
 _ID, _LEVEL = 10, 9
 _ROOMY = 60
 """Cells from which on the level has a column."""
-_REASONS: dict[Skip, str] = {
-    Skip.CALLS: "need calls that you did not allow (a)",
-    Skip.LOGIN: "look at a login (l)",
-    Skip.INTRUSIVE: "are intrusive (i)",
-    Skip.RECORDING: "need a server",
-    Skip.NOT_SHOWN: "not in the recording",
-    Skip.NO_SESSION: "had no session",
+
+
+class _Reason(NamedTuple):
+    """What is said of checks that were skipped for one reason; `{}` stands for the verb that allows them."""
+
+    several: str
+    one: str
+    verb: str = ""
+
+
+_REASONS: dict[Skip, _Reason] = {
+    Skip.CALLS: _Reason(
+        "need calls that you did not allow ({})", "it calls tools: {} says which may be called", "check.allow"
+    ),
+    Skip.LOGIN: _Reason("look at a login ({})", "it needs a login: {} checks that as well", "check.login"),
+    Skip.INTRUSIVE: _Reason("are intrusive ({})", "it may do damage or take long: {} allows it", "check.intrusive"),
+    Skip.FOREIGN_TOKEN: _Reason("need a token for another server", "only the command line takes a token for it"),
+    Skip.RECORDING: _Reason("need a server", str(Skip.RECORDING)),
+    Skip.NOT_SHOWN: _Reason("not in the recording", str(Skip.NOT_SHOWN)),
+    Skip.NO_SESSION: _Reason("had no session", str(Skip.NO_SESSION)),
 }
-"""The words for several checks that were skipped for one reason."""
+
+
+def seen(outcome: Outcome, keymap: Keymap | None = None) -> str:
+    """What a check saw, as the interface says it. `keymap`: the keys in force; without it the default ones."""
+    if outcome.skip is None:
+        return outcome.text
+    reason = _REASONS[outcome.skip]
+    verb = f"“{BY_ID[reason.verb].title}” ({_key(reason.verb, keymap)})" if reason.verb else ""
+    words = reason.one.replace("{}", verb)
+    return f"{words}: {outcome.more}" if outcome.more else words
+
+
+def _key(verb: str, keymap: Keymap | None) -> str:
+    return (keymap or Keymap()).hint(verb).label or "in the palette"
 
 
 def sign(verdict: Verdict) -> Piece:
@@ -52,7 +81,7 @@ def level_word(level: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CheckRow:
     """One row: a check, or all checks of a verdict that stand folded (or not) below it."""
 
     checked: Checked | None = None
@@ -63,10 +92,12 @@ class CheckRows:
     """Draws a report. `only` leaves these verdicts, `level` one level; `open` names what stands unfolded."""
 
     def __init__(self) -> None:
+        self.keymap: Keymap | None = None
+        """The keys in force; without it the default ones."""
         self.only: tuple[Verdict, ...] = VERDICTS
         self.level = ""
         self.open: set[Verdict] = set()
-        self.entries: list[Entry] = []
+        self.entries: list[CheckRow] = []
         self._of: dict[Verdict, list[Checked]] = {}
         self._at: dict[Hashable, int] = {}
 
@@ -77,12 +108,12 @@ class CheckRows:
             if checked.verdict in self.only and self.level in ("", checked.check.level):
                 found.setdefault(checked.verdict, []).append(checked)
         self._of = found
-        entries = [Entry(one) for verdict in VERDICTS if verdict not in FOLDED for one in found.get(verdict, ())]
+        entries = [CheckRow(one) for verdict in VERDICTS if verdict not in FOLDED for one in found.get(verdict, ())]
         for verdict in FOLDED:
             if verdict in found:
-                entries.append(Entry(folded=verdict))
+                entries.append(CheckRow(folded=verdict))
                 if verdict in self.open:
-                    entries += [Entry(one) for one in found[verdict]]
+                    entries += [CheckRow(one) for one in found[verdict]]
         self.entries = entries
         self._at = {self.key_at(at): at for at in range(len(entries))}
 
@@ -113,14 +144,18 @@ class CheckRows:
         if verdict is None:
             return []
         found = self._of[verdict]
-        parts = _reasons(found) if verdict == "skip" else _groups(found)
+        parts = _reasons(found, self.keymap) if verdict == "skip" else _groups(found)
         rows = [Row([(f"{count(len(found))} {WORDS.get(verdict, verdict)}", "bright bold")]), Row()]
         return [*rows, *(Row([(part, "normal")], 4) for part in parts)]
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Strip]:
         """Both lines of a row."""
         entry = self.entries[index]
-        lines = _check(entry.checked, width) if entry.checked is not None else self._fold(entry.folded or "pass", width)
+        lines = (
+            _check(entry.checked, width, self.keymap)
+            if entry.checked is not None
+            else self._fold(entry.folded or "pass", width)
+        )
         return [Strip(paint.cut(paint.segments(line, room=width), width)) for line in lines]
 
     def _fold(self, verdict: Verdict, width: int) -> list[list[Piece]]:
@@ -128,7 +163,7 @@ class CheckRows:
         found, signs = self._of[verdict], signs_now()
         fold = signs.unfolded if verdict in self.open else signs.folded
         head = f" {count(len(found))} {WORDS.get(verdict, verdict)}"
-        parts = _reasons(found) if verdict == "skip" else _groups(found)
+        parts = _reasons(found, self.keymap) if verdict == "skip" else _groups(found)
         lead = f"{head:<13}"
         lines: list[str] = []
         between = ", " if verdict == "skip" else "  "
@@ -145,18 +180,18 @@ class CheckRows:
         ]  # fmt: skip
 
 
-def _check(checked: Checked, width: int) -> list[list[Piece]]:
+def _check(checked: Checked, width: int, keymap: Keymap | None) -> list[list[Piece]]:
     check, verdict = checked.check, checked.verdict
     level = f"{level_word(check.level):<{_LEVEL}} " if width >= _ROOMY else ""
     lead = f" {check.id:<{_ID}} "
-    seen = checked.telling[0].outcome.text
+    words = seen(checked.telling[0].outcome, keymap)
     role = "error" if verdict == "fail" else "muted"
     places = len({result.visited.name for result in checked.telling})
     of = len({result.visited.name for result in checked.results})
     where = f"  in {places} of {of} visits" if of > 1 and verdict in ("fail", "warn") else ""
     return [
         [sign(verdict), (lead, "bright bold"), (level, "muted"), (check.says, "normal")],
-        [(" " * (len(lead) + len(level) + 1), "normal"), (" ".join(seen[:1000].split()), role), (where, "faint")],
+        [(" " * (len(lead) + len(level) + 1), "normal"), (" ".join(words[:1000].split()), role), (where, "faint")],
     ]
 
 
@@ -166,12 +201,16 @@ def _groups(found: list[Checked]) -> list[str]:
     return [f"{family} {number}" for family, number in families.most_common()]
 
 
-def _reasons(found: list[Checked]) -> list[str]:
+def _reasons(found: list[Checked], keymap: Keymap | None) -> list[str]:
     """Why checks were skipped, most frequent first."""
     reasons: Counter[str] = Counter()
     for checked in found:
         outcome = checked.results[0].outcome
-        reasons[_REASONS[outcome.skip] if outcome.skip is not None else outcome.text[:80]] += 1
+        if outcome.skip is None:
+            reasons[outcome.text[:80]] += 1
+        else:
+            reason = _REASONS[outcome.skip]
+            reasons[reason.several.replace("{}", _key(reason.verb, keymap)) if reason.verb else reason.several] += 1
     return [f"{number} {reason}" if reason else str(number) for reason, number in reasons.most_common()]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
-from inspector.compare.conversation import Step, StepKind
+from inspector.compare.conversation import ConversationStep, StepKind
 from inspector.compare.schemas import Severity
 from inspector.compare.surface import Change, counts
 from inspector.text import count
@@ -29,12 +29,12 @@ _SUBJECT = 34
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class DiffRow:
     """One row: a heading, a change of the surface, or a step of the conversation."""
 
     title: str = ""
     change: Change | None = None
-    step: Step | None = None
+    step: ConversationStep | None = None
 
     @property
     def differs(self) -> bool:
@@ -77,16 +77,16 @@ class DiffRows:
         return paint.cut(paint.segments(entry.title, "bright bold", room=width), width)
 
 
-def _entries(found: Compared, everything: bool) -> Iterator[Entry]:
+def _entries(found: Compared, everything: bool) -> Iterator[DiffRow]:
     for area, group in groupby(found.changes, lambda change: change.area):
-        yield Entry(f"what is offered: {area}")
-        yield from (Entry(change=change) for change in group)
+        yield DiffRow(f"what is offered: {area}")
+        yield from (DiffRow(change=change) for change in group)
     steps = [step for step in found.conversation.steps if everything or step.kind != "same"]
     for alone in (False, True):
         shown = [step for step in steps if step.alone is alone]
         if shown:
-            yield Entry("what the server said by itself" if alone else "what was said")
-            yield from (Entry(step=step) for step in shown)
+            yield DiffRow("what the server said by itself" if alone else "what was said")
+            yield from (DiffRow(step=step) for step in shown)
 
 
 def _change(change: Change, width: int) -> list[Segment]:
@@ -99,7 +99,7 @@ def _change(change: Change, width: int) -> list[Segment]:
     return _row(left, subject, what, width)
 
 
-def _step(step: Step, width: int) -> list[Segment]:
+def _step(step: ConversationStep, width: int) -> list[Segment]:
     signs = signs_now()
     drawn: dict[StepKind, tuple[str, str, str]] = {
         "same": (signs.done, "same", "faint"),

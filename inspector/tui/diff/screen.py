@@ -17,8 +17,8 @@ from inspector.compare.surface import ONE, Change
 from inspector.errors import InspectorError
 from inspector.tui.advice import told
 from inspector.tui.diff.comparison import Compared, GivenUp, compare_files
-from inspector.tui.diff.rows import DiffRows, Entry, summary
-from inspector.tui.diff.side import Shown, Which, of_change, of_step, whole
+from inspector.tui.diff.rows import DiffRow, DiffRows, summary
+from inspector.tui.diff.side import ShownSide, Which, of_change, of_step, whole
 from inspector.tui.keymap import Hint, bindings
 from inspector.tui.pane_keys import hints
 from inspector.tui.themes import signs_now
@@ -43,7 +43,7 @@ class SideView(FactsView):
     def __init__(self, *, id: str) -> None:
         super().__init__(what="this side", id=id)
 
-    def display_side(self, shown: Shown) -> None:
+    def display_side(self, shown: ShownSide) -> None:
         """Show this, and of it the first line that differs."""
         self.set_sections(shown.sections)
         self.mark(shown.marked)
@@ -78,7 +78,7 @@ class DiffScreen(Screen[None]):
         self._found: Compared | None = None
         self._rows = DiffRows()
         self._everything = False
-        self._shown: dict[Which, Shown] = {}
+        self._shown: dict[Which, ShownSide] = {}
 
     def compose(self) -> ComposeResult:
         yield Edge(VirtualList(self._rows, empty="Comparing …", id="diff-rows"), title="Compare", id="diff-list")
@@ -149,7 +149,7 @@ class DiffScreen(Screen[None]):
     def _list(self) -> VirtualList:
         return self.query_one("#diff-rows", VirtualList)
 
-    def _entry(self) -> Entry | None:
+    def _entry(self) -> DiffRow | None:
         at = self._list.cursor
         return self._rows.entries[at] if 0 <= at < len(self._rows) else None
 
@@ -157,7 +157,7 @@ class DiffScreen(Screen[None]):
         if event.list_view is self._list:
             self._show_entry(self._entry())
 
-    def _show_entry(self, entry: Entry | None) -> None:
+    def _show_entry(self, entry: DiffRow | None) -> None:
         found = self._found
         if found is None:
             return

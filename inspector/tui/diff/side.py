@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from inspector.compare.alignment import align
-from inspector.compare.conversation import Step
+from inspector.compare.conversation import ConversationStep
 from inspector.compare.rules import EXACT
 from inspector.compare.surface import LISTS, ONE, Change
 from inspector.compare.values import Difference, compare
@@ -29,7 +29,7 @@ INLINE = 60
 Which = Literal["a", "b"]
 
 
-class Shown(NamedTuple):
+class ShownSide(NamedTuple):
     """What a side shows: sections, the lines in them that differ, and the event to which one can go."""
 
     sections: list[Section]
@@ -65,11 +65,11 @@ class _Builder:
         found = (laid_out.line_of(pointer) for pointer in pointers)
         self.add(JsonSection(laid_out), [line for line in found if line is not None])
 
-    def shown(self, n: int = 0) -> Shown:
-        return Shown(self.sections, frozenset(self.marked), n)
+    def shown(self, n: int = 0) -> ShownSide:
+        return ShownSide(self.sections, frozenset(self.marked), n)
 
 
-def whole(side: Side) -> Shown:
+def whole(side: Side) -> ShownSide:
     """Who the recording is of: what stands where no difference is selected."""
     build = _Builder()
     info = side.surface.get("server")
@@ -85,7 +85,7 @@ def whole(side: Side) -> Shown:
 # A change of the surface
 
 
-def of_change(found: Compared, change: Change, which: Which) -> Shown:
+def of_change(found: Compared, change: Change, which: Which) -> ShownSide:
     """The text that changed, and the whole thing of which it is a part."""
     build = _Builder()
     if change.area != "server" and (isinstance(change.a, str) or isinstance(change.b, str)):
@@ -160,7 +160,7 @@ def _encoded(value: Any) -> str:
 # A step of the conversation
 
 
-def of_step(found: Compared, step: Step, which: Which) -> Shown:
+def of_step(found: Compared, step: ConversationStep, which: Which) -> ShownSide:
     """The request and its answer as they are on one side, and what differs of what came in between."""
     side = found.a if which == "a" else found.b
     n = step.a if which == "a" else step.b
@@ -189,11 +189,11 @@ def _answer(side: Side, n: int) -> int:
     return index.pair(n) if index.shape(n) in (jsonrpc.Shape.REQUEST, jsonrpc.Shape.BATCH) else 0
 
 
-def _differs_at(step: Step, which: Which, n: int) -> bool:
+def _differs_at(step: ConversationStep, which: Which, n: int) -> bool:
     return n > 0 and any((one.a if which == "a" else one.b) == n for one in step.findings)
 
 
-def _message(build: _Builder, side: Side, step: Step, which: Which, n: int, what: str) -> None:
+def _message(build: _Builder, side: Side, step: ConversationStep, which: Which, n: int, what: str) -> None:
     index = side.journal.index
     took = index.duration(n) if what == "answer" else None
     build.heading(what, "  ".join(filter(None, (f"message {count(n)}", duration(took) if took is not None else ""))))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from inspector.journal.filters import Change, Filter, FilteredView
+from inspector.journal.filters import Filter, FilterChange, FilteredView
 from inspector.journal.folding import FoldedMatches, FoldedRows, Folding
 from inspector.journal.journal import Journal
 from inspector.tui.log.exchange_rows import ExchangeRows, Growth
@@ -21,11 +21,11 @@ STEP = 1 << 13
 """Events that the thread looks at before the interface has its turn."""
 
 
-class Step(NamedTuple):
+class ScanResult(NamedTuple):
     """What one scan has found."""
 
     last: int
-    change: Change | None
+    change: FilterChange | None
     growth: Growth | None
 
 
@@ -84,25 +84,25 @@ class MessageView:
         reads = self.filter is not None and self.filter.reads
         return self.behind <= (READ_AT_ONCE if reads else AT_ONCE)
 
-    def scan(self, last: int) -> Step:
+    def scan(self, last: int) -> ScanResult:
         """Look at a part of what is new up to event `last`."""
         if self.filtered is None:
             if self.exchanges is None:
-                return Step(last, None, None)
+                return ScanResult(last, None, None)
             last = min(last, self.seen + STEP)
-            return Step(last, None, self.exchanges.scan(last))
+            return ScanResult(last, None, self.exchanges.scan(last))
         change = self.filtered.scan(last, STEP)
         if self.exchanges is None:
-            return Step(change.seen, change, None)
+            return ScanResult(change.seen, change, None)
         left, new = set(change.left), {*change.added, *change.joined}
         position = self.filtered.position
 
         def fits(n: int) -> bool:
             return n in new or (n not in left and position(n) is not None)
 
-        return Step(change.seen, change, self.exchanges.scan(change.seen, sorted(new), change.left, fits))
+        return ScanResult(change.seen, change, self.exchanges.scan(change.seen, sorted(new), change.left, fits))
 
-    def apply(self, step: Step) -> int | None:
+    def apply(self, step: ScanResult) -> int | None:
         """Take in what a scan has found. Returns the first row that is different, None if none is."""
         before = len(self.everything)
         self.seen = self.everything.count = step.last

@@ -8,7 +8,7 @@ from itertools import islice
 from inspector.client.engine.negotiation import BLIND_LIMIT, UNREAD_LIMIT
 from inspector.client.engine.pending_requests import Call
 from inspector.client.session_state import Commands
-from inspector.client.state.steps import Step, connection_steps, last_start
+from inspector.client.state.steps import ConnectionStep, connection_steps, last_start
 from inspector.journal.format import Dir, Kind
 from inspector.journal.select import Query
 from inspector.text import quantity
@@ -32,7 +32,7 @@ def connecting_rows(session: Commands, width: int) -> list[Row]:
     return rows
 
 
-def _timed(step: Step, call: Call | None, session: Commands) -> Step:
+def _timed(step: ConnectionStep, call: Call | None, session: Commands) -> ConnectionStep:
     """The step; one that waits says for how long, and how long it may."""
     if step.outcome != "waiting" or call is None:
         return step

@@ -16,7 +16,7 @@ from inspector.tui.widgets.fact_rows import Row, paragraph, text_lines
 
 if TYPE_CHECKING:
     from inspector.config.settings import Settings
-    from inspector.doctor.diagnosis import Diagnosis, Fix, Step
+    from inspector.doctor.diagnosis import Diagnosis, DoctorStep, Fix
 
 TITLE = 15
 TIME = 10
@@ -34,7 +34,7 @@ class Examination:
         self._keep = keep
         self._changed = changed
         self._task: asyncio.Task[object] | None = None
-        self.steps: list[Step] = []
+        self.steps: list[DoctorStep] = []
         self.diagnosis: Diagnosis | None = None
 
     def start(self) -> None:
@@ -66,7 +66,7 @@ class Examination:
             journal.release()
         self._changed()
 
-    def _told(self, step: Step) -> None:
+    def _told(self, step: DoctorStep) -> None:
         self.steps.append(step)
         self._changed()
 
@@ -99,7 +99,7 @@ def fix_rows(fix: Fix) -> list[Row]:
     return rows
 
 
-def _step_rows(step: Step, width: int) -> list[Row]:
+def _step_rows(step: DoctorStep, width: int) -> list[Row]:
     signs = signs_now()
     marks = {
         "ok": (signs.done, "received"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
@@ -15,7 +14,7 @@ from textual.message import Message
 
 from inspector.client.session_state import Commands, SessionState
 from inspector.client.state.login import Authorizations
-from inspector.client.state.steps import Step, connection_steps
+from inspector.client.state.steps import ConnectionStep, beside_error, connection_steps
 from inspector.config.settings import Settings
 from inspector.errors import AuthorizationNeeded, InspectorError, ServerExited
 from inspector.text import safe
@@ -187,7 +186,7 @@ class FailedPane(Container):
         rows.append(Row())
         steps = connection_steps(self.session.journal)
         if isinstance(error, AuthorizationNeeded):
-            steps = [*_without(error.message, steps), *self._login_step()]
+            steps = [*beside_error(steps, error.code, "no answer without a login"), *self._login_step()]
         rows += step_rows(steps, width)
         if isinstance(error, ServerExited) and error.stderr:
             rows += [Row(), Row([("stderr, last lines", "muted")])]
@@ -199,14 +198,14 @@ class FailedPane(Container):
             rows += [Row(), *paragraph(advice(error.hint, keymap_of(self)))]
         return rows
 
-    def _login_step(self) -> list[Step]:
+    def _login_step(self) -> list[ConnectionStep]:
         """How far the login came."""
         steps = self._authorizations.steps()
         failed = next((at for at, step in enumerate(steps) if step.outcome == "failed"), None)
         if failed is None:
             return []
         where = f"stopped at step {failed + 1} of {len(steps)}: {title(steps[failed])}"
-        return [Step("login", "failed", where, steps[failed].t, steps[failed].n)]
+        return [ConnectionStep("login", "failed", where, steps[failed].t, steps[failed].n)]
 
     def action_copy(self) -> None:
         """The cause, the steps and the last words, as plain text; of an examination, its report for an issue."""
@@ -270,12 +269,3 @@ class FailedPane(Container):
             self._examination.stop()
             self._examination = None
         self.post_message(self.Again())
-
-
-def _without(message: str, steps: list[Step]) -> list[Step]:
-    """The steps, none of which says once more what stands above them."""
-    return [
-        replace(step, detail=step.detail.replace(message, "no answer without a login"))
-        for step in steps
-        if step.detail != message
-    ]

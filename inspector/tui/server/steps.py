@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.client.state.steps import Step
+from inspector.client.state.steps import ConnectionStep
 from inspector.text import duration
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets.fact_rows import Row, text_lines
@@ -15,7 +15,7 @@ LEAST_BESIDE = 40
 MOST_LINES = 6
 
 
-def step_rows(steps: list[Step], width: int) -> list[Row]:
+def step_rows(steps: list[ConnectionStep], width: int) -> list[Row]:
     """Each step: sign, title, time since the connection was begun, and what is said of it."""
     signs = signs_now()
     marks = {

@@ -14,7 +14,7 @@ from inspector.protocol.views import ContentBlock, decode_base64
 from inspector.text import size
 from inspector.tui.keymap import bindings
 from inspector.tui.themes import palette
-from inspector.tui.widgets.content_blocks import Look, PictureSection, Shown, bytes_of, shown_blocks, weight
+from inspector.tui.widgets.content_blocks import Look, PictureSection, ShownBlock, bytes_of, shown_blocks, weight
 from inspector.tui.widgets.fold_view import FoldView
 from inspector.tui.widgets.json_view import AT_ONCE
 from inspector.tui.widgets.media import MOST_COLUMNS, can_draw, decode_png
@@ -56,7 +56,7 @@ class ContentView(FoldView):
 
     def __init__(self, blocks: Any = (), *, empty: str = "", id: str | None = None, classes: str | None = None) -> None:
         self.blocks: Any = ()
-        self.shown: list[Shown] = []
+        self.shown: list[ShownBlock] = []
         self._plain = False
         self._whole = False
         self._blocks = False
@@ -107,7 +107,7 @@ class ContentView(FoldView):
 
         self.run_worker(lay_out, thread=True, group="layout", exclusive=True, exit_on_error=False)
 
-    def _show_blocks(self, blocks: Any, shown: list[Shown]) -> None:
+    def _show_blocks(self, blocks: Any, shown: list[ShownBlock]) -> None:
         if blocks is not self.blocks:
             return
         self.empty = self._nothing

@@ -40,7 +40,7 @@ _EXTENSIONS: Mapping[str, str] = {
 }
 
 
-class Shown(NamedTuple):
+class ShownBlock(NamedTuple):
     """One block as it is shown."""
 
     sections: list[Section]
@@ -87,20 +87,20 @@ class Look(NamedTuple):
     """Whether strings of several lines in JSON are shown as blocks of text."""
 
 
-def shown_blocks(blocks: Any, look: Look) -> list[Shown]:
+def shown_blocks(blocks: Any, look: Look) -> list[ShownBlock]:
     """Return the blocks of a result's `content`, or of one block; whatever it is, something is shown for it."""
     found = blocks if isinstance(blocks, list) else [blocks]
-    shown: list[Shown] = []
+    shown: list[ShownBlock] = []
     alone = len(found) == 1
     for at, raw in enumerate(found[:BLOCK_LIMIT]):
         block = ContentBlock(raw)
         sections, acts = _block(block, look, level=0, alone=alone)
         if at:
             sections = [_blank(), *sections]
-        shown.append(Shown(sections, block, acts))
+        shown.append(ShownBlock(sections, block, acts))
     if len(found) > BLOCK_LIMIT:
         words = f"{len(found) - BLOCK_LIMIT:,} more blocks are not drawn; they are in the JSON"
-        shown.append(Shown([_blank(), _note([(words, "")])], ContentBlock({})))
+        shown.append(ShownBlock([_blank(), _note([(words, "")])], ContentBlock({})))
     return shown
 
 

@@ -9,7 +9,7 @@ from inspector.protocol.views import ContentBlock
 from inspector.text import safe
 from inspector.tui.themes import ascii_only
 from inspector.tui.widgets.content import ContentView
-from inspector.tui.widgets.content_blocks import Shown
+from inspector.tui.widgets.content_blocks import ShownBlock
 from inspector.tui.widgets.sections import PieceSection, Section
 
 MESSAGE_LIMIT = 300
@@ -45,7 +45,7 @@ class MessagesView(ContentView):
         self._heads = heads
         self.load(blocks)
 
-    def _show_blocks(self, blocks: Any, shown: list[Shown]) -> None:
+    def _show_blocks(self, blocks: Any, shown: list[ShownBlock]) -> None:
         headed = []
         for at, block in enumerate(shown):
             head = self._heads.get(at)
@@ -53,8 +53,8 @@ class MessagesView(ContentView):
                 # The empty line between blocks goes above the heading.
                 above = [PieceSection([("", ())])] if at else []
                 title = PieceSection([(head, [(0, len(head), "muted bold")])])
-                block = Shown([*above, title, *block.sections[1 if at else 0 :]], block.block, block.acts)
+                block = ShownBlock([*above, title, *block.sections[1 if at else 0 :]], block.block, block.acts)
             headed.append(block)
         if self._above:
-            headed.insert(0, Shown([*self._above, PieceSection([("", ())])], ContentBlock({})))
+            headed.insert(0, ShownBlock([*self._above, PieceSection([("", ())])], ContentBlock({})))
         super()._show_blocks(blocks, headed)

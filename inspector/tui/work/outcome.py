@@ -50,7 +50,7 @@ _RESULTS = (("result",), ("result", "result"), ("params", "result"))
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CallOutcome:
     """How a request ended. `value` is the result, also one that came after we had given up (`late`).
 
     `request_n` and `answer_n` are numbers in the journal, 0 for none; `took` is in microseconds, up to the answer where
@@ -123,7 +123,7 @@ def with_person(server: str, person: int) -> str:
     return f"{server} {yours(duration(person))}" if person >= 1_000 else server
 
 
-def of_call(call: Call, journal: Journal) -> Outcome:
+def of_call(call: Call, journal: Journal) -> CallOutcome:
     """Return how a call of a live session has ended, as far as it is known now."""
     value, error, took = call.value, call.error, round(call.elapsed * 1_000_000)
     gave_up = took
@@ -133,10 +133,10 @@ def of_call(call: Call, journal: Journal) -> Outcome:
         took = journal.index.duration(call.n) or took
     by_us = call.fate == "cancelled"
     person = min(round(call.person_time * 1_000_000), took)
-    return Outcome(call.method, call.n, call.answer_n, value, error, call.late, took, gave_up, by_us, person)
+    return CallOutcome(call.method, call.n, call.answer_n, value, error, call.late, took, gave_up, by_us, person)
 
 
-def of_request(journal: Journal, n: int, upto: int | None = None) -> Outcome | None:
+def of_request(journal: Journal, n: int, upto: int | None = None) -> CallOutcome | None:
     """Return how request `n` of a recording ended; None where it had not ended when the recording did.
 
     `upto` is the last event that is looked at. A request that was open then is none of those that are asked about.
@@ -166,15 +166,15 @@ def of_request(journal: Journal, n: int, upto: int | None = None) -> Outcome | N
     took = took or gave_up
     found = durations.took(index, n, upto=last) if answer else None
     asked = found.person if found is not None else 0
-    return Outcome(method, n, answer, value, error, late, took, gave_up, person=min(asked, took))
+    return CallOutcome(method, n, answer, value, error, late, took, gave_up, person=min(asked, took))
 
 
-def unanswered(journal: Journal, n: int, upto: int | None = None) -> Outcome:
+def unanswered(journal: Journal, n: int, upto: int | None = None) -> CallOutcome:
     """Return how request `n` stands that has no answer in its recording, up to where that goes or is looked at."""
     index = journal.index
     took = max(index.time(upto or index.count) - index.time(n), 0)
     error = ConnectionProblem("The recording has no answer to it up to here.")
-    return Outcome(index.method(n), n, 0, None, error, False, took, took)
+    return CallOutcome(index.method(n), n, 0, None, error, False, took, took)
 
 
 def _answer(journal: Journal, n: int, method: str) -> tuple[Any, ServerError | None]:
@@ -185,14 +185,14 @@ def _answer(journal: Journal, n: int, method: str) -> tuple[Any, ServerError | N
     return body.get("result"), None
 
 
-class Answer:
+class ShownOutcome:
     """An outcome as it is shown: its views, the schema it should match, and what differs from that schema.
 
     `violations` is None before the check, and `unchecked` says why there can be none. `first` and `table` are set by
     `prepare`.
     """
 
-    def __init__(self, outcome: Outcome, output_schema: Any = None) -> None:
+    def __init__(self, outcome: CallOutcome, output_schema: Any = None) -> None:
         self.outcome = outcome
         self.output_schema = output_schema
         self.tab = ""
@@ -313,7 +313,7 @@ class Answer:
             self.unchecked = error.message
 
 
-def _content_table(outcome: Outcome) -> Table | None:
+def _content_table(outcome: CallOutcome) -> Table | None:
     """Return the table that the text of a result is: CSV, TSV, a JSON list of objects, or one object in each block."""
     value = outcome.value if isinstance(outcome.value, dict) else {}
     if outcome.method == "resources/read":

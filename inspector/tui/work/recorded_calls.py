@@ -12,7 +12,7 @@ from inspector.journal.format import Dir, Event
 from inspector.journal.journal import Journal
 from inspector.journal.select import Query
 from inspector.protocol.jsonrpc import Shape
-from inspector.tui.work.outcome import Answer, of_request, unanswered
+from inspector.tui.work.outcome import ShownOutcome, of_request, unanswered
 from inspector.tui.work.work_items import PAST, Past, Work, label
 
 SLICE = 50_000
@@ -93,7 +93,7 @@ class RecordedCalls:
                 work.call = self._session.call_in_flight(n)
                 return
             outcome = of_request(self._journal, n, self._upto) or unanswered(self._journal, n, self._upto)
-            work.answer = Answer(outcome, work.catalog_item.output_schema)
+            work.answer = ShownOutcome(outcome, work.catalog_item.output_schema)
             work.answer.tab = work.view
 
     def _past(self, n: int) -> Past:

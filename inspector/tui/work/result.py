@@ -36,7 +36,7 @@ from inspector.tui.widgets.tab_row import Tab, TabRow
 from inspector.tui.widgets.table_view import Marks, TableView
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.work.call_events import Happened
-from inspector.tui.work.outcome import CODE_NAMES, Answer, Outcome
+from inspector.tui.work.outcome import CODE_NAMES, CallOutcome, ShownOutcome
 
 DIFFERENCES = 6
 """Differences from a schema that are listed below a view without places for them."""
@@ -54,7 +54,7 @@ class CallAgain(Message):
 class ViewChosen(Message):
     """The user chose a view of a result: later results of the same item open in it. `""` for the first view."""
 
-    def __init__(self, answer: Answer, view: str) -> None:
+    def __init__(self, answer: ShownOutcome, view: str) -> None:
         super().__init__()
         self.answer = answer
         self.view = view
@@ -74,7 +74,7 @@ class ResultPane(CompactEdge):
     def __init__(self, session: SessionState, *, id: str | None = None) -> None:
         super().__init__(title="Result", id=id)
         self.session = session
-        self.answer: Answer | None = None
+        self.answer: ShownOutcome | None = None
         self.can_call = False
         """Whether `^r` can send the request again from here."""
         self.stale = ""
@@ -108,7 +108,7 @@ class ResultPane(CompactEdge):
 
     # What is shown
 
-    def show(self, answer: Answer | None, promise: str = "", *, stale: str = "") -> None:
+    def show(self, answer: ShownOutcome | None, promise: str = "", *, stale: str = "") -> None:
         """Show an answer; without one, `promise` says how to get one. `stale` mutes it and says why."""
         self._promise = promise
         if answer is not self.answer:
@@ -139,7 +139,7 @@ class ResultPane(CompactEdge):
             self.run_worker(partial(self._check, answer), thread=True, group="check", exit_on_error=False)
         self.post_message(HintsChanged())
 
-    def _prepare(self, answer: Answer) -> None:
+    def _prepare(self, answer: ShownOutcome) -> None:
         """Choose the first view, at once for a small result, in a thread for a large one."""
         n = answer.outcome.answer_n
         if self.session.journal.index.size(n) <= AT_ONCE:
@@ -154,7 +154,7 @@ class ResultPane(CompactEdge):
 
         self.run_worker(prepare, thread=True, group="prepare", exclusive=True, exit_on_error=False)
 
-    def _is_ready(self, answer: Answer) -> None:
+    def _is_ready(self, answer: ShownOutcome) -> None:
         answer.lighten()
         if answer is self.answer and self.is_attached:
             self._draw()
@@ -257,7 +257,7 @@ class ResultPane(CompactEdge):
             self._happened.source = source
         return len(source) > 0
 
-    def _load_content(self, answer: Answer) -> None:
+    def _load_content(self, answer: ShownOutcome) -> None:
         if not answer.is_light:
             self._show_content(answer, answer.value(self.session.journal))
             return
@@ -271,7 +271,7 @@ class ResultPane(CompactEdge):
 
         self.run_worker(read, thread=True, group="content", exclusive=True, exit_on_error=False)
 
-    def _show_content(self, answer: Answer, value: dict[str, Any]) -> None:
+    def _show_content(self, answer: ShownOutcome, value: dict[str, Any]) -> None:
         if answer is not self.answer or answer.tab != "content":
             return
         outcome = answer.outcome
@@ -285,7 +285,7 @@ class ResultPane(CompactEdge):
         else:
             self._content.load_plain(value.get("content", []))
 
-    def _load_json(self, answer: Answer) -> None:
+    def _load_json(self, answer: ShownOutcome) -> None:
         outcome = answer.outcome
         if self._open_row is not None and answer.tab == "table" and answer.table is not None:
             self._json.load(answer.table.json(self._open_row))
@@ -305,12 +305,12 @@ class ResultPane(CompactEdge):
             self._json.load("")
             self.run_worker(partial(self._cut_out, answer), thread=True, group="cut", exit_on_error=False)
 
-    def _cut_out(self, answer: Answer) -> None:
+    def _cut_out(self, answer: ShownOutcome) -> None:
         answer.cut_out(self.session.journal.event(answer.outcome.answer_n).text)
         if not get_current_worker().is_cancelled:
             self.app.call_from_thread(self._prepared, answer)
 
-    def _check(self, answer: Answer) -> None:
+    def _check(self, answer: ShownOutcome) -> None:
         answer.check()
         if self.session.journal.index.size(answer.outcome.answer_n) > AT_ONCE:
             answer.lighten()
@@ -318,11 +318,11 @@ class ResultPane(CompactEdge):
         if not get_current_worker().is_cancelled:
             self.app.call_from_thread(self._checked, answer)
 
-    def _prepared(self, answer: Answer) -> None:
+    def _prepared(self, answer: ShownOutcome) -> None:
         if answer is self.answer and self.is_attached and answer.tab == "structured":
             self._draw_body()
 
-    def _checked(self, answer: Answer) -> None:
+    def _checked(self, answer: ShownOutcome) -> None:
         """Show what differs from the schema, without moving what is read."""
         if answer is not self.answer or not self.is_attached:
             return
@@ -339,7 +339,7 @@ class ResultPane(CompactEdge):
         if self.answer is not None:
             self._mark(self.answer)
 
-    def _mark(self, answer: Answer) -> None:
+    def _mark(self, answer: ShownOutcome) -> None:
         """Write what differs from the schema below the value that it is about."""
         document = self._json.document
         if document is None or not self._json.display or answer.tab not in ("structured", "table"):
@@ -354,7 +354,7 @@ class ResultPane(CompactEdge):
         self._json.mark(frozenset(notes))
         self._json.annotate(notes)
 
-    def _differences_here(self, answer: Answer) -> list[tuple[str, str]]:
+    def _differences_here(self, answer: ShownOutcome) -> list[tuple[str, str]]:
         """Return (JSON pointer in the text that is shown, message) of each difference that has a place in it."""
         found = [(each.path, each.message) for each in answer.violations or () if answer.has_structured]
         if answer.tab == "structured":
@@ -477,7 +477,7 @@ class ResultPane(CompactEdge):
         outcome = self.answer.outcome if self.answer is not None else None
         return f"{outcome.method.replace('/', '-')}-{outcome.request_n}" if outcome is not None else "result"
 
-    def _whole(self, answer: Answer) -> str:
+    def _whole(self, answer: ShownOutcome) -> str:
         if answer.tab == "structured" and answer.structured is not None:
             return answer.structured
         texts = text_blocks(answer.outcome.value) if answer.tab == "content" else []
@@ -624,7 +624,7 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _tabs(answer: Answer) -> list[Tab]:
+def _tabs(answer: ShownOutcome) -> list[Tab]:
     outcome = answer.outcome
     if not outcome.has_answer:
         if isinstance(outcome.error, ServerError):
@@ -641,7 +641,7 @@ def _tabs(answer: Answer) -> list[Tab]:
     return [*tabs, Tab("raw", "raw")]
 
 
-def _marks(answer: Answer) -> Marks:
+def _marks(answer: ShownOutcome) -> Marks:
     """Return the differences from the schema that have a place in the table."""
     marks: dict[int, dict[int | None, str]] = {}
     table = answer.table
@@ -661,7 +661,7 @@ def _formula_note(formulas: int) -> str:
     return f"{cells} {verb} with =, +, - or @, which a spreadsheet may run as a formula; the values are unchanged."
 
 
-def _verdict(answer: Answer) -> paint.Pieces:
+def _verdict(answer: ShownOutcome) -> paint.Pieces:
     """Say at the edge how it went: which kind of error, or whether the result is what the schema promised."""
     signs, outcome = signs_now(), answer.outcome
     if isinstance(outcome.error, ServerError):
@@ -685,7 +685,7 @@ def _verdict(answer: Answer) -> paint.Pieces:
     return [(f"{signs.finding} {count} from schema", "finding")]
 
 
-def _differences(answer: Answer) -> list[Paragraph]:
+def _differences(answer: ShownOutcome) -> list[Paragraph]:
     sign = signs_now().finding
     if answer.unchecked:
         return [(f"{sign} {answer.unchecked}", "finding")]
@@ -695,7 +695,7 @@ def _differences(answer: Answer) -> list[Paragraph]:
     ]
 
 
-def _notice(outcome: Outcome) -> list[Paragraph]:
+def _notice(outcome: CallOutcome) -> list[Paragraph]:
     """Say what went wrong, each kind of error in its own words, and what to do about it."""
     error = outcome.error
     lines: list[Paragraph] = []
@@ -716,7 +716,7 @@ def _notice(outcome: Outcome) -> list[Paragraph]:
     return lines
 
 
-def _links(outcome: Outcome) -> list[Link]:
+def _links(outcome: CallOutcome) -> list[Link]:
     error = outcome.error
     if not isinstance(error, ServerError) or error.rpc_code != URL_ELICITATION_REQUIRED:
         return []

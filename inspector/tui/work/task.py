@@ -20,7 +20,7 @@ from inspector.tui.themes import signs_now
 from inspector.tui.widgets.compact import CompactEdge
 from inspector.tui.widgets.fact_rows import Row, RowSection, fact
 from inspector.tui.widgets.facts_view import FactsView
-from inspector.tui.work.outcome import Answer, Outcome
+from inspector.tui.work.outcome import CallOutcome, ShownOutcome
 from inspector.tui.work.result import ResultPane
 from inspector.tui.work.task_rows import ID_SHOWN, STATUS_SHOWN, look, name
 from inspector.tui.work.task_trail import Trails
@@ -174,7 +174,7 @@ class TaskPane(Container, TaskActions):
         answered = (task, _answer_of(task), task.error)
         if answered != self._answered:
             self._answered = answered
-            self._result.show(Answer(self._outcome(task), self._output_schema(task)))
+            self._result.show(ShownOutcome(self._outcome(task), self._output_schema(task)))
 
     def _promise(self, task: Task | None) -> str:
         """What is said where the result will stand, or will not."""
@@ -187,12 +187,12 @@ class TaskPane(Container, TaskActions):
             return "Its result appears here once it is over."
         return "It ended without a result." if task.mine else "Its result went to the one who made it."
 
-    def _outcome(self, task: Task) -> Outcome:
+    def _outcome(self, task: Task) -> CallOutcome:
         index = self.session.journal.index
         answer = _answer_of(task)
         last = answer or task.last_n
         took = index.time(last) - index.time(task.call_n) if 0 < task.call_n <= last <= index.count else 0
-        return Outcome(
+        return CallOutcome(
             task.method or "tasks/result", task.call_n, answer, task.result, task.error,
             late=False, took=took, gave_up=took, by_us=False,
         )  # fmt: skip

@@ -26,7 +26,7 @@ _TELLING = Query(
 """What holds a task with its status: results of some methods, and notifications."""
 
 
-class Change(NamedTuple):
+class TaskChange(NamedTuple):
     """A status that a task had from message `n` on. The status is the server's word, not to be trusted."""
 
     status: str
@@ -39,7 +39,7 @@ class Trails:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._seen = 0
-        self._changes: dict[str, list[Change]] = {}
+        self._changes: dict[str, list[TaskChange]] = {}
 
     def advance(self) -> bool:
         """Look at what the journal has gained, up to a slice. True: there is more already."""
@@ -51,14 +51,14 @@ class Trails:
             self._take(n, told_task(self._journal.event(n)))
         return self._seen < index.count
 
-    def of(self, id: str, call_n: int) -> list[Change]:
+    def of(self, id: str, call_n: int) -> list[TaskChange]:
         """The changes of a task, oldest first; its first status is in the answer to request `call_n`, 0 for none."""
         later = self._changes.get(id, [])
         answer = self._journal.index.pair(call_n) if 0 < call_n <= self._journal.index.count else 0
         status = told_task(self._journal.event(answer)).get("status") if answer else None
         if not isinstance(status, str):
             return later
-        first = Change(status, answer)
+        first = TaskChange(status, answer)
         return [first, *(later[1:] if later and later[0].status == status else later)]
 
     def _take(self, n: int, told: dict[str, Any]) -> None:
@@ -67,7 +67,7 @@ class Trails:
             return
         changes = self._changes.setdefault(id, [])
         if not changes or changes[-1].status != status:
-            changes.append(Change(status, n))
+            changes.append(TaskChange(status, n))
             del changes[:-MOST_CHANGES]
         if len(self._changes) > MOST_TASKS:
             del self._changes[next(iter(self._changes))]

@@ -17,7 +17,7 @@ from inspector.protocol.formvalues import json_of
 from inspector.text import safe
 from inspector.tui.advice import told
 from inspector.tui.work.catalog_item import NO_ARGUMENTS, CatalogItem
-from inspector.tui.work.outcome import Answer, of_call, of_request
+from inspector.tui.work.outcome import ShownOutcome, of_call, of_request
 
 KEPT = 300
 """Items whose work is kept, beside those with a call in flight."""
@@ -42,7 +42,7 @@ class Past:
     role: str
     request_n: int = 0
     """Its request in the journal of this session, or 0."""
-    answer: Answer | None = None
+    answer: ShownOutcome | None = None
     """Its result, unless that is large: then it is read from the journal."""
 
 
@@ -53,7 +53,7 @@ class Work:
         self.catalog_item = item
         self.form: Form | None = None
         self.call: CallState | None = None
-        self.answer: Answer | None = None
+        self.answer: ShownOutcome | None = None
         self.sent: Any = None
         """The arguments of the newest call."""
         self.past: list[Past] | None = None
@@ -69,7 +69,7 @@ class Work:
         """Why the newest request could not be sent, or a subscription not be made."""
         self.recorded = (0, 0, False)
         """Of a recording: the request that is shown, its answer, and whether that was still to come."""
-        self._read_back: dict[int, Answer] | None = None
+        self._read_back: dict[int, ShownOutcome] | None = None
         self.pinned = 0
         """Of a recording: the request that was asked for, instead of the newest; 0 for none."""
 
@@ -98,7 +98,7 @@ class Work:
         if self.form is not None and item.schema != before:
             self.form = Form.from_schema(item.schema or NO_ARGUMENTS, self.form.value())
 
-    def answer_to(self, arguments: Any, journal: Journal) -> tuple[Answer | None, bool]:
+    def answer_to(self, arguments: Any, journal: Journal) -> tuple[ShownOutcome | None, bool]:
         """Return the result to show beside these arguments, and whether it is the answer to them.
 
         That of the newest call with these arguments in this session; where there is none, the newest result.
@@ -115,7 +115,7 @@ class Work:
             self._read_back = self._read_back or {}
             if past.request_n not in self._read_back:
                 # One at a time: it is large.
-                answer = Answer(outcome, self.catalog_item.output_schema)
+                answer = ShownOutcome(outcome, self.catalog_item.output_schema)
                 answer.tab = self.view
                 self._read_back = {past.request_n: answer}
             return self._read_back[past.request_n], True
@@ -251,7 +251,7 @@ def settle(work: Work, journal: Any) -> bool:
     known = work.answer.outcome if work.answer is not None else None
     if known is not None and known.request_n == call.n and known.late == call.late:
         return False
-    work.answer = Answer(of_call(call, journal), work.catalog_item.output_schema)
+    work.answer = ShownOutcome(of_call(call, journal), work.catalog_item.output_schema)
     work.answer.tab = work.view
     if 0 < call.answer_n <= journal.index.count and journal.index.size(call.answer_n) > LARGE:
         call.drop_value()

@@ -15,6 +15,7 @@ from textual.widget import Widget
 
 from inspector.protocol.form import UNSET, Field, Form
 from inspector.text import lines
+from inspector.tui.available_verbs import binds
 from inspector.tui.keymap import bindings
 from inspector.tui.themes import ascii_only, palette, signs_now
 from inspector.tui.widgets import paint
@@ -276,7 +277,7 @@ class FieldFrame(Widget):
 
     def on_key(self, event: events.Key) -> None:
         """Let no letter become an action of a pane or the app: whoever fills in a form may believe to be typing."""
-        if event.is_printable and not self.takes_text and event.key not in self._bindings.key_to_bindings:
+        if event.is_printable and not self.takes_text and not binds(self, event.key):
             event.stop()
             event.prevent_default()
 

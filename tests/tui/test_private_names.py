@@ -1,0 +1,85 @@
+"""Private names of libraries: each is used in one module, which says why, and is there in the version installed."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import re
+from pathlib import Path
+
+import httpcore
+from textual.scrollbar import ScrollBar
+
+import inspector.tui
+
+TUI = Path(inspector.tui.__file__).parent
+USES = {
+    "app": {
+        "_close_messages_no_wait", "_exception", "_exception_event", "_exit", "_handle_exception", "_return_code", "_shutdown",
+        "_workers",
+    },
+    "palette": {"_gather_commands", "_list_visible", "_select_or_command", "_start_no_matches_countdown"},
+    "available_verbs": {"_bindings"},
+    "themes": {"_context"},
+    "unexpected": {"_app", "_remove_worker"},
+}  # fmt: skip
+"""Private names of Textual by the module of `inspector.tui` that uses them. Another module asks one of these."""
+PRIVATE = re.compile(r"(?<!\w)_[a-z]\w*")
+OWN = re.compile(r"(?:self|cls|super\(\))\.(_[a-z]\w*)|def (_[a-z]\w*)")
+FOREIGN = re.compile(r"(?!self|cls)\b[a-z]\w*\._(?P<name>bindings|context)\b")
+
+
+def names_of(kind: type) -> set[str]:
+    """The private members that a class has from Textual: those of the classes, and those that their methods set."""
+    bases = [base for base in kind.__mro__ if base.__module__.startswith("textual")]
+    found = {name for base in bases for name in vars(base)}
+    for base in bases:
+        found |= set(re.findall(r"self\.(_[a-z]\w*)\b", inspect.getsource(base)))
+    return {name for name in found if PRIVATE.fullmatch(name)}
+
+
+def used() -> dict[str, set[str]]:
+    """The private names of Textual that each module of the interface uses."""
+    found: dict[str, set[str]] = {}
+    for module in pkgutil.walk_packages(inspector.tui.__path__, "inspector.tui."):
+        loaded = importlib.import_module(module.name)
+        name = module.name.removeprefix("inspector.tui.")
+        text = inspect.getsource(loaded)
+        for kind in vars(loaded).values():
+            if inspect.isclass(kind) and kind.__module__ == module.name:
+                mentioned = {one or other for one, other in OWN.findall(inspect.getsource(kind))}
+                found.setdefault(name, set()).update(mentioned & names_of(kind))
+        found.setdefault(name, set()).update(f"_{match['name']}" for match in FOREIGN.finditer(text))
+    return {name: names for name, names in found.items() if names}
+
+
+def test_each_private_name_of_textual_is_used_where_it_is_said_and_is_still_there() -> None:
+    assert used() == USES
+
+
+def test_scrollbars_still_take_their_renderer_from_their_class() -> None:
+    assert "self.renderer" in inspect.getsource(ScrollBar)
+    writers = [path.name for path in TUI.rglob("*.py") if "ScrollBar.renderer =" in path.read_text(encoding="utf-8")]
+    assert writers == ["scrollbars.py"]
+
+
+def test_the_app_that_runs_is_asked_for_in_one_module() -> None:
+    askers = [path.name for path in TUI.rglob("*.py") if "active_app" in path.read_text(encoding="utf-8")]
+    assert askers == ["themes.py"]
+    from textual._context import active_app
+
+    assert active_app.name == "active_app"
+
+
+def test_what_makes_connections_is_still_there() -> None:
+    """`AsyncConnectionPool.create_connection` is not in the documentation of httpcore."""
+    parameters = list(inspect.signature(httpcore.AsyncConnectionPool.create_connection).parameters)
+    assert parameters == ["self", "origin"]
+    package = TUI.parent
+    users = [
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        if re.search(r"httpcore\._[a-z]|AsyncConnectionPool", path.read_text(encoding="utf-8"))
+    ]
+    assert users == ["transports/http_client.py"]
