@@ -53,8 +53,9 @@ lock: $(READY) ## write the versions that `make` installs, and the tests run wit
 	tests/uv pip compile --quiet --universal --extra dev --python-version 3.11 --upgrade --no-header --no-annotate \
 		--output-file tests/versions/tested.txt pyproject.toml
 
-fuzz: $(READY) ## the property tests, on examples that were not tried before
-	HYPOTHESIS_PROFILE=fuzz $(PYTEST) -m hypothesis
+MINUTES := 60
+fuzz: $(READY) ## the property tests, on examples that were not tried before, for MINUTES=60
+	$(BIN)/python -m tests.fuzz --minutes $(MINUTES)
 
 lint: $(READY) ## style, layers, known faults of dependencies
 	$(BIN)/ruff check .
