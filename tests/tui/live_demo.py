@@ -67,7 +67,8 @@ class Ticking(Stage):
 
     def tick(self) -> None:
         for pane in self.panes:
-            pane.tick()
+            if pane.is_attached:  # The app is taken down while its timer runs.
+                pane.tick()
 
 
 class Desk(Ticking):
