@@ -93,7 +93,7 @@ def _ascii_host(host: str) -> str:
         return host
     try:
         ascii_host = host.encode("idna").decode("ascii") if not host.isascii() else host
-        host.encode("idna")
+        ascii_host.encode("idna")  # Also what is ASCII only now: “․” (U+2024) has become a full stop.
     except UnicodeError:
         raise ValueError(f"“{host[:100]}” is no host name") from None
     if not _HOST.match(ascii_host):

@@ -1,7 +1,7 @@
 """URLs of endpoints: what is taken, what is refused, what goes on the wire, which proxy is used."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from inspector.transports.base import HttpOptions
@@ -54,6 +54,8 @@ def test_what_is_no_url_is_refused_with_a_reason(text):
 
 
 @given(st.text())
+@example("http://\u2024/")
+@example("\u2024")
 def test_no_text_gets_anything_but_a_url_or_a_reason(text):
     try:
         url = parse_url("http://" + text)
