@@ -10,6 +10,7 @@ looking took a fifth of the time.
 
 import gc
 import os
+import signal
 import sys
 
 from hypothesis import HealthCheck, settings
@@ -19,6 +20,10 @@ settings.register_profile("dev", deadline=None, max_examples=15, suppress_health
 settings.register_profile("ci", deadline=None, max_examples=40, suppress_health_check=SLOW, derandomize=True)
 settings.register_profile("fuzz", deadline=None, max_examples=400, suppress_health_check=SLOW, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # So it is in a job that a shell started in the background; tests that interrupt would wait for ever.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
