@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 from contextlib import suppress
 from pathlib import Path
 
-from inspector.config import paths
+from inspector.config import files, paths
 from inspector.errors import ConfigError
 
 WAIT_SECONDS = 30.0
@@ -41,7 +40,7 @@ class Lock:
             async with asyncio.timeout(seconds):
                 # A lock that is free is told to nobody but a thread that waits for it, and cannot be made to stop.
                 while self._descriptor < 0:
-                    if _lock(descriptor):
+                    if files.try_lock(descriptor):
                         self._descriptor = descriptor
                     else:
                         await asyncio.sleep(_POLL_SECONDS)
@@ -58,22 +57,3 @@ class Lock:
             with suppress(OSError):
                 os.close(self._descriptor)
             self._descriptor = -1
-
-
-def _lock(descriptor: int) -> bool:
-    """Lock a file for as long as it is open; False where another has. Raises OSError where that cannot be done."""
-    if sys.platform == "win32":
-        import msvcrt
-
-        try:
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        except PermissionError:
-            return False
-        return True
-    import fcntl
-
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from pathlib import Path
 from typing import IO, Any
 
@@ -132,3 +133,25 @@ def nearest(word: str, known: list[str]) -> str:
     folded = {name.casefold(): name for name in known[:_MOST_CANDIDATES]}
     found = difflib.get_close_matches(word[:200].casefold(), folded, n=1, cutoff=0.6)
     return folded[found[0]] if found else ""
+
+
+def try_lock(descriptor: int) -> bool:
+    """Lock a file for as long as it is open; False where another has the lock. Raises OSError where it cannot be done.
+
+    The system keeps the lock, so that a process which dies gives it away.
+    """
+    if sys.platform == "win32":
+        import msvcrt
+
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except PermissionError:
+            return False
+        return True
+    import fcntl
+
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -11,8 +11,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -40,6 +42,9 @@ _SCHEMAS_LOOKED_AT = 200_000
 _MOST_PATTERNS = 20
 _WORDS_LOOKED_AT = 64
 _SECRET: Any = object()
+_WRITING = threading.Lock()
+_LOCK_SECONDS = 1.0
+"""How long another process may write; then this one writes without the lock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,9 +214,26 @@ class ServerMemory:
         return _object(found)
 
     def _change(self, change: Callable[[dict[str, Any]], object]) -> bool:
-        # Read again each time: another window may have written since.
-        data = self._read()
-        change(data)
+        with self._alone():
+            # Read again each time: another window may have written since.
+            data = self._read()
+            change(data)
+            return self._write(data)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep other threads and processes from writing: what they wrote between a read and a write would be lost."""
+        with _WRITING, ExitStack() as opened:
+            with suppress(OSError, ConfigError):
+                paths.private_folder(self._folder)
+                descriptor = os.open(self._folder / ".lock", os.O_RDWR | os.O_CREAT, 0o600)
+                opened.callback(os.close, descriptor)
+                until = time.monotonic() + _LOCK_SECONDS
+                while not files.try_lock(descriptor) and time.monotonic() < until:
+                    time.sleep(0.005)
+            yield
+
+    def _write(self, data: dict[str, Any]) -> bool:
         try:
             content = json.dumps(data, allow_nan=False).encode("ascii")
             if len(content) > _FILE_BYTES:

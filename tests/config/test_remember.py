@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ def memory(tmp_path: Path) -> ServerMemory:
 
 
 def file_of(tmp_path: Path) -> Path:
-    (path,) = (tmp_path / "memory").iterdir()
+    (path,) = (tmp_path / "memory").glob("*.json")
     return path
 
 
@@ -62,6 +63,17 @@ def test_two_windows_do_not_undo_each_other(memory: ServerMemory, tmp_path: Path
     memory.remember_call("a", {"x": 1}, ok=True)
     other.remember_call("b", {"x": 2}, ok=True)
     assert (memory.last_arguments("b"), other.last_arguments("a")) == ({"x": 2}, {"x": 1})
+
+
+def test_windows_that_write_at_the_same_time_lose_nothing(memory: ServerMemory, tmp_path: Path) -> None:
+    def write(window: int) -> None:
+        mine = ServerMemory(TARGET, tmp_path / "memory")
+        for each in range(25):
+            assert mine.remember_view(f"tool-{window}-{each}", "raw")
+
+    with ThreadPoolExecutor(4) as windows:
+        list(windows.map(write, range(4)))
+    assert all(memory.view(f"tool-{window}-{each}") == "raw" for window in range(4) for each in range(25))
 
 
 def test_the_last_twenty_different_calls_stay(memory: ServerMemory) -> None:

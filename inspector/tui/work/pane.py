@@ -134,11 +134,11 @@ class WorkPane(Container):
     def on_unmount(self) -> None:
         # Here and not on leaving by a key: a session also ends by a signal or with its terminal.
         self.work_items.keep_drafts()
+        self.work_items.finish_writing()
 
     def _go_to(self, work: Work) -> None:
         if self.work is not None and self.work.is_edited:
-            keep = partial(self.work_items.keep_drafts, self.work)
-            self.run_worker(keep, thread=True, group="memory", exit_on_error=False)
+            self.work_items.keep_drafts(self.work)
         self.work = work
         self._edits = self.request.edits
         self.request.crumb = TITLES[work.catalog_item.list_name] if self.screen.has_class("-narrow") else ""
@@ -248,8 +248,7 @@ class WorkPane(Container):
         work = self.work
         if work is not None and work.view != event.view:
             work.view = event.view
-            keep = partial(self.work_items.keep_view, work.catalog_item, event.view)
-            self.run_worker(keep, thread=True, group="memory", exit_on_error=False)
+            self.work_items.keep_view(work.catalog_item, event.view)
 
     def on_request_pane_edited(self, event: RequestPane.Edited) -> None:
         event.stop()
@@ -309,9 +308,7 @@ class WorkPane(Container):
             if work.form is not None and work.form.value() in (work.sent, UNSET):
                 work.is_edited, work.draft = False, UNSET
             work.remember(past_of(work, work.sent, self.session.journal))
-            ok = answer.outcome.kind == "result"
-            keep = partial(self.work_items.keep, work.catalog_item, work.sent, ok)
-            self.run_worker(keep, thread=True, group="memory", exit_on_error=False)
+            self.work_items.keep(work.catalog_item, work.sent, answer.outcome.kind == "result")
         if work is self.work:
             self.request.redraw()
 
@@ -524,8 +521,7 @@ class WorkPane(Container):
 
     def keep_roots(self, uris: tuple[str, ...] | None) -> None:
         """Answer this server's requests for roots with these URIs, in later sessions too; None: ask again."""
-        keep = partial(self.work_items.keep_roots, uris)
-        self.run_worker(keep, thread=True, group="memory", exit_on_error=False)
+        self.work_items.keep_roots(uris)
 
     def on_question_pane_answered(self, event: QuestionPane.Answered) -> None:
         """Go on to the next question of the same call, or back to the call."""

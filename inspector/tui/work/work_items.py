@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from inspector.client.engine.pending_requests import Call
@@ -130,12 +133,14 @@ class Work:
 class Works:
     """The work of a session by item, with what is remembered of it between sessions.
 
-    Reading and writing the memory touches files: call `recall` and `keep` in a thread.
+    `recall` and `view` read files: call them in a thread. The `keep` methods return at once. One thread writes what
+    they keep, in their order, and `finish_writing` waits for it: what was kept before the end of a session stays kept.
     """
 
     def __init__(self, memory: ServerMemory | None) -> None:
         self._memory = memory
         self._lock = threading.Lock()
+        self._writer: ThreadPoolExecutor | None = None
         self._work_items: OrderedDict[tuple[str, str], Work] = OrderedDict()
 
     def of(self, item: CatalogItem) -> Work:
@@ -194,8 +199,7 @@ class Works:
                 value = work.form.value()
                 found[item.memory_key] = (value if isinstance(value, dict) else {}, item.schema)
         if found and self._memory is not None:
-            with self._lock:
-                self._memory.remember_drafts(found)
+            self._write(partial(self._memory.remember_drafts, found))
 
     def view(self, item: CatalogItem) -> str:
         """Return the view in which results of an item open, as it is remembered from earlier sessions."""
@@ -207,20 +211,33 @@ class Works:
     def keep_view(self, item: CatalogItem, view: str) -> None:
         """Remember the view in which results of an item open."""
         if self._memory is not None and item.address:
-            with self._lock:
-                self._memory.remember_view(item.memory_key, view)
+            self._write(partial(self._memory.remember_view, item.memory_key, view))
 
     def keep_roots(self, uris: tuple[str, ...] | None) -> None:
         """Answer this server's requests for roots with these URIs from now on; None: ask again."""
         if self._memory is not None:
-            with self._lock:
-                self._memory.remember_roots(uris)
+            self._write(partial(self._memory.remember_roots, uris))
 
     def keep(self, item: CatalogItem, arguments: Any, ok: bool) -> None:
         """Remember a call for later sessions, without what is secret."""
         if self._memory is not None and isinstance(arguments, dict) and item.schema is not None and item.address:
-            with self._lock:
-                self._memory.remember_call(item.memory_key, arguments, ok=ok, schema=item.schema)
+            keep = partial(self._memory.remember_call, item.memory_key, arguments, ok=ok, schema=item.schema)
+            self._write(keep)
+
+    def _write(self, keep: Callable[[], bool]) -> None:
+        if self._writer is None:
+            self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="memory")
+        self._writer.submit(self._locked, keep)
+
+    def _locked(self, keep: Callable[[], bool]) -> None:
+        with self._lock:
+            keep()
+
+    def finish_writing(self) -> None:
+        """Wait until everything that was kept is in its file."""
+        if self._writer is not None:
+            self._writer.shutdown()
+            self._writer = None
 
 
 def past_of(work: Work, arguments: Any, journal: Journal) -> Past:
