@@ -1,0 +1,123 @@
+"""The rules of writing that a pattern can check, over every text of the project: `python -m tests.words [PATH…]`.
+
+It reads the comments, strings, docstrings and names of Python files, and the prose of Markdown files (not their code
+blocks). `tests/test_words.py` runs it over everything.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import subprocess
+import sys
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+MOST_WORDS = 20
+"""Words in the first line of a docstring."""
+LINE = 100
+"""Characters in a line of the docs, tables, links and code blocks excepted."""
+
+WORDS = {
+    r"\bis no\b(?! longer| more than| less than)": 'write "is not a"',
+    r"\b(?:nobody|somebody|anybody)\b": "name who does it",
+    r"\b[Ww]hoever\b": "name who does it",
+    r"\banew\b": 'write "again"',
+    r"\bmend(?:s|ed|ing)?\b": 'write "fix"',
+    r"\bin the place of\b": 'write "instead of"',
+    r"\bby the words of\b": 'write "according to"',
+    r"\bfor want of\b": 'write "because … is missing"',
+    r"\bcome by\b": 'write "get"',
+    r"\bis left out\b|\bare left out\b|\bwas left out\b": 'write "is not set", "is missing", or "omits"',
+    r"\bwaited for no more\b|\bno more asked\b": 'write "timed out"',
+}
+RIDDLE = re.compile(r"(?:^|(?<=[.!] ))(?:What|Who|That which)\s(?![^.!?\n]*\?)[^.!?]*", re.MULTILINE)
+"""A sentence that begins with What or Who and does not ask anything."""
+NAMES = {"nobody", "somebody", "anybody", "whoever", "anew", "mend", "mends", "mended"}
+
+EXCEPTIONS: tuple[tuple[str, str], ...] = (
+    ("tests/words.py", ""),
+    ("tests/test_words.py", ""),
+)
+"""(path, part of the text): texts of others that stay as they are, such as quotations of a specification."""
+
+
+def faults(path: Path) -> Iterator[tuple[int, str, str]]:
+    """Yield (line, text, what to write instead) for each place of one file that breaks a rule."""
+    content = path.read_text(encoding="utf-8")
+    yield from _markdown(content) if path.suffix == ".md" else _python(content)
+
+
+def _python(content: str) -> Iterator[tuple[int, str, str]]:
+    for token in tokenize.generate_tokens(io.StringIO(content).readline):
+        if token.type == tokenize.NAME:
+            if NAMES & set(token.string.lower().split("_")):
+                yield token.start[0], token.string, "rename it"
+        elif token.type in _TEXT:
+            yield from _prose(token.string, token.start[0])
+    for node in ast.walk(ast.parse(content)):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            text = ast.get_docstring(node)
+            if text:
+                yield from _docstring(text, getattr(node, "lineno", 1))
+
+
+_TEXT = {tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)}
+
+
+def _docstring(text: str, line: int) -> Iterator[tuple[int, str, str]]:
+    first = text.split("\n\n")[0].split(". ")[0]
+    if len(first.split()) > MOST_WORDS:
+        yield line, first[:80], f"a first sentence of at most {MOST_WORDS} words"
+    for found in RIDDLE.finditer(first):
+        yield line, found[0][:80], "begin with the subject and a verb"
+
+
+def _markdown(content: str) -> Iterator[tuple[int, str, str]]:
+    in_code = False
+    for n, line in enumerate(content.splitlines(), 1):
+        if line.lstrip().startswith("```"):
+            in_code = not in_code
+        elif not in_code:
+            yield from _prose(line, n)
+            for found in RIDDLE.finditer(re.sub(r"^[#>*\-|\s\d.]+", "", line)):
+                yield n, found[0][:80], "begin with the subject and a verb"
+            if len(line) > LINE and not line.startswith("|") and "](" not in line:
+                yield n, line[:80], f"at most {LINE} characters in a line"
+
+
+def _prose(text: str, line: int) -> Iterator[tuple[int, str, str]]:
+    for pattern, instead in WORDS.items():
+        for found in re.finditer(pattern, text):
+            start = text.rfind("\n", 0, found.start()) + 1
+            yield (
+                line + text.count("\n", 0, found.start()),
+                text[start : found.end() + 40].split("\n")[0].strip(),
+                instead,
+            )
+
+
+def files(*under: str) -> list[Path]:
+    """Return the Python and Markdown files that git knows, below `under` or all."""
+    found = subprocess.run(["git", "ls-files", *under], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return [ROOT / name for name in found.split("\n") if name.endswith((".py", ".md"))]
+
+
+def all_faults(*under: str) -> list[str]:
+    """Return a line for each fault that is not an exception."""
+    found = []
+    for path in files(*under):
+        name = path.relative_to(ROOT).as_posix()
+        for line, text, instead in faults(path):
+            if not any(name == place and part in text for place, part in EXCEPTIONS):
+                found.append(f"{name}:{line}: {text!r}: {instead}")
+    return found
+
+
+if __name__ == "__main__":
+    lines = all_faults(*sys.argv[1:])
+    print("\n".join(lines))
+    raise SystemExit(bool(lines))
