@@ -1,6 +1,6 @@
-"""The pytest plugin: sessions with MCP servers in tests, recorded the first time and replayed afterwards.
+"""The pytest plugin: sessions with MCP servers in tests, recorded once and replayed afterwards.
 
-Every run of pytest loads this module, so it imports nothing that is not loaded anyway. See docs/pytest.md.
+Every run of pytest loads this module, so it imports only modules that are loaded anyway. See docs/pytest.md.
 """
 
 from __future__ import annotations
@@ -31,23 +31,24 @@ _EVENTS_SHOWN = 30
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--mcp-record` and the settings of the ini file."""
+    """Add `--mcp-record` and the settings of the ini file."""
     group = parser.getgroup("mcp", "sessions with MCP servers (inspector)")
     group.addoption(
         "--mcp-record",
         choices=MODES,
         default=None,
         help="once: record what has no recording, replay the rest (default); new-episodes: replay what is recorded, "
-        "ask the servers for the rest and append it; none: replay only; rewrite: record again; check: ask the servers "
-        f"and compare with the recordings; live: ask, record nothing. Also {VARIABLE}.",
+        "request the rest from the servers and append it; none: replay only; rewrite: record again; check: run "
+        "against the servers and compare with the recordings; live: run against the servers, record nothing. "
+        f"Also {VARIABLE}.",
     )
     parser.addini("mcp_record", "the mode of --mcp-record", default="")
-    parser.addini("mcp_recordings", "folder of the recordings, beside each test file", default="recordings")
+    parser.addini("mcp_recordings", "folder of the recordings, relative to each test file", default="recordings")
     parser.addini("mcp_target", "the server of tests that name none", default="")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The marker; and the asynchronous fixture, where pytest-asyncio is in use."""
+    """Register the markers, and the asynchronous fixture if pytest-asyncio is in use."""
     config.addinivalue_line(
         "markers",
         "mcp(target, **options): the server of the fixtures `inspector_mcp`, `inspector_session` and "
@@ -55,8 +56,8 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     config.addinivalue_line(
         "markers",
-        "mcp_check(target, only=…, skip=…, allow_calls=…, fail_on=…): the server is checked before the test, which "
-        "fails with what is found",
+        "mcp_check(target, only=…, skip=…, allow_calls=…, fail_on=…): check the server before the test, which fails "
+        "with the findings",
     )
     plugin = sys.modules.get("pytest_asyncio.plugin")
     if plugin is not None and config.pluginmanager.is_registered(plugin):
@@ -64,13 +65,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _asynchronous() -> object:
-    """A plugin with the fixture that only pytest-asyncio can run."""
+    """Return a plugin with the fixture that only pytest-asyncio can run."""
     import pytest_asyncio
 
     class Asynchronous:
         @pytest_asyncio.fixture
         async def inspector_session(self, inspector_mcp: Mcp) -> AsyncIterator[Session]:
-            """The session with the marker's server, recorded the first time and replayed afterwards."""
+            """The session with the marker's server, recorded once and replayed afterwards."""
             taped = inspector_mcp.recorded()
             async with taped as session:
                 yield session
@@ -78,7 +79,7 @@ def _asynchronous() -> object:
 
         @pytest.fixture
         def mcp_session(self, request: pytest.FixtureRequest) -> Any:
-            """The old name of `inspector_session`. A fixture of this name from anywhere else wins."""
+            """The old name of `inspector_session`. Another plugin's fixture of this name takes precedence."""
             return _yielding(request, "mcp_session", "inspector_session")
 
     return Asynchronous()
@@ -100,12 +101,12 @@ def inspector_server(inspector_mcp: Mcp) -> Callable[..., TapedServer]:
 
 @pytest.fixture
 def mcp(request: pytest.FixtureRequest) -> Any:
-    """The old name of `inspector_mcp`. A fixture of this name from anywhere else wins."""
+    """The old name of `inspector_mcp`. Another plugin's fixture of this name takes precedence."""
     return _yielding(request, "mcp", "inspector_mcp")
 
 
 def _yielding(request: pytest.FixtureRequest, name: str, ours: str) -> Any:
-    """The fixture `name` of another plugin if there is one, else our own.
+    """Return another plugin's fixture `name` if there is one, else our own.
 
     Test modules and conftest files override a plugin's fixtures anyway; between plugins the order of loading decides.
     """
@@ -118,33 +119,33 @@ def _yielding(request: pytest.FixtureRequest, name: str, ours: str) -> Any:
 
 
 class Mcp:
-    """The fixture `inspector_mcp`. What it gives is used with `with` or `async with`, as docs/pytest.md says.
+    """The fixture `inspector_mcp`. Use what it returns with `with` or `async with`, as in docs/pytest.md.
 
-    Relative paths begin at the test file.
+    Relative paths start at the test file.
     """
 
     def __init__(self, node: pytest.Item, config: pytest.Config) -> None:
         self.mode: Mode = _mode(config)
-        """What `recorded` does."""
+        """The mode of `recorded`."""
         marker = node.get_closest_marker("mcp")
         self.target: str | Sequence[str] = marker.args[0] if marker and marker.args else config.getini("mcp_target")
-        """The server that is meant where none is named."""
+        """The default server."""
         self._options: dict[str, Any] = dict(marker.kwargs) if marker else {}
         self.failed = False
-        """The test has failed."""
+        """Whether the test has failed."""
         self._test = node.path
         self._folder = node.path.parent / config.getini("mcp_recordings") / node.path.stem
         self._name = _file_name(node.nodeid.partition("::")[2])
         self._count = 0
         self._sessions: list[Session] = []
         self._taped: list[Taped | TapedServer] = []
-        # Node ids begin at the root folder; pytest takes paths from where it was started.
+        # Node ids start at the root folder; pytest resolves paths from the folder where it was started.
         where = os.path.relpath(node.path, config.invocation_params.dir)
         test = shlex.quote(f"{where}::{node.nodeid.partition('::')[2]}")
         self._accept = f"pytest --mcp-record=rewrite {test}"
 
     def open(self, target: str | Sequence[str] | None = None, **options: Any) -> Session:
-        """A session with the live server; `options` are those of `inspector.open`."""
+        """Return a session with the live server; `options` are those of `inspector.open`."""
         import inspector
 
         session = inspector.open(self._server(target), **{**self._options, **options})
@@ -161,10 +162,10 @@ class Mcp:
         patterns: Iterable[str] = (),
         **options: Any,
     ) -> Taped:
-        """A session that is recorded or replayed, as the mode says.
+        """Return a session that is recorded or replayed, depending on the mode.
 
-        `name` is that of the recording; else it has the test's. `ignore`, `unordered` and `patterns` say what may
-        differ with the mode `check`.
+        `name` is the recording's name; by default the test's. `ignore`, `unordered` and `patterns` say what may differ
+        with the mode `check`.
         """
         from inspector.library.cassettes import Taped
 
@@ -184,7 +185,7 @@ class Mcp:
         patterns: Iterable[str] = (),
         **options: Any,
     ) -> TapedServer:
-        """A recorded server for a client that is not ours: `url` and `command`. Parameters are those of `recorded`."""
+        """Return a recorded server for another client: `url` and `command`. Parameters are those of `recorded`."""
         from inspector.library.cassettes import TapedServer
 
         rules = _rules(ignore, unordered, patterns)
@@ -194,14 +195,14 @@ class Mcp:
         return made
 
     def _recording(self, name: str) -> Path:
-        """The file of the next recording."""
+        """Return the path of the next recording."""
         self._count += not name
         number = f"-{self._count}" if self._count > 1 and not name else ""
         path: Path = self._folder / f"{_file_name(name) if name else self._name}{number}.mcp.jsonl"
         return path
 
     def replay(self, path: str | os.PathLike[str], **options: Any) -> Session:
-        """A session that is answered from a recording."""
+        """Return a session that is answered from a recording."""
         import inspector
 
         session = inspector.open(str(self._beside(path)), **options)
@@ -209,13 +210,13 @@ class Mcp:
         return session
 
     def serve(self, path: str | os.PathLike[str], **options: Any) -> MockServer:
-        """A mock server for the client that is tested: `url`, `command`, `report`."""
+        """Return a mock server for the client under test: `url`, `command`, `report`."""
         import inspector
 
         return inspector.serve(self._beside(path), **options)
 
     def recording(self, path: str | os.PathLike[str]) -> Recording:
-        """A recording to look into."""
+        """Open a recording for reading."""
         import inspector
 
         return inspector.recording(self._beside(path))
@@ -229,20 +230,20 @@ class Mcp:
         unordered: Iterable[str] = (),
         patterns: Iterable[str] = (),
     ) -> None:
-        """Assert that a result, or any JSON value, is as expected, but for times, ids, cursors and the like.
+        """Assert that a result, or any JSON value, is as expected, except for times, ids, cursors and the like.
 
-        `ignore`: places that may be anything, such as `$.content[*].text`; `unordered`: lists in which order means
-        nothing; `patterns`: texts that count as equal.
+        `ignore`: places with any value, such as `$.content[*].text`; `unordered`: lists in any order; `patterns`: texts
+        that count as equal.
         """
         __tracebackhide__ = True
         from inspector.library.differences import differences
 
         lines = differences(_raw(expected), _raw(actual), _rules(ignore, unordered, patterns))
         if lines:
-            raise AssertionError("\n".join(["It is not as expected:", *lines]))
+            raise AssertionError("\n".join(["The value differs from the expected one:", *lines]))
 
     def sections(self) -> list[tuple[str, str]]:
-        """What the report of a test that failed says besides: what was not in a recording, and the last messages."""
+        """Return extra sections for a failed test's report: requests not in a recording, and the last messages."""
         taped = [session for each in self._taped if (session := getattr(each, "session", None)) is not None]
         sessions = [*self._sessions, *taped]
         missing = "\n".join(line for each in self._taped for line in each.missing())
@@ -257,7 +258,7 @@ class Mcp:
         found = target or self.target
         if not found:
             raise pytest.UsageError(
-                "No server is named: give a target, mark the test with @pytest.mark.mcp(TARGET), or set mcp_target."
+                "No server is set: pass a target, mark the test with @pytest.mark.mcp(TARGET), or set mcp_target."
             )
         return found
 
@@ -270,7 +271,7 @@ _KEY = pytest.StashKey[Mcp]()
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_call(item: pytest.Item) -> None:
-    """Where a test is marked with `mcp_check`, its server is checked first; several markers are several checks."""
+    """Check the server of a test marked with `mcp_check` before the test; one check per marker."""
     __tracebackhide__ = True
     for marker in item.iter_markers("mcp_check"):
         _check(item, marker)
@@ -288,7 +289,7 @@ def _check(item: pytest.Item, marker: pytest.Mark) -> None:
     for name in ("record", "baseline"):
         if isinstance(options.get(name), (str, os.PathLike)):
             options[name] = item.path.parent / options[name]
-    # Has a factory: so it is no loop that others find as theirs, and none is taken from them afterwards.
+    # With a loop_factory, the runner neither installs nor removes the thread's event loop.
     with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
         try:
             said = runner.run(check(named or _named(item), **options)).faults
@@ -299,17 +300,17 @@ def _check(item: pytest.Item, marker: pytest.Mark) -> None:
 
 
 def _named(item: pytest.Item) -> str | Sequence[str]:
-    """The server that is meant where a marker names none."""
+    """Return the default server for a marker without one."""
     marker = item.get_closest_marker("mcp")
     found: str | Sequence[str] = marker.args[0] if marker and marker.args else item.config.getini("mcp_target")
     if not found:
-        raise pytest.UsageError("No server is named: give mcp_check a target, or set mcp_target.")
+        raise pytest.UsageError("No server is set: pass a target to mcp_check, or set mcp_target.")
     return found
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
-    """A test that failed shows what was said."""
+    """Add the MCP messages to the report of a failed test."""
     outcome = yield
     made = item.stash.get(_KEY, None)
     report = outcome.get_result()
@@ -319,7 +320,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
 
 
 def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
-    """`assert result == …` says where the two differ."""
+    """Explain where two results of `assert result == …` differ."""
     results = sys.modules.get("inspector.library.results")
     if op != "==" or results is None or (not isinstance(left, results.Body) and not isinstance(right, results.Body)):
         return None
@@ -337,7 +338,7 @@ def _mode(config: pytest.Config) -> Mode:
 
 
 def _file_name(name: str) -> str:
-    """A name as that of a file; where not all of it can be in one, a digest tells names apart."""
+    """Return a name as a valid file name; a digest keeps changed names distinct."""
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:_LONGEST_NAME]
     if re.fullmatch(r"[\w.:\[\]-]+", name, re.ASCII) and len(plain) < _LONGEST_NAME:
         return plain
@@ -353,7 +354,7 @@ def _rules(ignore: Iterable[str], unordered: Iterable[str], patterns: Iterable[s
 
 
 def _raw(value: Any) -> Any:
-    """A result as the JSON value that it is."""
+    """Return the JSON value of a result."""
     results = sys.modules.get("inspector.library.results")
     return value.raw if results is not None and isinstance(value, results.Body) else value
 
@@ -366,7 +367,7 @@ def _transcript(session: Session) -> str:
     try:
         recording = session.recording
     except SessionLost:
-        return ""  # It was never connected.
+        return ""  # The session was never connected.
     lines = [f"{safe(repr(session))}"]
     shown = [n for n in range(1, len(recording) + 1) if recording.journal.index.kind(n) <= Kind.STDERR]
     if len(shown) > _EVENTS_SHOWN:

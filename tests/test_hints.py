@@ -145,9 +145,9 @@ def _own_texts(value: ast.expr) -> Iterator[ast.Constant]:
     [
         (Hint("Reconnect."), "Reconnect.", "Reconnect.", "Reconnect."),
         (
-            Hint("Allow more with ", Parameter.TIMEOUT.to("SECONDS"), "."),
-            "Allow more with --timeout SECONDS.", "Allow more with timeout=SECONDS.",
-            "Allow more with “timeout” in the settings.",
+            Hint("Allow more time with ", Parameter.TIMEOUT.to("SECONDS"), "."),
+            "Allow more time with --timeout SECONDS.", "Allow more time with timeout=SECONDS.",
+            "Allow more time with “timeout” in the settings.",
         ),
         (
             Hint("Try ", Parameter.ERA.to("legacy"), ", or ", Unset((Parameter.ERA, Parameter.PROTOCOL)), "."),

@@ -171,9 +171,9 @@ async def test_no_recording(mcp):
     assert "ToolResult == dict" in shown
     assert '$.content[0].text: expected "?", got "hello"' in shown
     assert "$.structuredContent.sum: expected 4, got 3" in shown
-    assert "No server is named" in shown
+    assert "No server is set" in shown
     assert "SpawnError" in shown
-    assert "RecordingError: There is no recording at" in shown
+    assert "RecordingError: No recording exists at" in shown
 
 
 def test_modes_come_from_the_command_line_the_environment_and_the_ini_file(run: Run) -> None:
@@ -261,8 +261,8 @@ def test_what_ran():
     assert "serverInfo" in shown
     assert '← {"jsonrpc": "2.0", "id": ' in shown
     assert "/no/such/program" in shown
-    assert "could not be checked: no check that was wanted had anything to look at" in shown
-    assert "there is no check or group “LIFE-99”" in shown
+    assert "could not be checked: none of the selected checks applied" in shown
+    assert "unknown check or group “LIFE-99”" in shown
     assert (run.folder / "run.mcp.jsonl").is_file()
 
 

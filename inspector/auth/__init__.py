@@ -1,1 +1,1 @@
-"""Authorization: flows that decide what to ask whom, without doing it, and the hands that do it."""
+"""Authorization: flows that decide each request and question without I/O, and the runner that performs them."""

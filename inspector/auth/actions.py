@@ -1,7 +1,7 @@
-"""What a flow may ask for, and what it gets back.
+"""The actions that an authorization flow yields, and their results.
 
-A flow is a generator: it yields an action, the runner performs it and sends the answer in, and what the flow returns is
-its result. It does no I/O of its own, so that every decision can be tested without a network.
+A flow is a generator: it yields an action, the runner performs it and sends the result in, and the flow's return value
+is its result. A flow does no I/O of its own, so every decision can be tested without a network.
 """
 
 from __future__ import annotations
@@ -17,23 +17,25 @@ T = TypeVar("T")
 
 
 class FetchFailed(AuthorizationNeeded):
-    """A fetch brought no answer: refused, timed out, too large, redirected elsewhere, or its URL is not fetched at all.
+    """A fetch failed: refused, timed out, too large, redirected to another origin, or its URL is not allowed.
 
-    Thrown into the flow at its `Fetch`. A flow that has another place to look goes on there.
+    Thrown into the flow at its `Fetch`. A flow with another URL to try continues there.
     """
 
 
 class Denied(AuthorizationNeeded):
-    """The person said no: did not consent, or cancelled. Thrown into the flow at what was asked."""
+    """The person declined consent or cancelled. Thrown into the flow at the action that waited."""
 
 
 class TimedOut(AuthorizationNeeded):
-    """The deadline passed while a person was waited for. Thrown into the flow at what was asked."""
+    """The deadline passed while the flow waited for a person. Thrown into the flow at the action that waited."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """Send one HTTP request. Answered with `Fetched`, whatever the status; `FetchFailed` is thrown for no answer."""
+    """Send one HTTP request. Its result is a `Fetched`, whatever the status; `FetchFailed` is thrown if no response
+    comes.
+    """
 
     method: str
     """`GET` or `POST`."""
@@ -41,106 +43,105 @@ class Fetch:
     fields: tuple[tuple[str, str], ...] = ()
     body: bytes = field(default=b"", repr=False)
     what: str = ""
-    """What is fetched, as a sentence names it: “the protected resource metadata”."""
+    """The resource as a sentence names it: “the protected resource metadata”."""
     named: bool = False
-    """The person, not a server, named this URL: it may be a private address (C-SEC-02)."""
+    """The person, not a server, gave this URL: it may be a private address (C-SEC-02)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """An HTTP answer, read to its end."""
+    """An HTTP response, read to its end."""
 
     status: int
     fields: tuple[tuple[str, str], ...]
     body: bytes = field(repr=False)
     url: str
-    """The URL that answered; another than was asked for after a redirect within the origin."""
+    """The URL that responded; after a redirect within the origin it differs from the requested one."""
 
     def values(self, name: str) -> list[str]:
-        """The values of all header fields called `name`, in order."""
+        """Return the values of all header fields called `name`, in order."""
         wanted = name.lower()
         return [value for field, value in self.fields if field.lower() == wanted]
 
 
 @dataclass(frozen=True, slots=True)
 class Listen:
-    """Be ready for the browser to come back. Answered with the redirect URI (str) at which it will be awaited.
+    """Listen for the browser's redirect. The result is the redirect URI (str) that the listener has.
 
-    `wanted` is a redirect URI that is known to the authorization server already, empty for none; where its port is
-    taken, another is answered, and the flow sees to it. With `fixed` there is no other: `AuthorizationNeeded` is
-    thrown then.
+    `wanted` is a redirect URI that the authorization server knows already, or empty. If its port is in use, the result
+    is another URI, which the flow must register. With `fixed`, `AuthorizationNeeded` is thrown instead.
     """
 
     wanted: str = ""
     fixed: bool = False
     why: str = ""
-    """Why somebody is needed, the beginning of a sentence, for where nobody is; empty: the first login."""
+    """Why a person is needed, as the start of an error message for runs without one. Empty: the first login."""
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """Let the person visit `url`, and wait for the browser to come back.
+    """Let the person visit `url`, and wait for the browser's redirect.
 
-    Answered with the whole URL (str) that it came back to, from the listener or pasted. What does not belong to this
-    request (`code.mismatch`) is refused and waited past. `Denied` or `TimedOut` may be thrown.
+    The result is the full redirect URL (str), received by the listener or pasted. A redirect that does not match this
+    request (`code.mismatch`) is rejected, and the wait continues. `Denied` or `TimedOut` may be thrown.
     """
 
     url: str
     redirect_uri: str
     host: str
-    """The host of `url`, to be named when consent is asked."""
+    """The host of `url`, shown when consent is asked."""
     state: str = field(repr=False)
-    """The request's `state`: an answer with another one, or with none, is not the answer (C-AUTH-22)."""
+    """The request's `state`: a response with another `state`, or without one, is rejected (C-AUTH-22)."""
     doubtful: str = ""
-    """The issuer whose registered client is not kept where the person gives up: it may be unknown there by now."""
+    """The issuer whose registered client is forgotten if the person gives up: the server may not know it any more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Show:
-    """Show the person a code to be entered on a page (RFC 8628 section 3.3). Answered with None; does not wait."""
+    """Show the person a code to enter on a page (RFC 8628 section 3.3). The result is None; does not wait."""
 
     url: str
     code: str
     host: str
     complete: str = ""
-    """A URL that has the code in it already, empty for none."""
+    """A URL that includes the code; empty if the server gave none."""
     seconds: float = 0
-    """How long the code is good; 0 where that is not known."""
+    """The code's lifetime in seconds; 0 if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Let `seconds` pass. Answered with None; `Denied` is thrown when the person cancels."""
+    """Wait for `seconds`. The result is None; `Denied` is thrown when the person cancels."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class AskClient:
-    """Ask the person for a client that is registered with `issuer`. Answered with a `Client`, or None for none."""
+    """Ask the person for a client that is registered with `issuer`. The result is a `Client`, or None."""
 
     issuer: str
     redirect_uri: str
-    """What the person must register for it."""
+    """The redirect URI that the person must register."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choose:
-    """Let the person choose one of several authorization servers. Answered with one of `issuers` (str)."""
+    """Let the person choose one of several authorization servers. The result is one of `issuers` (str)."""
 
     issuers: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """Learn a value before it can appear anywhere: it must never be recorded or shown. Answered with None."""
+    """Register a secret before it can appear anywhere: it must never be recorded or shown. The result is None."""
 
     value: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """Store this: the grant of (issuer, resource) is `grant` from now on; None forgets it. Answered with None."""
+    """Store `grant` for (issuer, resource); None deletes the stored one. The result is None."""
 
     issuer: str
     resource: str
@@ -149,7 +150,7 @@ class Keep:
 
 @dataclass(frozen=True, slots=True)
 class KeepClient:
-    """Store a client that was registered with `issuer`; None forgets it (C-AUTH-17). Answered with None."""
+    """Store a client that was registered with `issuer`; None deletes it (C-AUTH-17). The result is None."""
 
     issuer: str
     client: Client | None
@@ -157,9 +158,9 @@ class KeepClient:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """Look for the grant of (issuer, resource) in the store. Answered with a `Grant`, or None.
+    """Load the stored grant of (issuer, resource). The result is a `Grant`, or None.
 
-    With an empty issuer: the grant that was kept last for this `server`, whoever issued it.
+    With an empty issuer: the most recent grant for this `server`, from any issuer.
     """
 
     server: str
@@ -170,40 +171,41 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class StoredClient:
-    """Look for the client that is registered with `issuer` in the store. Answered with a `Client`, or None."""
+    """Load the stored client that is registered with `issuer`. The result is a `Client`, or None."""
 
     issuer: str
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One step of the ladder: an `auth` event in the journal. Answered with None. Never has a secret in it."""
+    """Record one step of the login: an `auth` event in the journal. The result is None. Never contains a secret."""
 
     step: str
-    """A stable word: see `STEPS`."""
+    """A stable identifier: see `STEPS`."""
     ok: bool
     text: str
-    """What was found or decided, in one sentence."""
+    """The finding or decision, in one sentence."""
     rule: str = ""
     """The rule behind the decision: `C-AUTH-10`, or a section of an RFC."""
     facts: tuple[tuple[str, Any], ...] = ()
-    """More to look at: names and JSON values."""
+    """Details: names and JSON values."""
     fix: str = ""
-    """Where it is not `ok`: what the server should have sent, or what the person can do (a `Hint`)."""
+    """For a failed step: what the server should have sent, or what the person can do (a `Hint`)."""
 
 
 STEPS = (
     "challenge", "resource", "server", "metadata", "issuer", "registration", "scope", "authorize", "callback", "device",
     "exchange", "token", "refresh", "stepup", "request", "revoke",
 )  # fmt: skip
-"""The steps that `Told` may name, in the order in which they come."""
+"""The steps that an action may record, in the order of a login."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Wait until no other process renews the login to `resource` by `issuer`, and keep others waiting from then on.
+    """Wait until no other process renews the login to `resource` by `issuer`, and hold the lock.
 
-    Until the next `Turn`, which may be `Turn()`, or the end of the flow. What was kept may be another afterwards.
+    The lock is held until the next action of this kind, which may be empty, or the end of the flow. The stored grant
+    may have changed when the lock is acquired.
     """
 
     issuer: str = ""
@@ -211,7 +213,7 @@ class Turn:
 
 
 Question = Fetch | Listen | Visit | AskClient | Choose | Stored | StoredClient
-"""Actions that are answered with a value."""
+"""Actions with a result."""
 
 Action = Question | Show | Wait | Secret | Keep | KeepClient | Turn | Told
 
@@ -220,7 +222,7 @@ Flow = Generator[Action, Any, T]
 
 
 class Refusal(Protocol):
-    """An answer of the MCP server that wants authorization, or more of it; the transports' `Refusal` is one."""
+    """A response of the MCP server that requires authorization or more scopes: the transports' `Refusal`."""
 
     @property
     def status(self) -> int:
@@ -236,16 +238,16 @@ class Refusal(Protocol):
 
     @property
     def method(self) -> str:
-        """The JSON-RPC method of what was refused; empty for a request without one."""
+        """The JSON-RPC method of the refused request; empty for a request without one."""
 
 
 def fetch(action: Fetch) -> Flow[Fetched]:
-    """Perform a fetch inside of a flow; `FetchFailed` for no answer."""
+    """Perform a fetch inside a flow; `FetchFailed` is raised if no response comes."""
     answer = yield action
     assert isinstance(answer, Fetched)
     return answer
 
 
 def told(step: str, text: str, *, ok: bool = True, rule: str = "", fix: str = "", **facts: Any) -> Flow[None]:
-    """Tell one step inside of a flow."""
+    """Record one step inside a flow."""
     yield Told(step, ok, text, rule, tuple(facts.items()), fix)

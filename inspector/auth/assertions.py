@@ -1,6 +1,6 @@
-"""Signatures: assertions by which a client says who it is, and proofs that a token's key is at hand.
+"""JWT signatures: client assertions for authentication, and DPoP proofs of a token's key.
 
-`joserfc` is imported when the first one is made. Sources: RFC 7523 sections 2.2 and 3, RFC 9449 sections 4 to 9.
+`joserfc` is imported at the first signature. Sources: RFC 7523 sections 2.2 and 3, RFC 9449 sections 4 to 9.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ ALGORITHMS = ("ES256", "RS256")
 """Algorithms of `private_key_jwt`, the preferred first."""
 
 LIFETIME = 120
-"""Seconds for which an assertion is good: enough for a slow network and a clock that is a little wrong."""
+"""Lifetime of an assertion in seconds: enough for a slow network and a slightly wrong clock."""
 
 PROOF_ALGORITHM = "ES256"
-"""The algorithm of DPoP proofs: every server that takes any takes it."""
+"""The algorithm of DPoP proofs: every server that supports DPoP supports it."""
 
 ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
@@ -28,23 +28,23 @@ ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 def client_assertion(
     client_id: str, audience: str, pem: str, algorithm: str, key_id: str, offered: tuple[str, ...] | None, now: float
 ) -> str:
-    """A signed JWT by which `client_id` authenticates at the authorization server `audience` (C-AUTH-40).
+    """Return a signed JWT that authenticates `client_id` at the authorization server `audience` (C-AUTH-40).
 
-    The audience is the issuer, as it is written. `algorithm` empty: the one that fits the key. Raises
-    `AuthorizationNeeded` for a key that cannot be used, without saying anything of it.
+    The audience is the issuer, unmodified. An empty `algorithm` selects the one that fits the key. Raises
+    `AuthorizationNeeded` for a key that cannot be used, without any part of the key.
     """
     key = _private(pem)
     fits = "ES256" if key.key_type == "EC" else "RS256"
     used = algorithm or fits
     if used not in ALGORITHMS or used != fits:
         raise AuthorizationNeeded(
-            f"The client key cannot sign with {used}: it is of type {key.key_type}.", hint=f"It signs with {fits}."
+            f"The client key cannot sign with {used}: it is of type {key.key_type}.", hint=f"Use {fits} for this key."
         )
     if offered is not None and used not in offered:
         names = ", ".join(offered[:8])
         raise AuthorizationNeeded(
-            f"The authorization server does not take signatures with {used} from clients.",
-            hint=f"It takes {names}: give a key of that kind.",
+            f"The authorization server does not accept {used} signatures from clients.",
+            hint=f"It accepts {names}. Use a key of that type.",
         )
     issued = int(now)
     claims = {
@@ -60,7 +60,7 @@ def client_assertion(
 
 
 def new_key() -> str:
-    """A new private key for DPoP proofs, as a JWK in JSON."""
+    """Return a new private key for DPoP proofs, as a JWK in JSON."""
     from joserfc.jwk import ECKey
 
     return json.dumps(ECKey.generate_key("P-256", private=True).as_dict(private=True))
@@ -73,7 +73,7 @@ def is_key(key: str) -> bool:
 
     try:
         found = ECKey.import_key(json.loads(key))
-        # Parts that do not belong together are noticed only when they are used.
+        # joserfc notices a mismatch between the key's parts only when it signs.
         proof(key, "GET", "https://localhost/", 0)
     except (ValueError, TypeError, KeyError, RecursionError, JoseError):
         return False
@@ -81,9 +81,9 @@ def is_key(key: str) -> bool:
 
 
 def proof(key: str, method: str, url: str, now: float, *, token: str = "", nonce: str = "") -> str:
-    """A DPoP proof for one HTTP request (RFC 9449 section 4.2), each with an id of its own.
+    """Return a DPoP proof for one HTTP request (RFC 9449 section 4.2), with a unique id.
 
-    `key` is from `new_key`; `url` loses query and fragment; `token` is the access token that goes along.
+    `key` is from `new_key`; query and fragment of `url` are removed; `token` is the access token of the request.
     """
     from joserfc.jwk import ECKey
 
@@ -103,7 +103,7 @@ def proof(key: str, method: str, url: str, now: float, *, token: str = "", nonce
 
 
 def claims_of(token: str) -> dict[str, Any] | None:
-    """The claims of a JWT, its signature unchecked: to be looked at, never to be trusted. None for what is no JWT."""
+    """Return the claims of a JWT without checking its signature: for display only. None if it is not a JWT."""
     pieces = token.split(".")
     if len(pieces) != 3 or len(token) > 1 << 16:
         return None
@@ -122,7 +122,7 @@ def _signed(header: dict[str, Any], claims: dict[str, Any], key: Any) -> str:
 
 
 def _private(pem: str) -> Any:
-    """The private key that a PEM text holds: EC on P-256, or RSA."""
+    """Return the private key in a PEM text: EC on P-256, or RSA."""
     from joserfc.errors import JoseError
     from joserfc.jwk import ECKey, RSAKey
 
@@ -134,6 +134,6 @@ def _private(pem: str) -> Any:
         if key.is_private and (kind is RSAKey or key.as_dict(private=False).get("crv") == "P-256"):
             return key
     raise AuthorizationNeeded(
-        "The client key cannot be used: it is no private key in PEM, on the curve P-256 or RSA.",
-        hint="Make one with: openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256",
+        "The client key cannot be used: it is not a PEM private key of type EC P-256 or RSA.",
+        hint="Create one with: openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256",
     )

@@ -1,7 +1,7 @@
-"""The whole of it: what is done when an MCP server wants authorization, or more of it.
+"""The complete authorization process, for an MCP server that requires a login or more scopes.
 
-`Authorization` is what is known of one MCP server. Its methods are flows, to be run one at a time: `ready` before a
-request, `answer` after a refusal, `log_in` and `log_out` when the person says so; `fields` is what a request carries.
+`Authorization` holds the state for one MCP server. Its methods are flows, to be run one at a time: `ready` before a
+request, `answer` after a refusal, `log_in` and `log_out` when the person asks for it; `fields` are a request's headers.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from inspector.errors import AuthorizationNeeded
 from inspector.text import safe
 
 MOST = 3
-"""Authorizations for one operation, after which it has failed for good (C-AUTH-34)."""
+"""Authorization attempts for one operation; after that many it has failed (C-AUTH-34)."""
 
 SETTLED = 60.0
-"""Seconds after which a token that is refused was good before: what comes then is another operation."""
+"""Seconds after which a refused token counts as accepted before: a later refusal belongs to another operation."""
 
 EARLY = 30.0
-"""Seconds before its end at which a token is renewed; for a short one, a tenth of its time."""
+"""Seconds before its expiry at which a token is refreshed; for a short-lived token, a tenth of its lifetime."""
 
 _UNKNOWN_CLIENT = ("invalid_client", "unauthorized_client")
-"""What token endpoints say of a client that they do not know; the second is what the Python SDK said for years."""
+"""Errors of token endpoints for an unknown client; the Python SDK sent the second for years."""
 
 
 @dataclass(slots=True)
 class _Effort:
-    """What was tried for one operation."""
+    """The attempts made for one operation."""
 
     tried: set[tuple[object, ...]] = field(default_factory=set)
     count: int = 0
@@ -44,12 +44,12 @@ class _Effort:
 
 
 class Authorization:
-    """What is known of one MCP server and of our way into it."""
+    """The authorization state for one MCP server."""
 
     def __init__(
         self, server: str, options: AuthOptions, *, revision: str = "", now: Callable[[], float] = time.time
     ) -> None:
-        """`server` is its URL. `revision` goes along with requests for metadata, where it is known (C-AUTH-11)."""
+        """`server` is its URL. `revision` is sent with metadata requests, if known (C-AUTH-11)."""
         self.server = urls.as_sent(server)
         self.options = options
         self.revision = revision
@@ -65,9 +65,9 @@ class Authorization:
     # Before a request
 
     def fields(self, method: str, url: str) -> list[tuple[str, str]]:
-        """The header fields that authorize one HTTP request to `url`; none while there is no token (C-AUTH-03).
+        """Return the headers that authorize one HTTP request to `url`; empty without a token (C-AUTH-03).
 
-        None either for another origin than the server's (C-AUTH-04). A DPoP proof is made anew each time (C-AUTH-42).
+        Also empty for an origin other than the server's (C-AUTH-04). Each call makes a new DPoP proof (C-AUTH-42).
         """
         try:
             if urls.origin(url.partition("#")[0]) != urls.origin(self.server):
@@ -87,7 +87,7 @@ class Authorization:
         return fields
 
     def ready(self) -> Flow[None]:
-        """Have the best token that takes nobody's time: the stored one, renewed where it is about to end."""
+        """Get the best token that needs no person: the stored one, refreshed if it expires soon."""
         first, self._recalled = not self._recalled, True
         if self.options.bearer:
             yield Secret(self.options.bearer)
@@ -100,21 +100,22 @@ class Authorization:
         try:
             yield from self._renewed(grant)
         except AuthorizationNeeded:
-            # The token may be good for a little longer; if not, the server will say so.
+            # The token may still be valid; if not, the server will refuse it.
             return
 
     def waits(self) -> bool:
-        """Whether `ready` has something to do: a token to be looked for, or to be renewed."""
+        """Whether `ready` has work to do: load a token, or refresh it."""
         grant = self.grant
         return not self._recalled or (grant is not None and bool(grant.refresh_token) and self._ends_soon(grant))
 
     # After a refusal
 
     def answer(self, refusal: Refusal, sent: Sequence[tuple[str, str]]) -> Flow[bool]:
-        """Do what a refusal asks for. True: the request may be sent again, with other `fields`; False: not our matter.
+        """Do what a refusal asks for. True: send the request again with the new `fields`; False: the refusal is not
+        ours.
 
-        `sent` are the fields that authorized the refused request. Raises `AuthorizationNeeded` where all was tried, or
-        something failed, and says why; the same refusal is then not tried again until `log_in`.
+        `sent` are the header fields that authorized the refused request. Raises `AuthorizationNeeded` with the reason
+        after all attempts, or when a step failed; the same refusal is then not tried again until `log_in`.
         """
         challenges = parse(refusal.challenges)
         challenge = chosen(challenges)
@@ -129,7 +130,9 @@ class Authorization:
             raise
 
     def log_in(self, refusal: Refusal | None = None) -> Flow[Grant]:
-        """Authorize anew, whatever was tried or stored before. `refusal`: the server's, if it was asked."""
+        """Log in again, ignoring earlier attempts and stored tokens. `refusal`: the server's refusal, if there was a
+        request.
+        """
         self._efforts.clear()
         self._given_up.clear()
         self._recalled = True
@@ -145,7 +148,7 @@ class Authorization:
         return (yield from self._acquired(found, scope))
 
     def log_out(self) -> Flow[bool]:
-        """Give the tokens back and forget them; whether the authorization server took them (RFC 7009)."""
+        """Revoke and forget the tokens; True if the authorization server revoked them (RFC 7009)."""
         if not self._recalled:
             self._recalled = True
             yield from self._recall()
@@ -154,14 +157,14 @@ class Authorization:
             return False
         yield Keep(grant.issuer, grant.resource, None)
         if grant.client.origin == "registered":
-            # Whoever begins anew does so as a client that the server knows for certain.
+            # A new login uses a client that the server certainly knows.
             yield KeepClient(grant.issuer, None)
         return (yield from tokens.revoke(grant, self._means))
 
     def renew(self) -> Flow[bool]:
-        """Renew the token now, whether it ends soon or not; False where there is nothing to renew it with, or no more.
+        """Refresh the token now, whatever its expiry. False without a usable refresh token.
 
-        Raises `AuthorizationNeeded` where nobody answered.
+        Raises `AuthorizationNeeded` if the server did not respond.
         """
         grant = self.grant
         return grant is not None and bool(grant.refresh_token) and (yield from self._renewed(grant))
@@ -176,16 +179,18 @@ class Authorization:
         if self.options.bearer:
             raise refusals.of_given_token(refusal, challenge)
         if self.grant is not None and token != self.grant.access_token and not self._ended(self.grant):
-            # Another request has brought a token since this one was sent.
+            # Another request has got a token since this one was sent.
             return True
         if challenge is not None and challenge.parameters.get("error") == "use_dpop_nonce" and self.grant is not None:
-            yield from told("request", "The server wants its nonce in the proof", ok=nonce, rule="RFC 9449 section 9")
+            yield from told(
+                "request", "The server requires its nonce in the DPoP proof", ok=nonce, rule="RFC 9449 section 9"
+            )
             if nonce:
                 return True
-            raise AuthorizationNeeded("The server refuses a proof with the very nonce that it gave.")
+            raise AuthorizationNeeded("The server refuses a DPoP proof that contains the nonce it sent.")
         operation = self._operation(refusal, challenge)
         if (before := self._given_up.get(operation)) is not None:
-            raise AuthorizationNeeded(before.message, hint=before.hint or "Log in again to try anew.")
+            raise AuthorizationNeeded(before.message, hint=before.hint or "Log in again.")
         yield from refusals.tell(refusal, challenge, schemes, grants.wanted(self.options))
         try:
             yield from self._settle(refusal, challenge, token)
@@ -196,7 +201,7 @@ class Authorization:
         return True
 
     def _settle(self, refusal: Refusal, challenge: Challenge | None, token: str) -> Flow[None]:
-        """Come to another token than the refused one, or raise."""
+        """Replace the refused token, or raise."""
         effort = self._effort(refusal.method)
         old = self.grant
         if refusal.status == 403 and self.found is not None:
@@ -206,8 +211,9 @@ class Authorization:
         issuer, resource = found.server.issuer, found.resource.resource
         if old is not None and old.issuer != issuer:
             yield from told(
-                "server", f"The server has moved from {safe(old.issuer, 200)} to {safe(issuer, 200)}: what was "
-                "granted there is not sent any more", rule="C-AUTH-17", before=old.issuer, issuer=issuer,
+                "server",
+                f"The server moved from {safe(old.issuer, 200)} to {safe(issuer, 200)}: "
+                "the grant from there is not sent any more", rule="C-AUTH-17", before=old.issuer, issuer=issuer,
             )  # fmt: skip
             yield Keep(old.issuer, old.resource, None)
             self.grant = old = None
@@ -219,12 +225,12 @@ class Authorization:
                 self.options.scope, challenge, found.resource.scopes, self.grant, found.server
             )
             if not challenge.scope and self.grant is not None and {*scope} <= {*self.grant.asked, *self.grant.scope}:
-                # Nobody has to log in for the same once more.
+                # A further login for the same scopes would not help.
                 raise (yield from refusals.enough(refusal, challenge, effort.count, resource))
         else:
             scope = yield from self._first_scope(found, challenge)
             if old is not None and scope is not None:
-                # What a step-up brought is not lost because the token has ended.
+                # Keep the scopes of a step-up when its token expires.
                 scope = tuple(dict.fromkeys((*scope, *old.asked)))
         attempt = (refusal.status, issuer, resource, frozenset(scope or ()))
         if effort.count >= MOST or attempt in effort.tried:
@@ -237,7 +243,7 @@ class Authorization:
     def _renewed_or_kept(
         self, refusal: Refusal, challenge: Challenge | None, found: Found, token: str, effort: _Effort
     ) -> Flow[bool]:
-        """Whether a token was come by without anybody: another process stored one, or the refresh token brought it."""
+        """Whether a token was obtained without a person: another process stored it, or the refresh token got it."""
         kept = yield Stored(self.server, found.server.issuer, found.resource.resource)
         wanted = set(challenge.scope or ()) if challenge is not None and refusal.status == 403 else set()
         if (
@@ -246,7 +252,7 @@ class Authorization:
             and wanted <= {*kept.scope}
             and not (kept.expires_at and kept.expires_at <= self._now())
         ):
-            yield from told("token", "The stored one, which is newer", rule="C-AUTH-31", scope=list(kept.scope))
+            yield from told("token", "The stored token, which is newer", rule="C-AUTH-31", scope=list(kept.scope))
             self.grant = kept
             return True
         if refusal.status == 403 or effort.renewed:
@@ -259,16 +265,16 @@ class Authorization:
         return renewed
 
     def _renewed(self, grant: Grant) -> Flow[bool]:
-        """Renew the token, or take what another process made of it meanwhile.
+        """Refresh the token, or use the one that another process got meanwhile.
 
-        False where the refresh token is good for nothing any more, and has been forgotten.
+        False if the refresh token is not valid any more; it is then forgotten.
         """
         yield Turn(grant.issuer, grant.resource)
         try:
             kept = yield Stored(self.server, grant.issuer, grant.resource)
             newer = isinstance(kept, Grant) and kept.access_token != grant.access_token
             if isinstance(kept, Grant) and newer and not self._ends_soon(kept):
-                yield from told("refresh", "Another process has renewed it", rule="C-AUTH-32")
+                yield from told("refresh", "Another process has refreshed the token", rule="C-AUTH-32")
                 self.grant, renewed = kept, True
             else:
                 renewed = yield from self._refreshed(kept if isinstance(kept, Grant) and kept.refresh_token else grant)
@@ -287,12 +293,16 @@ class Authorization:
                 raise
             code = error.error if isinstance(error, TokenRefused) else ""
             yield from told(
-                "refresh", "The refresh token is forgotten: it all begins anew", ok=False, rule="C-AUTH-32", error=code
+                "refresh",
+                "The refresh token is deleted, and a new login starts",
+                ok=False,
+                rule="C-AUTH-32",
+                error=code,
             )
             if code in _UNKNOWN_CLIENT and grant.client.origin == "registered":
-                # A server that keeps its clients in memory forgets them when it starts anew.
+                # A server that keeps its clients in memory forgets them when it restarts.
                 yield KeepClient(grant.issuer, None)
-            # What is good of it is the access token, until it ends.
+            # The access token stays usable until it expires.
             self.grant = replace(grant, refresh_token="")
             yield Keep(grant.issuer, grant.resource, None)
             return False
@@ -301,9 +311,9 @@ class Authorization:
         return True
 
     def _acquired(self, found: Found, scope: tuple[str, ...] | None, why: str = "") -> Flow[Grant]:
-        """A new token by the grant that the options say; stored where a person had to give it.
+        """Get a new token by the grant of the options; it is stored if a person had to act.
 
-        `why` a person is needed is said where there is none.
+        `why` is the error message when a person is needed and none is present.
         """
         kind = grants.kind_of(found, self.options)
         if self.options.client_id:
@@ -316,7 +326,7 @@ class Authorization:
         return grant
 
     def _discovered(self, challenge: Challenge | None) -> Flow[Found]:
-        """Read the metadata, anew each time: a server may have moved to another authorization server."""
+        """Read the metadata again each time: a server may have moved to another authorization server."""
         self.found = None
         self.found = yield from discovery.discover(
             self.server, challenge, issuer=self.options.auth_server, revision=self.revision
@@ -333,7 +343,7 @@ class Authorization:
             self.grant = kept
 
     def _ended(self, grant: Grant) -> bool:
-        """Whether a token is past its end: it is not sent any more, for not every server refuses it as it should."""
+        """Whether a token has expired. It is then not sent: not every server refuses an expired token."""
         return grant.issued_at < grant.expires_at <= self._now()
 
     def _ends_soon(self, grant: Grant) -> bool:
@@ -343,26 +353,28 @@ class Authorization:
         return self._now() >= grant.expires_at - early
 
     def _effort(self, operation: str) -> _Effort:
-        """What was tried for this operation; nothing, where the token of the last time was good for a while."""
+        """Return the attempts for this operation; none if the last token was accepted for a while."""
         effort = self._efforts.get(operation)
         if effort is None or (effort.at and self._now() - effort.at > SETTLED):
             effort = self._efforts[operation] = _Effort()
         return effort
 
     def _operation(self, refusal: Refusal, challenge: Challenge | None) -> tuple[object, ...]:
-        """What is not tried again once it has failed: any request without a token, or one that needs those scopes."""
+        """Return the key of operations that fail together: requests without a token, or requests that need these
+        scopes.
+        """
         if refusal.status == 401:
             return (401,)
         return (refusal.method, frozenset((challenge.scope if challenge else None) or ()))
 
 
 def passes(error: AuthorizationNeeded) -> bool:
-    """Whether a failure says nothing for long: nobody answered, or a server was out of order."""
+    """Whether a failure is temporary: no response, or a server error."""
     return isinstance(error, FetchFailed) or (isinstance(error, TokenRefused) and error.passing)
 
 
 def _token_of(sent: Sequence[tuple[str, str]]) -> str:
-    """The access token among the header fields that were sent; empty for none."""
+    """Return the access token among the sent header fields, or an empty text."""
     for name, value in sent:
         if name.lower() == "authorization":
             return value.partition(" ")[2]

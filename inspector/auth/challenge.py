@@ -1,8 +1,7 @@
 """The `WWW-Authenticate` field: challenges of any scheme (RFC 9110 section 11.6.1).
 
-One field value may hold several challenges, separated by the same comma that separates the parameters of one; quoted
-values may hold commas. What is broken is skipped up to the next comma, so that one careless server's challenge is still
-read as far as it can be.
+One field value may hold several challenges, separated by the same comma that separates a challenge's parameters; quoted
+values may hold commas. A syntax error is skipped up to the next comma, so that the rest is still read.
 """
 
 from __future__ import annotations
@@ -14,10 +13,10 @@ from dataclasses import dataclass
 from inspector.auth.documents import is_scope
 
 LONGEST = 1 << 16
-"""Characters of all values together that are looked at."""
+"""Maximum characters of all values together."""
 
 MOST = 64
-"""Challenges that are looked at."""
+"""Maximum number of challenges."""
 
 _SPACE = re.compile(r"[ \t]*")
 _BETWEEN = re.compile(r"[ \t,]*")
@@ -25,7 +24,7 @@ _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _TOKEN68 = re.compile(r"[A-Za-z0-9._~+/-]+=*[ \t]*(?=,|\Z)")
 _NAME = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*=[ \t]*")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*+)"', re.DOTALL)
-# A bare value should be a token; URLs written bare are what servers do.
+# A bare value should be a token, but servers send URLs without quotes.
 _BARE = re.compile(r'[^\s,"]+')
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 
@@ -36,18 +35,18 @@ class Challenge:
 
     scheme: str
     parameters: Mapping[str, str]
-    """Of a parameter that is there twice, the first."""
+    """The first value of a repeated parameter."""
     token68: str = ""
 
     @property
     def scope(self) -> tuple[str, ...] | None:
-        """The scopes that are wanted, in order and once each; None where none are named (RFC 6750 section 3)."""
+        """The required scopes in order, without duplicates; None if none are named (RFC 6750 section 3)."""
         words = self.parameters.get("scope", "").split()
         return tuple(dict.fromkeys(word for word in words if is_scope(word))) or None
 
 
 def parse(values: Sequence[str]) -> list[Challenge]:
-    """The challenges of all `WWW-Authenticate` values of an answer, in order."""
+    """Return the challenges in all `WWW-Authenticate` values of a response, in order."""
     found: list[Challenge] = []
     left = LONGEST
     for value in values:
@@ -59,7 +58,7 @@ def parse(values: Sequence[str]) -> list[Challenge]:
 
 
 def chosen(challenges: Sequence[Challenge]) -> Challenge | None:
-    """The challenge that this client can answer: of scheme DPoP or Bearer, the one that says most; else None."""
+    """Return the DPoP or Bearer challenge with the most information, or None."""
     ours = [each for each in challenges if each.scheme in ("bearer", "dpop")]
     return max(ours, key=lambda each: ("resource_metadata" in each.parameters, each.scheme == "bearer"), default=None)
 
@@ -82,14 +81,14 @@ def _challenges(text: str, most: int) -> list[Challenge]:
 
 
 def _parameters(text: str, at: int, into: dict[str, str]) -> int:
-    """Read the parameters from `at`; returns where something else begins."""
+    """Read the parameters from `at`; return the offset where something else begins."""
     while (name := _NAME.match(text, at)) is not None:
         quoted = _QUOTED.match(text, name.end())
         bare = None if quoted else _BARE.match(text, name.end())
         value = _ESCAPE.sub(r"\1", quoted[1]) if quoted else bare[0] if bare else ""
         into.setdefault(name[1].lower(), value)
         at = quoted.end() if quoted else bare.end() if bare else name.end()
-        # Whatever stands before the comma belongs to no parameter, unless the comma was forgotten.
+        # Text before the comma belongs to no parameter, unless the comma was forgotten.
         after = _end(_SPACE, text, at)
         if after < len(text) and text[after] != "," and not (after > at and _NAME.match(text, after)):
             after = _past(text, after)
@@ -98,7 +97,7 @@ def _parameters(text: str, at: int, into: dict[str, str]) -> int:
 
 
 def _past(text: str, at: int) -> int:
-    """The place of the next comma that stands in no quotes, or the end. A quote that is never closed reaches to it."""
+    """Return the offset of the next comma outside quotes, or the end. An unclosed quote extends to the end."""
     while at < len(text) and text[at] != ",":
         if text[at] != '"':
             at += 1

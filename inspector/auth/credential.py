@@ -1,4 +1,4 @@
-"""What a transport is given to authorize its requests: one login at a time, however many requests wait for it."""
+"""The credential that authorizes a transport's requests: one login at a time for any number of waiting requests."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _ALONE = ("client-credentials", "enterprise", "workload")
-"""Grants by which a program is somebody of its own: it is never sent with what was granted to a person."""
+"""Grants of a program's own identity: never combined with a person's grant."""
 TOKEN = re.compile(r"[!-~]*")
 
 
 class Authorizer:
-    """Logs in for the sessions of one command, or of the interface. `person` may be another one at any time."""
+    """Manages the logins of one command's sessions, or of the interface. `person` may be replaced at any time."""
 
     def __init__(
         self,
@@ -43,11 +43,11 @@ class Authorizer:
         person: Person,
         keeps: bool = True,
     ) -> None:
-        """`options` win over what a target says; `keeps` False: no login is kept, or looked for."""
+        """`options` override a target's entry; with `keeps` False, no login is stored or loaded."""
         self.options = options
         self.person = person
         self.seconds: float | None = None
-        """For each request of a login: the timeout of the session. None: the default of a login."""
+        """Timeout in seconds for each request of a login, from the session. None: the default of a login."""
         self._web = web
         self._keeps = keeps
         self._store: Store | None = None
@@ -58,17 +58,17 @@ class Authorizer:
         return Authorizer(self.options, web=self._web, person=person, keeps=self._keeps)
 
     def opening(self, seconds: float) -> None:
-        """A session with this timeout begins: what has failed before may be tried again."""
+        """A session with this timeout starts: earlier failures may be tried again."""
         self.seconds = seconds
         self._logins.clear()
 
     def credential(self, target: HttpTarget, sink: Recorder) -> SessionCredential:
-        """What authorizes the requests of one connection to `target`; the steps are recorded in `sink`."""
+        """Return the credential for one connection to `target`; its steps are recorded in `sink`."""
         return SessionCredential(self.login(target), sink)
 
     def login(self, target: HttpTarget) -> Login:
-        """Our way into the server at a target's URL: one for all connections to it."""
-        # Another way to the same server is another login: what is kept may not be sent on every way.
+        """Return the login for a target's URL; all connections to it share one."""
+        # Another proxy or certificate setting is another login: a stored token may not be sent over every connection.
         way = (target.url, target.proxy or "", target.verify, target.owned)
         found = self._logins.get(way)
         if found is None:
@@ -76,12 +76,12 @@ class Authorizer:
         return found
 
     def web(self, target: HttpTarget) -> Web:
-        """Something to send requests with, as the target wants it: proxy, certificates."""
+        """Return an HTTP client with the target's proxy and certificates."""
         return self._web(target)
 
     @property
     def store(self) -> Store | None:
-        """Where logins are kept."""
+        """The store of logins."""
         if self._store is None and self._keeps:
             from inspector.auth.store import Store
 
@@ -90,12 +90,12 @@ class Authorizer:
 
     @property
     def may_know(self) -> bool:
-        """Whether a login may have been kept; cheap, for servers that want none."""
+        """Whether a login may be stored; cheap, for servers that need none."""
         return self._keeps and paths.logins_file().exists()
 
 
 class Login:
-    """Our way into one server."""
+    """The login to one server."""
 
     def __init__(self, authorizer: Authorizer, target: HttpTarget) -> None:
         self._authorizer = authorizer
@@ -103,16 +103,16 @@ class Login:
         self._lock = asyncio.Lock()
         self._waiting = 0
         self.held: set[str] = set()
-        """The secrets that were met on the way."""
+        """The secrets seen so far."""
         self.anew()
 
     def anew(self) -> None:
-        """Forget what is known of the server, and take the options as they are said now."""
+        """Forget what is known of the server, and read the options again."""
         self.options = combined(self._authorizer.options, self._target.auth)
         if not TOKEN.fullmatch(self.options.bearer):
             raise UsageError(
-                "The token that was given cannot be sent: it has characters in it that no token has.",
-                hint="It must be the token alone, without “Bearer” or a line break.",
+                "The given token cannot be sent: it contains characters that are not allowed in a token.",
+                hint="Give only the token, without “Bearer” or a line break.",
             )
         options = self.options
         self._alone = bool(options.grant in _ALONE or options.assertion or options.idp_id_token or options.bearer)
@@ -122,7 +122,7 @@ class Login:
 
     @property
     def authorization(self) -> Authorization:
-        """What is known of the server. Loaded when it is first needed: most servers want no login."""
+        """The authorization state. Created at first use: most servers need no login."""
         if self._authorization is None:
             from inspector.auth.authorize import Authorization
 
@@ -131,20 +131,21 @@ class Login:
 
     @property
     def idle(self) -> bool:
-        """Whether nothing was asked for, given or kept, so that there is nothing to be sent."""
+        """Whether nothing is sent: no token, no stored login and no option exists."""
         known = self.options.bearer or (self._keeps and self._authorizer.may_know)
         return self._authorization is None and not known
 
     @property
     def hopeless(self) -> bool:
-        """Whether no login can come of a refusal: nobody is there, and nothing was said that makes do without."""
+        """Whether a refusal cannot lead to a login: no person is present, and no option avoids one."""
         return self.idle and not self._authorizer.person.present and self.options == AuthOptions()
 
     @property
     def barred(self) -> AuthorizationNeeded | None:
-        """Why no login is possible here: on this way others can read a token.
+        """Why no login is possible over this connection: others could read a token.
 
-        Where the user chose the way, they may log in for this session; where another's file did, they may not.
+        If the user chose the connection's settings, they may log in for this session; if another's config file did,
+        not.
         """
         reason = self._target.withholds_login
         if not reason or self._alone or (self._target.owned and self._authorizer.person.present):
@@ -152,13 +153,13 @@ class Login:
         hint = Hint("Remove “verify” and “proxy” from the config entry, or write the entry into your own config file.")
         if self._target.owned:
             hint = Hint(
-                "Name the server's authority with SSL_CERT_FILE=/path/to/ca.pem, or give a token with ",
+                "Set SSL_CERT_FILE=/path/to/ca.pem to the server's authority, or give a token with ",
                 Parameter.BEARER, ".",
             )  # fmt: skip
-        return AuthorizationNeeded(f"The server asks for a login, and none is sent because {reason}.", hint=hint)
+        return AuthorizationNeeded(f"The server requires a login, but tokens are not sent because {reason}.", hint=hint)
 
     async def run(self, make: Callable[[], Flow[T]], recorder: Recorder) -> T:
-        """Run a flow, after those that run already. Meanwhile no request's clock runs. May be cancelled."""
+        """Run a flow after those that are running. No request's timeout runs meanwhile. May be cancelled."""
         from inspector.auth.runner import Runner
         from inspector.auth.urls import as_sent
 
@@ -186,7 +187,7 @@ class Login:
     async def _turn(self, recorder: Recorder) -> AsyncIterator[None]:
         self._waiting += 1
         try:
-            # Said by each who waits: its request may be newer than the one that is being authorized.
+            # Each waiting task reports this: its request may be newer than the one being authorized.
             recorder.asking(True)
             async with self._lock:
                 yield
@@ -204,7 +205,7 @@ class SessionCredential:
         self._recorder = recorder
 
     async def fields(self, method: str, url: str) -> Sequence[tuple[str, str]]:
-        """The header fields that authorize a request; a token that is about to end is renewed first."""
+        """Return the header fields that authorize a request; a token that expires soon is refreshed first."""
         login = self._login
         if login.idle:
             return ()
@@ -213,13 +214,13 @@ class SessionCredential:
             await login.run(authorization.ready, self._recorder)
         made = authorization.fields(method, url)
         for name, value in made:
-            # A proof is good for one request, and is in a field whose value is never recorded.
+            # A proof is valid for one request, and its field's value is never recorded.
             if name == "Authorization":
                 self._recorder.secret(value.partition(" ")[2])
         return made
 
     async def refused(self, refusal: Refusal, sent: Sequence[tuple[str, str]]) -> bool:
-        """Do what a refusal asks for; True where the request may be sent again. Raises `AuthorizationNeeded`."""
+        """Do what a refusal asks for; True if the request may be sent again. Raises `AuthorizationNeeded`."""
         if (barred := self._login.barred) is not None:
             barred.status, barred.challenge = refusal.status, tuple(refusal.challenges)
             raise barred
@@ -229,7 +230,7 @@ class SessionCredential:
 
 
 def combined(options: AuthOptions, entry: Mapping[str, Any]) -> AuthOptions:
-    """What was said, and for what was not said, what the target's config entry says."""
+    """Return the options, each unset one from the target's config entry."""
     untouched = AuthOptions()
     names = {field.name for field in fields(AuthOptions)}
     more = {

@@ -1,7 +1,7 @@
-"""Who may let us in: the protected resource metadata of an MCP server, and the metadata of its authorization server.
+"""Discovery: the protected resource metadata of an MCP server, and the metadata of its authorization server.
 
-The order of places, and what makes a document unusable, are rules of the specification
-(2026-07-28/basic/authorization/authorization-server-discovery); each step is told with its rule.
+The specification defines the order of the URLs and what makes a document unusable
+(2026-07-28/basic/authorization/authorization-server-discovery); each step is recorded with its rule.
 """
 
 from __future__ import annotations
@@ -22,45 +22,45 @@ from inspector.text import safe
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """What the protected resource metadata says (RFC 9728 section 2)."""
+    """The protected resource metadata (RFC 9728 section 2)."""
 
     resource: str
-    """Its `resource`, as it is written; without metadata, the server's canonical URI."""
+    """Its `resource`, unmodified; without metadata, the server's canonical URI."""
     issuers: tuple[str, ...] = ()
     scopes: tuple[str, ...] | None = None
     bound: bool = False
-    """The server wants tokens that are bound to a key (`dpop_bound_access_tokens_required`)."""
+    """The server requires tokens that are bound to a key (`dpop_bound_access_tokens_required`)."""
     place: str = ""
-    """Where it was found; empty: nowhere, the server is of 2025-03-26 or has none."""
+    """The URL of the document; empty without one, such as for a server of 2025-03-26."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Both, once they are known."""
+    """The metadata of the MCP server and of its authorization server."""
 
     resource: Resource
     server: Server
     challenge: Challenge | None = None
-    """The challenge that it all began with."""
+    """The challenge that started the login."""
 
     @property
     def wants_bound(self) -> bool:
-        """Whether the MCP server wants tokens that are bound to a key (RFC 9449 section 7.1, RFC 9728 section 2)."""
+        """Whether the MCP server requires tokens that are bound to a key (RFC 9449 section 7.1, RFC 9728 section 2)."""
         return self.resource.bound or (self.challenge is not None and self.challenge.scheme == "dpop")
 
 
 def discover(server: str, challenge: Challenge | None, *, issuer: str = "", revision: str = "") -> Flow[Found]:
     """Find the authorization server of the MCP server at `server`.
 
-    `issuer` is the one that the person wants, empty for whichever the server names; `revision` goes along as
-    `MCP-Protocol-Version`, where it is known (C-AUTH-11). Raises `AuthorizationNeeded` with the reason.
+    `issuer` is the one that the person chose, empty for any that the server names; `revision` is sent as
+    `MCP-Protocol-Version`, if known (C-AUTH-11). Raises `AuthorizationNeeded` with the reason.
     """
     try:
         urls.secure(server.partition("#")[0])
     except ValueError as error:
         raise AuthorizationNeeded(
-            f"The server {safe(server, 200)} wants authorization, but no token can be sent there: {error}.",
-            hint="Tokens go to https URLs only, or to this machine.",
+            f"The server {safe(server, 200)} requires authorization, but its URL may not receive a token: {error}.",
+            hint="Use an https URL, or a server on this machine.",
         ) from None
     named = bool(issuer)
     resource = yield from protected_resource(server, challenge, revision)
@@ -78,8 +78,8 @@ def discover(server: str, challenge: Challenge | None, *, issuer: str = "", revi
             rule="C-AUTH-04", issuers=list(resource.issuers), fix=f"It names {names}.",
         )  # fmt: skip
         raise AuthorizationNeeded(
-            f"The MCP server does not name {safe(issuer, 200)} as its authorization server, so nothing that it issued "
-            "is sent there.",
+            f"The MCP server does not name {safe(issuer, 200)} as its authorization server, so a token from there is "
+            "not sent.",
             hint=f"It names {names}.",
         )
     else:
@@ -89,9 +89,9 @@ def discover(server: str, challenge: Challenge | None, *, issuer: str = "", revi
 
 
 def protected_resource(server: str, challenge: Challenge | None, revision: str) -> Flow[Resource | None]:
-    """The protected resource metadata, from the first place that has it (C-AUTH-05 to 07); None where no place has.
+    """Return the protected resource metadata from the first URL that has it (C-AUTH-05 to 07); None without any.
 
-    Raises `AuthorizationNeeded` where nothing can be concluded, or the document cannot be used.
+    Raises `AuthorizationNeeded` if a URL did not respond, or the document is not valid.
     """
     said = challenge.parameters.get("resource_metadata", "") if challenge else ""
     places = urls.resource_places(server)
@@ -105,8 +105,8 @@ def protected_resource(server: str, challenge: Challenge | None, revision: str) 
             urls.secure(place)
         except ValueError as error:
             yield from told(
-                "resource", f"“{safe(place, 200)}” is not asked: {error}", ok=False, rule="C-AUTH-13",
-                fix="`resource_metadata` should be an https URL.",
+                "resource", f"“{safe(place, 200)}” is not fetched: {error}", ok=False, rule="C-AUTH-13",
+                fix="Set `resource_metadata` to an https URL.",
             )  # fmt: skip
             continue
         try:
@@ -117,38 +117,38 @@ def protected_resource(server: str, challenge: Challenge | None, revision: str) 
             tried.append([place, error.message])
             continue
         values = documents.parsed(answer.body) if answer.status == 200 else None
-        # Servers exist that answer any path with 200 and some JSON.
+        # Some servers answer every path with 200 and unrelated JSON.
         if values is None or not ("resource" in values or "authorization_servers" in values):
             tried.append([place, documents.described(answer) if values is None else "another JSON object"])
             continue
         if said and tried:
             yield from told(
-                "resource", f"Where the challenge says, there is none: {tried[0][1]}", ok=False, rule="C-AUTH-06",
-                places=tried, fix=f"The challenge should name {place}",
+                "resource", f"The URL in the challenge has no metadata: {tried[0][1]}", ok=False, rule="C-AUTH-06",
+                places=tried, fix=f"Name {place} in the challenge",
             )  # fmt: skip
             tried = []
         return (yield from _read_resource(values, answer, place, server, f"{number} of {len(places)}", tried))
     if failure is not None:
-        # Nothing can be concluded from a place that did not answer.
+        # A URL that did not respond proves nothing.
         yield from told("resource", failure.message, ok=False, rule="C-AUTH-06", places=tried, fix=failure.hint)
         raise failure
     if said:
-        # A server that names a place for it is none of 2025-03-26, whose default endpoints would be guesses.
+        # A server that names a metadata URL is not of 2025-03-26, so its default endpoints would be guesses.
         why = f": {tried[0][1]}" if tried else ""
         yield from told(
-            "resource", f"There is none, neither where the challenge says nor in the well-known places{why}", ok=False,
+            "resource", f"No metadata was found at the challenge's URL or the well-known URLs{why}", ok=False,
             rule="C-AUTH-05", places=tried,
             fix=f"The server should answer {said[:200]} with a JSON document that names itself and its authorization "
-            "server.",
+                "server.",
         )  # fmt: skip
         raise AuthorizationNeeded(
-            f"The server says that its protected resource metadata is at “{safe(said, 200)}”, but there is none, "
-            f"nor in the well-known places{why}.",
-            hint=Hint("Name the authorization server's issuer with ", Parameter.AUTH_SERVER, ", if you know it."),
+            f"The challenge names “{safe(said, 200)}” for the protected resource metadata, but neither that URL nor "
+            f"the well-known URLs have it{why}.",
+            hint=Hint("Set the authorization server's issuer with ", Parameter.AUTH_SERVER, ", if you know it."),
         )
     yield from told(
         "resource", "The server has no protected resource metadata", ok=False, rule="C-AUTH-05", places=tried,
-        fix=f"The server should publish it at {places[-1]}, and name its URL in the challenge.",
+        fix=f"Publish it at {places[-1]}, and name its URL in the challenge.",
     )  # fmt: skip
     return None
 
@@ -159,7 +159,7 @@ def _read_resource(
     facts = {"url": place, "status": answer.status, "places": tried, **shown(answer, values)}
     document = Document(
         values, "The protected resource metadata",
-        hint=f"It was read from {safe(place, 200)}; it is described in RFC 9728 section 2.",
+        hint=f"It was read from {safe(place, 200)}; its format is in RFC 9728 section 2.",
     )  # fmt: skip
     try:
         found = Resource(
@@ -172,15 +172,13 @@ def _read_resource(
         if not urls.covers(found.resource, server):
             facts |= {"expected": urls.canonical(server), "found": found.resource}
             raise Unusable(
-                f"The protected resource metadata is about “{safe(found.resource, 200)}”, not about this server, "
-                f"{safe(server, 200)}: nothing from it is used.",
+                f"The protected resource metadata is for “{safe(found.resource, 200)}”, not for this server, "
+                f"{safe(server, 200)}. It is ignored.",
                 hint="Its “resource” must be the URL of the MCP server (RFC 9728 section 3.3).",
                 field="resource", rule="C-AUTH-07",
             )  # fmt: skip
     except Unusable as error:
-        fix = (
-            f"“resource” should be “{safe(urls.canonical(server), 200)}”." if error.field == "resource" else error.hint
-        )
+        fix = f"Set “resource” to “{safe(urls.canonical(server), 200)}”." if error.field == "resource" else error.hint
         yield from told(
             "resource", error.message, ok=False, rule=error.rule or "RFC 9728 section 2", **facts, field=error.field,
             fix=fix,
@@ -193,16 +191,19 @@ def _read_resource(
 
 
 def _chosen(resource: Resource) -> Flow[str]:
-    """One of the authorization servers that the resource names (C-AUTH-08)."""
+    """Return one of the authorization servers that the resource names (C-AUTH-08)."""
     issuers = resource.issuers
     if not issuers:
         yield from told(
             "server", "The protected resource metadata names no authorization server", ok=False, rule="C-AUTH-05",
-            fix="“authorization_servers” should be a list of at least one issuer: the URL of who issues its tokens.",
+            fix=(
+                "Set “authorization_servers” to a list of at least one issuer: the URL of the server that issues its "
+                "tokens."
+            ),
         )  # fmt: skip
         raise AuthorizationNeeded(
             "The protected resource metadata names no authorization server.",
-            hint=Hint("If you know it, name its issuer with ", Parameter.AUTH_SERVER, "."),
+            hint=Hint("If you know its issuer, set it with ", Parameter.AUTH_SERVER, "."),
         )
     issuer = issuers[0]
     if len(issuers) > 1:

@@ -1,4 +1,4 @@
-"""JSON documents of strangers: read with a limit, and each value taken for what it must be, or refused by its name."""
+"""JSON documents from servers: read up to a limit, each value checked, and an error names the member."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from inspector.errors import AuthorizationNeeded
 from inspector.text import safe
 
 LARGEST = 1 << 20
-"""Bytes of a document, above which it is not read."""
+"""Maximum bytes of a document."""
 
 MOST = 500
-"""Entries of a list in a document."""
+"""Maximum entries of a list in a document."""
 
 _SCOPE = re.compile(r"[!#-\[\]-~]{1,256}\Z")
 _SECONDS = "be a number of seconds from now, such as 3600"
@@ -25,9 +25,9 @@ _KINDS = {dict: "an object", list: "a list", str: "a text", bool: "true or false
 
 
 class Unusable(AuthorizationNeeded):
-    """A document, or one of its values, is not what it must be.
+    """A document, or one of its values, is not valid.
 
-    `field` is the member's name, `rule` the rule that its value breaks; empty where it is of a wrong type or missing.
+    `field` is the member's name, `rule` the rule that its value breaks; empty for a wrong type or a missing member.
     """
 
     def __init__(self, message: str, *, hint: str = "", field: str = "", rule: str = "") -> None:
@@ -37,7 +37,7 @@ class Unusable(AuthorizationNeeded):
 
 
 def parsed(body: bytes) -> dict[str, Any] | None:
-    """The JSON object that a body is; None for anything else, however it is broken."""
+    """Return the JSON object in a body; None for anything else."""
     if len(body) > LARGEST:
         return None
     try:
@@ -48,7 +48,7 @@ def parsed(body: bytes) -> dict[str, Any] | None:
 
 
 def described(answer: Fetched) -> str:
-    """What an answer without a usable document is, in a few words: “status 404”, “a page of HTML, not JSON”."""
+    """Describe a response without a usable document in a few words: “status 404”, “a page of HTML, not JSON”."""
     if answer.status != 200:
         return f"status {answer.status}"
     if len(answer.body) > LARGEST:
@@ -62,18 +62,18 @@ def described(answer: Fetched) -> str:
     except RecursionError:
         return "JSON that is nested too deeply"
     except ValueError:
-        return "something that is no JSON"
-    return "JSON that is no object"
+        return "a body that is not JSON"
+    return "JSON that is not an object"
 
 
 def error_of(values: Mapping[str, object] | None) -> tuple[str, str]:
-    """The `error` and the `error_description` of an OAuth answer, safe to show; empty where there are none."""
+    """Return `error` and `error_description` of an OAuth response, safe to show; empty if missing."""
     code, why = (values or {}).get("error"), (values or {}).get("error_description")
     return safe(code, 60) if isinstance(code, str) else "", safe(why, 200) if isinstance(why, str) else ""
 
 
 class Document:
-    """One JSON object of a stranger. `what` is its name in a sentence: “The protected resource metadata”."""
+    """One JSON object from a server. `what` is its name in a sentence: “The protected resource metadata”."""
 
     def __init__(self, values: Mapping[str, Any], what: str, *, hint: str = "") -> None:
         self.values = values
@@ -81,7 +81,7 @@ class Document:
         self._hint = hint
 
     def text(self, name: str, *, longest: int = 8192) -> str:
-        """The text under `name`; empty where there is none."""
+        """Return the text under `name`; empty if missing."""
         value = self.values.get(name)
         if value is None:
             return ""
@@ -92,14 +92,14 @@ class Document:
         return value
 
     def needed(self, name: str, *, longest: int = 8192) -> str:
-        """The text under `name`, which must be there."""
+        """Return the text under `name`, which is required."""
         value = self.text(name, longest=longest)
         if not value:
             raise self.refused(name, "is missing" if name not in self.values else "is empty", "be there")
         return value
 
     def texts(self, name: str) -> tuple[str, ...] | None:
-        """The list of texts under `name`; None where there is none."""
+        """Return the list of texts under `name`; None if missing."""
         value = self.values.get(name)
         if value is None:
             return None
@@ -109,25 +109,27 @@ class Document:
             raise self.refused(name, f"has {len(value)} entries", f"have at most {MOST}")
         for entry in value:
             if not isinstance(entry, str):
-                raise self.refused(name, f"has {_kind(entry)} in it, not only texts", "be a list of texts")
+                raise self.refused(name, f"contains {_kind(entry)}, not only texts", "be a list of texts")
             if len(entry) > urls.LONGEST:
-                raise self.refused(name, f"has an entry of {len(entry)} characters", f"have at most {urls.LONGEST}")
+                raise self.refused(
+                    name, f"contains an entry of {len(entry)} characters", f"have at most {urls.LONGEST}"
+                )
         return tuple(value)
 
     def scopes(self, name: str) -> tuple[str, ...] | None:
-        """The list of scopes under `name` (RFC 6749 section 3.3); None where there is none."""
+        """Return the list of scopes under `name` (RFC 6749 section 3.3); None if missing."""
         found = self.texts(name)
         for entry in found or ():
             if not is_scope(entry):
                 raise self.refused(
                     name,
-                    f"has “{safe(entry, 60)}” in it, which is no scope",
-                    "be scopes without spaces, quotes or signs",
+                    f"contains “{safe(entry, 60)}”, which is not a valid scope",
+                    "be scopes without spaces, quotes or control characters",
                 )
         return found
 
     def flag(self, name: str) -> bool:
-        """Whether `name` is true; false where it is not there."""
+        """Whether `name` is true; false if missing."""
         value = self.values.get(name)
         if value is None:
             return False
@@ -136,7 +138,7 @@ class Document:
         return value
 
     def seconds(self, name: str) -> float | None:
-        """The number of seconds under `name`, not negative; None where there is none."""
+        """Return the number of seconds under `name`, not negative; None if missing."""
         value = self.values.get(name)
         if value is None:
             return None
@@ -145,29 +147,29 @@ class Document:
         if value < 0:
             raise self.refused(name, "is negative", _SECONDS)
         if not math.isfinite(value) or value > 1e11:
-            raise self.refused(name, "is no time that can be meant", _SECONDS)
+            raise self.refused(name, "is too large", _SECONDS)
         return float(value)
 
     def endpoint(self, name: str, *, needed: bool = False) -> str:
-        """The URL under `name`, as it is written: https, or http on this machine (C-AUTH-13, C-SEC-01)."""
+        """Return the URL under `name`, unmodified: https, or http on this machine (C-AUTH-13, C-SEC-01)."""
         value = self.needed(name) if needed else self.text(name)
         if value:
             try:
                 urls.secure(value)
             except ValueError as error:
                 shown = safe(value, 120)
-                why = f"is “{shown}”, to which nothing may be sent: {error}"
+                why = f"is “{shown}”, which is not allowed: {error}"
                 raise self.refused(name, why, "be an https URL, or one on this machine", rule="C-AUTH-13") from None
         return value
 
     def refused(self, name: str, why: str, should: str, *, rule: str = "") -> Unusable:
-        """What to raise for the value under `name`: `why` it cannot be used, and what it `should` be or have."""
+        """Return the error for the value under `name`: `why` it is invalid, and what it `should` be or have."""
         hint = f"“{name}” should {should}. {self._hint}".rstrip()
         return Unusable(f"{self.what} cannot be used: its “{name}” {why}.", hint=hint, field=name, rule=rule)
 
 
 def is_scope(text: str) -> bool:
-    """Whether a text is one scope (RFC 6749 section 3.3), and not an absurd one."""
+    """Whether a text is one scope (RFC 6749 section 3.3) of reasonable length."""
     return _SCOPE.match(text) is not None
 
 

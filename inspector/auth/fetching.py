@@ -1,4 +1,4 @@
-"""Fetches of a flow: which URLs are fetched at all, how far, how much, and how long (C-SEC-02, C-AUTH-13)."""
+"""Fetches of a flow: allowed URLs, redirects, size and time limits (C-SEC-02, C-AUTH-13)."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ from inspector.text import safe
 from inspector.version import __version__
 
 FETCH_SECONDS = 20.0
-"""For one request and its whole answer, unless a time-out is given."""
+"""Timeout in seconds for one request with its full response, unless one is given."""
 MOST_REDIRECTS = 3
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 _URL_SHOWN = 300
 
 Admit = Callable[[str], bool]
-"""Whether an address that a name stands for may be connected to."""
+"""Whether a connection to a resolved address is allowed."""
 
 
 class Web(Protocol):
-    """Sends a single HTTP request. Given by who composes: this floor has no HTTP of its own."""
+    """Sends a single HTTP request. The caller supplies it: this layer has no HTTP client of its own."""
 
     async def send(
         self, method: str, url: str, fields: Sequence[tuple[str, str]], body: bytes, *, limit: int, admit: Admit
     ) -> Fetched:
-        """The answer, whatever its status; no redirect is followed, no more than `limit` bytes are read.
+        """Return the response, whatever its status; follows no redirect and reads at most `limit` bytes.
 
-        `admit` is asked about each address before it is connected to. Raises `InspectorError`, with a sentence.
+        `admit` is called with each address before the connection. Raises `InspectorError` with a message.
         """
 
     async def addresses(self, host: str) -> list[str]:
-        """The addresses that a name stands for; empty where that cannot be known, as behind a proxy."""
+        """Return the addresses of a host name; empty if unknown, as behind a proxy."""
 
     async def aclose(self) -> None:
         """Close all connections. Idempotent."""
 
 
 class Recorder(Protocol):
-    """The part of a transport's sink that authorization needs."""
+    """The part of a transport's sink that authorization uses."""
 
     def auth(
         self, step: str, ok: bool, text: str, *, rule: str = "", fix: str = "", facts: dict[str, Any] | None = None
@@ -54,17 +54,17 @@ class Recorder(Protocol):
         """Record a step."""
 
     def asking(self, begun: bool) -> None:
-        """Let no request's clock run while somebody logs in."""
+        """Pause the timeouts of all requests while a person logs in."""
 
     def secret(self, value: str) -> None:
-        """Learn a value that must never be recorded."""
+        """Register a value that must never be recorded."""
 
 
 class Fetcher:
-    """Performs fetches on behalf of one MCP server, and records each with both sides of it."""
+    """Performs fetches on behalf of one MCP server, and records each request with its response."""
 
     def __init__(self, server: str, web: Web, recorder: Recorder, seconds: float | None = None) -> None:
-        """`seconds` are for each request and its whole answer; None: `FETCH_SECONDS`."""
+        """`seconds` is the timeout of each request with its full response; None: `FETCH_SECONDS`."""
         self._seconds = seconds or FETCH_SECONDS
         self._server = urls.parts(server)
         self._web = web
@@ -72,7 +72,7 @@ class Fetcher:
         self._own: frozenset[str] | None = None
 
     async def __call__(self, action: Fetch) -> Fetched:
-        """Raises `FetchFailed` for everything that is no answer."""
+        """Perform a fetch. Raises `FetchFailed` if it has no response."""
         started = time.perf_counter()
         facts: dict[str, Any] = {
             "method": action.method, "url": safe(action.url, urls.LONGEST),
@@ -85,9 +85,9 @@ class Fetcher:
             error = FetchFailed(
                 f"{_shown(action.url)} did not answer within {self._seconds:g} s.",
                 hint=Hint(
-                    "It should answer at once, and end its answer. ",
+                    "The server should respond immediately and end its response. ",
                     Parameter.TIMEOUT,
-                    " sets how long each request may take.",
+                    " sets the timeout of each request.",
                 ),
             )
             self._tell(action, started, facts, error)
@@ -107,7 +107,7 @@ class Fetcher:
         self._recorder.auth("fetch", error is None, text, facts=facts)
 
     async def _follow(self, action: Fetch) -> Fetched:
-        """Send; follow redirects of what has no secrets in it, within the origin."""
+        """Send, and follow redirects within the origin for requests without secrets."""
         url = action.url
         for _ in range(MOST_REDIRECTS + 1):
             answer = await self._send(action, url)
@@ -121,23 +121,21 @@ class Fetcher:
                 same = urls.origin(target) == urls.origin(url)
             except ValueError as error:
                 raise FetchFailed(
-                    f"{_shown(url)} redirects to {_shown(target)}, which is no usable URL: {error}."
+                    f"{_shown(url)} redirects to {_shown(target)}, which is not a valid URL: {error}."
                 ) from None
             if action.method != "GET":
                 raise FetchFailed(
-                    f"{_shown(url)} redirects the {action.method} to {_shown(target)}. "
-                    "That is not followed: what is in it is for this address alone.",
-                    hint="The metadata should name the address that answers.",
+                    f"{_shown(url)} redirects the {action.method} to {_shown(target)}. The redirect is not followed: "
+                    "the request contains a secret for this URL only.",
+                    hint="Name the final URL in the metadata.",
                 )
             if not same:
                 raise FetchFailed(
-                    f"{_shown(url)} redirects to another origin, {urls.origin(target)}. That is not followed.",
-                    hint="The document has to be where the specification looks for it.",
+                    f"{_shown(url)} redirects to another origin, {urls.origin(target)}. The redirect is not followed.",
+                    hint="Publish the document at the URL that the specification defines.",
                 )
             url = target
-        raise FetchFailed(
-            f"{_shown(action.url)} redirects for ever.", hint="It should answer with the document itself."
-        )
+        raise FetchFailed(f"{_shown(action.url)} redirects too many times.", hint="Respond with the document itself.")
 
     async def _send(self, action: Fetch, url: str) -> Fetched:
         try:
@@ -158,28 +156,28 @@ class Fetcher:
             raise FetchFailed(error.message, hint=error.hint) from None
         if len(answer.body) > LARGEST:
             raise FetchFailed(
-                f"{_shown(url)} sent more than {LARGEST >> 20} MiB, and is not read further.",
-                hint="It should answer with a JSON object of a few kilobytes.",
+                f"{_shown(url)} sent more than {LARGEST >> 20} MiB. The rest is not read.",
+                hint="Respond with a JSON object of a few kilobytes.",
             )
         return answer
 
     async def _policy(self, found: urls.Parts, named: bool) -> Admit:
-        """Which addresses may be connected to for a URL.
+        """Return which addresses may be connected to for a URL.
 
-        The person named the MCP server: what it is next to may be where it is, but no server may point into networks
-        in which it is not itself.
+        The person named the MCP server, so its own network is allowed; but a server may not point into networks in
+        which it is not itself.
         """
         if named or found.origin == self._server.origin or addresses.is_loopback(self._server.host):
-            # A server on this machine may use everything on this machine and around it.
+            # A server on this machine may name any address on this machine and in its private networks.
             return lambda host: named or found.origin == self._server.origin or not addresses.is_link_local(host)
         if await self._is_inside():
             return lambda host: not (addresses.reaches_this_machine(host) or addresses.is_link_local(host))
         return lambda host: not addresses.is_private(host)
 
     async def _is_inside(self) -> bool:
-        """Whether the MCP server is in a private network. One public address is enough to be outside.
+        """Whether the MCP server is in a private network. One public address makes it public.
 
-        Otherwise a public server could add a private address to its name, and so gain what is behind the firewall.
+        Otherwise a public server could add a private address to its DNS name, and reach hosts behind the firewall.
         """
         if addresses.is_private(self._server.host):
             return True
@@ -190,10 +188,8 @@ class Fetcher:
 
 def _refused(url: str, host: str) -> FetchFailed:
     return FetchFailed(
-        f"{_shown(url)} is not fetched: a server somewhere else points to {safe(host, 80)}, which is private.",
-        hint=Hint(
-            "If you trust it, name the authorization server yourself with ", Parameter.AUTH_SERVER.to("URL"), "."
-        ),
+        f"{_shown(url)} is not fetched: a public server points to {safe(host, 80)}, which is a private address.",
+        hint=Hint("If you trust it, set the authorization server yourself with ", Parameter.AUTH_SERVER.to("URL"), "."),
     )
 
 

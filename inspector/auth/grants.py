@@ -1,7 +1,7 @@
-"""Ways to a token: the code that a person brings from the browser, and those that need no browser.
+"""The grants: the authorization code that needs a browser, and those that need none.
 
-Each is a flow from what is known of the servers to a `Grant`. After a failure none goes on to another.
-Sources: RFC 6749 section 4.4, RFC 7523, RFC 8628, RFC 8693; SEP-1046, SEP-990, SEP-1933.
+Each is a flow from the discovered metadata to a `Grant`. A failed grant never falls back to another. Sources: RFC 6749
+section 4.4, RFC 7523, RFC 8628, RFC 8693; SEP-1046, SEP-990, SEP-1933.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ ID_JAG = "urn:ietf:params:oauth:token-type:id-jag"
 ID_TOKEN = "urn:ietf:params:oauth:token-type:id_token"
 
 POLL = 5.0
-"""Seconds between two questions for a device's token, unless the server says otherwise (RFC 8628 section 3.2)."""
+"""Seconds between two polls for a device's token, unless the server says otherwise (RFC 8628 section 3.2)."""
 
 LONGEST_WAIT = 1800.0
-"""Seconds for which a device's code is waited for, whatever the server says."""
+"""Maximum seconds to wait for a device's code, whatever the server says."""
 
 
 def wanted(options: AuthOptions) -> GrantKind:
-    """The way that the options say, or are meant for; `auto` where that is left to what the server offers."""
+    """Return the grant that the options select or imply; `auto` if the server's metadata decides."""
     if options.grant != "auto":
         return options.grant
     return "workload" if options.assertion else "enterprise" if options.idp_id_token else "auto"
 
 
 def kind_of(found: Found, options: AuthOptions) -> GrantKind:
-    """The way to take: the one that the options say, else one that the authorization server offers."""
+    """Return the grant to use: the one of the options, else one that the authorization server supports."""
     if (kind := wanted(options)) != "auto":
         return kind
     offered = found.server.grants
@@ -61,16 +61,16 @@ def kind_of(found: Found, options: AuthOptions) -> GrantKind:
 
 
 def needs_person(kind: GrantKind) -> bool:
-    """Whether somebody must answer for it."""
+    """Whether the grant needs a person."""
     return kind in ("auto", "code", "device")
 
 
 def acquire(
     kind: GrantKind, found: Found, mcp_server: str, scope: tuple[str, ...] | None, means: Means, why: str = ""
 ) -> Flow[Grant]:
-    """Get a token in the way that `kind` says. Raises `AuthorizationNeeded` with the reason.
+    """Get a token by the grant `kind`. Raises `AuthorizationNeeded` with the reason.
 
-    `why` a person is needed is said where there is none; empty for a first login.
+    `why` is the message when a person is needed and none is present; empty for a first login.
     """
     key = ""
     if means.options.dpop and (found.wants_bound or assertions.PROOF_ALGORITHM in found.server.dpop):
@@ -87,7 +87,7 @@ def acquire(
 
 
 class _Job:
-    """One acquisition: what is asked of whom, for what."""
+    """One run of a grant: its servers, options and scopes."""
 
     def __init__(
         self, found: Found, mcp_server: str, scope: tuple[str, ...] | None, means: Means, key: str, why: str
@@ -113,7 +113,7 @@ class _Job:
         if client is None and before is not None and fits:
             client = before
             yield from told(
-                "registration", f"{safe(client.client_id, 100)}, of the last time", rule="C-AUTH-17",
+                "registration", f"{safe(client.client_id, 100)}, from the last login", rule="C-AUTH-17",
                 client_id=client.client_id,
             )  # fmt: skip
         if client is None:
@@ -129,7 +129,7 @@ class _Job:
                 "code_verifier": asked.verifier,
             }, "code"))  # fmt: skip
         except (Denied, TimedOut, TokenRefused) as error:
-            # A server that does not know a client shows that to the person alone: another one is tried next time.
+            # A server shows only the person that it does not know the client: the next login uses another one.
             mistyped = client.origin == "typed" and not isinstance(error, Denied)
             if forgotten or mistyped:
                 yield KeepClient(self._server.issuer, None)
@@ -154,7 +154,7 @@ class _Job:
         lasting = min(document.seconds("expires_in") or LONGEST_WAIT, LONGEST_WAIT)
         pause = min(max(document.seconds("interval") or POLL, 1), 60)
         host = urls.parts(url).host
-        yield from told("device", f"A code to be entered at {safe(url, 200)}", rule="RFC 8628", host=host, url=url)
+        yield from told("device", f"A code to enter at {safe(url, 200)}", rule="RFC 8628", host=host, url=url)
         yield Show(url, safe(word, 64), host, complete, lasting)
         form = {"grant_type": registration.DEVICE, "device_code": device_code}
         while lasting > 0:
@@ -171,7 +171,7 @@ class _Job:
                     pause += POLL
                 elif error.error != "authorization_pending":
                     raise
-        late = TimedOut(f"Nobody entered the code at {safe(url, 200)} in time.", hint="Log in again.")
+        late = TimedOut(f"The code was not entered at {safe(url, 200)} in time.", hint="Log in again.")
         yield from told("device", late.message, ok=False, fix=late.hint)
         raise late
 
@@ -193,7 +193,7 @@ class _Job:
         )
 
     def enterprise(self) -> Flow[Grant]:
-        """Enterprise-managed authorization: an id token, exchanged at the company's provider, is the grant (C-AUTH-41).
+        """Enterprise-managed authorization: the company's provider exchanges an id token for the grant (C-AUTH-41).
 
         The authorization server's own page is never opened.
         """
@@ -249,7 +249,7 @@ class _Job:
     # Parts
 
     def _token(self, client: Client, form: dict[str, str], kind: str) -> Flow[Grant]:
-        """Ask the token endpoint, with the resource that the token is for (C-AUTH-21)."""
+        """Request a token at the token endpoint, with the resource that it is for (C-AUTH-21)."""
         asked = form | {"resource": self._resource}
         try:
             document = yield from tokens.ask(self._server, client, asked, self._means, key=self._key)
@@ -266,15 +266,15 @@ class _Job:
             raise
 
     def _redirect_uri(self, before: Client | None) -> Flow[str]:
-        """Where the browser shall come back to (C-AUTH-23)."""
+        """Return the redirect URI (C-AUTH-23)."""
         wanted = self._options.redirect_uri
         if wanted:
             try:
                 urls.secure(wanted)
             except ValueError as error:
                 raise AuthorizationNeeded(
-                    f"“{safe(wanted, 200)}” cannot be a redirect URI: {error}.",
-                    hint="It is http on this machine, or https.",
+                    f"“{safe(wanted, 200)}” is not a valid redirect URI: {error}.",
+                    hint="Use an http URL on this machine, or an https URL.",
                 ) from None
         answer = yield Listen(wanted or (before.redirect_uri if before else ""), fixed=bool(wanted), why=self._why)
         assert isinstance(answer, str)
@@ -290,12 +290,12 @@ class _Job:
         if client is None:
             raise AuthorizationNeeded(
                 f"The grant {kind} needs a client that is registered with {safe(self._server.issuer, 200)}.",
-                hint=Hint("Give its id with ", Parameter.CLIENT_ID, "."),
+                hint=Hint("Set its id with ", Parameter.CLIENT_ID, "."),
             )
         return client
 
     def _provider(self) -> Flow[Server]:
-        """The identity provider's token endpoint: as given, else from its metadata."""
+        """Return the identity provider's token endpoint: as given, else from its metadata."""
         options = self._options
         endpoint = options.idp_token_endpoint
         if not endpoint and options.idp_issuer:
@@ -304,11 +304,11 @@ class _Job:
             urls.secure(endpoint)
         except ValueError as error:
             raise AuthorizationNeeded(
-                f"The token endpoint of the identity provider cannot be “{safe(endpoint, 200)}”: {error}.",
+                f"“{safe(endpoint, 200)}” cannot be the identity provider's token endpoint: {error}.",
                 hint=Hint(
-                    "Give the identity provider's issuer with ",
+                    "Set the identity provider's issuer with ",
                     Parameter.IDP,
-                    ", or the URL of that with ",
+                    ", or its token endpoint with ",
                     Parameter.IDP_TOKEN_ENDPOINT,
                     ".",
                 ),
@@ -319,12 +319,12 @@ class _Job:
         return form | ({"scope": " ".join(self._scope)} if self._scope else {})
 
     def _missing(self, step: str, what: str, rule: str, *given_with: Parameter) -> Flow[None]:
-        """Something is not there that this grant needs: on the side of the server, or among the options."""
+        """Raise for something that this grant requires: of the server, or of the options."""
         where = "The options have" if given_with else f"The authorization server {safe(self._server.issuer, 200)} names"
-        hint = Hint("See ", Parameter.GRANT, " for the others.")
+        hint = Hint("See ", Parameter.GRANT, " for other grants.")
         if given_with:
             ways = [part for parameter in given_with for part in (" or ", parameter)][1:]
-            hint = Hint("Give it with ", *ways, ".")
+            hint = Hint("Set it with ", *ways, ".")
         said = f"{where} no {what.removeprefix('the ')}"
         yield from told(step, said, ok=False, rule=rule, fix=hint if given_with else "")
         raise AuthorizationNeeded(f"{said}, which this grant needs.", hint=hint)

@@ -1,4 +1,4 @@
-"""The metadata of an authorization server: where it is looked for, and what makes it unusable.
+"""The metadata of an authorization server: its well-known URLs, and the checks of the document.
 
 Source: 2026-07-28/basic/authorization/authorization-server-discovery; RFC 8414, RFC 9207 section 3, and 2025-03-26 for
 servers that have none.
@@ -20,17 +20,17 @@ from inspector.text import safe
 ACCEPT = (("Accept", "application/json"),)
 
 SHOWN = 1 << 14
-"""Bytes of a document that are told along with the step."""
+"""Maximum bytes of a document recorded with its step."""
 
 _REVISION = re.compile(r"\d{4}-\d\d-\d\d\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """What an authorization server's metadata says (RFC 8414 section 2)."""
+    """The metadata of an authorization server (RFC 8414 section 2)."""
 
     issuer: str
-    """As it is written: it is compared character by character with everything that claims to be it."""
+    """Unmodified: it is compared character by character with every value that claims to be it."""
     token_endpoint: str
     authorization_endpoint: str = ""
     registration_endpoint: str = ""
@@ -38,29 +38,29 @@ class Server:
     device_endpoint: str = ""
     scopes: tuple[str, ...] | None = None
     methods: tuple[str, ...] | None = None
-    """How clients may authenticate at the token endpoint."""
+    """The client authentication methods of the token endpoint."""
     signing: tuple[str, ...] | None = None
     """Algorithms for the signatures of `private_key_jwt`."""
     challenge_methods: tuple[str, ...] | None = None
     grants: tuple[str, ...] | None = None
     names_itself: bool = False
-    """It says that it puts `iss` into every answer (RFC 9207 section 3)."""
+    """The server promises `iss` in every response (RFC 9207 section 3)."""
     takes_documents: bool = False
-    """It takes the URL of a client id metadata document for a client id (C-AUTH-15)."""
+    """The server accepts the URL of a client id metadata document as a client id (C-AUTH-15)."""
     dpop: tuple[str, ...] = ()
     """Algorithms for DPoP proofs (RFC 9449 section 5.1)."""
     place: str = ""
-    """Where it was found; empty: nowhere, its endpoints are those of C-AUTH-35."""
+    """The URL of the document; empty without one: its endpoints are those of C-AUTH-35."""
     named: bool = False
     """The person gave its issuer, not a server."""
 
     def is_named(self, url: str) -> bool:
-        """Whether a URL of it may be taken as given by the person, too: it has the origin of the issuer they named."""
+        """Whether one of its URLs counts as given by the person: it has the origin of the issuer they named."""
         return self.named and urls.origin(url) == urls.origin(self.issuer)
 
 
 def of(issuer: str, *, revision: str = "", named: bool = False) -> Flow[Server]:
-    """The metadata of the authorization server `issuer`, from the first place that has it (C-AUTH-09, C-AUTH-10).
+    """Return the metadata of the authorization server `issuer`, from the first URL that has it (C-AUTH-09, C-AUTH-10).
 
     `named`: the person gave the issuer, not a server.
     """
@@ -70,36 +70,36 @@ def of(issuer: str, *, revision: str = "", named: bool = False) -> Flow[Server]:
         places = urls.server_places(issuer)
     except ValueError as error:
         yield from told(
-            "server", f"“{safe(issuer, 200)}” is no issuer: {error}", ok=False, rule="C-AUTH-13",
-            fix="An issuer is an https URL without query and fragment (RFC 8414 section 2).",
+            "server", f"“{safe(issuer, 200)}” is not a valid issuer: {error}", ok=False, rule="C-AUTH-13",
+            fix="Use an https URL without query and fragment (RFC 8414 section 2).",
         )  # fmt: skip
         raise AuthorizationNeeded(
-            f"“{safe(issuer, 200)}” cannot be an authorization server: {error}.",
-            hint="An issuer is an https URL without query and fragment; http only on this machine.",
+            f"“{safe(issuer, 200)}” is not a valid authorization server: {error}.",
+            hint="Use an https URL without query and fragment; http only on this machine.",
         ) from None
     found, tried, failure = yield from _first(places, issuer, revision, named)
     if found is not None:
         return found
     yield from told(
         "metadata",
-        failure.message if failure is not None else f"None of {len(places)} places has the metadata: {tried[0][1]}",
+        failure.message if failure is not None else f"None of the {len(places)} URLs has the metadata: {tried[0][1]}",
         ok=False, rule="C-AUTH-09", places=tried,
         fix=(failure.hint if failure is not None else "")
-        or f"The authorization server should publish it at {places[0]}, as a JSON document.",
+        or f"Publish it at {places[0]}, as a JSON document.",
     )  # fmt: skip
     raise failure or AuthorizationNeeded(
-        f"The authorization server {safe(issuer, 200)} has no metadata in any of its {len(places)} places: "
-        f"{tried[0][1]} in the first.",
-        hint=f"It should be at {safe(places[0], 300)}",
+        f"The authorization server {safe(issuer, 200)} has no metadata at any of its {len(places)} well-known URLs. "
+        f"The first returned {tried[0][1]}.",
+        hint=f"Publish it at {safe(places[0], 300)}",
     )
 
 
 def _first(
     places: list[str], issuer: str, revision: str, named: bool
 ) -> Flow[tuple[Server | None, list[list[str]], FetchFailed | None]]:
-    """The first of the places that has the metadata of `issuer`; what there was in those before it; who did not answer.
+    """Return the metadata from the first URL that has it, the results of the URLs before, and the failure.
 
-    What there was: pairs of a place and some words.
+    Results are pairs of a URL and a short description.
     """
     tried: list[list[str]] = []
     failure: FetchFailed | None = None
@@ -115,7 +115,7 @@ def _first(
         if values is None or not ("issuer" in values or "token_endpoint" in values):
             tried.append([place, documents.described(answer) if values is None else "another JSON object"])
             continue
-        which = f"{number} of {len(places)} places"
+        which = f"{number} of {len(places)} URLs"
         return (yield from _read(values, answer, place, issuer, which, named, tried)), tried, None
     return None, tried, failure
 
@@ -124,7 +124,7 @@ def _read(
     values: Mapping[str, Any], answer: Fetched, place: str, issuer: str, which: str, given: bool, tried: list[list[str]]
 ) -> Flow[Server]:
     facts = {"url": place, "status": answer.status, "places": tried, **shown(answer, values)}
-    hint = f"It was read from {safe(place, 200)}; it is described in RFC 8414 section 2."
+    hint = f"It was read from {safe(place, 200)}; its format is in RFC 8414 section 2."
     document = Document(values, "The authorization server's metadata", hint=hint)
     try:
         named = document.needed("issuer", longest=urls.LONGEST)
@@ -138,17 +138,17 @@ def _read(
     yield from told("metadata", f"{which}: {safe(place, 200)}", rule="C-AUTH-09", **facts)
     if found is None:
         yield from told(
-            "issuer", f"The document names another issuer: “{safe(named, 200)}”", ok=False, rule="C-AUTH-10",
+            "issuer", f"The document has another issuer: “{safe(named, 200)}”", ok=False, rule="C-AUTH-10",
             expected=issuer, found=named,
-            fix="The two must be equal, character by character: publish the issuer as the protected resource metadata "
-            "names it, or name it there as it is published.",
+            fix="The two must be equal, character by character. Publish the issuer as the protected resource "
+                "metadata names it, or name it there as it is published.",
         )  # fmt: skip
         raise AuthorizationNeeded(
-            f"The metadata was fetched for the issuer “{safe(issuer, 200)}”, but says that it is of "
-            f"“{safe(named, 200)}”: nothing from it is used.",
+            f"The metadata was fetched for the issuer “{safe(issuer, 200)}”, but its issuer is “{safe(named, 200)}”. "
+            "It is ignored.",
             hint="The two must be equal, character by character (RFC 8414 section 3.3).",
         )
-    yield from told("issuer", f"{safe(issuer, 200)}, as it should be", rule="C-AUTH-10")
+    yield from told("issuer", f"{safe(issuer, 200)}, as expected", rule="C-AUTH-10")
     return found
 
 
@@ -174,10 +174,10 @@ def _server(document: Document, issuer: str, place: str, named: bool) -> Server:
 
 
 def as_of_2025_03_26(server: str, revision: str) -> Flow[Server]:
-    """The server's own origin as its authorization server: its metadata, else its default endpoints (C-AUTH-35).
+    """Use the server's own origin as its authorization server: its metadata, else default endpoints (C-AUTH-35).
 
-    Only where there is no protected resource metadata at all (C-AUTH-36). The origin is no issuer that anybody named,
-    so a document there may call itself by the origin with a slash, too.
+    Only for a server without protected resource metadata (C-AUTH-36). No document names the origin as issuer, so the
+    metadata may also have the origin with a trailing slash.
     """
     base = urls.origin(server)
     yield from told("server", f"{base}, the server's own origin, as in 2025-03-26", rule="C-AUTH-35", issuer=base)
@@ -188,9 +188,9 @@ def as_of_2025_03_26(server: str, revision: str) -> Flow[Server]:
     if values is not None and ("issuer" in values or "token_endpoint" in values):
         named = values.get("issuer")
         issuer = named if named in (base, base + "/") else base
-        return (yield from _read(values, answer, place, issuer, "1 of 1 places", True, []))
+        return (yield from _read(values, answer, place, issuer, "1 of 1 URLs", True, []))
     yield from told(
-        "metadata", f"1 of 1: {documents.described(answer)}: the default endpoints are used", rule="C-AUTH-35",
+        "metadata", f"1 of 1: {documents.described(answer)}. The default endpoints are used", rule="C-AUTH-35",
         url=place, status=answer.status,
     )  # fmt: skip
     return Server(
@@ -199,10 +199,10 @@ def as_of_2025_03_26(server: str, revision: str) -> Flow[Server]:
 
 
 def version(revision: str) -> tuple[tuple[str, str], ...]:
-    """The `MCP-Protocol-Version` field for a revision; nothing for what is none (C-AUTH-11)."""
+    """Return the `MCP-Protocol-Version` field for a revision; nothing if it is not one (C-AUTH-11)."""
     return (("MCP-Protocol-Version", revision),) if _REVISION.match(revision) else ()
 
 
 def shown(answer: Fetched, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The document as a fact of the step, where it is not too large to be shown."""
+    """Return the document for the step's facts, if it is not too large."""
     return {"document": dict(values)} if len(answer.body) <= SHOWN else {"bytes": len(answer.body)}

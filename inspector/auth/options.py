@@ -1,4 +1,4 @@
-"""What the person wants of authorization."""
+"""The person's options for authorization."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 GrantKind = Literal["auto", "code", "client-credentials", "enterprise", "workload", "device"]
-"""How a token is come by. `auto` takes what the options below are enough for, else the authorization code."""
+"""The grant to use. `auto` uses the one that the options below suffice for, else the authorization code."""
 
 GRANTS: tuple[GrantKind, ...] = get_args(GrantKind)
 
@@ -15,38 +15,38 @@ Algorithm = Literal["ES256", "RS256"]
 
 @dataclass(frozen=True, slots=True)
 class AuthOptions:
-    """What was said on the command line, in the config file or in the interface. Empty means: not said."""
+    """The options of the command line, the config file or the interface. Empty means unset."""
 
     bearer: str = field(default="", repr=False)
-    """A token to be sent as it is. Nothing else is tried then."""
+    """A token to send unmodified. No other way is tried then."""
     client_id: str = ""
     client_secret: str = field(default="", repr=False)
     client_key: str = field(default="", repr=False)
     """The client's private key, PEM (PKCS #8): it authenticates by `private_key_jwt` (RFC 7523 section 2.2)."""
     client_key_alg: Algorithm | Literal[""] = ""
-    """The algorithm of its signatures; empty: by the kind of the key."""
+    """The algorithm of its signatures; empty: according to the key's type."""
     client_key_id: str = ""
     """The `kid` of its signatures; empty for none."""
     client_issuer: str = ""
-    """The authorization server that `client_id` is registered with; empty: whichever the server names (C-AUTH-17)."""
+    """The authorization server that `client_id` is registered with; empty: any that the server names (C-AUTH-17)."""
     client_metadata_url: str = ""
-    """URL of a client id metadata document: it is the client id where the server takes those (C-AUTH-15)."""
+    """URL of a client id metadata document: used as client id if the server accepts those (C-AUTH-15)."""
     redirect_uri: str = ""
-    """Where the browser comes back to; empty: a port of this machine's own choice."""
+    """The redirect URI; empty: a free port of this machine."""
     scope: str = ""
-    """Scopes to ask for, separated by spaces, instead of those the server names."""
+    """Scopes to request, separated by spaces, instead of those the server names."""
     auth_server: str = ""
-    """The issuer to use, instead of asking the server's metadata or the person."""
+    """The issuer to use, instead of the one from the server's metadata or the person's choice."""
     grant: GrantKind = "auto"
     idp_issuer: str = ""
     idp_token_endpoint: str = ""
     idp_client_id: str = ""
     idp_client_secret: str = field(default="", repr=False)
     idp_id_token: str = field(default="", repr=False)
-    """The identity provider of a company, and who one is there: enterprise-managed authorization (C-AUTH-41)."""
+    """An id token of the company's identity provider: enterprise-managed authorization (C-AUTH-41)."""
     assertion: str = field(default="", repr=False)
     """A JWT that a workload's platform issued for it (C-AUTH-43)."""
     dpop: bool = True
-    """Bind tokens to a key where the authorization server can (RFC 9449)."""
+    """Bind tokens to a key if the authorization server supports it (RFC 9449)."""
     open_browser: bool | None = None
-    """True: open it without asking. False: never, show the URL and take the pasted answer. None: ask."""
+    """True: open without asking. False: never open; show the URL and accept the pasted redirect. None: ask."""

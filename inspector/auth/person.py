@@ -1,4 +1,4 @@
-"""Who is asked while a flow goes on: the terminal and the interface each have one of these."""
+"""The person who answers a login's questions: the terminal and the interface each implement `Person`."""
 
 from __future__ import annotations
 
@@ -12,69 +12,69 @@ from inspector.hints import LOG_IN, Hint, Parameter
 
 @dataclass(frozen=True, slots=True)
 class Invitation:
-    """A page that the person is to visit. Its texts are a server's: hostile until made safe."""
+    """A page for the person to visit. Its texts are from a server: hostile until escaped."""
 
     url: str
-    """Whole; to be shown as it is (C-AUTH-27)."""
+    """Complete; shown unmodified (C-AUTH-27)."""
     host: str
     opened: bool = False
-    """A browser was opened on it."""
+    """A browser was opened with it."""
     code: str = ""
-    """To be entered on the page (RFC 8628 section 3.3); empty where nothing is."""
+    """The code to enter on the page (RFC 8628 section 3.3); empty without one."""
     redirect_uri: str = ""
-    """What the address begins with that the browser comes back to; empty where it does not come back."""
+    """The start of the redirect URL; empty without a redirect."""
     until: float = 0
-    """When nothing is waited for any more, in seconds since 1970; 0 where that is not known."""
+    """The deadline in seconds since 1970; 0 if unknown."""
 
 
 class Person(Protocol):
-    """Answers what only a person can. Every method may be cancelled at any time, and raises `Denied` for a no."""
+    """Answers a login's questions. Every method may be cancelled at any time, and raises `Denied` for a refusal."""
 
     @property
     def present(self) -> bool:
-        """Whether there is somebody to be asked."""
+        """Whether a person can be asked."""
 
     async def consent(self, url: str, host: str, until: float) -> bool | None:
-        """Whether a browser may be opened on `url`, which is shown whole, its host named.
+        """Ask whether a browser may be opened on `url`, which is shown complete, with its host.
 
-        None: not here, and the login goes on all the same, with a browser elsewhere. `until`: as in `Invitation`.
+        None: not on this machine; the login continues with a browser elsewhere. `until`: as in `Invitation`.
         """
 
     async def show(self, invitation: Invitation) -> None:
-        """Show a page to visit, or that one was opened; does not wait. What was shown before is replaced."""
+        """Show a page to visit, or that one was opened; does not wait. Replaces the page shown before."""
 
     async def pasted(self) -> str:
-        """Wait for the address that the browser ended at, pasted; never returns where nothing can be."""
+        """Wait for the person to paste the redirect URL; never returns if pasting is not possible."""
 
     async def client_for(self, issuer: str, redirect_uri: str) -> Client | None:
-        """A client that is registered with `issuer` for `redirect_uri`; None where the person knows none."""
+        """Return a client that is registered with `issuer` for `redirect_uri`; None if the person has none."""
 
     async def choose(self, issuers: tuple[str, ...]) -> str:
-        """One of several authorization servers."""
+        """Return one of several authorization servers."""
 
     async def done(self, ok: bool) -> None:
-        """It is over: nothing is waited for any more."""
+        """The login has ended: nothing waits for the person any more."""
 
     def say(self, text: str) -> None:
-        """Tell something that the person should know, such as where tokens are kept."""
+        """Show a notice, such as where tokens are stored."""
 
 
 def nobody(what: str) -> AuthorizationNeeded:
-    """The error where somebody would have to be asked, and nobody is there."""
+    """Return the error for a login that needs a person when none is present."""
     return AuthorizationNeeded(
-        f"{what}, and there is nobody to ask: standard input is no terminal.",
+        f"{what}, but standard input is not a terminal.",
         hint=LOG_IN,
     )
 
 
 class Nobody:
-    """Stands where no person is."""
+    """A `Person` for runs in which no person is present."""
 
     present = False
 
     async def consent(self, url: str, host: str, until: float) -> bool | None:
         """Raises `AuthorizationNeeded`."""
-        raise nobody(f"A person has to log in at {host}")
+        raise nobody(f"A person must log in at {host}")
 
     async def show(self, invitation: Invitation) -> None:
         """Nothing."""
@@ -93,7 +93,7 @@ class Nobody:
     async def choose(self, issuers: tuple[str, ...]) -> str:
         """Raises `AuthorizationNeeded`."""
         error = nobody("The server names several authorization servers")
-        error.hint = Hint("Name one of them with ", Parameter.AUTH_SERVER.to("URL"), ".")
+        error.hint = Hint("Select one of them with ", Parameter.AUTH_SERVER.to("URL"), ".")
         raise error
 
     async def done(self, ok: bool) -> None:

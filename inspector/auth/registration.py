@@ -1,7 +1,7 @@
-"""Who we are to an authorization server: the client that asks (2026-07-28/basic/authorization/client-registration).
+"""The client that authenticates to an authorization server (2026-07-28/basic/authorization/client-registration).
 
-In this order: a client that was given, the URL of a client id metadata document, one that was registered before, one
-that is registered now, one that the person types (C-AUTH-14). Each belongs to one issuer (C-AUTH-17).
+In this order: a client of the options, the URL of a client id metadata document, a client that was registered before,
+one that is registered now, one that the person enters (C-AUTH-14). Each belongs to one issuer (C-AUTH-17).
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from inspector.hints import Hint, Parameter
 from inspector.text import safe
 
 NAME = "Inspector"
-"""What authorization servers show the person as the name of the client."""
+"""The client name that authorization servers show."""
 
 _PRINTABLE = re.compile(r"[ -~]+\Z")
 
 
 def given(server: Server, options: AuthOptions) -> Flow[Client | None]:
-    """The client of the options: its id, or the URL of its document where the server takes those; None for neither."""
+    """Return the client of the options: its id, or its document's URL if the server accepts those."""
     if options.client_id:
         of = options.client_issuer
         if of and of != server.issuer:
@@ -37,9 +37,9 @@ def given(server: Server, options: AuthOptions) -> Flow[Client | None]:
                 rule="C-AUTH-17", expected=of, found=server.issuer, fix="Register a client with this server, too.",
             )  # fmt: skip
             raise AuthorizationNeeded(
-                f"The client {safe(options.client_id, 100)} is registered with {safe(of, 200)}, but the server sends "
-                f"to {safe(server.issuer, 200)}: it is not used there.",
-                hint="Give a client that is registered with it, or none.",
+                f"The client {safe(options.client_id, 100)} is registered with {safe(of, 200)}, but the server uses "
+                f"{safe(server.issuer, 200)}. The client is not used there.",
+                hint="Give a client that is registered with that server, or none.",
             )
         if options.client_secret:
             yield Secret(options.client_secret)
@@ -54,18 +54,20 @@ def given(server: Server, options: AuthOptions) -> Flow[Client | None]:
     try:
         where = urls.parts(url)
         if where.scheme != "https" or where.path in ("", "/") or where.fragment:
-            raise ValueError("it is no https URL with a path")
+            raise ValueError("it is not an https URL with a path")
     except ValueError as error:
         raise AuthorizationNeeded(
-            f"“{safe(url, 200)}” cannot be a client id: {error}.",
-            hint="A client id metadata document has an https URL with a path (C-AUTH-15).",
+            f"“{safe(url, 200)}” is not a valid client id: {error}.",
+            hint="Use an https URL with a path (C-AUTH-15).",
         ) from None
-    yield from told("registration", f"The URL of a document: {safe(url, 200)}", rule="C-AUTH-15", client_id=url)
+    yield from told(
+        "registration", f"The URL of a metadata document: {safe(url, 200)}", rule="C-AUTH-15", client_id=url
+    )
     return Client(url, "", "private_key_jwt" if options.client_key else "none", "document")
 
 
 def stored(server: Server, now: float) -> Flow[Client | None]:
-    """The client that was registered with this issuer before, if its secret has not ended (C-AUTH-17)."""
+    """Return the client that was registered with this issuer before, if its secret has not expired (C-AUTH-17)."""
     client = yield StoredClient(server.issuer)
     if not isinstance(client, Client):
         return None
@@ -73,13 +75,13 @@ def stored(server: Server, now: float) -> Flow[Client | None]:
         yield Secret(client.client_secret)
     if client.expires_at and client.expires_at <= now:
         yield KeepClient(server.issuer, None)
-        yield from told("registration", "The client of the last time has ended", rule="RFC 7591 section 3.2.1")
+        yield from told("registration", "The client of the last login has expired", rule="RFC 7591 section 3.2.1")
         return None
     return client
 
 
 def register(server: Server, redirect_uri: str, scope: tuple[str, ...] | None) -> Flow[Client]:
-    """Register a client now (RFC 7591). Raises `AuthorizationNeeded` where the server refuses or answers otherwise.
+    """Register a client now (RFC 7591). Raises `AuthorizationNeeded` if the server refuses or its response is invalid.
 
     The application type is `native`: the redirect URI is on this machine (C-AUTH-16).
     """
@@ -105,7 +107,7 @@ def register(server: Server, redirect_uri: str, scope: tuple[str, ...] | None) -
     try:
         if answer.status not in (200, 201) or values is None or "error" in values:
             raise _refused(server, answer.status, values, redirect_uri)
-        document = Document(values, "The registration's answer", hint="It is described in RFC 7591 section 3.2.1.")
+        document = Document(values, "The registration response", hint="Its format is in RFC 7591 section 3.2.1.")
         for secret in ("client_secret", "registration_access_token"):
             if document.text(secret):
                 yield Secret(document.text(secret))
@@ -126,21 +128,22 @@ def register(server: Server, redirect_uri: str, scope: tuple[str, ...] | None) -
 
 
 def typed(server: Server, redirect_uri: str) -> Flow[Client]:
-    """The client that the person types. Raises `AuthorizationNeeded` where there is none."""
+    """Return the client that the person enters. Raises `AuthorizationNeeded` without one."""
     client = yield AskClient(server.issuer, redirect_uri)
     if not isinstance(client, Client) or not client.client_id:
         yield from told(
-            "registration", "The server registers nobody by itself, and no client is known", ok=False,
+            "registration", "The server does not register clients by itself, and no client is known", ok=False,
             rule="C-AUTH-14", redirect_uri=redirect_uri,
             fix=Hint(
-                "Register a client there by hand, with that redirect URI, and give its id with ",
+                "Register a client there by hand with that redirect URI, and set its id with ",
                 Parameter.CLIENT_ID, ".",
             ),
         )  # fmt: skip
         raise AuthorizationNeeded(
-            f"The authorization server {safe(server.issuer, 200)} registers no clients by itself, and none is known.",
+            f"The authorization server {safe(server.issuer, 200)} does not register clients by itself, and no client "
+            "is known.",
             hint=Hint(
-                f"Register one there, with the redirect URI {redirect_uri}, and give its id with ",
+                f"Register one there with the redirect URI {redirect_uri}, and set its id with ",
                 Parameter.CLIENT_ID,
                 ".",
             ),
@@ -148,7 +151,7 @@ def typed(server: Server, redirect_uri: str) -> Flow[Client]:
     client = replace(client, origin="typed")
     if client.client_secret:
         yield Secret(client.client_secret)
-    yield from told("registration", f"{safe(client.client_id, 200)}, as typed", rule="C-AUTH-14")
+    yield from told("registration", f"{safe(client.client_id, 200)}, as entered", rule="C-AUTH-14")
     yield KeepClient(server.issuer, client)
     return client
 
@@ -157,7 +160,7 @@ DEVICE = "urn:ietf:params:oauth:grant-type:device_code"
 
 
 def _preferred(offered: tuple[str, ...] | None) -> Method:
-    """The method to ask for: none, as for any program that cannot keep a secret, else what is offered (C-AUTH-19)."""
+    """Return the method to request: none, for a program that cannot keep a secret, else an offered one (C-AUTH-19)."""
     if offered is None or "none" in offered:
         return "none"
     return tokens.secret_method(offered, "none")
@@ -166,19 +169,21 @@ def _preferred(offered: tuple[str, ...] | None) -> Method:
 def _client(document: Document, asked: Method, offered: tuple[str, ...] | None, redirect_uri: str) -> Client:
     client_id = document.needed("client_id", longest=urls.LONGEST)
     if not _PRINTABLE.match(client_id):
-        raise document.refused("client_id", "has characters in it that no client id has", "be of printable ASCII")
+        raise document.refused(
+            "client_id", "contains characters that are not allowed in a client id", "be printable ASCII"
+        )
     redirects = document.texts("redirect_uris")
     if redirects and redirect_uri not in redirects:
-        why = f"does not have {redirect_uri} in it, but “{safe(redirects[0], 200)}”"
-        raise document.refused("redirect_uris", why, f"have {redirect_uri} in it, as it was asked for")
+        why = f"does not contain {redirect_uri}, but “{safe(redirects[0], 200)}”"
+        raise document.refused("redirect_uris", why, f"contain {redirect_uri}, as requested")
     secret = document.text("client_secret")
     said = document.text("token_endpoint_auth_method")
     method: Method = next((known for known in METHODS if known == said), asked)
     if said and (said != method or said == "private_key_jwt"):
-        why = f"is “{safe(said, 60)}”, which was not asked for"
+        why = f"is “{safe(said, 60)}”, which was not requested"
         raise document.refused("token_endpoint_auth_method", why, f"be “{asked}”")
     if not said and asked == "none" and secret and offered is None:
-        # Neither the metadata nor the answer says how: what is the rule for both is meant (RFC 7591 section 2).
+        # Neither the metadata nor the response names a method: the default of both applies (RFC 7591 section 2).
         method = "client_secret_basic"
     if method.startswith("client_secret") and not secret:
         raise document.refused("client_secret", f"is missing, though the method is {method}", "be there")
@@ -187,7 +192,7 @@ def _client(document: Document, asked: Method, offered: tuple[str, ...] | None, 
 
 
 def _scope(values: dict[str, Any], asked: tuple[str, ...] | None) -> tuple[str, ...]:
-    """What a client is registered for: what was asked for, and what the server made of it (RFC 7591 section 2)."""
+    """Return the scopes that a client is registered for: as requested, changed by the server (RFC 7591 section 2)."""
     said = values.get("scope")
     words = (
         [word for word in said.split()[: documents.MOST] if documents.is_scope(word)] if isinstance(said, str) else []
@@ -200,11 +205,11 @@ def _refused(server: Server, status: int, values: dict[str, object] | None, redi
     said = f" with “{code}”" + (f": {why}" if why else "") if code else f" with status {status}"
     if code == "invalid_redirect_uri":
         hint = Hint(
-            f"It should take {redirect_uri}, whatever the port: an address of this machine. Else register a client by "
-            "hand, and give its id with ", Parameter.CLIENT_ID, ".",
+            f"It should accept {redirect_uri} with any port: a loopback address. Otherwise register a client by "
+            "hand, and set its id with ", Parameter.CLIENT_ID, ".",
         )  # fmt: skip
     else:
-        hint = Hint("Register a client by hand, and give its id with ", Parameter.CLIENT_ID, ".")
+        hint = Hint("Register a client by hand, and set its id with ", Parameter.CLIENT_ID, ".")
     return AuthorizationNeeded(
         f"The authorization server {safe(server.issuer, 200)} refused to register a client{said}.", hint=hint
     )

@@ -1,7 +1,7 @@
-"""Turns: of all processes of one person, one at a time renews a login.
+"""A lock between processes: one at a time refreshes a login.
 
-A refresh token may be good for one time only (C-AUTH-32), and some servers withdraw the whole login when they see it
-twice. The system keeps the locks, so that a process which dies gives its turn away.
+A refresh token may be valid for one use only (C-AUTH-32), and some servers revoke the whole login when it is used
+twice. The operating system keeps the locks, so a process that dies releases its lock.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from inspector.config import files, paths
 from inspector.errors import ConfigError
 
 WAIT_SECONDS = 30.0
-"""How long somebody else's turn is waited for; a token endpoint answers sooner, or not at all."""
+"""Maximum seconds to wait for the lock; a token endpoint responds sooner, or not at all."""
 _POLL_SECONDS = 0.02
 
 
 class Lock:
-    """One process's turn at what a lock file stands for. Not for two tasks of one process."""
+    """A process's lock on a file. Not for two tasks of one process."""
 
     def __init__(self, path: Path) -> None:
-        """`path` is made where it is missing, and stays: it is empty."""
+        """`path` is created if missing, and stays: it is empty."""
         self._path = path
         self._descriptor = -1
 
     async def take(self, seconds: float = WAIT_SECONDS) -> bool:
-        """Wait for it. False where it did not come in time, or where there can be no lock: then it is done without."""
+        """Acquire the lock. False if it timed out or locks are not supported: the caller continues without."""
         if self._descriptor >= 0:
             return True
         try:
@@ -38,7 +38,7 @@ class Lock:
             return False
         try:
             async with asyncio.timeout(seconds):
-                # A lock that is free is told to nobody but a thread that waits for it, and cannot be made to stop.
+                # Only a blocked thread learns that a lock is free, and it cannot be cancelled, so this polls.
                 while self._descriptor < 0:
                     if files.try_lock(descriptor):
                         self._descriptor = descriptor
@@ -52,7 +52,7 @@ class Lock:
         return self._descriptor >= 0
 
     def give(self) -> None:
-        """Give it to the next. Idempotent."""
+        """Release the lock. Idempotent."""
         if self._descriptor >= 0:
             with suppress(OSError):
                 os.close(self._descriptor)

@@ -1,7 +1,7 @@
-"""One step of a login, run again alone: what a server answers now, beside what it answered before.
+"""One step of a login, run again alone, to compare the server's response with the earlier one.
 
-Nothing that is found so is used by the session; only what would be kept in a login is kept: a new client, a renewed
-token. A step that would need a code, which is good once, or a person cannot be run alone, and `why_not` says why.
+The session uses nothing of the result; only a new client and a refreshed token are stored. A step that needs a code,
+which is valid once, or a person cannot be run alone: `why_not` says why.
 """
 
 from __future__ import annotations
@@ -20,33 +20,33 @@ from inspector.errors import AuthorizationNeeded
 from inspector.text import safe
 
 PROBE = json.dumps({"jsonrpc": "2.0", "id": 0, "method": "ping"}).encode()
-"""What is sent without a token to see how the server refuses it; it does nothing where it is let in."""
+"""The request that is sent without a token to see the server's refusal; harmless if it is accepted."""
 
 _WHY_NOT = {
-    "server": "It is a decision, and nothing is sent for it: run the step before it again, or log in anew.",
-    "scope": "It is a decision, and nothing is sent for it: log in anew to ask for other scopes.",
-    "authorize": "Your browser can be asked only as part of a whole login: log in anew.",
-    "callback": "What the browser comes back with is good once: log in anew.",
-    "device": "A code to enter is good once: log in anew.",
-    "exchange": "What the identity provider gives is for one login: log in anew.",
-    "stepup": "More scopes are a matter of a whole login: log in anew.",
-    "request": "It is a request of the session: send it again from the messages.",
-    "revoke": "The tokens are forgotten: there is nothing to be given back any more.",
-    "end": "There the login ended: log in anew.",
+    "server": "This step sends no request. Run the step before it again, or log in again.",
+    "scope": "This step sends no request. Log in again to request other scopes.",
+    "authorize": "The browser is opened only by a full login. Log in again.",
+    "callback": "The browser's redirect is valid once. Log in again.",
+    "device": "A device code is valid once. Log in again.",
+    "exchange": "The identity provider's assertion is for one login. Log in again.",
+    "stepup": "More scopes need a full login. Log in again.",
+    "request": "This is a request of the session. Send it again from the messages.",
+    "revoke": "The tokens were deleted, so there is nothing to revoke.",
+    "end": "The login failed at this step. Log in again.",
 }
 """Why a step cannot be run alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """What was found before the step, as the recording has it. A server's words: all of it is checked as ever."""
+    """Facts from the steps before, read from the recording. They come from a server, so they are checked as usual."""
 
     challenges: tuple[str, ...] = ()
     """The values of the `WWW-Authenticate` fields."""
     issuer: str = ""
     """The authorization server that was chosen."""
     redirect_uri: str = ""
-    """Where the browser was to come back to."""
+    """The redirect URI."""
     rule: str = ""
     """The rule of the step."""
     registered: bool = False
@@ -54,7 +54,7 @@ class Before:
 
 
 def before(steps: list[tuple[str, str, Mapping[str, Any]]]) -> Before:
-    """What is known at the last of these steps, each given by its name, its rule and its facts."""
+    """Return what is known at the last of these steps, each given by its name, rule and facts."""
     said: tuple[str, ...] = ()
     issuer = ""
     for name, _, facts in steps:
@@ -70,30 +70,30 @@ def before(steps: list[tuple[str, str, Mapping[str, Any]]]) -> Before:
 
 
 def why_not(name: str, known: Before, state: Authorization) -> str:
-    """Why a step cannot be run alone; empty where it can."""
+    """Return why a step cannot be run alone; empty if it can."""
     if name == "registration" and not known.registered:
-        return "No client is registered in it: nothing is sent for this step."
+        return "This step registered no client and sends no request."
     if name == "token":
         return (
-            "The code of that login is spent, and there is nothing to renew the token with: log in anew."
+            "That login's code is used, and no refresh token is stored. Log in again."
             if state.grant is None or not state.grant.refresh_token
             else ""
         )
     if name == "refresh" and (state.grant is None or not state.grant.refresh_token):
-        return "There is no refresh token any more: log in anew."
+        return "The refresh token was deleted. Log in again."
     if name in ("metadata", "issuer") and not known.issuer:
-        return "It is not known for which authorization server: log in anew."
+        return "The authorization server of this step is unknown. Log in again."
     if name in ("challenge", "resource", "metadata", "issuer", "registration", "refresh"):
         return ""
-    return _WHY_NOT.get(name, "This step cannot be run alone: log in anew.")
+    return _WHY_NOT.get(name, "This step cannot be run alone. Log in again.")
 
 
 def step(state: Authorization, name: str, known: Before) -> Flow[None]:
-    """Run one step; what comes of it is told, also what fails. Raises nothing but what the runner raises."""
+    """Run one step and record its result or failure. Raises only what the runner raises."""
     try:
         yield from _run(state, name, known)
     except AuthorizationNeeded as error:
-        # The flow has told most of its failures; who looks at the step sees the last that is told.
+        # The flow has recorded most of its failures; this one is the last, which the reader of the step sees.
         yield from told(name, error.message, ok=False, rule=known.rule, fix=error.hint)
 
 
@@ -114,15 +114,15 @@ def _run(state: Authorization, name: str, known: Before) -> Flow[None]:
 
 
 def _challenge(state: Authorization) -> Flow[None]:
-    """Ask the MCP server for something without a token."""
+    """Send the MCP server a request without a token."""
     fields = (("Content-Type", "application/json"), ("Accept", "application/json, text/event-stream"))
     answer = yield from fetch(Fetch("POST", state.server, fields, PROBE, what="a request without a token", named=True))
     challenges = answer.values("www-authenticate")
     found = chosen(parse(challenges))
     if answer.status in (401, 403):
-        has = "with our kind of challenge" if found is not None else "without a challenge that we could answer"
+        has = "with a supported challenge" if found is not None else "without a supported challenge"
     else:
-        has = "so it wants no login for this request"
+        has = "so this request needs no login"
     said = [each[:2000] for each in challenges[:8]]
     yield from told(
         "challenge", f"{answer.status}, {has}", ok=found is not None, rule="C-AUTH-02", status=answer.status,
@@ -138,18 +138,18 @@ def _metadata(state: Authorization, known: Before) -> Flow[metadata.Server]:
 
 
 def _registration(state: Authorization, known: Before) -> Flow[None]:
-    """Register another client; it takes the place of the one that is kept."""
+    """Register another client, which replaces the stored one."""
     found = state.found
     server = found.server if found is not None else (yield from _metadata(state, known))
     if not server.registration_endpoint:
         raise AuthorizationNeeded(
-            f"The authorization server {safe(server.issuer, 200)} registers no clients by itself any more."
+            f"The authorization server {safe(server.issuer, 200)} does not register clients by itself any more."
         )
     yield from registration.register(server, known.redirect_uri, found.resource.scopes if found is not None else None)
 
 
 class Beside:
-    """Records the steps of a flow as belonging to the step of event `n`; `run` tells one run from the next."""
+    """Records the steps of a flow as part of the step of event `n`; `run` distinguishes runs."""
 
     def __init__(self, recorder: Recorder, n: int, run: int) -> None:
         self._recorder = recorder
@@ -162,9 +162,9 @@ class Beside:
         return self._recorder.auth(step, ok, text, rule=rule, fix=fix, facts={**(facts or {}), **self._facts})
 
     def asking(self, begun: bool) -> None:
-        """Let no request's clock run meanwhile."""
+        """Pause the timeouts of requests meanwhile."""
         self._recorder.asking(begun)
 
     def secret(self, value: str) -> None:
-        """Learn a value that must never be recorded."""
+        """Register a value that must never be recorded."""
         self._recorder.secret(value)

@@ -1,4 +1,4 @@
-"""Performs what a flow asks for: fetches, the browser, questions, the store; and records each step of it."""
+"""Performs a flow's actions: fetches, the browser, questions, the store; and records each step."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ from inspector.hints import Hint, Parameter
 T = TypeVar("T")
 
 LOGIN_SECONDS = 900.0
-"""For everything together, a person's part included."""
+"""Timeout in seconds for a complete login, including the person's part."""
 MISMATCHES_TOLD = 10
-"""Answers of a browser that do not belong to the login: so many are told and recorded, the rest are counted."""
+"""Rejected redirects that are recorded and shown; further ones are only counted."""
 VISIT_SECONDS = 300.0
-"""For the person to come back from the browser."""
+"""Timeout in seconds for the person to come back from the browser."""
 STORE_SECONDS = 120.0
-"""For the keyring to be unlocked by its user."""
+"""Timeout in seconds for the user to unlock the keyring."""
 LONGEST_PASTED = 1 << 16
 LONGEST_PAGE = 8000
-"""Characters of an address to be visited: no longer one could be shown whole."""
+"""Maximum characters of a URL to visit: a longer one could not be shown complete."""
 
 
 class Runner:
@@ -71,11 +71,10 @@ class Runner:
         held: set[str] | None = None,
         seconds: float | None = None,
     ) -> None:
-        """`server` is its URL; `store` None keeps nothing; `open_browser` None asks the person, False never opens.
+        """`server` is its URL; `store` None stores nothing; `open_browser` None asks the person, False never opens.
 
-        With a `client_id`, what was granted to another client is not found in the store. `held` are secrets that are
-        known already; those that are met are added. No error that leaves here has one in it. `seconds` are for each
-        request.
+        With a `client_id`, a grant to another client is not loaded from the store. `held` is the set of known secrets;
+        new ones are added. No error that is raised contains one. `seconds` is the timeout of each request.
         """
         self._fetcher = Fetcher(server, web, recorder, seconds)
         self._person = person
@@ -89,12 +88,12 @@ class Runner:
         self._mismatches: list[str] = []
         self._turn: Lock | None = None
         self._ends = 0.0
-        """When the flow that runs must be done, in seconds since 1970."""
+        """The deadline of the running flow, in seconds since 1970."""
 
     async def run(self, flow: Flow[T]) -> T:
         """Run a flow to its end and return its result. Raises what it raises, and `TimedOut`.
 
-        May be cancelled at any time; nothing listens and nobody is asked afterwards.
+        May be cancelled at any time; no listener and no question remains.
         """
         ok = False
         self._ends = time.time() + LOGIN_SECONDS
@@ -106,9 +105,7 @@ class Runner:
             self._hush(error)
             raise
         except TimeoutError:
-            raise TimedOut(
-                f"The login was not done within {LOGIN_SECONDS / 60:g} minutes.", hint="Log in again."
-            ) from None
+            raise TimedOut(f"The login timed out after {LOGIN_SECONDS / 60:g} minutes.", hint="Log in again.") from None
         finally:
             flow.close()
             self._end_turn()
@@ -147,7 +144,7 @@ class Runner:
                 return await self._visit(action)
             case Show():
                 if not self._person.present:
-                    raise nobody("A person has to enter a code")
+                    raise nobody("A person must enter a code")
                 url = _shown_url(action.complete or action.url)
                 await self._person.show(
                     Invitation(url, action.host, code=action.code, until=self._until(action.seconds or LOGIN_SECONDS))
@@ -165,7 +162,7 @@ class Runner:
         return None
 
     async def _wait(self, seconds: float) -> None:
-        """Let time pass, unless the person ends it: what they type meanwhile means nothing, but they may say no."""
+        """Wait, unless the person cancels; other input is ignored."""
         try:
             async with asyncio.timeout(seconds):
                 while True:
@@ -187,7 +184,7 @@ class Runner:
             self._turn = None
 
     async def _stored(self, action: Keep | KeepClient | Stored | StoredClient) -> Any:
-        """Ask the store. What it does not have, or cannot keep, is no reason to fail."""
+        """Access the store. A missing value or a failed write does not fail the login."""
         store = self._store
         if store is None:
             return None
@@ -213,7 +210,7 @@ class Runner:
         return None
 
     async def _in_thread(self, work: Callable[..., T], *words: Any) -> T:
-        """A keyring may wait for its user for ever: who gives up leaves the thread behind, and nothing waits for it."""
+        """A keyring may wait for its user for ever: on a timeout the thread is abandoned."""
         thread = ThreadPoolExecutor(1, "inspector-store")
         try:
             async with asyncio.timeout(STORE_SECONDS):
@@ -221,7 +218,10 @@ class Runner:
         except TimeoutError:
             raise InspectorError(
                 f"The keyring did not answer within {STORE_SECONDS / 60:g} minutes.",
-                hint="It may ask for its password where nobody sees it. Set PYTHON_KEYRING_BACKEND to use another.",
+                hint=(
+                    "It may show its password prompt on another screen. Set PYTHON_KEYRING_BACKEND to use another "
+                    "keyring."
+                ),
             ) from None
         finally:
             thread.shutdown(wait=False)
@@ -232,21 +232,21 @@ class Runner:
             self._recorder.secret(secret)
 
     def _hush(self, error: InspectorError) -> None:
-        """Take what is secret out of an error: a careless server repeats what it was sent."""
+        """Remove secrets from an error: a server may echo its request."""
         held = [secret for secret in self._held if len(secret) >= SHORTEST_SECRET]
         error.message = without(error.message, held)
         error.hint = error.hint.mapped(lambda text: without(text, held))
 
     def _until(self, seconds: float) -> float:
-        """When something that is waited for so long is waited for no more, in seconds since 1970."""
+        """Return the deadline for a wait of `seconds`, in seconds since 1970."""
         return min(time.time() + seconds, self._ends)
 
     # The browser
 
     async def _listen(self, action: Listen) -> str:
         if not self._person.present and self._open_browser is not True:
-            # Before a client is registered for nothing.
-            raise nobody(action.why or "A person has to log in")
+            # Checked before a client is registered in vain.
+            raise nobody(action.why or "A person must log in")
         await self._stop_listening()
         self._callback = await browser.listen(action.wanted, fixed=action.fixed)
         return self._callback.redirect_uri if self._callback is not None else action.wanted
@@ -261,7 +261,8 @@ class Runner:
             return await self._visited(visit)
         except asyncio.CancelledError:
             if visit.doubtful and self._store is not None:
-                # They may have seen that the server does not know us any more, which it tells nobody else.
+                # The person may have seen that the server does not know the client any more; the server shows that only
+                # there.
                 with suppress(InspectorError):
                     self._store.keep_client(visit.doubtful, None)
             raise
@@ -274,17 +275,15 @@ class Runner:
         opens = self._open_browser
         if opens is None and (opens := await self._person.consent(url, visit.host, self._ends)) is False:
             raise Denied(
-                f"The browser was not to be opened on {visit.host}.",
-                hint=Hint(
-                    Parameter.NO_BROWSER, " shows the address instead, and takes the one that the browser came back to."
-                ),
+                f"Opening a browser on {visit.host} was declined.",
+                hint=Hint(Parameter.NO_BROWSER, " shows the URL instead, and accepts the pasted redirect URL."),
             )
         if opens:
             problem = await self._opener(url)
             opened = not problem
         if not opened and not self._person.present:
             raise AuthorizationNeeded(
-                f"{problem} There is no terminal to show the address on.",
+                f"{problem} Without a terminal, the URL cannot be shown.",
                 hint="Log in on a terminal: inspector login URL",
             )
         if problem:
@@ -294,7 +293,7 @@ class Runner:
         return await self._came_back(visit)
 
     def _mismatch(self, back: str, state: str) -> str:
-        """Why what the browser came back with, or the person pasted, is not used; told and recorded a few times."""
+        """Return why a redirect or a pasted URL is rejected; recorded and shown up to a limit."""
         try:
             why = code.mismatch(back, state)
             names = code.names_in(back)
@@ -303,7 +302,7 @@ class Runner:
         if why:
             self._mismatches.append(why)
             if len(self._mismatches) <= MISMATCHES_TOLD:
-                text = f"The browser came back with an answer that {why}. It is not used; waiting for the right one"
+                text = f"The browser came back with a response that {why}. It is rejected; Inspector keeps waiting"
                 self._recorder.auth(
                     "callback", False, text, rule="C-AUTH-22", fix=code.STATE_HINT, facts={"came_with": names}
                 )
@@ -311,7 +310,7 @@ class Runner:
         return why
 
     async def _came_back(self, visit: Visit) -> str:
-        """Wait for the browser or for what the person pastes, whichever is first."""
+        """Wait for the browser or for a pasted URL, whichever is first."""
         waiting = [asyncio.ensure_future(self._pasted(visit))]
         if self._callback is not None:
             waiting.append(asyncio.ensure_future(self._callback.wait()))
@@ -328,9 +327,9 @@ class Runner:
     def _too_late(self) -> TimedOut:
         within = f"within {VISIT_SECONDS / 60:g} minutes"
         if not self._mismatches:
-            return TimedOut(f"Nobody came back from the browser {within}.", hint="Log in again.")
+            return TimedOut(f"The browser did not come back {within}.", hint="Log in again.")
         return TimedOut(
-            f"No answer to this login came back from the browser {within}. The last one {self._mismatches[-1]}.",
+            f"The browser came back {within} only with responses to other logins. The last one {self._mismatches[-1]}.",
             hint=code.STATE_HINT,
         )
 
@@ -341,18 +340,18 @@ class Runner:
                 if not self._mismatch(text, visit.state):
                     return text
             elif text:
-                self._person.say(f"That does not begin with {visit.redirect_uri}, where the browser comes back to.")
+                self._person.say(f"The pasted URL does not start with the redirect URI {visit.redirect_uri}.")
 
 
 def _shown_url(url: str) -> str:
-    """A URL for a browser: https, or http on this machine. Raises `Denied` for any other (C-AUTH-27)."""
+    """Return a URL for a browser: https, or http on this machine. Raises `Denied` for any other (C-AUTH-27)."""
     try:
-        # What is asked for may be long, and is checked for its characters alone.
+        # The query may be long, and only its characters are checked.
         urls.secure(url.partition("?")[0])
         if len(url) > LONGEST_PAGE:
             raise ValueError(f"it is {len(url)} characters long")
         if not url.isascii() or not url.isprintable() or " " in url:
-            raise ValueError("it has characters in it that no URL has")
+            raise ValueError("it contains characters that are not allowed in a URL")
     except ValueError as error:
-        raise Denied(f"The page to log in at is not opened: its address is no good, for {error}.") from None
+        raise Denied(f"Invalid login URL: {error}. The page is not opened.") from None
     return url

@@ -1,7 +1,7 @@
-"""Which scopes to ask for (2026-07-28/basic/authorization, “Scope Selection Strategy”, “Step-Up Authorization Flow”).
+"""The scopes to request (2026-07-28/basic/authorization, “Scope Selection Strategy”, “Step-Up Authorization Flow”).
 
-Three sources, one after the other, and never mixed: what the person says, what the challenge names, what the protected
-resource metadata lists. A step-up adds what is newly wanted to what was asked for and granted before, and nothing else.
+Three sources in this order, never mixed: the options, the challenge, the protected resource metadata. A step-up adds
+the newly required scopes to those requested and granted before, and no others.
 """
 
 from __future__ import annotations
@@ -17,22 +17,24 @@ from inspector.errors import AuthorizationNeeded
 from inspector.text import safe
 
 OFFLINE = "offline_access"
-"""The scope by which OpenID providers are asked for a refresh token."""
+"""The scope that requests a refresh token from OpenID providers."""
 
 
 def first(
     said: str, challenge: Challenge | None, supported: tuple[str, ...] | None, server: Server, kind: GrantKind
 ) -> Flow[tuple[str, ...] | None]:
-    """The scopes of a first authorization (C-AUTH-24); None: the parameter is left out.
+    """Return the scopes of a first authorization (C-AUTH-24); None: the parameter is omitted.
 
-    `said` is what the person says, `supported` what the protected resource metadata lists. With a `kind` of grant that
-    takes a person's time, a refresh token is worth asking for (C-AUTH-26).
+    `said` are the scopes of the options, `supported` those of the protected resource metadata. With a `kind` of grant
+    that needs a person, a refresh token is requested (C-AUTH-26).
     """
     if said:
         words = tuple(dict.fromkeys(said.split()))
         for word in words:
             if not is_scope(word):
-                raise AuthorizationNeeded(f"“{safe(word, 60)}” is no scope.", hint="Scopes are separated by spaces.")
+                raise AuthorizationNeeded(
+                    f"“{safe(word, 60)}” is not a valid scope.", hint="Separate scopes with spaces."
+                )
         yield from told("scope", " ".join(words), rule="C-AUTH-24", source="options", scope=list(words), grant=kind)
         return words
     if challenge is not None and challenge.scope:
@@ -54,15 +56,15 @@ def first(
 def more(
     said: str, challenge: Challenge, supported: tuple[str, ...] | None, grant: Grant | None, server: Server
 ) -> Flow[tuple[str, ...]]:
-    """The scopes of a step-up: what was asked for and granted before, and what is wanted now (C-AUTH-33).
+    """Return the scopes of a step-up: those requested and granted before, and the required ones (C-AUTH-33).
 
-    A challenge that names none leaves what the person says, else what the protected resource metadata lists.
+    If the challenge names none: the scopes of the options, else those of the protected resource metadata.
     """
     named = challenge.scope or tuple(word for word in said.split() if is_scope(word)) or supported or ()
     wanted = _offline(named, server, False)
     before = dict.fromkeys((*grant.asked, *grant.scope)) if grant else {}
     scope = tuple(before | dict.fromkeys(wanted))
-    text = f"{safe(' '.join(wanted) or 'no scope is named', 300)}, in addition to what was granted"
+    text = f"{safe(' '.join(wanted) or 'no scope is named', 300)}, in addition to the granted scopes"
     yield from told(
         "stepup", text, rule="C-AUTH-33", wanted=list(wanted), before=list(before), scope=list(scope),
         source="challenge" if challenge.scope else "options" if said else "metadata",
@@ -71,7 +73,7 @@ def more(
 
 
 def _offline(scope: tuple[str, ...], server: Server, person: bool) -> tuple[str, ...]:
-    """With `offline_access` only where the authorization server lists it, and where there are other scopes."""
+    """Add `offline_access` only if the authorization server lists it, and there are other scopes."""
     listed = OFFLINE in (server.scopes or ())
     rest = tuple(each for each in scope if each != OFFLINE)
     refreshes = server.grants is None or "refresh_token" in server.grants

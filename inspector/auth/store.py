@@ -1,7 +1,7 @@
-"""What is kept between two runs: grants by (issuer, resource), and clients that were registered, by issuer (C-AUTH-17).
+"""Stored logins: grants by (issuer, resource), and registered clients by issuer (C-AUTH-17).
 
-Secrets are in the system's keyring; where there is none, in the file itself, which only its user can read (C-AUTH-31).
-The file says of each what is known of it without them. Codes, verifiers and states are never kept.
+Secrets are in the system's keyring; without one, in the file itself, which only its user can read (C-AUTH-31). The file
+holds the rest of each entry. Codes, verifiers and states are never stored.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from inspector.errors import ConfigError, InspectorError
 SERVICE = keyrings.LOGIN_SERVICE
 """The keyring service under which secrets are kept."""
 LONGEST = 4 << 20
-"""Bytes of the file that are read."""
+"""Maximum bytes of the file."""
 _LOCK_SECONDS = 5.0
 _STALE_LOCK = 30.0
 
@@ -37,14 +37,14 @@ class Vault(Protocol):
         """The secret, or None."""
 
     def set(self, name: str, secret: str) -> None:
-        """Keep a secret."""
+        """Store a secret."""
 
     def delete(self, name: str) -> None:
-        """Forget a secret; one that is not there is no problem."""
+        """Delete a secret; a missing one is not an error."""
 
 
 class VaultProblem(Exception):
-    """It refuses, for the reason that its text says; without a text, there is none."""
+    """The secrets cannot be accessed, for the reason in the text; an empty text: no keyring exists."""
 
 
 class Keyring:
@@ -65,36 +65,34 @@ class Keyring:
         except keyrings.KeyringProblem as problem:
             raise VaultProblem(problem.kind) from None
         if self.get(name) != secret:
-            # Some backends take everything and keep nothing, or only its beginning.
-            raise VaultProblem("it does not give back what it was given")
+            # Some backends accept every value but store nothing, or only its beginning.
+            raise VaultProblem("it does not return the value that was stored")
 
     def delete(self, name: str) -> None:
         try:
             with keyrings.library() as library:
                 library.delete_password(SERVICE, name)
         except keyrings.KeyringProblem:
-            return  # It was not there, or cannot be had any more: the file no longer names it.
+            return  # It was missing, or the keyring does not return it: the file no longer names it.
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A login that is kept, as it can be shown."""
+    """A stored login, as it can be shown."""
 
     grant: Grant
     """Without its secrets."""
     renewable: bool
-    """It has a refresh token, so it goes on when its access token ends."""
+    """It has a refresh token, so it stays valid when its access token expires."""
 
 
 class Store:
-    """Reads and writes what is kept. Blocking: a keyring may ask its user. Raises `InspectorError` where it cannot."""
+    """Reads and writes stored logins. Blocking: a keyring may prompt its user. Raises `InspectorError` on failure."""
 
     def __init__(
         self, path: Path | None = None, vault: Vault | None = None, warn: Callable[[str], None] = lambda text: None
     ) -> None:
-        """`path` None is the file in the state folder; `warn` is told when secrets have to be kept there for the first
-        time, so not while there are others in it.
-        """
+        """`path` None is the file in the state folder; `warn` is called when secrets are first stored in the file."""
         self._path = paths.logins_file() if path is None else path
         self._vault = vault or Keyring()
         self.warn = warn
@@ -102,9 +100,9 @@ class Store:
     # Grants
 
     def grant(self, server: str, issuer: str = "", resource: str = "") -> Grant | None:
-        """What was granted for (issuer, resource), with its tokens.
+        """Return the grant of (issuer, resource), with its tokens.
 
-        Without an issuer: what was kept last for the MCP server at the URL `server`.
+        Without an issuer: the most recent grant for the MCP server at the URL `server`.
         """
         wanted = {"issuer": issuer, "resource": resource} if issuer else {"server": server}
         for entry in reversed(self._entries("grants")):
@@ -113,7 +111,7 @@ class Store:
         return None
 
     def logins(self, server: str = "") -> list[Kept]:
-        """Who is logged in where, newest last; of one server, or of all. Without any secret."""
+        """Return the stored logins of one server, or of all, newest last. Without secrets."""
         found = []
         for entry in self._entries("grants"):
             public = {name: value for name, value in entry.items() if name not in ("secret", "secrets")}
@@ -123,7 +121,7 @@ class Store:
         return found
 
     def keep(self, issuer: str, resource: str, grant: Grant | None) -> None:
-        """Keep a grant; None forgets it."""
+        """Store a grant; None deletes it."""
         entry = None
         if grant is not None:
             full = grant.as_json()
@@ -143,13 +141,13 @@ class Store:
         grant = Grant.from_json(
             entry | secrets | {"client": client | {"client_secret": secret} if isinstance(client, dict) else None}
         )
-        # What is damaged is no login: a token without its key is good for nothing.
+        # A damaged grant is not a login: a token without its key is useless.
         return grant if grant is not None and (not grant.key or assertions.is_key(grant.key)) else None
 
     # Clients
 
     def client(self, issuer: str) -> Client | None:
-        """The client that was registered with an authorization server."""
+        """Return the client that was registered with an authorization server."""
         for entry in self._entries("clients"):
             if entry.get("issuer") == issuer:
                 secrets = self._secrets(entry)
@@ -157,7 +155,7 @@ class Store:
         return None
 
     def keep_client(self, issuer: str, client: Client | None) -> None:
-        """Keep a client; None forgets it."""
+        """Store a client; None deletes it."""
         if client is None:
             self._drop("clients", {"issuer": issuer})
             return
@@ -168,7 +166,7 @@ class Store:
     # Turns
 
     def turn(self, issuer: str, resource: str) -> Path:
-        """The lock file of what is granted for (issuer, resource)."""
+        """Return the lock file of the grant for (issuer, resource)."""
         name = hashlib.sha256(f"{issuer} {resource}".encode("utf-8", "replace")).hexdigest()[:16]
         return self._path.with_name(f"{self._path.stem}-{name}.lock")
 
@@ -179,7 +177,7 @@ class Store:
         return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
 
     def _read(self) -> dict[str, Any]:
-        """The whole file. A missing or damaged one is an empty one: the person logs in again."""
+        """Read the whole file. A missing or damaged one counts as empty: the person logs in again."""
         if not files.present(self._path):
             return {}
         try:
@@ -213,7 +211,7 @@ class Store:
                 self._vault.delete(_name(table, wanted))
 
     def _secrets(self, entry: Entry) -> dict[str, str] | None:
-        """The secrets of an entry; None where they cannot be had."""
+        """Return the secrets of an entry; None if they are not accessible."""
         held: object = entry.get("secrets")
         name = entry.get("secret")
         if isinstance(name, str) and name:
@@ -231,12 +229,12 @@ class Store:
     def _tell(self, problem: str) -> None:
         if any(entry.get("secrets") for table in ("grants", "clients") for entry in self._entries(table)):
             return
-        why = f"The keyring does not keep tokens ({problem})" if problem else "There is no keyring to keep tokens in"
-        self.warn(f"{why}, so they are in {self._path}, which only you can read.")
+        why = f"The keyring does not store tokens ({problem})" if problem else "No keyring was found"
+        self.warn(f"{why}. Tokens are stored in {self._path}, which only you can read.")
 
     @contextmanager
     def _changed(self) -> Iterator[dict[str, Any]]:
-        """The file's content, to be changed and written; another process that does the same is waited for."""
+        """Lock the file, yield its content for changes, and write it."""
         try:
             paths.private_folder(self._path.parent)
             with _lock(self._path.with_suffix(".lock")):
@@ -246,14 +244,14 @@ class Store:
         except (OSError, ConfigError) as error:
             reason = error.message if isinstance(error, ConfigError) else str(error.strerror or error)
             raise InspectorError(
-                f"The login cannot be kept in {self._path}: {reason}.",
-                hint="It holds for this session. Set INSPECTOR_STATE_HOME to a folder of yours to keep the next.",
+                f"The login cannot be stored in {self._path}: {reason}.",
+                hint="It is valid for this session. Set INSPECTOR_STATE_HOME to a writable folder to store logins.",
             ) from None
 
 
 @contextmanager
 def _lock(path: Path) -> Iterator[None]:
-    """Hold a lock file; one that its owner has left behind is taken over. Raises OSError where that does not work."""
+    """Hold a lock file; one that its owner left behind is taken over. Raises OSError on failure."""
     deadline = time.monotonic() + _LOCK_SECONDS
     while True:
         try:
@@ -274,7 +272,7 @@ def _lock(path: Path) -> Iterator[None]:
 
 
 def _others(data: dict[str, Any], table: str, wanted: dict[str, str]) -> list[Any]:
-    """What stays in a table, whatever is in the file by now."""
+    """Return the other entries of a table, from the file's current content."""
     rows = data.get(table)
     return [row for row in rows if not _matches(row, wanted)] if isinstance(rows, list) else []
 
@@ -284,5 +282,5 @@ def _matches(row: object, wanted: dict[str, str]) -> bool:
 
 
 def _name(table: str, wanted: dict[str, str]) -> str:
-    """What an entry is called in the keyring: nothing of it can be read from that."""
+    """Return the keyring name of an entry; it reveals nothing about the entry."""
     return hashlib.sha256(json.dumps([table, *wanted.values()]).encode()).hexdigest()[:32]

@@ -1,4 +1,4 @@
-"""The token endpoint: how a client authenticates there, what it answers, refreshing, and giving a token back.
+"""The token endpoint: client authentication, its response, refreshing and revoking a token.
 
 Sources: RFC 6749 sections 2.3, 4.1.3, 5 and 6; RFC 7009; RFC 9449 sections 5 and 8.
 """
@@ -23,22 +23,22 @@ from inspector.hints import Hint, Parameter
 from inspector.text import safe
 
 LONGEST_TOKEN = 1 << 16
-"""Characters of a token: a longer one is sent in no header field."""
+"""Maximum characters of a token in a header field."""
 
 SHORTEST_SECRET = 8
-"""Characters of a value that is cut out of what a server says of it."""
+"""Minimum characters of a secret that is removed from a server's error text."""
 
 SKEW = 60
-"""Seconds by which two clocks may differ before anybody is told."""
+"""Clock difference in seconds from which a hint is shown."""
 
 _TOKEN = re.compile(r"[!-~]+\Z")
 _NONCE = re.compile(r"[!-~]{1,1024}\Z")
 
 
 class TokenRefused(AuthorizationNeeded):
-    """The token endpoint answered with an error.
+    """The token endpoint responded with an error.
 
-    `error` is its code (RFC 6749 section 5.2), empty for none; `passing`: it is out of order for now, no more.
+    `error` is its code (RFC 6749 section 5.2), or empty; `passing`: the failure is temporary.
     """
 
     def __init__(self, message: str, *, hint: str = "", error: str = "", passing: bool = False) -> None:
@@ -49,16 +49,16 @@ class TokenRefused(AuthorizationNeeded):
 
 @dataclass(slots=True)
 class Means:
-    """What every request to a token endpoint is made with."""
+    """The context of requests to a token endpoint: options, clock, nonces."""
 
     now: Callable[[], float]
     """The time in seconds since 1970."""
     options: AuthOptions = field(default_factory=AuthOptions)
     nonces: dict[str, str] = field(default_factory=dict)
-    """The last DPoP nonce of each authorization server, by issuer; of the MCP server, by the empty text."""
+    """The last DPoP nonce of each authorization server, by issuer; the MCP server's has the empty key."""
 
     def learn_nonce(self, whose: str, fields: Sequence[tuple[str, str]]) -> bool:
-        """Take the `DPoP-Nonce` of an answer, if it has one; whether it is another than before (RFC 9449 section 8)."""
+        """Store the `DPoP-Nonce` of a response, if any; True if it changed (RFC 9449 section 8)."""
         given = [value for name, value in fields if name.lower() == "dpop-nonce"]
         if len(given) != 1 or not _NONCE.match(given[0]):
             return False
@@ -68,7 +68,7 @@ class Means:
 
 
 def method_for(server: Server, client: Client) -> Method:
-    """How the client authenticates at the token endpoint: as registered, else as offered (C-AUTH-19)."""
+    """Return how the client authenticates at the token endpoint: as registered, else as offered (C-AUTH-19)."""
     if client.method:
         return client.method
     offered = server.methods
@@ -78,9 +78,10 @@ def method_for(server: Server, client: Client) -> Method:
 
 
 def secret_method(offered: Sequence[str], otherwise: Method) -> Method:
-    """How a secret is sent: the first way that the server lists (C-AUTH-19), which is the one that it was tried with.
+    """Return how to send a secret: the first method that the server lists (C-AUTH-19), because servers are tested with
+    it.
 
-    Servers on the Python SDK list two and know the second by half: without a client id in the form, it is refused.
+    Servers on the Python SDK list two but implement the second partly: they refuse it without a client id in the form.
     """
     ways: tuple[Method, ...] = ("client_secret_basic", "client_secret_post")
     return next((way for name in offered for way in ways if way == name), otherwise)
@@ -89,9 +90,9 @@ def secret_method(offered: Sequence[str], otherwise: Method) -> Method:
 def ask(
     server: Server, client: Client, asked: Mapping[str, str], means: Means, *, key: str = "", what: str = "the token"
 ) -> Flow[Document]:
-    """Send one request to the token endpoint, and once more where it gives a nonce; returns its answer.
+    """Send one request to the token endpoint, again if it sends a nonce; return its response.
 
-    `key`: the key to which the token shall be bound. Raises `TokenRefused` for an error, whatever its status.
+    `key`: the key to bind the token to. Raises `TokenRefused` for an error, whatever its status.
     """
     url = server.token_endpoint
     for attempt in (1, 2):
@@ -105,17 +106,17 @@ def ask(
         fresh = means.learn_nonce(server.issuer, answer.fields)
         if not (key and fresh and code == "use_dpop_nonce" and attempt == 1):
             break
-        yield from told("token", "The server wants its nonce in the proof", rule="RFC 9449 section 8", url=url)
+        yield from told("token", "The server requires its nonce in the DPoP proof", rule="RFC 9449 section 8", url=url)
     if answer.status != 200 or values is None or "error" in values:
         raise _refused(server, answer, values, what, means.now(), asked, client.client_secret)
-    return Document(values, f"The answer to the request for {what}", hint="It is described in RFC 6749 section 5.1.")
+    return Document(values, f"The response to the request for {what}", hint="Its format is in RFC 6749 section 5.1.")
 
 
 def granted(
     document: Document, server: Server, client: Client, means: Means, *, mcp_server: str, resource: str,
     asked: tuple[str, ...] | None, kind: str, key: str = "",
 ) -> Flow[Grant]:  # fmt: skip
-    """Make a grant of a token endpoint's answer (RFC 6749 section 5.1). Raises `Unusable` by the name of the value."""
+    """Make a grant of a token endpoint's response (RFC 6749 section 5.1). Raises `Unusable` with the member's name."""
     for name in ("access_token", "refresh_token", "id_token"):
         if isinstance(value := document.values.get(name), str):
             yield Secret(value)
@@ -130,8 +131,8 @@ def granted(
     scope = document.text("scope").split()
     for each in scope:
         if not documents.is_scope(each):
-            why = f"has “{safe(each, 60)}” in it, which is no scope"
-            raise document.refused("scope", why, "be scopes without spaces, quotes or signs")
+            why = f"contains “{safe(each, 60)}”, which is not a valid scope"
+            raise document.refused("scope", why, "be scopes without spaces, quotes or control characters")
     if key and token_type == "DPoP":
         yield Secret(key)
     grant = Grant(
@@ -157,9 +158,9 @@ def granted(
 
 
 def refresh(grant: Grant, means: Means) -> Flow[Grant]:
-    """Take a new token for the refresh token; one that came along takes its place (C-AUTH-32).
+    """Get a new token with the refresh token; a new refresh token replaces the old one (C-AUTH-32).
 
-    Raises `TokenRefused`: with `invalid_grant`, the refresh token is good for nothing any more.
+    Raises `TokenRefused`: with `invalid_grant`, the refresh token is not valid any more.
     """
     server = server_of(grant, means)
     asked = {"grant_type": "refresh_token", "refresh_token": grant.refresh_token, "resource": grant.resource}
@@ -177,16 +178,16 @@ def refresh(grant: Grant, means: Means) -> Flow[Grant]:
     if not fresh.refresh_token:
         fresh = replace(fresh, refresh_token=grant.refresh_token)
     yield from told(
-        "refresh", "Renewed without the browser", rule="C-AUTH-32", url=server.token_endpoint,
+        "refresh", "Refreshed without the browser", rule="C-AUTH-32", url=server.token_endpoint,
         rotated=fresh.refresh_token != grant.refresh_token,
     )  # fmt: skip
     return fresh
 
 
 def revoke(grant: Grant, means: Means) -> Flow[bool]:
-    """Give the tokens back, where the authorization server takes them (RFC 7009); whether it took them."""
+    """Revoke the tokens if the authorization server supports it (RFC 7009); True if it revoked them."""
     if not grant.revocation_endpoint:
-        yield from told("revoke", "The authorization server takes no tokens back", rule="RFC 7009")
+        yield from told("revoke", "The authorization server does not support revocation", rule="RFC 7009")
         return False
     server = at(server_of(grant, means), grant.revocation_endpoint)
     done = True
@@ -200,7 +201,7 @@ def revoke(grant: Grant, means: Means) -> Flow[bool]:
             return False
         ok = answer.status == 200
         done = done and ok
-        text = f"The {hint.replace('_', ' ')} was {'taken' if ok else 'not taken'} back"
+        text = f"The {hint.replace('_', ' ')} was {'revoked' if ok else 'not revoked'}"
         yield from told("revoke", text, ok=ok, rule="RFC 7009", url=grant.revocation_endpoint, status=answer.status)
     return done
 
@@ -208,8 +209,8 @@ def revoke(grant: Grant, means: Means) -> Flow[bool]:
 def _given_back(server: Server, client: Client, asked: dict[str, str], means: Means) -> Flow[Fetched]:
     """Send one token to the revocation endpoint.
 
-    Servers on the Python SDK want a secret there, also of clients that have none: an empty one is as good as none
-    (RFC 6749 section 2.3.1), and is sent to those that did not take none.
+    Servers on the Python SDK require a secret there, even of clients without one. An empty secret equals none (RFC 6749
+    section 2.3.1), and is sent after a request without one was refused.
     """
     named = server.is_named(server.token_endpoint)
     for more in ({}, {"client_secret": ""}):
@@ -223,7 +224,7 @@ def _given_back(server: Server, client: Client, asked: dict[str, str], means: Me
 
 
 def server_of(grant: Grant, means: Means) -> Server:
-    """What is known of an authorization server from a grant alone."""
+    """Return an authorization server's metadata as far as a grant holds it."""
     return Server(
         grant.issuer,
         grant.token_endpoint,
@@ -234,14 +235,14 @@ def server_of(grant: Grant, means: Means) -> Server:
 
 
 def at(server: Server, endpoint: str) -> Server:
-    """The same authorization server, another endpoint of it in the place of the token endpoint."""
+    """Return the same authorization server with another URL as its token endpoint."""
     return replace(server, token_endpoint=endpoint)
 
 
 def _authenticated(
     server: Server, client: Client, asked: Mapping[str, str], means: Means
 ) -> Flow[tuple[tuple[tuple[str, str], ...], bytes]]:
-    """Header fields and body of a request by which the client says who it is (RFC 6749 section 2.3)."""
+    """Return header fields and body of a request that authenticates the client (RFC 6749 section 2.3)."""
     fields: list[tuple[str, str]] = [
         ("Content-Type", "application/x-www-form-urlencoded"),
         ("Accept", "application/json"),
@@ -268,8 +269,8 @@ def _assertion(server: Server, client: Client, means: Means) -> Flow[str]:
     options = means.options
     if not options.client_key:
         raise AuthorizationNeeded(
-            f"The client {safe(client.client_id, 100)} authenticates with a key, and none is given.",
-            hint=Hint("Name the file with its private key with ", Parameter.CLIENT_KEY, "."),
+            f"The client {safe(client.client_id, 100)} authenticates with a key, but no key is given.",
+            hint=Hint("Set the file of its private key with ", Parameter.CLIENT_KEY, "."),
         )
     assertion = assertions.client_assertion(
         client.client_id, server.issuer, options.client_key, options.client_key_alg, options.client_key_id,
@@ -282,14 +283,14 @@ def _assertion(server: Server, client: Client, means: Means) -> Flow[str]:
 def _token(document: Document, name: str, *, needed: bool = False) -> str:
     token = document.needed(name, longest=LONGEST_TOKEN) if needed else document.text(name, longest=LONGEST_TOKEN)
     if token and not _TOKEN.match(token):
-        why = "has characters in it that no token has"
-        raise document.refused(name, why, "be of printable ASCII, without spaces and line breaks")
+        why = "contains characters that are not allowed in a token"
+        raise document.refused(name, why, "be printable ASCII, without spaces and line breaks")
     return token
 
 
 def _told_of(grant: Grant, lifetime: float | None, asked: tuple[str, ...] | None) -> Flow[None]:
-    ends = "its end is not told" if lifetime is None else f"for {lifetime:.0f} s"
-    renewed = "can be renewed" if grant.refresh_token else "cannot be renewed"
+    ends = "its lifetime is unknown" if lifetime is None else f"for {lifetime:.0f} s"
+    renewed = "can be refreshed" if grant.refresh_token else "cannot be refreshed"
     missing = [each for each in asked or () if each not in grant.scope]
     claims = assertions.claims_of(grant.access_token) or {}
     yield from told(
@@ -311,29 +312,33 @@ def _refused(
 ) -> AuthorizationNeeded:
     code, why = documents.error_of(values)
     for value in {*asked.values(), secret}:
-        # A careless server repeats what it was sent, secrets too.
+        # A server may echo its request, secrets included.
         why = why.replace(value, "…") if len(value) >= SHORTEST_SECRET else why
     where = safe(server.issuer, 200)
     if not code:
         found = documents.described(answer) if values is None or answer.status != 200 else "an error without a name"
         return TokenRefused(
-            f"The token endpoint of {where} answered the request for {what} with {found}.",
-            hint="It should answer with a JSON object (RFC 6749 section 5).",
+            f"The token endpoint of {where} responded to the request for {what} with {found}.",
+            hint="Respond with a JSON object (RFC 6749 section 5).",
             passing=answer.status >= 500 or answer.status == 429,
         )
     hints = {
         "invalid_grant": (
-            "The refresh token was used before, revoked, or has ended: log in anew."
+            "The refresh token was used before, was revoked, or has expired. Log in again."
             if asked.get("grant_type") == "refresh_token"
-            else "The code, or the assertion, has ended, was used before, or is of another client or address: log in "
-            "anew. If it stays so, the log of the authorization server says why."
+            else "The code or assertion has expired, was used before, or belongs to another client or redirect URI. "
+            "Log in again. If it fails again, see the log of the authorization server."
         ),
-        "invalid_request": "Something in the request is not to its liking: its log says what.",
-        "invalid_client": "The client is unknown there, or authenticates in another way than it was registered with.",
+        "invalid_request": "The authorization server rejected the request as malformed. See its log for the reason.",
+        "invalid_client": (
+            "The authorization server does not know the client, or the client registered another authentication method."
+        ),
         "invalid_target": "The authorization server does not know this MCP server as a resource (RFC 8707 section 2).",
-        "invalid_scope": Hint("Name other scopes with ", Parameter.SCOPE, "."),
-        "unauthorized_client": Hint("The client may not use this grant there: see ", Parameter.GRANT, "."),
-        "unsupported_grant_type": Hint("The authorization server does not know this grant: see ", Parameter.GRANT, "."),
+        "invalid_scope": Hint("Request other scopes with ", Parameter.SCOPE, "."),
+        "unauthorized_client": Hint("The client may not use this grant. Select another with ", Parameter.GRANT, "."),
+        "unsupported_grant_type": Hint(
+            "The authorization server does not support this grant. Select another with ", Parameter.GRANT, "."
+        ),
     }
     off = _skew(answer, now)
     clock = (
@@ -343,7 +348,7 @@ def _refused(
     )
     hint = clock if off else hints.get(code, "")
     if answer.status == 200:
-        hint = Hint(hint).then("Such an answer should have status 400 (RFC 6749 section 5.2).")
+        hint = Hint(hint).then("The response should have status 400 (RFC 6749 section 5.2).")
     said = f"“{code}”" + (f": {why.rstrip('.')}" if why else "")
     return TokenRefused(
         f"The authorization server {where} refused the request for {what} with {said}.", hint=hint, error=code
@@ -351,7 +356,7 @@ def _refused(
 
 
 def _skew(answer: Fetched, now: float) -> float:
-    """By how much the server's clock is ahead of ours, in seconds; 0 where that is nothing or not known."""
+    """Return the server's clock minus ours in seconds; 0 if small or unknown."""
     from email.utils import parsedate_to_datetime
 
     for date in answer.values("date")[:1]:

@@ -1,7 +1,7 @@
-"""Rules about URLs that a server or a person gave. They are judged in parts and used as they were written.
+"""Checks of URLs from a server or a person. They are parsed for the check and used unmodified.
 
-Nothing here returns a rewritten URL except where a new one is made: what is compared (issuer, `iss`, `resource`) stays
-the text that it was (RFC 3986 section 6.2.1).
+No function returns a rewritten URL except where it makes a new one: compared values (issuer, `iss`, `resource`) stay as
+they were written (RFC 3986 section 6.2.1).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from inspector.addresses import is_loopback
 from inspector.text import safe
 
 LONGEST = 2048
-"""Characters of a URL that a document or a header field gives."""
+"""Maximum characters of a URL in a document or a header field."""
 
 _PORTS = {"http": 80, "https": 443}
 _KEPT = "/?:@!$&'()*+,;=%~[]"
@@ -25,7 +25,7 @@ _DOTS = re.compile(r"/(?:\.|%2e){1,2}(?=/|\Z)", re.IGNORECASE)
 
 
 class Parts(NamedTuple):
-    """What a URL is made of. Scheme and host are in lower case; path and query are as they were written."""
+    """The parts of a URL. Scheme and host are in lower case; path and query are unmodified."""
 
     scheme: str
     host: str
@@ -37,25 +37,25 @@ class Parts(NamedTuple):
 
     @property
     def origin(self) -> str:
-        """Scheme, host and port, the scheme's own port left out (RFC 6454 section 6.2)."""
+        """Scheme, host and port, without the scheme's default port (RFC 6454 section 6.2)."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{self.scheme}://{host}" + ("" if _PORTS[self.scheme] == self.port else f":{self.port}")
 
 
 def parts(url: str) -> Parts:
-    """Take apart an absolute http or https URL. Raises ValueError with what is wrong: “it has a space in it”.
+    """Parse an absolute http or https URL. Raises ValueError with the reason: “it has a user name in it”.
 
-    Stricter than a browser: no user, no password, no backslash, no characters that would have to be escaped.
+    Stricter than a browser: no user, no password, no backslash, no characters that need escaping.
     """
     if len(url) > LONGEST:
         raise ValueError(f"it is {len(url)} characters long")
     if not _WRITTEN.match(url) or "\\" in url:
-        raise ValueError("it has characters in it that no URL has")
+        raise ValueError("it contains characters that are not allowed in a URL")
     try:
         split = urlsplit(url)
         port = split.port
     except ValueError:
-        raise ValueError("it cannot be read") from None
+        raise ValueError("it cannot be parsed") from None
     scheme = split.scheme.lower()
     if scheme not in _PORTS:
         raise ValueError(f"its scheme is “{safe(scheme, 40)}”" if scheme else "it has no scheme")
@@ -63,23 +63,23 @@ def parts(url: str) -> Parts:
         raise ValueError("it has a user name in it")
     host = split.hostname or ""
     if not host:
-        raise ValueError("it names no host")
+        raise ValueError("it has no host")
     if ":" in host:
         try:
             IPv6Address(host)
         except ValueError:
-            raise ValueError(f"“{safe(host, 80)}” is no host") from None
+            raise ValueError(f"“{safe(host, 80)}” is not a valid host") from None
     elif not _HOST.match(host):
-        raise ValueError(f"“{safe(host, 80)}” is no host")
+        raise ValueError(f"“{safe(host, 80)}” is not a valid host")
     if port == 0:
         raise ValueError("its port is 0")
     return Parts(scheme, host, port or _PORTS[scheme], split.path, split.query, split.fragment)
 
 
 def as_sent(url: str) -> str:
-    """A person's URL of a server as it goes over the wire: without user and fragment, and in ASCII (RFC 3987, 3.1).
+    """Return a server URL as it is sent: no user, no fragment, ASCII only (RFC 3987, 3.1).
 
-    What cannot be written so stays as it is; `parts` says what is wrong with it.
+    A URL that cannot be converted is returned unmodified; `parts` reports the error.
     """
     try:
         split = urlsplit(url.strip())
@@ -93,22 +93,22 @@ def as_sent(url: str) -> str:
 
 
 def origin(url: str) -> str:
-    """The origin of a URL. Raises ValueError."""
+    """Return the origin of a URL. Raises ValueError."""
     return parts(url).origin
 
 
 def secure(url: str) -> Parts:
-    """The parts of a URL to which secrets may go: https, or http on this machine (C-AUTH-13). Raises ValueError."""
+    """Parse a URL that may receive secrets: https, or http on this machine (C-AUTH-13). Raises ValueError."""
     found = parts(url)
     if found.scheme != "https" and not is_loopback(found.host):
-        raise ValueError("it is not https, and not on this machine")
+        raise ValueError("it is neither https nor on this machine")
     if found.fragment or url.endswith("#"):
         raise ValueError("it has a fragment")
     return found
 
 
 def canonical(server: str) -> str:
-    """The canonical URI of an MCP server: scheme and host in lower case, no fragment, no lone slash (C-AUTH-21).
+    """Return the canonical URI of an MCP server: lower-case scheme and host, no fragment, no lone slash (C-AUTH-21).
 
     Source: 2026-07-28/basic/authorization, “Canonical Server URI”; RFC 8707 section 2. Raises ValueError.
     """
@@ -118,9 +118,9 @@ def canonical(server: str) -> str:
 
 
 def covers(resource: str, server: str) -> bool:
-    """Whether `resource` names this server, or something that it is part of: same origin, its path or one above.
+    """Whether `resource` names this server or a parent of it: same origin, its path or one above.
 
-    C-AUTH-07; RFC 9728 section 3.3, as the conformance suite and the official clients read it.
+    C-AUTH-07; RFC 9728 section 3.3, as the conformance suite and the official clients interpret it.
     """
     try:
         wide, narrow = parts(resource), parts(server)
@@ -135,7 +135,7 @@ def covers(resource: str, server: str) -> bool:
 
 
 def resource_places(server: str) -> list[str]:
-    """The well-known places of a server's protected resource metadata, in order (C-AUTH-06; RFC 9728 section 3.1)."""
+    """Return the URLs of a server's protected resource metadata, in order (C-AUTH-06; RFC 9728 section 3.1)."""
     found = parts(server)
     root = f"{found.origin}/.well-known/oauth-protected-resource"
     path = found.path.rstrip("/")
@@ -143,7 +143,7 @@ def resource_places(server: str) -> list[str]:
 
 
 def server_places(issuer: str) -> list[str]:
-    """The places of an authorization server's metadata, in order (C-AUTH-09; RFC 8414 sections 3.1 and 5)."""
+    """Return the URLs of an authorization server's metadata, in order (C-AUTH-09; RFC 8414 sections 3.1 and 5)."""
     found = parts(issuer)
     path = found.path.rstrip("/")
     oauth, openid = "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"

@@ -1,4 +1,4 @@
-"""What authorization holds: a client that is registered somewhere, and what was granted to it."""
+"""The values of authorization: a registered client, and a grant to it."""
 
 from __future__ import annotations
 
@@ -8,37 +8,37 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, TypeVar
 
 Method = Literal["none", "client_secret_post", "client_secret_basic", "private_key_jwt"]
-"""How a client says who it is at the token endpoint (RFC 7591 section 2)."""
+"""How a client authenticates at the token endpoint (RFC 7591 section 2)."""
 
 METHODS: tuple[Method, ...] = ("none", "client_secret_post", "client_secret_basic", "private_key_jwt")
 
 Origin = Literal["given", "document", "registered", "typed"]
-"""Where a client id came from: the options, a metadata document's URL, dynamic registration, the person."""
+"""The source of a client id: the options, a metadata document's URL, dynamic registration, the person."""
 
 T = TypeVar("T")
 
 _TOKEN = re.compile(r"[!-~]*\Z")
 _NO_TEXT = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
-"""Characters that nothing has that is sent; a file may hold them all the same."""
+"""Characters that are not allowed in any value that is sent; a file may contain them."""
 _LATEST = 1e12
-"""Seconds since 1970: no time that is stored is later."""
+"""Maximum time of a stored value, in seconds since 1970."""
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A client at one authorization server. Registered and typed ones are stored, by issuer (C-AUTH-17)."""
+    """A client at one authorization server. Registered and entered ones are stored, by issuer (C-AUTH-17)."""
 
     client_id: str
     client_secret: str = field(default="", repr=False)
     method: Method | Literal[""] = ""
-    """How it authenticates; empty: by what the authorization server offers."""
+    """How it authenticates; empty: as the authorization server offers."""
     origin: Origin = "given"
     redirect_uri: str = ""
-    """The one it was registered with; empty for any."""
+    """The redirect URI it was registered with; empty for any."""
     expires_at: float = 0
-    """When its secret ends, in seconds since 1970; 0 for never."""
+    """Expiry of its secret in seconds since 1970; 0 for never."""
     scope: tuple[str, ...] = ()
-    """What it was registered for: it may ask for nothing else (RFC 7591 section 2). Empty: nothing was said of it."""
+    """The scopes it was registered for: it may request no others (RFC 7591 section 2). Empty: not specified."""
 
     def may_ask(self, scope: tuple[str, ...] | None) -> bool:
         """Whether it was registered for these scopes."""
@@ -57,32 +57,32 @@ class Client:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """An access token, and all that is needed to use it, refresh it and give it back."""
+    """An access token, and all that is needed to use, refresh and revoke it."""
 
     server: str
-    """The URL of the MCP server that it was asked for."""
+    """The URL of the MCP server that it was requested for."""
     issuer: str
-    """The authorization server's issuer, as it was written (never normalised)."""
+    """The authorization server's issuer, unmodified (never normalised)."""
     resource: str
-    """The `resource` it was asked with (RFC 8707)."""
+    """The `resource` of its request (RFC 8707)."""
     access_token: str = field(repr=False)
     token_type: Literal["Bearer", "DPoP"] = "Bearer"
     issued_at: float = 0
     expires_at: float = 0
-    """Both in seconds since 1970; the end is 0 where the authorization server did not say."""
+    """Both in seconds since 1970; the expiry is 0 if the authorization server did not send it."""
     scope: tuple[str, ...] = ()
-    """What was granted; what was asked for where the authorization server did not say."""
+    """The granted scopes; the requested ones if the authorization server did not send them."""
     asked: tuple[str, ...] = ()
-    """What was asked for."""
+    """The requested scopes."""
     refresh_token: str = field(default="", repr=False)
     client: Client = field(default_factory=lambda: Client(""))
-    """Whose it is: a refresh takes the same client."""
+    """Its client: a refresh uses the same one."""
     token_endpoint: str = ""
     revocation_endpoint: str = ""
     methods: tuple[str, ...] = ()
-    """The ways to authenticate that the authorization server offers at its token endpoint."""
+    """The client authentication methods that the token endpoint offers."""
     kind: str = "code"
-    """The grant that brought it: `code`, `client-credentials`, `enterprise`, `workload`, `device`."""
+    """The grant type: `code`, `client-credentials`, `enterprise`, `workload`, `device`."""
     key: str = field(default="", repr=False)
     """The private key that it is bound to, as a JWK in JSON (RFC 9449); empty for none."""
 
@@ -107,7 +107,7 @@ class Grant:
 
 
 def _read(cls: type[T], raw: object, *, needed: str) -> T | None:
-    """Make an instance of what is stored, if every value has the type of its field."""
+    """Create an instance from stored values, if every value has the type of its field."""
     if not isinstance(raw, Mapping) or not raw.get(needed):
         return None
     values: dict[str, Any] = {}

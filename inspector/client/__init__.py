@@ -1,1 +1,1 @@
-"""Floor 4: the session. `from inspector.client.session import Session` is the public face."""
+"""Layer 4: the session. `from inspector.client.session import Session` is the public entry."""

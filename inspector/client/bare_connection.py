@@ -1,8 +1,8 @@
-"""A connection without a session: messages that somebody else has written go out as they are.
+"""A connection without a session: prepared messages are sent unchanged.
 
-For whoever sends again what another client sent, or stands between one and its server. Everything is recorded as in a
-session. Of what passes, only that is read which the transport must know: the revision that is agreed, and what a
-request repeats in its HTTP header.
+For commands that resend another client's messages, or stand between a client and its server. Everything is recorded as
+in a session. Of each message only what the transport needs is read: the negotiated revision, and the values that a
+request repeats in its HTTP headers.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from inspector.transports.base import Outgoing
 
 
 class Hearer(Protocol):
-    """Who is told what arrives, when it stands in the journal."""
+    """Receives what arrives, after it is recorded in the journal."""
 
     def on_received(self, messages: Sequence[bytes], frames: Sequence[Frame]) -> None:
-        """What one read brought: exact bytes without delimiters, and a frame for each of them that is JSON."""
+        """One read's messages: exact bytes without delimiters, and a frame for each one that is JSON."""
 
     def on_stderr(self, lines: Sequence[bytes]) -> None:
         """Lines of the server's stderr."""
 
     def on_failed(self, outgoing: Outgoing, error: InspectorError) -> None:
-        """One request will get no answer."""
+        """One request failed: it gets no response."""
 
     def on_lost(self, error: InspectorError) -> None:
         """The connection is gone."""
 
 
 class BareConnection:
-    """`open` it, `send` bytes, `close` it. The caller owns the journal."""
+    """A raw connection: `open` it, `send` bytes, `close` it. The caller owns the journal."""
 
     def __init__(
         self,
@@ -52,25 +52,25 @@ class BareConnection:
         connect: Connect = transport_for,
         conn: int = 0,
     ) -> None:
-        """`conn` is its number in the journal where that holds other connections beside it."""
+        """`conn` is its number in a journal with several connections."""
         self.journal = journal
         self.hearer = hearer
         self.revision = ""
-        """The revision that was agreed, or that the last request of the modern era names."""
+        """The negotiated revision, or the one that the latest request of the modern era names."""
         self._fields = HeaderFields()
         self._asked: dict[Any, tuple[str, bool]] = {}
-        """By id, the requests whose answers are read: method, and whether it is the first page of a list."""
+        """By id, the requests whose responses are read: method, and whether it is a list's first page."""
         self.transport = connect(target, _BareWire(journal, self, conn), options or Options())
 
     async def open(self) -> None:
-        """Make the transport ready. Raises a `ConnectionProblem`."""
+        """Start the transport. Raises a `ConnectionProblem`."""
         await self.transport.start()
 
     def send(self, data: bytes) -> int:
-        """Send the exact bytes of one message; returns its number in the journal.
+        """Send the exact bytes of one message; return its number in the journal.
 
-        Where the transport cancels by closing a stream, a cancellation is said so and 0 is returned. Raises a
-        `ConnectionProblem` if the connection is gone.
+        Where the transport cancels by closing a stream, a cancellation closes it and 0 is returned. Raises a
+        `ConnectionProblem` if the connection is lost.
         """
         try:
             message = parse(data)
@@ -108,17 +108,17 @@ class BareConnection:
         return modern and isinstance(id, (int, str)) and self.transport.close_stream(id)
 
     def close_stream(self, id: int | str) -> None:
-        """Close the stream of a request: how the modern era cancels over HTTP."""
+        """Close the stream of a request: the modern era's cancellation over HTTP."""
         self.transport.close_stream(id)
 
     async def close(self) -> None:
-        """End the connection and what was started for it, within about a second. Idempotent."""
+        """Close the connection and everything started for it, within about a second. Idempotent."""
         await self.transport.close()
 
     # What arrives
 
     def on_frame(self, frame: Frame) -> None:
-        """Take out of an answer what the transport must know."""
+        """Read from a response what the transport must know."""
         if not self._asked or frame.shape is not Shape.RESULT:
             return
         method, first = self._asked.pop(id_key(frame.message.get("id")), ("", False))
@@ -136,19 +136,19 @@ class BareConnection:
         self.transport.agreed(self.revision, version_header=row.version_header, resumable=row.resumable, listen=True)
 
     def on_failed(self, outgoing: Outgoing, error: InspectorError) -> None:
-        """Hand on that a request will get no answer."""
+        """Report that a request gets no response."""
         self.hearer.on_failed(outgoing, error)
 
     def on_lost(self, error: InspectorError) -> None:
-        """Hand on that the connection is gone."""
+        """Report that the connection is lost."""
         self.hearer.on_lost(error)
 
     def on_asking(self, begun: bool) -> None:
-        """No request of ours has a clock that would have to stand still."""
+        """Do nothing: requests of this connection have no timeout to pause."""
 
 
 class _BareWire(Wire):
-    """Records like any wire, and hands on the bytes too."""
+    """Records like any wire, and passes on the bytes too."""
 
     def __init__(self, journal: Journal, connection: BareConnection, conn: int) -> None:
         super().__init__(journal, connection, lambda: None, conn=conn)

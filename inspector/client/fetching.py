@@ -1,4 +1,4 @@
-"""The HTTP of authorization: single requests to any origin, over the connections of the transports."""
+"""The HTTP of authorization: single requests to any origin, over the transports' connections."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from inspector.transports.http_url import Url, parse_url
 
 
 class Fetching:
-    """Sends what a flow wants, with the proxy and the certificates of the MCP server that it is for."""
+    """Sends a flow's requests, with the proxy and certificates of its MCP server."""
 
     def __init__(self, target: HttpTarget) -> None:
         self._options = HttpOptions(proxy=target.proxy, verify=target.verify, network=target.network)
@@ -28,11 +28,11 @@ class Fetching:
         self, method: str, url: str, fields: Sequence[tuple[str, str]], body: bytes, *, limit: int,
         admit: Callable[[str], bool],
     ) -> Fetched:  # fmt: skip
-        """One request. Raises `HttpError`, and `FetchFailed` for an address that is not admitted."""
+        """Send one request. Raises `HttpError`, and `FetchFailed` for an address that is not allowed."""
         try:
             parsed = parse_url(url)
         except ValueError as error:
-            raise HttpError(f"{safe(url, 200)} cannot be fetched: {error}.") from None
+            raise HttpError(f"Cannot fetch {safe(url, 200)}: {error}.") from None
         endpoint = self._endpoints.get(parsed.origin)
         if endpoint is None:
             endpoint = self._endpoints[parsed.origin] = Endpoint(parsed, self._options)
@@ -42,18 +42,18 @@ class Fetching:
                 _check(address, parsed, admit)
 
         def connected(facts: dict[str, Any]) -> None:
-            # The name may have stood for something else when it was looked up.
+            # The host name may have resolved to another address when it was checked.
             if not proxied:
                 _check(str(facts.get("address", "")), parsed, admit)
 
         answer = await endpoint.exchange(method, parsed, [("Host", parsed.netloc), *fields], body, connected=connected)
         content, whole = await answer.body(limit + 1)
         if not whole and len(content) <= limit:
-            raise HttpError(f"{parsed.address} broke its answer off.")
+            raise HttpError(f"{parsed.address} closed the connection before the response was complete.")
         return Fetched(answer.status, tuple(answer.headers), content, url)
 
     async def addresses(self, host: str) -> list[str]:
-        """What a name stands for; empty where nobody knows."""
+        """Return the addresses of a host name; empty if unknown."""
         try:
             return await self._lookup(parse_url(f"https://{host}/"))
         except (ValueError, HttpError):
@@ -63,7 +63,7 @@ class Fetching:
         try:
             found = await asyncio.get_running_loop().getaddrinfo(url.host, url.port, type=socket.SOCK_STREAM)
         except OSError:
-            return []  # Connecting says it better.
+            return []  # The connection reports a better error.
         return [str(entry[4][0]) for entry in found]
 
     async def aclose(self) -> None:
@@ -76,8 +76,8 @@ class Fetching:
 def _check(address: str, url: Url, admit: Callable[[str], bool]) -> None:
     if not admit(address):
         raise FetchFailed(
-            f"{url.origin} is not fetched: it is at {safe(address, 80)}, a private address, and the server is not.",
+            f"{url.origin} is not fetched: its address {safe(address, 80)} is private, and the server's is not.",
             hint=Hint(
-                "If you trust it, name the authorization server yourself with ", Parameter.AUTH_SERVER.to("URL"), "."
+                "If you trust it, set the authorization server yourself with ", Parameter.AUTH_SERVER.to("URL"), "."
             ),
         )

@@ -1,7 +1,7 @@
-"""What the server asks of us: sampling, elicitation, roots. Questions wait in the inbox until somebody answers.
+"""The server's questions: sampling, elicitation, roots. They wait in the inbox for an answer.
 
-Standing answers are the user's, given beforehand; nothing is ever answered behind the user's back.
-Source: specification, "Client features" of each revision (C-ROOT-*, C-SAMP-*, C-ELIC-*).
+Standing answers are set by the user in advance; nothing is answered without the user's knowledge. Source:
+specification, "Client features" of each revision (C-ROOT-*, C-SAMP-*, C-ELIC-*).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Topic = Literal["sampling", "elicitation", "roots"]
 State = Literal["open", "answered", "declined", "cancelled", "refused", "withdrawn", "lost"]
 
 MOST_QUESTIONS = 100
-"""Questions that one answer of the server may ask."""
+"""Maximum questions in one message of the server."""
 TASKS_EXTENSION = "io.modelcontextprotocol/tasks"
 
 TOPICS: dict[str, Topic] = {
@@ -28,14 +28,14 @@ TOPICS: dict[str, Topic] = {
 
 
 HUMAN_MODEL, STANDING_MODEL = "human", "inspector/standing-answer"
-"""The model that a sampling answer names: somebody typed it, or it was given beforehand."""
+"""The model in a sampling result: a person typed it, or it is a standing answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How questions are answered without asking. `None` for a topic: it is not offered to the server at all.
+    """The standing answers. `None` for a topic: the capability is not declared to the server.
 
-    `"ask"` puts them into the inbox. Sampling: `"decline"` or the text to answer with. Elicitation: `"defaults"`,
+    `"ask"` adds the question to the inbox. Sampling: `"decline"` or the text of the answer. Elicitation: `"defaults"`,
     `"decline"`, `"cancel"` or the content (a dict). Roots: the URIs.
     """
 
@@ -44,7 +44,7 @@ class Standing:
     roots: tuple[str, ...] | Literal["ask"] | None = None
 
     def capabilities(self, features: Features) -> dict[str, Any]:
-        """The client capabilities that these answers back, in the words of a revision."""
+        """Return the client capabilities for these answers, in the format of a revision."""
         offered: dict[str, Any] = {}
         if self.roots is not None:
             offered["roots"] = {"listChanged": True} if features.roots_changed else {}
@@ -60,11 +60,11 @@ class Standing:
 
 
 Reply = Callable[["Question", Any, "tuple[int, str] | None"], None]
-"""Takes an answer: the question, its result, or the code and message of an error."""
+"""Receives an answer: the question, its result, or the code and message of an error."""
 
 
 class Question:
-    """One request of the server that wants an answer from the user."""
+    """One request of the server that needs an answer of the user."""
 
     def __init__(
         self,
@@ -78,51 +78,53 @@ class Question:
         reply: Reply | None = None,
     ) -> None:
         self.n = n
-        """The number in the journal of the message that asks: a request, or a result that wants input."""
+        """The number in the journal of the asking message: a request, or a result that requires input."""
         self.id = id
         """The request's id, or the key of an input request."""
         self.topic = topic
         self.params = params
         self.parent = parent
-        """The number of the request of ours inside which it came, or 0."""
+        """The number of our request during which it came, or 0."""
         self.t = t
         self.state: State = "open"
         self.answer: Any = None
         self.problem = ""
-        """Why an answer of ours was not taken, until the next one."""
+        """Why our answer was rejected, until the next answer."""
         self.reply = reply
-        """Who takes the answer, where it is not an answer to a request of the server."""
+        """Receives the answer, if it is not the response to a server request."""
         self._inbox = inbox
 
     @property
     def key(self) -> tuple[int, Any]:
-        """What identifies the question in its session. One message may ask several: its number is not enough."""
+        """Identifies the question in its session. One message may hold several, so its number is not enough."""
         return self.n, jsonrpc.id_key(self.id)
 
     @property
     def mode(self) -> str:
-        """Of an elicitation: `form` or `url`; a missing mode is the form (C-ELIC-01)."""
+        """The mode of an elicitation: `form` or `url`; a missing mode is the form (C-ELIC-01)."""
         mode = self.params.get("mode", "form")
         return mode if isinstance(mode, str) else "form"
 
     @property
     def message(self) -> str:
-        """Of an elicitation: what the server says. Untrusted."""
+        """The message of an elicitation. Untrusted."""
         text = self.params.get("message")
         return text if isinstance(text, str) else ""
 
     @property
     def schema(self) -> dict[str, Any]:
-        """Of an elicitation: what it wants to know, as a JSON Schema."""
+        """The JSON Schema of an elicitation."""
         schema = self.params.get("requestedSchema")
         return schema if isinstance(schema, dict) else {}
 
     def accept(self, content: Any) -> None:
-        """Elicitation: accept, with the content (None for a URL). Roots: the root objects. Sampling: the result."""
+        """Accept: an elicitation with its content (None for a URL), roots with the root objects, sampling with the
+        result.
+        """
         if self.topic == "elicitation":
             result: dict[str, Any] = {"action": "accept"}
             if content is not None:
-                # The schema of ElicitResult wants an object here, whatever the server asks for.
+                # The schema of ElicitResult requires an object here, whatever the requested schema.
                 result["content"] = content if isinstance(content, dict) else {}
         elif self.topic == "roots":
             result = {"roots": content}
@@ -131,12 +133,12 @@ class Question:
         self._inbox.settle(self, "answered", result=result)
 
     def reply_text(self, text: str, model: str = HUMAN_MODEL) -> None:
-        """Sampling: answer with a text as the model would. A text above `maxTokens` is sent whole, with a note."""
+        """Answer a sampling request with a text. A text above `maxTokens` is sent complete, with a notice."""
         self.accept(sampling_result(text, model))
         self._inbox.report_length(self, text)
 
     def decline(self) -> None:
-        """Say no: an elicitation is declined; sampling and roots are refused with an error (C-SAMP-01)."""
+        """Decline: an elicitation is declined; sampling and roots get an error (C-SAMP-01)."""
         if self.topic == "elicitation":
             self._inbox.settle(self, "declined", result={"action": "decline"})
         else:
@@ -144,19 +146,19 @@ class Question:
             self._inbox.settle(self, "declined", error=(jsonrpc.USER_REJECTED, f"User rejected {what}"))
 
     def cancel(self) -> None:
-        """Dismiss without a choice: an elicitation is cancelled, anything else is declined."""
+        """Dismiss: an elicitation is cancelled, any other question declined."""
         if self.topic == "elicitation":
             self._inbox.settle(self, "cancelled", result={"action": "cancel"})
         else:
             self.decline()
 
     def send(self, result: Any) -> None:
-        """Answer with exactly this result, whatever it is (edited by hand)."""
+        """Answer with exactly this result, valid or not (edited by hand)."""
         self._inbox.settle(self, "answered", result=result)
 
 
 def sampling_result(text: str, model: str) -> dict[str, Any]:
-    """A `CreateMessageResult` with one text."""
+    """Return a `CreateMessageResult` with one text."""
     return {
         "role": "assistant",
         "content": {"type": "text", "text": text},
@@ -166,25 +168,26 @@ def sampling_result(text: str, model: str) -> dict[str, Any]:
 
 
 def excess(text: str, params: dict[str, Any]) -> str:
-    """A sentence if the text has more words than `maxTokens` allows tokens (C-SAMP-02); empty if it does not.
+    """Return a sentence if the text has more words than `maxTokens` allows tokens (C-SAMP-02); else empty.
 
-    The limit is one for a model. A person, or a program, chose this text: cutting it would change what they said.
-    A word has one token at least, so a text that is reported is too long in any case.
+    The limit is meant for a model. A person or a program chose this text: cutting it would change its meaning. A word
+    has at least one token, so a reported text is too long in any case.
     """
     limit, words = params.get("maxTokens"), len(text.split())
     if type(limit) is not int or limit < 0 or words <= limit:
         return ""
     return (
-        f"The sampling answer has {words:,} words; the server allows {limit:,} tokens (maxTokens). It was sent whole."
+        f"The sampling answer has {words:,} words; the server allows {limit:,} tokens (maxTokens). It was sent "
+        "complete."
     )
 
 
 class Inbox:
-    """The questions of a session, newest last. Answered ones stay, to be looked at, up to a bound."""
+    """The questions of a session, newest last. Answered ones remain up to a limit."""
 
     KEPT = 500
     OPEN_LIMIT = 1000
-    """Questions open at once; more are declined, so that a hostile server cannot fill the memory."""
+    """Open questions at once; further ones are declined, so that a hostile server cannot fill the memory."""
 
     def __init__(
         self,
@@ -200,11 +203,11 @@ class Inbox:
         self.on_open: Callable[[Question], None] | None = None
         self.on_closed: Callable[[Question], None] | None = None
         self.on_declined: Callable[[int], None] | None = None
-        """Told how many have been declined so: of the first, and then whenever ten times as many were."""
+        """Called with the number of declined questions: at the first, then at each power of ten."""
         self._open: dict[Question, None] = {}
         self._trim_at = self.KEPT
         self.on_note: Callable[[str, Question], object] | None = None
-        """Gets a sentence for the user about an answer that was sent."""
+        """Receives a notice for the user about a sent answer."""
         self._reply = reply
         self._changed = changed
         self._defaults = defaults
@@ -214,7 +217,7 @@ class Inbox:
         return list(self._open)
 
     def show(self, questions: list[Question]) -> None:
-        """Have exactly these questions, each as it stands: those of a recording at some moment."""
+        """Replace the questions by these, each with its state: those of a recording at some moment."""
         self.questions = questions
         self._open = {question: None for question in questions if question.state == "open"}
 
@@ -229,7 +232,9 @@ class Inbox:
         *,
         reply: Reply | None = None,
     ) -> Question:
-        """A question arrived: answer it by the standing answer, or let it wait. `reply` takes the answer instead."""
+        """Handle a new question: apply the standing answer, or keep it open. `reply` receives the answer instead of the
+        server.
+        """
         question = Question(n, id, topic, params, parent, t, self, reply)
         if len(self._open) >= self.OPEN_LIMIT:
             self._decline(question)
@@ -250,14 +255,14 @@ class Inbox:
         return question
 
     def _decline(self, question: Question) -> None:
-        """Decline a question that will not be shown, count it, and say so."""
+        """Decline a question without showing it, count it, and report it."""
         self.declined += 1
-        question.decline()  # Tells of the change, too.
+        question.decline()  # This reports the change as well.
         if self.on_declined is not None and str(self.declined).strip("0") == "1":
             self.on_declined(self.declined)
 
     def _trim(self) -> None:
-        """Forget the oldest of those that are over."""
+        """Drop the oldest answered questions beyond the limit."""
         over = len(self.questions) - len(self._open) - self.KEPT
         kept: list[Question] = []
         for question in self.questions:
@@ -291,7 +296,7 @@ class Inbox:
     def settle(
         self, question: Question, state: State, *, result: Any = None, error: tuple[int, str] | None = None
     ) -> None:
-        """Send the answer to a question that is open; once only."""
+        """Send the answer to an open question; only once."""
         if question.state != "open":
             return
         question.state = state
@@ -301,13 +306,13 @@ class Inbox:
         self._changed()
 
     def report_length(self, question: Question, text: str) -> None:
-        """Tell the user if the text that answered a sampling request is longer than the server allows."""
+        """Notify the user if the answer to a sampling request is longer than the server allows."""
         sentence = excess(text, question.params)
         if sentence and question.state == "answered" and self.on_note is not None:
             self.on_note(sentence, question)
 
     def withdraw(self, id: Any) -> Question | None:
-        """The server took its request back: no answer is sent (C-CANC-02)."""
+        """Remove a question that the server cancelled: no answer is sent (C-CANC-02)."""
         key = jsonrpc.id_key(id)
         for question in self._open:
             if question.reply is None and jsonrpc.id_key(question.id) == key:
@@ -316,12 +321,12 @@ class Inbox:
         return None
 
     def drop(self, question: Question) -> None:
-        """Nobody wants the answer to this question any more."""
+        """Close a question whose answer is not needed any more."""
         if question.state == "open":
             self._end(question, "withdrawn")
 
     def lose_all(self) -> None:
-        """The connection is gone: nobody waits for the answers any more."""
+        """Close all questions: the connection is lost."""
         for question in self.open():
             self._end(question, "lost")
 
@@ -338,7 +343,7 @@ class Inbox:
 
 
 def root_object(uri: str) -> dict[str, Any]:
-    """A `Root` for a URI, named by its last part."""
+    """Return a `Root` for a URI, named by its last part."""
     from urllib.parse import unquote
 
     name = unquote(uri.rstrip("/").rsplit("/", 1)[-1])

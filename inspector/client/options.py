@@ -1,4 +1,4 @@
-"""What the user wants of a session."""
+"""The options of a session."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ if TYPE_CHECKING:
 
 
 class Authorize(Protocol):
-    """Logs in where a server wants it. One for a session, and for all its connections."""
+    """Logs in if a server requires it. One for a session and all its connections."""
 
     person: Person
-    """Who is asked."""
+    """The person who is asked."""
 
     def for_session(self, person: Person) -> Authorize:
-        """Return one for one session of several: its logins are its own, and `person` is asked."""
+        """Return one for one session of several: it has its own logins and asks `person`."""
 
     def opening(self, seconds: float) -> None:
-        """A session begins whose requests may take so long: what has failed before may be tried again."""
+        """Start a session whose requests have this timeout in seconds: earlier failures may be tried again."""
 
     def credential(self, target: HttpTarget, sink: Sink) -> Credential:
-        """What authorizes the requests of a connection; `sink` is where its steps are recorded."""
+        """Return the credential for a connection's requests; its steps are recorded in `sink`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Passed down once; a session never looks anywhere else."""
+    """The options of one session, passed down once; a session reads no other settings."""
 
     timeout: float = 60.0
-    """Seconds without an answer or progress after which a request is given up."""
+    """Seconds without a response or progress after which a request times out."""
     max_timeout: float = 600.0
-    """Seconds after which a request is given up in spite of progress."""
+    """Seconds after which a request times out in spite of progress."""
     era: Literal["auto", "legacy", "modern"] = "auto"
     protocol: str = ""
     """The revision to offer; empty: the newest."""
     standing: Standing = field(default_factory=Standing)
     log_level: str = ""
-    """Log messages wanted from the server (`debug` … `emergency`); empty: as the server likes."""
+    """Minimum level of the server's log messages (`debug` … `emergency`); empty: the server's default."""
     verdicts: Verdicts | None = None
-    """Where it is remembered which era a server speaks; None: nothing is."""
+    """The stored eras of servers; None: not stored."""
     http: HttpOptions = field(default_factory=HttpOptions)
     authorize: Authorize | None = None
-    """What answers a server that wants authorization; None: only what the header fields hold."""
+    """Logs in if a server requires authorization; None: only the configured headers are sent."""

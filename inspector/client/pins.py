@@ -1,7 +1,7 @@
-"""Pins: what a server offered when its user said that it is to stay so. One file a server, in the state folder.
+"""Pins: a server's surface, saved as the baseline for comparisons. One file a server, in the state folder.
 
-A pin holds the server's own texts and no secret of ours: targets are described with secrets masked, and known by a
-hash (`verdicts.key_of`), so that the same command, folder and variables, or the same URL, find it again.
+A pin holds the server's own texts and no secret of ours: targets are described with masked secrets, and identified by a
+hash (`era_memory.key_of`), so that the same command, folder and variables, or the same URL, find it.
 """
 
 from __future__ import annotations
@@ -28,47 +28,47 @@ from inspector.text import escape_json
 FORMAT = "inspector-pin"
 VERSION = 1
 LARGEST = 1 << 28
-"""Bytes of a pin that are read."""
+"""Maximum bytes of a pin."""
 _SUFFIX = ".pin.json"
 _OURS = re.compile(r"[0-9a-f]{32}\.pin\.json")
 
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """A kept surface."""
+    """A saved surface."""
 
     path: Path
     label: str
     target: str
-    """The whole command or URL, secrets masked."""
+    """The full command or URL, with masked secrets."""
     at: datetime | None
     surface: dict[str, Any]
     """See `inspector.compare.surface`."""
 
 
 class Pins:
-    """The pins in a folder, which need not exist; or the one in `file`, for whatever target it is compared with."""
+    """The pins in a folder, which need not exist; or the single one in `file`, for any target."""
 
     def __init__(self, folder: Path | None = None, *, file: Path | None = None) -> None:
         self.folder = paths.state_folder() / "pins" if folder is None else folder
         self.file = file
 
     def path_of(self, target: Target) -> Path:
-        """Where the pin of a target is, if it has one."""
+        """Return the path of a target's pin, whether it exists or not."""
         return self.file or self.folder / f"{key_of(target)}{_SUFFIX}"
 
     def has(self, target: Target) -> bool:
-        """Whether there is one, without reading it; a recording has none."""
+        """Whether the target has a pin, without reading it; a recording has none."""
         if self.file is not None:
             return os.path.lexists(self.file)
         return target.kind != "recording" and self.folder.is_dir() and self.path_of(target).is_file()
 
     def get(self, target: Target) -> Pin | None:
-        """The pin of a target. Raises `ConfigError` for one that cannot be read: a guard that sleeps must say so."""
+        """Return the pin of a target. Raises `ConfigError` if it cannot be read, because a silent guard is useless."""
         return _read(self.path_of(target)) if self.has(target) else None
 
     def put(self, target: Target, surface: dict[str, Any]) -> Pin:
-        """Keep a surface as the pin of a target, in the place of the one before. Raises `ConfigError`."""
+        """Save a surface as the pin of a target; replaces the old one. Raises `ConfigError`."""
         now = datetime.now(UTC).replace(microsecond=0)
         body = {
             "format": FORMAT, "version": VERSION, "label": target.label, "target": target.describe(),
@@ -77,20 +77,20 @@ class Pins:
         path = self.path_of(target)
         try:
             if self.file is not None:
-                # A file in a repository: line by line, so that a version control system shows what changed.
+                # One member per line, so that version control shows the changes.
                 text = json.dumps(body, indent=2, ensure_ascii=False) + "\n"
                 write_file(path, escape_json(text).encode(), force=True)
             else:
                 paths.private_folder(self.folder)
                 paths.write_private(path, jsonrpc.encode(body))
         except RecursionError:
-            raise ConfigError(f"What {target.label} offers is nested too deeply to be kept.") from None
+            raise ConfigError(f"The surface of {target.label} is nested too deeply to be saved.") from None
         except OSError as error:
             raise ConfigError(f"The pin {path} cannot be written: {error.strerror or error}.") from None
         return Pin(path, target.label, target.describe(), now, surface)
 
     def remove(self, target: Target) -> bool:
-        """Forget the pin of a target; whether there was one. Raises `ConfigError`."""
+        """Delete the pin of a target; True if it had one. Raises `ConfigError`."""
         path = self.path_of(target)
         try:
             path.unlink()
@@ -101,7 +101,7 @@ class Pins:
         return True
 
     def all(self) -> list[Pin]:
-        """Every pin that can be read, by label. Raises `ConfigError` for none."""
+        """Return every readable pin, sorted by label. Skips the others."""
         found = []
         with suppress(OSError):
             for name in sorted(os.listdir(self.folder)):
@@ -117,14 +117,14 @@ def _read(path: Path) -> Pin:
     except jsonrpc.NotJson as error:
         raise _unusable(path, f"it is not JSON: {error}") from None
     if type(body) is not dict or body.get("format") != FORMAT:
-        raise _unusable(path, "it is no pin")
+        raise _unusable(path, "it is not a pin")
     if body.get("version") != VERSION:
         raise _unusable(
-            path, f"it has version {json.dumps(body.get('version'))[:20]}, and this Inspector knows {VERSION}"
+            path, f"it has version {json.dumps(body.get('version'))[:20]}, but this Inspector supports {VERSION}"
         )
     surface = body.get("surface")
     if type(surface) is not dict:
-        raise _unusable(path, "it holds no surface")
+        raise _unusable(path, "it has no surface")
     return Pin(path, _text(body.get("label")), _text(body.get("target")), _moment(body.get("at")), surface)
 
 
@@ -132,9 +132,9 @@ def _unusable(path: Path, why: str) -> ConfigError:
     return ConfigError(
         f"The pin {path} cannot be used: {why}.",
         hint=Hint(
-            "Nothing is compared with it. ",
+            "The comparison was skipped. ",
             Parameter.PIN_UPDATE,
-            " makes it anew, ",
+            " creates it again, ",
             Parameter.PIN_REMOVE,
             " removes it.",
         ),

@@ -1,6 +1,6 @@
-"""A recording seen as a session: the same attributes, reduced from the journal's frames instead of from a live wire.
+"""A recording shown as a session: the same attributes, reduced from the journal's frames instead of a live wire.
 
-It stands at the recording's end, or at any moment before it (`at`): the attributes are what the session knew then.
+It shows the recording's end, or any earlier moment (`at`): the attributes are those of the session at that moment.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from inspector.journal.select import Query
 from inspector.protocol.jsonrpc import Shape
 
 _SLICE = 8192
-"""Events that are sorted by topic between two looks at the clock."""
+"""Events that are sorted by topic between two checks of the time budget."""
 
 
 class RecordedSession(SessionModel):
-    """What `Session` shows, for a finished or growing recording. Nothing can be sent.
+    """The attributes of `Session` for a finished or growing recording. Nothing can be sent.
 
     Call `advance()` whenever the journal may have grown, and after `at`: it reads only the few frames that change what
-    is shown, and no more of them than a few milliseconds allow.
+    is shown, within a few milliseconds.
     """
 
     def __init__(self, journal: Journal, path: Path) -> None:
@@ -52,7 +52,7 @@ class RecordedSession(SessionModel):
         }  # fmt: skip
         self._routes = routes(self._tracks)
         self._telling = Query(kind=Kind.RPC, method=frozenset((*self._routes, *TOPICS, *MAY_ASK)))
-        """What may change what is shown."""
+        """Messages that may change what is shown."""
         self._flight = InFlight(journal)
         self._questions = Questions(self, self._flight)
         self._modern = False
@@ -63,34 +63,34 @@ class RecordedSession(SessionModel):
 
     @property
     def transport_name(self) -> str:
-        """The kind of the target: nothing is connected."""
+        """The kind of the target: no transport is connected."""
         return self.target.kind
 
     # The moment
 
     @property
     def at_end(self) -> bool:
-        """Whether it stands at the end of the recording, and stays there as that grows."""
+        """Whether it shows the end of the recording, and follows it."""
         return self._at is None
 
     @property
     def upto(self) -> int:
-        """The last event of what is shown; 0 where it stands before the first."""
+        """The last event shown; 0 before the first."""
         count = self.journal.index.count
         return count if self._at is None else min(self._at, count)
 
     @property
     def now(self) -> int:
-        """The moment in microseconds of the recording: that of the last event shown, or somewhat later."""
+        """The shown moment in microseconds of the recording: that of the last event, or later."""
         return self._time() if self._at is None else self._now
 
     def _time(self) -> int:
         return self.journal.index.time(self.upto) if self.upto else 0
 
     def at(self, n: int | None, now: int | None = None) -> None:
-        """Stand after event `n` (0: before the first), or with None at the end, also as that moves on.
+        """Show the moment after event `n` (0: before the first), or with None the end, following it.
 
-        `now` is the time, in microseconds of the recording, where it is not that of the event. Call `advance` after it.
+        `now` is the time in microseconds of the recording, if it differs from the event's. Call `advance` afterwards.
         """
         before = (self._at, self._now)
         self._at = None if n is None else max(n, 0)
@@ -101,7 +101,7 @@ class RecordedSession(SessionModel):
             self.changes.bump("log")
 
     def advance(self, limit: int = 50_000) -> bool:
-        """Look at up to `limit` more frames, and go on towards the moment that is to be shown. True: there is more."""
+        """Process up to `limit` more frames towards the moment to show. True: more are left."""
         budget = Budget()
         before, self._seen = self._seen, self._sort(min(self.journal.index.count, self._seen + limit), budget)
         upto = min(self.upto, self._seen)
@@ -117,11 +117,11 @@ class RecordedSession(SessionModel):
 
     @property
     def catching_up(self) -> bool:
-        """Whether what is shown is not yet that of the moment: there is more to read than one turn allows."""
+        """Whether the shown state is not yet that of the moment."""
         return self._settled != (self.upto, self.at_end)
 
     def _sort(self, last: int, budget: Budget) -> int:
-        """Note which of the events up to `last` are about which topic, as far as the budget goes. Returns how far."""
+        """Sort the events up to `last` by topic, within the budget. Return the last one sorted."""
         index, seen = self.journal.index, self._seen
         while seen < last and budget.left:
             high = min(last, seen + _SLICE)
@@ -131,7 +131,7 @@ class RecordedSession(SessionModel):
         return seen
 
     def _note(self, n: int, method: str) -> None:
-        """Message `n` may be one of those that change what is shown."""
+        """Record that message `n` may change what is shown."""
         dir, shape = self.journal.index.dir(n), self.journal.index.shape(n)
         if method in TOPICS:
             if dir == Dir.RECV and shape == Shape.REQUEST:
@@ -146,31 +146,31 @@ class RecordedSession(SessionModel):
                 if method in _ERAS:
                     self._modern = method == "server/discover"
 
-    # What belongs to the moment, and what came after it
+    # State of the moment, and of the time after it
 
     def in_flight(self) -> list[int]:
-        """The requests of ours that were in flight at the moment, oldest first; none at the end of a recording."""
+        """Return our requests in flight at the moment, oldest first; none at the end of a recording."""
         return [] if self.at_end else self._flight.at(self.upto)
 
     def calls_in_flight(self) -> list[RecordedCall]:
-        """These requests as calls."""
+        """Return these requests as calls."""
         return [self._call(request) for request in self.in_flight()]
 
     def call_in_flight(self, n: int) -> RecordedCall | None:
-        """Request `n` of ours, if it had no answer yet at the moment. It stays that of the moment as this moves on."""
+        """Return our request `n` if it had no response at the moment. It keeps that moment when this one moves."""
         return None if self.at_end or not self._flight.is_open(n, self.upto) else self._call(n)
 
     def _call(self, request: int) -> RecordedCall:
         return RecordedCall(self._flight, request, lambda: (self.upto, self.now))
 
     def answer_to(self, question: Question) -> tuple[QuestionState, Any]:
-        """How a question ends and what was answered, also after the moment."""
+        """Return how a question ends and its answer, even after the moment."""
         return self._questions.answer(question)
 
     def reply_to(self, question: Question) -> tuple[int, QuestionState]:
-        """The message that answers a question, also one after the moment, and how it ends; 0 where there is none."""
+        """Return the message that answers a question, even after the moment, and how it ends; 0 without one."""
         return self._questions.reply(question), self._questions.answer(question)[0]
 
 
 _ERAS = frozenset(("initialize", "server/discover"))
-"""What is asked first in either era."""
+"""The first requests of either era."""

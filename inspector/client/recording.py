@@ -1,7 +1,7 @@
-"""Where the recording of a new session goes, which old ones are kept, and what there is.
+"""Recordings: the path of a new one, the retention of old ones, and their list.
 
-Recordings without a name of the user's are kept in the state folder, newest first within a count and a size. Whoever
-writes one holds a lock on it (flock), so that it is never taken away from under a living process.
+Recordings without a name from the user are kept in the state folder, newest first within a count and a size. The
+writing process holds a lock on its file (flock), so that it is not deleted while it is written.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from inspector.config.settings import Settings
 
 HEAD = 1 << 16
-"""Bytes read at the start of a recording to say what it is, and as many at its end."""
+"""Bytes read at the start of a recording to describe it, and as many at its end."""
 
 _LABEL = 40
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
@@ -33,11 +33,11 @@ _TRIES = 8
 
 
 def new_journal(target: Target, *, settings: Settings, record: Path | None = None, keep: bool = True) -> Journal:
-    """The journal of a session with `target`: in the file `record`, or in the state folder, or (not `keep`) nowhere.
+    """Create the journal of a session with `target`.
 
-    The settings bound how large it becomes and what stays in the state folder; older recordings are deleted. Where it
-    cannot be written, the journal is kept nowhere and has a notice that says so. Raises `RecordingError` for `record`
-    only.
+    It is in the file `record`, in the state folder, or (not `keep`) in memory. The settings
+    limit its size and what stays in the state folder; older recordings are deleted. If the file cannot be written, the
+    journal stays in memory and has a notice. Raises `RecordingError` for `record` only.
     """
     journal = _begin(target, settings, record, keep)
     journal.bound(settings.max_recording_bytes)
@@ -55,14 +55,14 @@ def _begin(target: Target, settings: Settings, record: Path | None, keep: bool) 
         journal = _locked(_create(folder, target, secrets))
     except (ConfigError, RecordingError) as error:
         journal = Journal.unnamed(target.as_header(), secrets)
-        journal.notices.append(f"This session is not kept: {error.message}")
+        journal.notices.append(f"This session is not recorded: {error.message}")
         return journal
     prune(folder, settings.keep_recordings, settings.keep_recordings_bytes)
     return journal
 
 
 def _create(folder: Path, target: Target, secrets: tuple[str, ...]) -> Journal:
-    """A new file whose name sorts by time and says what it is of."""
+    """Create a file whose name sorts by time and contains the target's label."""
     moment = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%SZ")
     label = _NOT_IN_A_NAME.sub("-", target.label).strip(".-")[:_LABEL] or "session"
     names = (folder / f"{moment}-{label}-{os.urandom(2).hex()}{SUFFIX}" for _ in range(_TRIES))
@@ -71,7 +71,7 @@ def _create(folder: Path, target: Target, secrets: tuple[str, ...]) -> Journal:
 
 
 def _locked(journal: Journal) -> Journal:
-    """Hold the file for as long as this process has it open."""
+    """Lock the file while this process has it open."""
     with suppress(ImportError, OSError):
         import fcntl
 
@@ -80,14 +80,14 @@ def _locked(journal: Journal) -> Journal:
 
 
 def is_growing(path: Path) -> bool:
-    """Whether a living process is writing the recording in `path`."""
+    """Whether a live process is writing the recording in `path`."""
     with _opened(path) as descriptor:
         return descriptor is not None and _is_held(descriptor)
 
 
 @contextmanager
 def _opened(path: Path) -> Iterator[int | None]:
-    """A descriptor of a regular file; None where it cannot be opened, or is something else."""
+    """Yield a descriptor of a regular file; None if it cannot be opened, or is another kind of file."""
     descriptor = -1
     try:
         with suppress(OSError, ValueError):
@@ -100,7 +100,7 @@ def _opened(path: Path) -> Iterator[int | None]:
 
 
 def _is_held(descriptor: int) -> bool:
-    """Whether another process, or another file of this one, holds the lock of its writer."""
+    """Whether another process, or another file object of this one, holds the writer's lock."""
     try:
         import fcntl
 
@@ -114,9 +114,9 @@ def _is_held(descriptor: int) -> bool:
 
 
 def prune(folder: Path, keep_count: int, keep_bytes: int) -> list[Path]:
-    """Delete the oldest recordings beyond `keep_count` files or `keep_bytes` bytes; returns what was deleted.
+    """Delete the oldest recordings beyond `keep_count` files or `keep_bytes` bytes; return the deleted ones.
 
-    The newest one always stays, and one that is being written does. Names of ours only: other files are not touched.
+    The newest one and any that is being written always stay. Only files with our names are deleted.
     """
     kept = size = 0
     deleted: list[Path] = []
@@ -136,7 +136,7 @@ def prune(folder: Path, keep_count: int, keep_bytes: int) -> list[Path]:
 
 
 def _newest_first(folder: Path) -> list[tuple[Path, int]]:
-    """The recordings in `folder` with their sizes in bytes. Our names begin with the time, so they sort by it."""
+    """Return the recordings in `folder` with their sizes in bytes. Their names start with the time and sort by it."""
     found: list[tuple[str, int]] = []
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
@@ -148,45 +148,45 @@ def _newest_first(folder: Path) -> list[tuple[Path, int]]:
 
 
 class RecordingInfo(NamedTuple):
-    """What the start and the end of a recording say about it. Texts come from the file and are not to be trusted."""
+    """A recording's description from its start and end. Its texts come from the file and are untrusted."""
 
     path: Path
     size: int
-    """Bytes."""
+    """In bytes."""
     started: datetime | None = None
     label: str = ""
     target: str = ""
-    """The whole command, URL or path."""
+    """The full command, URL or path."""
     revision: str = ""
-    """The revision that was agreed; empty where none was, or where that is not among the first events."""
+    """The negotiated revision; empty without one, or if it is not among the first events."""
     events: int | None = None
     duration: int | None = None
-    """Microseconds."""
+    """In microseconds."""
     ended: bool = False
-    """The end line is there."""
+    """Whether it has its end line."""
     growing: bool = False
-    """A living process is writing it."""
+    """Whether a live process is writing it."""
     errors: int | None = None
-    """Error answers, those to `server/discover` among them."""
+    """Error responses, including those to `server/discover`."""
     problem: str = ""
     """Why it cannot be read."""
     refused_probes: int = 0
-    """Errors that answered `server/discover` before the connection was ready: a server of the older era says no so."""
+    """Error responses to `server/discover` before the connection was ready: older servers answer it with an error."""
 
     @property
     def failures(self) -> int:
-        """Error answers that tell of something: a server of the older era has no fault because of its era."""
+        """Error responses without those of older servers to `server/discover`."""
         return max((self.errors or 0) - self.refused_probes, 0)
 
 
 def list_recordings(folder: Path | None = None) -> list[RecordingInfo]:
-    """The recordings in `folder` (by default those that are kept), newest first. Reads the ends of each file only."""
+    """Return the recordings in `folder` (default: the state folder), newest first. Reads each file's ends only."""
     folder = paths.state_folder() / "recordings" if folder is None else folder
     return [read_info(path, octets) for path, octets in _newest_first(folder)]
 
 
 def read_info(path: Path, octets: int | None = None) -> RecordingInfo:
-    """What `HEAD` bytes at the start and at the end of a recording say. Never raises: see `problem`."""
+    """Describe a recording from `HEAD` bytes at its start and its end. Never raises: see `problem`."""
     with _opened(path) as descriptor:
         if descriptor is None:
             return RecordingInfo(path, octets or 0, problem="cannot be read")
@@ -200,7 +200,7 @@ def read_info(path: Path, octets: int | None = None) -> RecordingInfo:
     lines = _objects(head)
     header = next(lines, None) if b"\n" in head else None
     if header is None or header.get("format") != FORMAT:
-        return RecordingInfo(path, octets, problem="is no recording")
+        return RecordingInfo(path, octets, problem="is not a recording")
     target = _object(header.get("target"))
     revision, refused = _negotiated(lines)
     last = _last_object(tail)
@@ -222,7 +222,7 @@ def read_info(path: Path, octets: int | None = None) -> RecordingInfo:
 
 
 def _negotiated(lines: Iterator[dict[str, Any]]) -> tuple[str, int]:
-    """The revision that was agreed, or an empty text, and how often `server/discover` was answered by an error."""
+    """Return the negotiated revision, or an empty text, and the number of error responses to `server/discover`."""
     probes: set[str] = set()
     refused = 0
     for line in lines:
@@ -244,7 +244,7 @@ def _negotiated(lines: Iterator[dict[str, Any]]) -> tuple[str, int]:
 
 
 def _objects(block: bytes) -> Iterator[dict[str, Any]]:
-    """The JSON objects of the whole lines at the start of `block`."""
+    """Yield the JSON objects in the complete lines at the start of `block`."""
     for line in block.split(b"\n")[:-1]:
         try:
             value = parse(line)
@@ -255,7 +255,7 @@ def _objects(block: bytes) -> Iterator[dict[str, Any]]:
 
 
 def _last_object(block: bytes) -> dict[str, Any]:
-    """The last whole line of `block` that is an object; one that is torn is passed over."""
+    """Return the last complete line of `block` that is an object; a truncated one is skipped."""
     lines = block.split(b"\n")[:-1]
     for line in reversed(lines):
         try:

@@ -1,4 +1,4 @@
-"""Failed requests that another revision of the protocol would answer: what can be recognised, and how it is said."""
+"""Hints for failed requests that another protocol revision supports."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from inspector.protocol.jsonrpc import METHOD_NOT_FOUND, UNSUPPORTED_VERSION, UR
 from inspector.protocol.revisions import NEWEST_LEGACY, NEWEST_MODERN, features
 
 _ASKS = ("elicit", "sampling", "createmessage", "roots")
-"""Words by which the text of a tool's error names what a server asks of a client."""
+"""Words in a tool's error that name a request of a server to its client."""
 _TEXT = 4000
-"""Characters of a tool's error that are looked at."""
+"""Maximum characters of a tool's error that are searched."""
 
 
 def revision_hint(revision: str, error: InspectorError | None, value: Any) -> str:
-    """Say how a failure comes from the revision in use, and which one to try; `""` where nothing shows that it does.
+    """Return a hint that another revision may work, or `""` if the failure does not point to the revision.
 
     `error` is why the request failed, `value` the result of a tool.
     """
@@ -24,28 +24,28 @@ def revision_hint(revision: str, error: InspectorError | None, value: Any) -> st
     other = NEWEST_LEGACY if modern else NEWEST_MODERN
     if isinstance(error, ServerError):
         if error.rpc_code == URL_ELICITATION_REQUIRED and not known.elicitation_url:
-            return f"Error -32042 asks to open a URL. Revision {revision} does not have that; {NEWEST_LEGACY} does."
+            return f"Error -32042 asks to open a URL. Revision {revision} does not support that; {NEWEST_LEGACY} does."
         if error.rpc_code == UNSUPPORTED_VERSION:
             return f"The server does not support revision {revision}. Try {other}."
         if error.rpc_code == METHOD_NOT_FOUND:
             era = "modern" if modern else "handshake"
-            return f"The server does not have this method in the {era} era. It may have it in {other}."
+            return f"The server does not have this method in the {era} era. Try {other}."
         return ""
     named = next((word for word in _ASKS if word in _error_text(value)), "")
     if not named:
         return ""
     if modern:
         return (
-            f"The error names what a server asks of a client. Revision {revision} has no requests from the server, so "
-            f"a tool written for the handshake era cannot ask. Try {NEWEST_LEGACY}."
+            f"The error names a request to the client. Revision {revision} has no server requests, so a tool for the "
+            f"handshake era cannot ask. Try {NEWEST_LEGACY}."
         )
     if named == "elicit" and not known.elicitation_form:
-        return f"The error names elicitation. Revision {revision} does not have that; {NEWEST_LEGACY} does."
+        return f"The error names elicitation. Revision {revision} does not support that; {NEWEST_LEGACY} does."
     return ""
 
 
 def _error_text(value: Any) -> str:
-    """The text of a tool's error, case-folded; `""` for any other result."""
+    """Return the text of a tool's error, case-folded; `""` for any other result."""
     if not isinstance(value, dict) or value.get("isError") is not True:
         return ""
     content = value.get("content")

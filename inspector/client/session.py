@@ -1,7 +1,7 @@
-"""The session: one connection to one server, as everybody above sees it.
+"""The session: one connection to one server, the interface for all layers above.
 
-State is read from attributes; `changes` tells which of them are new. Everything that is sent goes through `start`,
-`notify`, `reply` or `send_raw`, and stands in the journal before the server has it.
+State is read from attributes; `changes` counts their changes. Everything is sent with `start`, `notify`, `reply` or
+`send_raw`, and is recorded in the journal before the server receives it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
 from inspector.transports.base import Outgoing, Transport
 
-# Looking a member up in an enum costs more than the comparison; `on_frame` does it for each message.
+# A lookup in an enum costs more than the comparison; `on_frame` does it for each message.
 _REQUEST, _NOTIFICATION, _RESULT, _ERROR, _BATCH = (
     Shape.REQUEST, Shape.NOTIFICATION, Shape.RESULT, Shape.ERROR, Shape.BATCH,
 )  # fmt: skip
@@ -76,65 +76,65 @@ class Session(SessionModel):
         self._listing = Listing(self, lambda name, n: self.driver.took_page(name, n))
         self._renewing: asyncio.Task[Any] | None = None
         self._resent: WeakSet[Call] = WeakSet()
-        """Calls that were sent a second time because the server had forgotten the session."""
+        """Calls that were resent because the server had lost the session."""
 
-    # As it is read (`SessionState`)
+    # Read access (`SessionState`)
 
     @property
     def commands(self) -> Session:
-        """The session itself: it can be acted on."""
+        """The session itself: it accepts commands."""
         return self
 
     @property
     def transport_name(self) -> str:
-        """The transport that is in use; the kind of the target while there is no connection."""
+        """The transport in use; the kind of the target without a connection."""
         return self.transport.name if self.phase == "ready" else self.target.kind
 
     @property
     def latency(self) -> float:
-        """Seconds that the server took for the newest answer to a request of the user or a list; 0 for none yet."""
+        """Seconds for the latest response to a request of the user or a list; 0 before the first."""
         return self.pending.latency
 
     @property
     def at_end(self) -> bool:
-        """Always true: what is shown is what is known now."""
+        """Always true: a live session shows the present."""
         return True
 
     @property
     def upto(self) -> int:
-        """The newest event."""
+        """The latest event."""
         return self.journal.index.count
 
     @property
     def now(self) -> int:
-        """Now, in microseconds since the recording began."""
+        """The present, in microseconds since the recording started."""
         return self.journal.now()
 
     def advance(self) -> bool:
-        """Nothing to do: messages are taken in as they arrive."""
+        """Do nothing: messages are processed as they arrive."""
         return False
 
     def calls_in_flight(self) -> list[Call]:
-        """The calls without an answer, oldest first."""
+        """Return the calls without a response, oldest first."""
         return self.pending.calls()
 
     def call_in_flight(self, n: int) -> Call | None:
-        """The call whose newest request is `n`, while it has no answer."""
+        """Return the call whose latest request is `n`, while it has no response."""
         return next((call for call in self.pending.calls() if call.n == n), None)
 
     def answer_to(self, question: Question) -> tuple[QuestionState, Any]:
-        """How a question stands and what was answered."""
+        """Return a question's state and its answer."""
         return question.state, question.answer
 
     def reply_to(self, question: Question) -> tuple[int, QuestionState]:
-        """The message that answers a question of the handshake era, 0 where there is none; and how it stands."""
+        """Return the message that answers a question of the handshake era, 0 without one; and its state."""
         index = self.journal.index
         return index.pair(question.n) if index.shape(question.n) == Shape.REQUEST else 0, question.state
 
     # Opening and closing
 
     async def open(self) -> None:
-        """Connect, find out what the server speaks, agree. Raises what went wrong; `phase` and `error` say it too."""
+        """Connect and negotiate. Raises the failure, which `phase` and `error` show too."""
         self.error = None
         self._set_phase("connecting")
         if self.options.authorize is not None:
@@ -155,7 +155,7 @@ class Session(SessionModel):
             self.run(self.driver.set_log_level(self.options.log_level))
 
     async def stopped(self, error: InspectorError) -> None:
-        """Keep `error` as the reason why opening, which was cancelled, came to nothing."""
+        """Store `error` as the reason why opening, which was cancelled, failed."""
         if self.phase == "closed" and self.journal.ended is None:
             await self._fail(error)
 
@@ -166,7 +166,7 @@ class Session(SessionModel):
         )
 
     def remember_outcome(self) -> None:
-        """Keep, for the start screen, whether the server was opened or the error it failed with, once that is known."""
+        """Store for the start screen whether the server was opened, or its error."""
         from inspector.config.remember import ServerMemory
 
         if self.phase == "ready" or (self.phase != "failed" and self.server.known):
@@ -178,15 +178,15 @@ class Session(SessionModel):
 
     @property
     def state(self) -> SessionModel:
-        """The session itself: it has the fields that messages fill."""
+        """The session itself: its fields hold the state."""
         return self
 
     def use(self, driver: Driver) -> None:
-        """Speak by this driver from now on."""
+        """Use this driver from now on."""
         self.driver = driver
 
     async def attach(self, target: Target) -> None:
-        """Make a fresh connection to `target` instead of the one that was there."""
+        """Replace the connection by a new one to `target`."""
         await self._close_transport()
         wire = Wire(
             self.journal, self, lambda: self.changes.bump("log"), handled=lambda: self.driver.handled_notifications
@@ -202,12 +202,12 @@ class Session(SessionModel):
         self._set_phase("failed")
 
     async def close(self, reason: str = "closed") -> None:
-        """End everything this session started, within about a second, and write the recording's end. Idempotent."""
+        """Stop everything this session started, within about a second, and end the recording. Idempotent."""
         await self.leave()
         self.journal.close(reason)
 
     async def leave(self) -> None:
-        """End everything this session started; others may go on writing the recording. Idempotent."""
+        """Stop everything this session started; others may continue the recording. Idempotent."""
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -224,15 +224,15 @@ class Session(SessionModel):
             await transport.close()
 
     def kill_now(self) -> None:
-        """Kill the server process without waiting, for exits that leave no time for `close`."""
+        """Kill the server process without waiting, for exits without time for `close`."""
         transport: Transport | None = getattr(self, "transport", None)
         if transport is not None:
             transport.kill_now()
 
     async def reopen(self) -> None:
-        """Reconnect, or start the command again; lists are read anew and compared, subscriptions asked for again.
+        """Reconnect, or restart the command; reload and compare the lists, and subscribe again.
 
-        Tasks that are not over are followed on.
+        Unfinished tasks are polled further.
         """
         before = self.catalog.surface()
         wanted = list(self.subscriptions.uris)
@@ -241,7 +241,7 @@ class Session(SessionModel):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._close_transport()
-        self._end_requests(SessionLost("The connection was closed to be made anew."))
+        self._end_requests(SessionLost("The connection was closed for a reconnect."))
         self.journal.record_life("", "reopen")
         self.cache.forget()
         await self.open()
@@ -262,11 +262,13 @@ class Session(SessionModel):
         self.changes.bump("phase")
 
     def run(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """Run something that belongs to this session: it ends with it. Errors of ours are kept where they belong."""
+        """Run a coroutine that belongs to this session and ends with it. Its `InspectorError` is dropped."""
         task = asyncio.get_running_loop().create_task(_quiet(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        task.add_done_callback(lambda _: work.close())  # It was never begun where the task was cancelled at once.
+        task.add_done_callback(
+            lambda _: work.close()
+        )  # The coroutine did not start if the task was cancelled immediately.
         return task
 
     # Sending
@@ -281,9 +283,9 @@ class Session(SessionModel):
         background: bool = False,
         id: str | None = None,
     ) -> Call:
-        """Send a request and return at once. A connection that is gone shows in the call's result.
+        """Send a request and return immediately. A lost connection shows in the call's result.
 
-        `background` calls are the session's own; `id` is for requests that must leave the numbers as they are.
+        `background` calls are the session's own; `id` is for requests outside the usual sequence.
         """
         loop = asyncio.get_running_loop()
         seconds = self.options.timeout if timeout is None else timeout
@@ -293,7 +295,7 @@ class Session(SessionModel):
         return call
 
     async def exchange(self, call: Call, extra: dict[str, Any] | None = None) -> Response:
-        """Send a call that was taken over once more, as a request of its own with a new id (C-MRTR-01, C-MOD-12).
+        """Resend an intercepted call as a request of its own with a new id (C-MRTR-01, C-MOD-12).
 
         `extra` are parameters of this request only. Waits for the response.
         """
@@ -310,7 +312,7 @@ class Session(SessionModel):
     def _send_call(self, call: Call, *, progress: bool, id: int | str | None = None) -> None:
         if id is None:
             id = self._next_id
-            self._next_id += 1  # Never used twice in a session (C-BASE-03), nor after a reconnect.
+            self._next_id += 1  # An id is never reused in a session (C-BASE-03), even after a reconnect.
         if call.outgoing is None:
             call.id = id
             self.pending.add(call)
@@ -331,23 +333,23 @@ class Session(SessionModel):
         return await self.start(method, params, timeout=timeout, progress=False).result()
 
     def notify(self, method: str, params: dict[str, Any] | None = None) -> int:
-        """Send a notification. Returns its number in the journal, 0 if the connection is gone."""
+        """Send a notification. Return its number in the journal, 0 if the connection is lost."""
         return self.send(jsonrpc.notification(method, params))
 
     def send(self, message: dict[str, Any]) -> int:
-        """Send a message that is not a request. Returns its number in the journal, 0 if the connection is gone."""
+        """Send a message that is not a request. Return its number in the journal, 0 if the connection is lost."""
         message = self.journal.redactor.restored(message)
         outgoing = Outgoing(jsonrpc.encode(message), message, None, str(message.get("method", "")))
         try:
             self.transport.send(outgoing)
         except InspectorError:
-            return 0  # `on_lost` has said or will say why; nobody waits for this message.
+            return 0  # `on_lost` reports the reason; this message has no caller that waits.
         return outgoing.n
 
     def send_raw(self, data: bytes) -> int | Call:
-        """Send bytes composed by hand, valid or not. A request becomes a `Call`, with the id that was typed.
+        """Send bytes written by hand, valid or not. A request becomes a `Call` with the given id.
 
-        Line feeds inside are sent as they are: over stdio they make several lines, which may be what is to be tried.
+        Line feeds are sent unchanged: over stdio they split the message into lines, which may be the intended test.
         """
         try:
             message = jsonrpc.parse(data)
@@ -379,7 +381,7 @@ class Session(SessionModel):
 
     @property
     def next_id(self) -> int:
-        """The id that the next request will have."""
+        """The id of the next request."""
         return self._next_id
 
     def _tell_cancelled(self, call: Call, reason: str) -> None:
@@ -391,7 +393,7 @@ class Session(SessionModel):
     # What arrives (the wire's listener)
 
     def on_frame(self, frame: Frame) -> None:
-        """Settle, ask or tell, by the message's shape."""
+        """Settle a call, add a question or handle a notification, by the message's shape."""
         shape = frame.shape
         if shape is _RESULT or shape is _ERROR:
             self.pending.answer(frame.n, frame.message)
@@ -406,7 +408,7 @@ class Session(SessionModel):
                     self.on_frame(Frame(frame.n, frame.t, frame.channel, inner, item))
 
     def on_failed(self, outgoing: Outgoing, error: InspectorError) -> None:
-        """One exchange broke. A session that the server forgot is made anew, once, and the request sent again."""
+        """Handle a failed exchange. After a lost session, initialize again once, and resend the request."""
         call = self.pending.get(outgoing.id) if outgoing.id is not None else None
         if isinstance(error, SessionLost) and self.phase == "ready":
             if self._renewing is None:
@@ -416,7 +418,7 @@ class Session(SessionModel):
                 self.run(self._resend(call, self._renewing))
                 return
         if call is not None:
-            # An error body with a foreign id is an answer all the same: the exchange says to what.
+            # An error body with a foreign id is a response too: its exchange identifies the request.
             fate = "lost" if isinstance(error, ConnectionProblem) else "error"
             self.journal.record_life("", fate, **{"for": call.n, "error": error.as_json()})
             if isinstance(error, ServerError):
@@ -425,7 +427,7 @@ class Session(SessionModel):
                 self.pending.fail(call, error)
 
     async def _renew(self) -> None:
-        """HTTP 404 to our session id: initialize again, without one (C-HTTP-12)."""
+        """Handle HTTP 404 to our session id: initialize again without it (C-HTTP-12)."""
         try:
             self.journal.record_life("", "session-lost")
             how = self.server.how
@@ -447,7 +449,7 @@ class Session(SessionModel):
             self._send_again(call)
 
     def on_lost(self, error: InspectorError) -> None:
-        """The connection is gone: everything in flight ends with the reason."""
+        """Handle the loss of the connection: end all calls with the reason."""
         self._end_requests(error, broken=True)
         if self.phase == "ready":
             self.error = error
@@ -455,7 +457,7 @@ class Session(SessionModel):
             self._set_phase("lost")
 
     def on_asking(self, begun: bool) -> None:
-        """While somebody is asked to authorize, the clocks of all requests stand still."""
+        """Pause the timeouts of all requests while a person logs in."""
         for call in self.pending.calls():
             if begun:
                 call.pause()
@@ -463,7 +465,7 @@ class Session(SessionModel):
                 call.resume()
 
     def _end_requests(self, error: InspectorError, *, broken: bool = False) -> None:
-        """`broken`: by the server or the network, and not by us. The line says so, and why."""
+        """`broken`: by the server or the network, not by us. The line records this and the reason."""
         why = {"by": "server", "why": error.message} if broken else {}
         for call in self.pending.calls():
             self.journal.record_life("", "lost", **{"for": call.n, **why})
@@ -494,21 +496,21 @@ class Session(SessionModel):
                     call.resume()
 
     def recorder(self) -> Wire:
-        """What records the steps of a login in this session's journal."""
+        """The recorder of login steps in this session's journal."""
         return Wire(self.journal, self, lambda: None)
 
     # Tasks
 
     async def list_tasks(self) -> None:
-        """`tasks/list`: also what other sessions began. Known tasks stay as they are."""
+        """Send `tasks/list`: it includes tasks of other sessions. Known tasks keep their state."""
         await self.task_follower.list()
 
     def refresh_task(self, task: Task) -> None:
-        """Ask the server now how a task stands."""
+        """Poll a task's state now."""
         self.task_follower.refresh(task)
 
     def cancel_task(self, task: Task) -> None:
-        """`tasks/cancel`. The server decides; what becomes of the task is seen at the next look."""
+        """Send `tasks/cancel`. The server decides; the next poll shows the outcome."""
         self.task_follower.cancel(task)
 
     # Lists
@@ -516,22 +518,22 @@ class Session(SessionModel):
     async def load(
         self, name: ListName, *, page_limit: int = 0, cursor: str | None = None, fresh: bool = False
     ) -> None:
-        """Read a list, page by page, into the catalogue. What goes wrong stands in the list's `error`; what came stays.
+        """Load a list, page by page, into the catalogue. The list's `error` has a failure; loaded items stay.
 
-        `page_limit` pages at most (0: all), beginning at `cursor`. `fresh`: what is there is enough while the server
-        says that it is fresh (C-CACHE-02).
+        At most `page_limit` pages (0: all), starting at `cursor`. `fresh`: keep what is loaded while the server's cache
+        hint says that it is fresh (C-CACHE-02).
         """
         await self._listing.load(name, page_limit=page_limit, cursor=cursor, fresh=fresh)
 
     def load_all(self) -> None:
-        """Begin to read every list that the server offers."""
+        """Start to load every list that the server offers."""
         self._listing.load_all()
 
     def lists_changed(self, notification: str) -> None:
-        """Read again what the server says has changed."""
+        """Load the lists again that a notification names."""
         self._listing.changed(notification)
 
-    # What a server offers
+    # The server's offers
 
     def call_tool(
         self,
@@ -542,15 +544,15 @@ class Session(SessionModel):
         as_task: bool = False,
         anyway: bool = False,
     ) -> Call:
-        """`tools/call`. A tool that wants to be called as a task is; with `as_task` one that may be is too.
+        """Send `tools/call`. A tool that requires a task gets one; with `as_task` one that supports it does too.
 
-        Raises `NotOffered` for a tool that the rules forbid to call, unless it is to be called `anyway`.
+        Raises `NotOffered` for a tool that the rules forbid to call, unless `anyway`.
         """
         reasons = self.refused_tools.get(name)
         if reasons and not anyway:
             raise NotOffered(
                 f"The tool {name[:80]} must not be called over HTTP: {reasons[0]}.",
-                hint="The rule is the specification's (x-mcp-header). Only a request composed by hand sends it anyway.",
+                hint="The specification forbids it (x-mcp-header). To send it anyway, write the request by hand.",
             )
         params: dict[str, Any] = {"name": name, "arguments": arguments or {}}
         support = self.tasks.support(self.catalog["tools"].get(name) or {})
@@ -559,11 +561,11 @@ class Session(SessionModel):
         return self.start("tools/call", params, timeout=timeout)
 
     def read_resource(self, uri: str) -> Call:
-        """`resources/read`."""
+        """Send `resources/read`."""
         return self.start("resources/read", {"uri": uri})
 
     def get_prompt(self, name: str, arguments: dict[str, str] | None = None) -> Call:
-        """`prompts/get`."""
+        """Send `prompts/get`."""
         params: dict[str, Any] = {"name": name}
         if arguments:
             params["arguments"] = arguments
@@ -572,7 +574,7 @@ class Session(SessionModel):
     async def complete(
         self, ref: dict[str, Any], argument: str, value: str, context: dict[str, str] | None = None
     ) -> list[str]:
-        """`completion/complete`: the values offered for one argument of a prompt or template (C-COMP-01)."""
+        """Send `completion/complete`: return the values for one argument of a prompt or template (C-COMP-01)."""
         row = self.server.features
         if row.completions_capability and not self.server.can("completions"):
             raise NotOffered("The server does not offer completion.")
@@ -585,42 +587,42 @@ class Session(SessionModel):
         return [item for item in values if type(item) is str] if type(values) is list else []
 
     async def ping(self) -> float:
-        """Seconds that a `ping` takes (C-PING-02). Raises `NotOffered` in the era that has none (C-MOD-11)."""
+        """Return the seconds of a `ping` (C-PING-02). Raises `NotOffered` in the modern era (C-MOD-11)."""
         if not self.server.features.ping:
             raise NotOffered(
-                f"Revision {self.server.revision} has no ping.", hint="Any request shows whether the server answers."
+                f"Revision {self.server.revision} has no ping.", hint="Send any other request to test the connection."
             )
         call = self.start("ping", progress=False)
         await call.result()
         return call.elapsed
 
     async def subscribe(self, uri: str) -> None:
-        """Ask to be told when a resource changes."""
+        """Subscribe to changes of a resource."""
         await self.driver.subscribe(uri)
         self.subscriptions.add(uri)
 
     async def unsubscribe(self, uri: str) -> None:
-        """Ask no longer to be told."""
+        """Unsubscribe from changes of a resource."""
         await self.driver.unsubscribe(uri)
         self.subscriptions.remove(uri)
 
     async def listen(self) -> None:
-        """Be told of list changes, also in the era where that has to be asked for; again after a reconnect."""
+        """Subscribe to list changes, in an era that needs a subscription; again after a reconnect."""
         self._listens = True
         await self.driver.listen()
 
     async def set_log_level(self, level: str) -> None:
-        """Choose which log messages the server sends."""
+        """Set the minimum level of the server's log messages."""
         await self.driver.set_log_level(level)
 
 
 def _as_answer(error: ServerError) -> dict[str, Any]:
-    """An error body that only its exchange assigns to a request, as the answer it is."""
+    """Return an error body that only its exchange assigns to a request, as a response."""
     return {"error": {"code": error.rpc_code, "message": error.rpc_message, "data": error.data}}
 
 
 async def _quiet(work: Coroutine[Any, Any, Any]) -> None:
-    """Errors of requests stand in their calls and lists; nobody awaits this task."""
+    """Drop an `InspectorError`: the call or list has it, and this task is not awaited."""
     with suppress(InspectorError):
         await work
 

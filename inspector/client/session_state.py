@@ -1,4 +1,4 @@
-"""What readers see of a session, live or recorded, and what can be done with a live one."""
+"""The state of a session, live or recorded, and the commands of a live one."""
 
 from __future__ import annotations
 
@@ -23,76 +23,76 @@ from inspector.transports.base import Sink, Transport
 
 
 class SessionState(Protocol):
-    """A session as it is read. Readers need not know whether it is live or a recording: see `commands`."""
+    """The read access to a session. Readers need not know whether it is live or a recording: see `commands`."""
 
     journal: Journal
     changes: Changes
-    """Which of the fields below are new."""
+    """Counts the changes of the fields below."""
     phase: Phase
     phase_since: float
-    """When `phase` began, by the monotonic clock in seconds."""
+    """When `phase` started, in seconds of the monotonic clock."""
     error: InspectorError | None
     """Why the session failed or was lost."""
     server: Server
     catalog: Catalog
     surface_changes: list[SurfaceChange]
-    """What is different since the connection before this one."""
+    """Differences since the connection before this one."""
     subscriptions: Subscriptions
     tasks: TaskTable
     refused_tools: dict[str, list[str]]
-    """Tools that must not be called by the rules of the transport, and why (C-HTTP-34)."""
+    """Tools that the transport's rules forbid to call, with the reasons (C-HTTP-34)."""
     inbox: Inbox
 
     @property
     def commands(self) -> Commands | None:
-        """What can be done with the session; None for a recording, with which nothing can be sent."""
+        """The commands of the session; None for a recording, which cannot send."""
 
     @property
     def target(self) -> Target:
-        """What the session is of."""
+        """The session's target."""
 
     @property
     def transport_name(self) -> str:
-        """The transport that is in use; the kind of the target while there is no connection."""
+        """The transport in use; the kind of the target without a connection."""
 
     @property
     def latency(self) -> float:
-        """Seconds that the server took for the newest answer to a request of the user or a list; 0 for none yet."""
+        """Seconds for the latest response to a request of the user or a list; 0 before the first."""
 
-    # The moment that is shown. Of a live session it is always now.
+    # The shown moment. For a live session it is always the present.
 
     @property
     def at_end(self) -> bool:
-        """Whether the newest event is shown, and the next ones will be as they come."""
+        """Whether the latest event is shown, and new ones are followed."""
 
     @property
     def upto(self) -> int:
-        """The last event of what is shown; 0 where it is before the first."""
+        """The last event shown; 0 before the first."""
 
     @property
     def now(self) -> int:
-        """The moment that is shown, in microseconds since the recording began."""
+        """The shown moment, in microseconds since the recording started."""
 
     def advance(self) -> bool:
-        """Take in what the journal has gained, where that is not done by itself. True: there is more."""
+        """Process new events of the journal, where that is not automatic. True: more are left."""
 
     # Calls and questions
 
     def calls_in_flight(self) -> Sequence[CallState]:
-        """The requests of ours without an answer, oldest first."""
+        """Return our requests without a response, oldest first."""
 
     def call_in_flight(self, n: int) -> CallState | None:
-        """Request `n` of ours, if it has no answer yet at the moment that is shown."""
+        """Return our request `n`, if it has no response at the shown moment."""
 
     def answer_to(self, question: Question) -> tuple[QuestionState, Any]:
-        """How a question ends and what was answered, as far as the journal knows, also after the moment."""
+        """Return how a question ends and its answer, as far as the journal has it, even after the moment."""
 
     def reply_to(self, question: Question) -> tuple[int, QuestionState]:
-        """The number of the message that answers a question, 0 where that is not known, and how the question ends."""
+        """Return the message that answers a question, 0 if unknown, and how the question ends."""
 
 
 class Commands(SessionState, Protocol):
-    """A live session: what can be read of it, and what can be done with it. Requests return at once, as a `Call`."""
+    """A live session: its state and its commands. Requests return immediately, as a `Call`."""
 
     options: Options
 
@@ -101,31 +101,31 @@ class Commands(SessionState, Protocol):
         """The newest connection."""
 
     async def open(self) -> None:
-        """Connect, find out what the server speaks, agree. Raises what went wrong; `phase` and `error` say it too."""
+        """Connect and negotiate. Raises the failure, which `phase` and `error` show too."""
 
     async def reopen(self) -> None:
-        """Connect once more on the same journal; lists are read again and compared."""
+        """Connect again on the same journal; reload and compare the lists."""
 
     async def stopped(self, error: InspectorError) -> None:
-        """Keep `error` as the reason why opening, which was cancelled, came to nothing."""
+        """Store `error` as the reason why opening, which was cancelled, failed."""
 
     async def close(self, reason: str = "closed") -> None:
-        """End everything this session started, and write the recording's end. Idempotent."""
+        """Stop everything this session started, and end the recording. Idempotent."""
 
     def remember_outcome(self) -> None:
-        """Keep, for the start screen, whether the server was opened or the error it failed with, once that is known."""
+        """Store for the start screen whether the server was opened, or its error."""
 
     def run(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """Run something that belongs to this session: it ends with it."""
+        """Run a coroutine that belongs to this session and ends with it."""
 
     def recorder(self) -> Sink:
-        """What records the steps of a login in this session's journal."""
+        """The recorder of login steps in this session's journal."""
 
     # Requests and messages
 
     @property
     def next_id(self) -> int:
-        """The id that the next request will have."""
+        """The id of the next request."""
 
     def start(
         self,
@@ -137,18 +137,18 @@ class Commands(SessionState, Protocol):
         background: bool = False,
         id: str | None = None,
     ) -> Call:
-        """Send a request. A connection that is gone shows in the call's result."""
+        """Send a request. A lost connection shows in the call's result."""
 
     def notify(self, method: str, params: dict[str, Any] | None = None) -> int:
-        """Send a notification. Returns its number in the journal, 0 if the connection is gone."""
+        """Send a notification. Return its number in the journal, 0 if the connection is lost."""
 
     def send_raw(self, data: bytes) -> int | Call:
-        """Send bytes composed by hand, valid or not. A request becomes a `Call`."""
+        """Send bytes written by hand, valid or not. A request becomes a `Call`."""
 
     def calls_in_flight(self) -> list[Call]:
-        """The calls without an answer, oldest first."""
+        """Return the calls without a response, oldest first."""
 
-    # What a server offers
+    # The server's offers
 
     def call_tool(
         self,
@@ -159,46 +159,46 @@ class Commands(SessionState, Protocol):
         as_task: bool = False,
         anyway: bool = False,
     ) -> Call:
-        """`tools/call`. Raises `NotOffered` for a tool that the rules forbid to call, unless `anyway`."""
+        """Send `tools/call`. Raises `NotOffered` for a tool that the rules forbid to call, unless `anyway`."""
 
     def read_resource(self, uri: str) -> Call:
-        """`resources/read`."""
+        """Send `resources/read`."""
 
     def get_prompt(self, name: str, arguments: dict[str, str] | None = None) -> Call:
-        """`prompts/get`."""
+        """Send `prompts/get`."""
 
     async def complete(
         self, ref: dict[str, Any], argument: str, value: str, context: dict[str, str] | None = None
     ) -> list[str]:
-        """`completion/complete`: the values offered for one argument of a prompt or template."""
+        """Send `completion/complete`: return the values for one argument of a prompt or template."""
 
     async def load(
         self, name: ListName, *, page_limit: int = 0, cursor: str | None = None, fresh: bool = False
     ) -> None:
-        """Read a list, page by page, into the catalogue."""
+        """Load a list, page by page, into the catalogue."""
 
     def load_all(self) -> None:
-        """Begin to read every list that the server offers."""
+        """Start to load every list that the server offers."""
 
     async def listen(self) -> None:
-        """Be told of list changes, also in the era where that has to be asked for."""
+        """Subscribe to list changes, in an era that needs a subscription."""
 
     async def subscribe(self, uri: str) -> None:
-        """Ask to be told when a resource changes."""
+        """Subscribe to changes of a resource."""
 
     async def unsubscribe(self, uri: str) -> None:
-        """Ask no longer to be told."""
+        """Unsubscribe from changes of a resource."""
 
     async def set_log_level(self, level: str) -> None:
-        """Choose which log messages the server sends."""
+        """Set the minimum level of the server's log messages."""
 
     # Tasks
 
     async def list_tasks(self) -> None:
-        """`tasks/list`: also what other sessions began. Known tasks stay as they are."""
+        """Send `tasks/list`: it includes tasks of other sessions. Known tasks keep their state."""
 
     def refresh_task(self, task: Task) -> None:
-        """Ask the server now how a task stands."""
+        """Poll a task's state now."""
 
     def cancel_task(self, task: Task) -> None:
-        """`tasks/cancel`. The server decides; what becomes of the task is seen at the next look."""
+        """Send `tasks/cancel`. The server decides; the next poll shows the outcome."""

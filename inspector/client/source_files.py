@@ -1,4 +1,4 @@
-"""Which of a server's files are its program, so that a change of one is a reason to start it again."""
+"""The program files of a server: a change restarts it."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ _SUFFIXES = frozenset((
     ".kt", ".kts", ".scala", ".groovy", ".cs", ".fs", ".swift", ".c", ".cc", ".cpp", ".h", ".hpp", ".m", ".zig", ".ex",
     ".exs", ".erl", ".clj", ".lua", ".dart", ".hs", ".ml", ".pl", ".r", ".jl", ".sh", ".toml", ".yaml", ".yml",
 ))  # fmt: skip
-"""Programs and their settings. No data: a server that writes a file of its own would be started again by that."""
+"""Programs and their settings. Not data: a server that writes a data file would restart itself."""
 _NAMES = frozenset((".env", "package.json", "tsconfig.json", "deno.json"))
 
 
 def folder_of(target: StdioTarget) -> Path:
-    """The folder that is watched: the one in which the server is started.
+    """Return the folder to watch: the one in which the server is started.
 
-    Raises `UsageError` where that is the home folder or the root of all files: there is too much in those.
+    Raises `UsageError` for the home folder or the root folder: they contain too many files.
     """
     folder = Path(target.cwd or os.getcwd()).resolve()
     if folder in (Path.home().resolve(), Path(folder.anchor)):
         raise UsageError(
-            f"{folder} has too many files to be watched.",
-            hint=Hint("Name the server's own folder with ", Parameter.CWD, "."),
+            f"{folder} has too many files to watch.",
+            hint=Hint("Set the server's own folder with ", Parameter.CWD, "."),
         )
     return folder
 
 
 async def changes(target: StdioTarget) -> AsyncIterator[list[str]]:
-    """The names of the files that have changed, each time that some have, relative to the folder and in order.
+    """Yield the names of changed files after each change, relative to the folder and sorted.
 
-    Raises `UsageError` where they cannot be watched. What others than the server's programmers write there, such as
-    installed packages and compiled files, is left out.
+    Raises `UsageError` if they cannot be watched. Files that the server's programmers do not write, such as installed
+    packages and compiled files, are ignored.
     """
     from watchfiles import Change, DefaultFilter, awatch
 

@@ -1,4 +1,4 @@
-"""Why a connection fails: its steps looked at one by one, the cause in one sentence, and how to fix it.
+"""The doctor: examines a connection step by step, and names the cause of a failure and a fix.
 
 As `inspector.doctor` it is also the public function: see `inspector.library.diagnosing.doctor`.
 """

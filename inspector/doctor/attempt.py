@@ -1,4 +1,4 @@
-"""Why a connection that was tried has failed, from its recording alone; nothing is started or asked."""
+"""The cause of a failed connection, from its recording alone; starts and requests nothing."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from inspector.journal.journal import Journal
 
 
 def explain(target: Target, journal: Journal, error: InspectorError) -> Cause | None:
-    """The likely cause of the newest failure in `journal`; None where `error` itself says as much.
+    """Return the likely cause of the latest failure in `journal`; None if `error` itself is clear enough.
 
-    Of a server at a URL only the doctor's own requests tell more.
+    For a server at a URL, only the doctor's own requests tell more.
     """
     if not isinstance(target, StdioTarget):
         return None

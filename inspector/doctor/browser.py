@@ -1,4 +1,4 @@
-"""Whether a client that runs in a web page would get in: what the server allows other origins (CORS), and refuses."""
+"""Access for clients in a web page: the origins that the server allows (CORS), and those that it refuses."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from inspector.transports.http_url import Url
 
 ORIGIN = "https://client.example"
 WANTED = ("content-type", "authorization", "mcp-protocol-version", "mcp-session-id")
-"""Header fields that a client in a browser must be allowed to send."""
+"""Headers that a client in a browser must be allowed to send."""
 
 
 async def look(chart: Chart, web: Web, url: Url) -> None:
-    """Ask as a browser does before it lets a page send a request, and then as the page would."""
+    """Send a browser's preflight request, and then a page's request."""
     asked = (
         ("Origin", ORIGIN), ("Access-Control-Request-Method", "POST"),
         ("Access-Control-Request-Headers", ", ".join(WANTED)),
@@ -29,7 +29,7 @@ async def look(chart: Chart, web: Web, url: Url) -> None:
     seconds = before.seconds
     if not allowed or allowed not in ("*", ORIGIN):
         chart.add(
-            "browser", "info", "a client in a web page does not get in: no Access-Control-Allow-Origin for it",
+            "browser", "info", "a client in a web page has no access: Access-Control-Allow-Origin is missing",
             details=details, seconds=seconds,
         )  # fmt: skip
         return
@@ -38,14 +38,16 @@ async def look(chart: Chart, web: Web, url: Url) -> None:
     exposed = answer.header("access-control-expose-headers").lower()
     problems = [f"may not send {name}" for name in lacking]
     if SESSION_FIELD.lower() not in exposed and "*" not in exposed:
-        problems.append(f"does not see {SESSION_FIELD}")
+        problems.append(f"cannot read {SESSION_FIELD}")
     text = (
-        f"a client in a web page gets in, but {', '.join(problems)}" if problems else "a client in a web page gets in"
+        f"a client in a web page has access, but {', '.join(problems)}"
+        if problems
+        else "a client in a web page has access"
     )
     if is_loopback(url.host):
         chart.add(
-            "browser", "warn", f"{text}; any web page can reach this local server", details=details, seconds=seconds,
-            fix=Fix("Refuse an Origin that is not expected with 403: else any page that is open can call its tools."),
+            "browser", "warn", f"{text}; any web page can access this local server", details=details, seconds=seconds,
+            fix=Fix("Refuse an unexpected Origin with 403: otherwise any open page can call the server's tools."),
         )  # fmt: skip
     else:
         chart.add("browser", "info", text, details=details, seconds=seconds)

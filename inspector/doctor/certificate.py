@@ -1,4 +1,4 @@
-"""The TLS step: whether there is any, and what is wrong with the certificate."""
+"""The TLS step: whether the server uses TLS, and what is wrong with its certificate."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ EXPIRED, NOT_YET, SELF_SIGNED, SELF_SIGNED_CHAIN, NO_ISSUER, UNVERIFIED, REVOKED
 )  # fmt: skip
 """OpenSSL's X509_V_ERR_* codes."""
 SOON = 14
-"""Days before its end at which a certificate is spoken of."""
+"""Days before expiry from which a certificate is reported."""
 
 
 def report(chart: Chart, found: Tls, url: Url, *, verify: bool) -> None:
-    """The step of a handshake that another side of TLS has taken part in."""
+    """Add the step of a TLS handshake with a server that uses TLS."""
     details = [f"subject: {found.subject}", f"issuer: {found.issuer}", f"names: {', '.join(found.names) or 'none'}"]
     if found.begins and found.ends:
         details.append(f"valid: {found.begins:%Y-%m-%d} to {found.ends:%Y-%m-%d}")
     if not found.verify_code:
         left = days_left(found)
         if left is not None and left < SOON:
-            chart.add("tls", "warn", f"{found.version}; the certificate ends in {left} days", details=details,
-                      seconds=found.seconds, fix=Fix("Renew it."))  # fmt: skip
+            chart.add("tls", "warn", f"{found.version}; the certificate expires in {left} days", details=details,
+                      seconds=found.seconds, fix=Fix("Renew the certificate."))  # fmt: skip
         else:
             chart.add("tls", "ok", f"{found.version}, a trusted certificate", details=details, seconds=found.seconds)
         return
     what, fix = _problem(found, url)
     if not verify:
-        chart.add("tls", "warn", f"the certificate {what}, which is not looked at here", details=details,
+        chart.add("tls", "warn", f"the certificate {what}; it is not verified for this target", details=details,
                   seconds=found.seconds)  # fmt: skip
         return
     chart.add(
@@ -40,7 +40,7 @@ def report(chart: Chart, found: Tls, url: Url, *, verify: bool) -> None:
 
 def _problem(found: Tls, url: Url) -> tuple[str, Fix]:
     code = found.verify_code
-    trust = Fix("Name the authority that signed it in SSL_CERT_FILE.", "export SSL_CERT_FILE=…")
+    trust = Fix("Set SSL_CERT_FILE to the authority that signed it.", "export SSL_CERT_FILE=…")
     if code == EXPIRED:
         when = f" on {found.ends:%Y-%m-%d}" if found.ends else ""
         return f"has expired{when}", Fix("Renew the certificate, and check the clock of this machine.")
@@ -49,13 +49,15 @@ def _problem(found: Tls, url: Url) -> tuple[str, Fix]:
         return f"is not valid{when}", Fix("Check the clock of this machine.")
     if code in (OTHER_NAME, OTHER_ADDRESS):
         names = ", ".join(found.names[:5]) or found.subject or "another name"
-        return f"was issued for {names}, and not for {url.host}", Fix("Use the name that it was issued for.")
+        return f"was issued for {names}, not for {url.host}", Fix("Use the name that it was issued for.")
     if code == SELF_SIGNED:
-        return "is self-signed", Fix("Let this machine trust it, in SSL_CERT_FILE.", "export SSL_CERT_FILE=…")
+        return "is self-signed", Fix(
+            "Add it to SSL_CERT_FILE, so that this machine trusts it.", "export SSL_CERT_FILE=…"
+        )
     if code == SELF_SIGNED_CHAIN:
-        return "comes from an authority that signed itself and is not trusted here", trust
+        return "comes from a self-signed authority that is not trusted here", trust
     if code in (NO_ISSUER, UNVERIFIED):
-        return "comes from an authority that is not trusted here, or its chain is not sent whole", trust
+        return "comes from an authority that is not trusted here, or its chain is incomplete", trust
     if code == REVOKED:
         return "has been revoked", Fix("Get another certificate.")
     return f"is not trusted: {found.reason}", trust

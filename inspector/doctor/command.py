@@ -1,4 +1,4 @@
-"""The command before it is started: folder, program, what runs the program, versions, and what a desktop would find."""
+"""The command before its start: folder, program, interpreter, versions, and the PATH of desktop clients."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from inspector.hints import Hint, Parameter
 from inspector.transports.child import child_environment
 
 _INSTALLERS = {
-    "node": "Install Node.js, which brings node, npm and npx.",
-    "npx": "Install Node.js, which brings node, npm and npx.",
-    "npm": "Install Node.js, which brings node, npm and npx.",
-    "uv": "Install uv, which brings uv and uvx.",
-    "uvx": "Install uv, which brings uv and uvx.",
+    "node": "Install Node.js, which includes node, npm and npx.",
+    "npx": "Install Node.js, which includes node, npm and npx.",
+    "npm": "Install Node.js, which includes node, npm and npx.",
+    "uv": "Install uv, which includes uv and uvx.",
+    "uvx": "Install uv, which includes uv and uvx.",
     "docker": "Install Docker, and start it.",
     "deno": "Install Deno.",
     "bun": "Install Bun.",
-    "bunx": "Install Bun, which brings bun and bunx.",
+    "bunx": "Install Bun, which includes bun and bunx.",
     "pipx": "Install pipx.",
 }
 _SCRIPT = re.compile(r"[^-].*\.(?:py|js|mjs|cjs|ts|mts|rb|jar|php|sh)")
@@ -33,7 +33,7 @@ _EXECUTABLE = 0o111
 
 
 class Command:
-    """Looks at the command of a target; `program` is the file that it starts, once `look` has found it."""
+    """Checks a target's command; `program` is the file that it starts, once `look` has found it."""
 
     def __init__(self, target: StdioTarget, chart: Chart, limits: Limits, platform: str = sys.platform) -> None:
         self.target = target
@@ -46,7 +46,7 @@ class Command:
         self.program: str | None = None
 
     async def look(self) -> None:
-        """All that can be known without starting the server."""
+        """Check everything that can be known without starting the server."""
         self._folder()
         watch = Watch()
         self.program = programs.find(self.name, self.environment.get("PATH"), self.folder)
@@ -62,36 +62,36 @@ class Command:
         if os.path.isdir(self.folder):
             self.chart.add("folder", "ok", self.folder)
             return
-        what = "is no folder" if os.path.exists(self.folder) else "does not exist"
+        what = "is not a folder" if os.path.exists(self.folder) else "does not exist"
         self.chart.add(
             "folder", "failed", f"{self.folder} {what}",
-            fix=Fix(Hint("Name a folder that exists with ", Parameter.CWD_OR_IN_ENTRY, ".")),
-            cause=f"The folder {self.folder}, in which the server is to be started, {what}.",
+            fix=Fix(Hint("Set an existing folder with ", Parameter.CWD_OR_IN_ENTRY, ".")),
+            cause=f"The folder {self.folder}, in which the server should start, {what}.",
         )  # fmt: skip
 
     # The program
 
     def _missing(self, seconds: float) -> None:
         name, home = self.name, Path(os.path.expanduser("~"))
-        cause = f"The command “{name}” is nowhere on the PATH."
-        fix = Fix(_INSTALLERS.get(name, "Install it, or write the whole path of the program."))
+        cause = f"The command “{name}” was not found on the PATH."
+        fix = Fix(_INSTALLERS.get(name, "Install it, or give the full path of the program."))
         where = programs.elsewhere(name, home)
         words = name.split()
         local = os.path.join(self.folder, name)
         if os.path.dirname(name):
-            cause = f"There is no program at {name}" + ("." if os.path.isabs(name) else f" in {self.folder}.")
-            fix = Fix(Hint("Check the path, and the folder that it is seen from (", Parameter.CWD, ")."))
+            cause = f"No program exists at {name}" + ("." if os.path.isabs(name) else f" in {self.folder}.")
+            fix = Fix(Hint("Check the path, and the folder that it is relative to (", Parameter.CWD, ")."))
         elif len(words) > 1 and programs.find(words[0], self.environment.get("PATH"), self.folder):
-            cause = f"The command is the one word “{name}”: “{words[0]}” is the program, the rest are its arguments."
-            fix = Fix("Write the program as the command and each argument by itself.", _inspector(words))
+            cause = f"The command is the single word “{name}”: “{words[0]}” is the program, the rest are its arguments."
+            fix = Fix("Set the program as the command, and each argument separately.", _inspector(words))
         elif where is not None:
             cause = f"The command “{name}” is at {where}, which is not on the PATH."
-            fix = Fix("Write the whole path of the program.", _inspector([where, *self.target.command[1:]]))
+            fix = Fix("Give the full path of the program.", _inspector([where, *self.target.command[1:]]))
         elif programs.may_run(local):
-            cause = f"The command “{name}” is a file in {self.folder}, where no command is looked for."
+            cause = f"The command “{name}” is a file in {self.folder}, where commands are not searched for."
             fix = Fix("Write it with its folder.", _inspector([f"./{name}", *self.target.command[1:]]))
         elif name == "python" and programs.find("python3", self.environment.get("PATH"), self.folder):
-            cause = "There is no command “python” here, only “python3”."
+            cause = "The command “python” does not exist here, only “python3”."
             fix = Fix("Start it with python3.", _inspector(["python3", *self.target.command[1:]]))
         elif name not in _INSTALLERS:
             near = programs.nearest(name, self.environment.get("PATH"))
@@ -103,33 +103,33 @@ class Command:
         )  # fmt: skip
 
     def _runs(self, seconds: float) -> bool:
-        """Whether the system can start the file."""
+        """Check whether the system can start the file."""
         program = self.program
         assert program is not None
         cause, fix = "", Fix()
         began = programs.script(program)
         if os.path.isdir(program):
-            cause, fix = f"{program} is a folder, not a program.", Fix("Name the program in it that is the server.")
+            cause, fix = f"{program} is a folder, not a program.", Fix("Give the path of the server's program in it.")
         elif not os.path.exists(program):
-            cause, fix = f"{program} is a link to nothing.", Fix("Install the program anew, or name it where it is.")
+            cause, fix = f"{program} is a broken link.", Fix("Install the program again, or give its actual path.")
         elif not programs.may_run(program):
             cause = f"{program} is not executable."
-            fix = Fix("Let it be executed.", f"chmod +x {shlex.quote(program)}")
+            fix = Fix("Make it executable.", f"chmod +x {shlex.quote(program)}")
         elif began.windows_ends:
-            cause = f"{program} has Windows line ends: its first line names the interpreter “{began.interpreter}␍”."
-            fix = Fix("Write its lines with line feeds alone.", f"sed -i 's/\\r$//' {shlex.quote(program)}")
+            cause = f"{program} has Windows line endings: its first line names the interpreter “{began.interpreter}␍”."
+            fix = Fix("Save it with LF line endings.", f"sed -i 's/\\r$//' {shlex.quote(program)}")
         elif began.byte_order_mark:
-            cause = f"{program} begins with a byte order mark, so that the system does not see its “#!” line."
-            fix = Fix("Save it without one.", f"sed -i '1s/^\\xEF\\xBB\\xBF//' {shlex.quote(program)}")
+            cause = f"{program} starts with a byte order mark, so the system does not see its “#!” line."
+            fix = Fix("Save it without a byte order mark.", f"sed -i '1s/^\\xEF\\xBB\\xBF//' {shlex.quote(program)}")
         elif began.kind == "script" and not self._interpreter(began):
-            cause = f"{program} is to be run by {began.interpreter or 'nothing'}, which is not there."
+            cause = f"{program} should be run by {began.interpreter or 'nothing'}, which does not exist."
             if began.interpreter:
                 fix = Fix(f"Install {os.path.basename(began.interpreter)}, or change the first line of the script.")
             else:
                 fix = Fix("Name the interpreter in the first line of the script.")
         elif began.kind == "text" and self.platform != "win32":
-            cause = f"{program} is no program, and has no “#!” line that says what runs it."
-            fix = Fix("Put a “#!” line at its top, or start it with its interpreter.", self._with_interpreter(program))
+            cause = f"{program} is not a program, and it has no “#!” line that names its interpreter."
+            fix = Fix("Add a “#!” line at its top, or start it with its interpreter.", self._with_interpreter(program))
         if cause:
             self.chart.add("command", "failed", cause.rstrip("."), seconds=seconds, fix=fix, cause=cause)
             return False
@@ -148,7 +148,7 @@ class Command:
         return _inspector([runner, *self.target.command]) if runner else ""
 
     def _script(self) -> None:
-        """The file that an interpreter is told to run."""
+        """The file that an interpreter is given to run."""
         if not _RUNS_SCRIPTS.fullmatch(os.path.basename(self.name)):
             return
         word = next((word for word in self.target.command[1:20] if _SCRIPT.fullmatch(word)), "")
@@ -161,13 +161,13 @@ class Command:
         fix = Fix("Build the server first.", "npm run build", self.folder) if built else Fix("Check path and folder.")
         self.chart.add(
             "script", "failed", f"{word} is not in {self.folder}", fix=fix,
-            cause=f"The file {word}, which {self.name} is to run, is not in {self.folder}.",
+            cause=f"The file {word}, which {self.name} should run, is not in {self.folder}.",
         )  # fmt: skip
 
-    # What it depends on
+    # Its dependencies
 
     async def _versions(self) -> None:
-        """Node, Python, uv …: whichever of them start this server."""
+        """Check the versions of Node, Python, uv and others that start this server."""
         assert self.program is not None
         needed = programs.needs(self.program, self.environment)
         asked = list(dict.fromkeys(each for each in needed if versions.is_asked(each)))[:3]
@@ -178,7 +178,7 @@ class Command:
         for program, number in zip(asked, numbers, strict=True):
             name = os.path.basename(program)
             if not number:
-                self.chart.add("version", "warn", f"{name} does not say its version", seconds=watch.seconds)
+                self.chart.add("version", "warn", f"{name} does not report its version", seconds=watch.seconds)
                 continue
             least = versions.too_old(program, number)
             text = f"{name} {number}"
@@ -186,26 +186,26 @@ class Command:
                 self.chart.add("version", "ok", text, seconds=watch.seconds)
                 continue
             self.chart.add(
-                "version", "warn", f"{text}: the usual SDKs need {least} or newer", seconds=watch.seconds,
-                fix=Fix(f"Install {least} or newer."), cause=f"{text} is too old: the usual SDKs need {least}.",
+                "version", "warn", f"{text}: common SDKs require {least} or newer", seconds=watch.seconds,
+                fix=Fix(f"Install {least} or newer."), cause=f"{text} is too old: common SDKs require {least}.",
                 weight=Weight.SYMPTOM,
             )  # fmt: skip
 
     def _desktop(self) -> None:
-        """What the smaller PATH of a client that no shell has started would find."""
+        """Check which program a desktop client finds with its smaller PATH."""
         if os.path.dirname(self.name) or self.program is None or self.platform == "win32":
             return
         path = programs.desktop_path(self.platform)
         found = programs.find(self.name, path, self.folder)
         if found is None:
             self.chart.add(
-                "desktop", "info", f"a client that no shell has started may not find {self.name}",
-                details=[f"PATH: {path}"], fix=Fix(f"Write {self.program} as the command there."),
+                "desktop", "info", f"a client that was not started from a shell may not find {self.name}",
+                details=[f"PATH: {path}"], fix=Fix(f"Set {self.program} as the command there."),
             )  # fmt: skip
         elif os.path.realpath(found) != os.path.realpath(self.program):
-            self.chart.add("desktop", "info", f"a client that no shell has started may find {found} instead")
+            self.chart.add("desktop", "info", f"a client that was not started from a shell may find {found} instead")
         else:
-            self.chart.add("desktop", "ok", f"{self.name} is found without a shell, too")
+            self.chart.add("desktop", "ok", f"{self.name} is also found without a shell")
 
 
 def _inspector(words: list[str]) -> str:

@@ -1,6 +1,6 @@
-"""What the doctor found: steps as data, the cause in one sentence, and the remedy. Nothing here is printed.
+"""The doctor's result: steps as data, the cause in one sentence, and the fix. Nothing here is printed.
 
-All texts may hold words of a server: show them only through `inspector.text.safe`. Secrets are out of them already.
+All texts may contain a server's text: show them only through `inspector.text.safe`. Secrets are already removed.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ _MOST_DETAILS = 40
 
 
 class Weight(IntEnum):
-    """How near a sentence comes to the cause. Of several with one weight the first step's is taken."""
+    """How directly a sentence names the cause. Of several with one weight, the first step's is used."""
 
     SYMPTOM = 1
-    """What can be seen of it: an exit code, a silence."""
+    """A visible symptom: an exit code, or no output."""
     LIKELY = 2
-    """What mostly is the reason for that."""
+    """The usual reason of a symptom."""
     PROOF = 3
-    """What it certainly fails of."""
+    """The proven cause."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """What mends it: a sentence, a command to type, or both; `folder` is where to type it."""
+    """A fix: a sentence, a command to run, or both; `folder` is where to run it."""
 
     text: str = ""
     command: str = ""
@@ -46,11 +46,11 @@ class Fix:
 
     @property
     def hint(self) -> Hint:
-        """The sentence as data, for a surface to render."""
+        """The sentence as data, for the terminal or the interface to render."""
         return Hint(self.text)
 
     def as_json(self) -> dict[str, str]:
-        """The parts that there are."""
+        """Return the parts that are set."""
         parts = (("text", self.hint.command_line), ("command", self.command), ("folder", self.folder))
         return {name: value for name, value in parts if value}
 
@@ -60,7 +60,7 @@ NO_FIX = Fix()
 
 @dataclass(frozen=True, slots=True)
 class DoctorStep:
-    """One step of the connection. `seconds` is what it took, None where that says nothing."""
+    """One step of the connection. `seconds` is its duration, None if that is not relevant."""
 
     name: str
     verdict: DoctorVerdict
@@ -70,7 +70,7 @@ class DoctorStep:
     fix: Fix = NO_FIX
 
     def as_json(self) -> dict[str, Any]:
-        """The step for `--json`."""
+        """Return the step for `--json`."""
         seconds = None if self.seconds is None else round(self.seconds, 6)
         body: dict[str, Any] = {"name": self.name, "verdict": self.verdict, "text": self.text, "seconds": seconds}
         return body | {"details": list(self.details), "fix": self.fix.as_json() or None}
@@ -78,7 +78,7 @@ class DoctorStep:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Why it fails, in one sentence."""
+    """The cause of the failure, in one sentence."""
 
     text: str
     weight: Weight
@@ -87,7 +87,7 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """All of it. `target` is the target in words, `kind` stdio, http or recording."""
+    """The complete diagnosis. `target` describes the target, `kind` is stdio, http or recording."""
 
     target: str
     kind: str
@@ -100,15 +100,15 @@ class Diagnosis:
     seconds: float = 0.0
     recording: str = ""
     unusable: bool = False
-    """A recording cannot be read."""
+    """Whether a recording cannot be read."""
 
     @property
     def exit_code(self) -> int:
-        """What ends the command."""
+        """The exit code of the command."""
         return 2 if self.unusable else EXIT_CODES[self.outcome]
 
     def as_json(self) -> dict[str, Any]:
-        """The document of `--json`."""
+        """Return the document of `--json`."""
         return {
             "target": self.target, "kind": self.kind, "outcome": self.outcome, "cause": self.cause,
             "fix": self.fix.as_json() or None, "steps": [step.as_json() for step in self.steps],
@@ -117,16 +117,16 @@ class Diagnosis:
 
 
 Told = Callable[[DoctorStep], object]
-"""Called with each step as it is known."""
+"""Called with each step when it is known."""
 
 
 @dataclass(slots=True)
 class Chart:
-    """Collects the steps and the causes as they are found. Everything put on it loses its secrets first."""
+    """Collects steps and causes. Secrets are removed from everything that is added."""
 
     privacy: Privacy
     journal: Journal | None = None
-    """Where each step is noted down."""
+    """Where each step is recorded as a note."""
     told: Told = lambda _step: None
     steps: list[DoctorStep] = field(default_factory=list)
     causes: list[Cause] = field(default_factory=list)
@@ -144,7 +144,7 @@ class Chart:
         cause: str = "",
         weight: Weight = Weight.PROOF,
     ) -> None:
-        """Put a step on the chart; with `cause`, a sentence that may be the answer to it all."""
+        """Add a step; with `cause`, a sentence that may name the cause of the failure."""
         fix = self._private(fix)
         found = tuple(self.privacy(detail)[:_LONGEST] for detail in list(details)[:_MOST_DETAILS])
         step = DoctorStep(name, verdict, self.privacy(text)[:_LONGEST], found, seconds, fix)
@@ -156,7 +156,7 @@ class Chart:
         self.told(step)
 
     def blame(self, cause: str, weight: Weight, fix: Fix = NO_FIX) -> None:
-        """A sentence that may be the answer to it all."""
+        """Add a sentence that may name the cause of the failure."""
         self.causes.append(Cause(self.privacy(cause)[:_LONGEST], weight, self._private(fix)))
 
     def _private(self, fix: Fix) -> Fix:
@@ -167,12 +167,12 @@ class Chart:
         )
 
     def cause(self) -> Cause | None:
-        """The heaviest of the causes, the first of several."""
+        """Return the cause with the highest weight, the first of several."""
         return max(self.causes, key=lambda cause: cause.weight, default=None)
 
 
 class Watch:
-    """Measures a step: `Watch().seconds`."""
+    """Measures the duration of a step: `seconds` since its creation."""
 
     __slots__ = ("_began",)
 
@@ -181,29 +181,29 @@ class Watch:
 
     @property
     def seconds(self) -> float:
-        """Seconds since it was made."""
+        """Seconds since its creation."""
         return time.perf_counter() - self._began
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Seconds that may be spent."""
+    """Time limits in seconds."""
 
     run: float = 55.0
-    """For everything, what is closed at the end excepted."""
+    """For everything except the final cleanup."""
     open: float = 30.0
-    """For the connection to be made and the era to be found out."""
+    """For the connection and the negotiation of the era."""
     answer: float = 10.0
-    """For one answer."""
+    """For one response."""
     name: float = 5.0
-    """For a name to be resolved."""
+    """For the resolution of a name."""
     port: float = 4.0
-    """For a port to take a connection, and for a TLS handshake."""
+    """For a connection to a port, and for a TLS handshake."""
     version: float = 5.0
-    """For a program to say its version."""
+    """For a program to report its version."""
     framing: float = 3.0
-    """For a silent server to answer what is framed in another way."""
+    """For a silent server to respond to another framing."""
     paths: float = 12.0
-    """For the usual paths to be tried."""
+    """For trying the usual paths."""
     login: float = 12.0
-    """For the authorization server to be found."""
+    """For the discovery of the authorization server."""

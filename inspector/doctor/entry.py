@@ -1,4 +1,4 @@
-"""The config entry behind `@NAME`: where it stands, and what of it has no value. Nothing is started or asked here."""
+"""The config entry behind `@NAME`: its file, and its unset variables. Starts and requests nothing."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class Entry:
     missing: tuple[str, ...] = ()
     """Environment variables that it needs and that are not set."""
     exposure: trust.Exposure | None = None
-    """What it exposes, where its file is not the user's own."""
+    """What it exposes, if its file is not the user's own."""
     problem: ConfigError | TrustNeeded | None = None
-    """What else is in the way; with it or something missing, `target` is a guess or None."""
+    """Another problem; with it or a missing variable, `target` is a guess or None."""
     target: StdioTarget | HttpTarget | None = None
 
     @property
     def usable(self) -> bool:
-        """Whether the target is what the entry means."""
+        """Whether the target is complete."""
         return self.problem is None and not self.missing
 
 
@@ -45,11 +45,11 @@ def look_up(
     home: Path | None = None,
     folder: Path | None = None,
 ) -> Entry:
-    """The entry that `@NAME` means. What has no value is named all at once, and a word stands in its place.
+    """Find the entry of `@NAME`. All unset variables are listed, with a placeholder for each value.
 
     `consent` answers for an entry that is not the user's own; without it such an entry has a problem.
 
-    Raises `TargetError` or `ConfigError` where there is no such entry.
+    Raises `TargetError` or `ConfigError` if the entry does not exist.
     """
     environ = os.environ if environ is None else environ
     entry = servers.find_servers(folder, home, environ, config=config).find(word)
@@ -77,7 +77,7 @@ def look_up(
 
 
 class _Lacking(Mapping[str, str]):
-    """The environment with words in the place of what is missing."""
+    """The environment with placeholders for missing variables."""
 
     def __init__(self, environ: Mapping[str, str], missing: list[str]) -> None:
         self._environ = environ

@@ -1,4 +1,4 @@
-"""The HTTP step: what came back for a harmless POST, in words, and what that says of the place."""
+"""The HTTP step: the response to a harmless POST, described, and what it says about the URL."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from inspector.transports.http_url import Url, resolve
 REDIRECTS = frozenset((301, 302, 303, 307, 308))
 _LOGIN = re.compile(r"log-?in|sign-?in|/auth|sso|oauth|saml|session/new|account", re.IGNORECASE)
 _BODIES = {
-    "answer": "a JSON-RPC answer", "stream": "an event stream", "json": "JSON that is no JSON-RPC",
+    "answer": "a JSON-RPC response", "stream": "an event stream", "json": "JSON that is not JSON-RPC",
     "html": "a web page", "empty": "no body", "text": "text",
 }  # fmt: skip
 _STATUS_FIX = {
     404: "Check the path.",
-    405: "Check the path: what is there takes no POST.",
-    429: "Wait, and ask less often.",
-    500: "Look into the server's log.",
-    502: "The server behind the gateway does not answer: look whether it runs.",
+    405: "Check the path: this one does not accept POST.",
+    429: "Wait, and send fewer requests.",
+    500: "Check the server's log.",
+    502: "The server behind the gateway does not respond: check that it runs.",
     503: "The server is overloaded or not ready: try again later.",
-    504: "The server behind the gateway is too slow: look into its log.",
+    504: "The server behind the gateway is too slow: check its log.",
 }
 
 
 def may_be_elsewhere(answer: Response) -> bool:
-    """Whether another path may do better: something answered, and not that the server is ill or a login is wanted."""
+    """Whether another path may work: the response is neither a server failure nor a login."""
     return 0 < answer.status < 500 and answer.status not in (401, 407, 429) and not is_login(answer)
 
 
 def is_login(answer: Response) -> bool:
-    """Whether it is the login page of a web application, or the way there."""
+    """Whether it is the login page of a web application, or a redirect to one."""
     if answer.status in REDIRECTS:
         return _LOGIN.search(answer.header("location")) is not None
     return answer.body == "html" and (b'type="password"' in answer.start or b"type='password'" in answer.start)
 
 
 def report(chart: Chart, answer: Response, url: Url, *, connected: bool, proxy: Url | None) -> bool:
-    """Put the step on the chart; whether it says why there is no session."""
+    """Add the step; True if it explains why no session was opened."""
     details = [f"{name}: {value[:200]}" for name, value in answer.headers[:20]]
     if answer.start and answer.body in ("text", "json", "html"):
         details.append(f"body: {answer.text[:300]}")
@@ -63,13 +63,13 @@ def _cause(answer: Response, url: Url, proxy: Url | None) -> tuple[str, Fix, Wei
     by_proxy = f" through the proxy {proxy.address}" if proxy is not None else ""
     if not status:
         return (
-            f"Nothing usable comes back from {url.address}{by_proxy}: {answer.why}",
+            f"{url.address} sent no usable response{by_proxy}: {answer.why}",
             Fix(answer.hint), Weight.PROOF if proxy is not None else Weight.LIKELY,
         )  # fmt: skip
     if status == 407:
         return (
-            f"The proxy {proxy.address if proxy else ''} wants a user and a password (status 407).",
-            Fix("Write them into the proxy's URL: http://user:password@host:port."), Weight.PROOF,
+            f"The proxy {proxy.address if proxy else ''} requires a user and a password (status 407).",
+            Fix("Add them to the proxy's URL: http://user:password@host:port."), Weight.PROOF,
         )  # fmt: skip
     if status in REDIRECTS:
         return _redirect(answer, url)
@@ -77,17 +77,18 @@ def _cause(answer: Response, url: Url, proxy: Url | None) -> tuple[str, Fix, Wei
         return "", Fix(), Weight.SYMPTOM
     if is_login(answer):
         return (
-            f"A login page in HTML answers at {url.text}, and no MCP server: something stands before it.",
-            Fix("Let requests with a token pass before that page, or use the address behind it."), Weight.PROOF,
+            f"{url.text} responds with an HTML login page instead of MCP: a proxy or web application is in front of "
+            "the server.",
+            Fix("Let requests with a token pass that page, or use the address behind it."), Weight.PROOF,
         )  # fmt: skip
     if answer.body == "html" and status < 400:
-        return f"A web page answers at {url.text}, and no MCP server.", Fix("Check host, port and path."), Weight.LIKELY
+        return f"{url.text} responds with a web page instead of MCP.", Fix("Check host, port and path."), Weight.LIKELY
     fix = Fix(_STATUS_FIX.get(status, "Check host, port and path."))
     if status == 404:
-        return f"There is nothing at {url.target} on {url.address} (status 404).", fix, Weight.LIKELY
+        return f"Nothing exists at {url.target} on {url.address} (status 404).", fix, Weight.LIKELY
     if status >= 400:
         return f"{url.address} refuses the request with status {status}.", fix, Weight.LIKELY
-    return f"What answers at {url.text} is no MCP server: {_BODIES[answer.body]}.", fix, Weight.LIKELY
+    return f"{url.text} does not respond as an MCP server: {_BODIES[answer.body]}.", fix, Weight.LIKELY
 
 
 def _redirect(answer: Response, url: Url) -> tuple[str, Fix, Weight]:
@@ -95,15 +96,15 @@ def _redirect(answer: Response, url: Url) -> tuple[str, Fix, Weight]:
     try:
         there = resolve(url, location)
     except ValueError as error:
-        return f"It redirects to what is no URL: {error}.", Fix("Correct the server's Location."), Weight.PROOF
+        return f"It redirects to an invalid URL: {error}.", Fix("Correct the server's Location header."), Weight.PROOF
     if is_login(answer):
         return (
-            f"It redirects to a login page, {there.text}: a web application or a proxy stands before the MCP server.",
-            Fix("Let requests with a token pass before that page, or use the address behind it."), Weight.PROOF,
+            f"It redirects to a login page, {there.text}: a web application or a proxy is in front of the MCP server.",
+            Fix("Let requests with a token pass that page, or use the address behind it."), Weight.PROOF,
         )  # fmt: skip
     if there.origin != url.origin or answer.status not in (307, 308):
         return (
-            f"It redirects to {there.text} (status {answer.status}), which is not followed with a message in hand.",
+            f"It redirects to {there.text} (status {answer.status}). Inspector does not follow redirects of messages.",
             Fix("If you trust that address, use it.", f"inspector {shlex.quote(there.text)}"), Weight.LIKELY,
         )  # fmt: skip
     return "", Fix(), Weight.SYMPTOM

@@ -1,4 +1,4 @@
-"""Who could log in, and how: the discovery of authorization run alone, without a login and without a person."""
+"""The login step: the discovery of authorization alone, without a login and without a person."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from inspector.transports.base import Outgoing
 
 
 async def look(chart: Chart, target: HttpTarget, journal: Journal, refusal: Response, seconds: float) -> bool:
-    """Find the authorization server that the refusal points to; whether somebody could log in."""
+    """Find the authorization server that the refusal names; True if a login is possible."""
     watch = Watch()
     values = refusal.all("www-authenticate")
     challenge = chosen(parse(values))
@@ -32,7 +32,7 @@ async def look(chart: Chart, target: HttpTarget, journal: Journal, refusal: Resp
     else:
         chart.add(
             "challenge", "warn", f"status {refusal.status} without WWW-Authenticate",
-            fix=Fix("A 401 names the protected resource metadata in WWW-Authenticate."),
+            fix=Fix("Name the protected resource metadata in the WWW-Authenticate header of a 401."),
         )  # fmt: skip
     web = Fetching(target)
     runner = Runner(target.url, web=web, person=Nobody(), store=None, recorder=Wire(journal, _Deaf(), lambda: None))
@@ -50,10 +50,13 @@ async def look(chart: Chart, target: HttpTarget, journal: Journal, refusal: Resp
         await web.aclose()
     steps = [_told(step) for step in authorization_steps(journal)]
     if found is None:
-        cause = f"The server wants authorization and does not say usably who gives it: {problem.rstrip('.')}."
+        cause = (
+            f"The server requires authorization, but its authorization server cannot be used: {problem.rstrip('.')}."
+        )
         if not values:
             cause = (
-                f"The server wants authorization (status {refusal.status}) and names nobody who gives it: no metadata."
+                f"The server requires authorization (status {refusal.status}) but names no authorization server: its "
+                "metadata is missing."
             )
         chart.add(
             "authorization", "failed", problem.rstrip("."), details=steps, seconds=watch.seconds, fix=Fix(hint),
@@ -62,9 +65,12 @@ async def look(chart: Chart, target: HttpTarget, journal: Journal, refusal: Resp
         return False
     if not found.resource.place and not found.server.place:
         chart.add(
-            "authorization", "failed", "no metadata: neither of the server nor of who gives tokens", details=steps,
-            seconds=watch.seconds, fix=Fix(Hint("Name the issuer with ", Parameter.AUTH_SERVER, ", if you know it.")),
-            cause=f"The server wants authorization (status {refusal.status}) and has no metadata of who gives it.",
+            "authorization", "failed", "no metadata of the server or of an authorization server", details=steps,
+            seconds=watch.seconds, fix=Fix(Hint("Set the issuer with ", Parameter.AUTH_SERVER, ", if you know it.")),
+            cause=(
+                f"The server requires authorization (status {refusal.status}) but has no metadata of an "
+                "authorization server."
+            ),
             weight=Weight.LIKELY,
         )  # fmt: skip
         return False
@@ -74,14 +80,14 @@ async def look(chart: Chart, target: HttpTarget, journal: Journal, refusal: Resp
         details=steps, seconds=watch.seconds,
     )  # fmt: skip
     chart.blame(
-        f"The server wants a login, which {found.server.issuer} gives.", Weight.LIKELY,
+        f"The server requires a login at {found.server.issuer}.", Weight.LIKELY,
         Fix("Log in.", f"inspector login {shlex.quote(target.describe())}"),
     )  # fmt: skip
     return bool(ways)
 
 
 def _ways(server: Server) -> list[str]:
-    """How a client comes to be known, and how it comes by a token."""
+    """Return how a client can register, and how it can get a token."""
     grants = server.grants or ("authorization_code",)
     ways = []
     if server.authorization_endpoint and "authorization_code" in grants:
@@ -106,7 +112,7 @@ def _told(step: AuthStep) -> str:
 
 
 class _Deaf:
-    """Listens to nothing: no message comes while somebody looks for an authorization server."""
+    """A listener that ignores everything: no message arrives during the discovery."""
 
     def on_frame(self, frame: Frame) -> None:
         """Nothing."""

@@ -1,4 +1,4 @@
-"""What is below HTTP: names, addresses, ports and TLS. Each question has a few seconds and leaves nothing open."""
+"""The layers below HTTP: names, addresses, ports and TLS. Each check has a time limit and closes its connections."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST_ADDRESSES = 8
 
 
 async def in_thread(work: Callable[[], T], seconds: float) -> T:
-    """What `work` returns. Raises `TimeoutError`; the thread is left behind then, and nothing waits for it."""
+    """Return the result of `work`. Raises `TimeoutError` and abandons the thread after `seconds`."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[T] = loop.create_future()
 
@@ -41,7 +41,7 @@ async def in_thread(work: Callable[[], T], seconds: float) -> T:
             value = work()
         except OSError as error:
             problem = error
-        with suppress(RuntimeError):  # The loop has ended meanwhile.
+        with suppress(RuntimeError):  # The loop has closed meanwhile.
             loop.call_soon_threadsafe(settle, value, problem)
 
     threading.Thread(target=run, daemon=True, name="inspector-doctor").start()
@@ -50,14 +50,14 @@ async def in_thread(work: Callable[[], T], seconds: float) -> T:
 
 
 async def addresses(host: str, port: int, seconds: float) -> list[str]:
-    """What a name stands for, in the system's order. Raises `OSError` and `TimeoutError`."""
+    """Return the addresses of a name, in the system's order. Raises `OSError` and `TimeoutError`."""
     found = await in_thread(lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM), seconds)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))[:MOST_ADDRESSES]
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """Whether a port of one address takes a connection."""
+    """Whether a port of one address accepts a connection."""
 
     address: str
     port: Port
@@ -66,7 +66,7 @@ class Tried:
 
 
 async def try_port(address: str, port: int, seconds: float) -> Tried:
-    """Connect, and close at once."""
+    """Connect, and close immediately."""
     began = time.perf_counter()
     state: Port = "open"
     reason = ""
@@ -77,7 +77,7 @@ async def try_port(address: str, port: int, seconds: float) -> Tried:
         with suppress(OSError):
             await writer.wait_closed()
     except TimeoutError:
-        state, reason = "filtered", f"no answer within {seconds:g} s"
+        state, reason = "filtered", f"no response within {seconds:g} s"
     except OSError as error:
         refused = error.errno == errno.ECONNREFUSED
         state, reason = "refused" if refused else "unreachable", os_reason(error)
@@ -86,15 +86,15 @@ async def try_port(address: str, port: int, seconds: float) -> Tried:
 
 @dataclass(slots=True)
 class Tls:
-    """How a TLS handshake went."""
+    """The result of a TLS handshake."""
 
     spoken: bool = False
-    """The other side speaks TLS, whatever is wrong with its certificate."""
+    """Whether the other side uses TLS, with a valid certificate or not."""
     version: str = ""
     verify_code: int = 0
     """OpenSSL's X509_V_ERR_*; 0: the certificate is trusted, for this name and today."""
     reason: str = ""
-    """Why there was no handshake."""
+    """Why the handshake failed."""
     seconds: float = 0.0
     subject: str = ""
     issuer: str = ""
@@ -104,7 +104,7 @@ class Tls:
 
 
 async def try_tls(address: str, url: Url, seconds: float) -> Tls:
-    """A handshake as every client makes it, and if the certificate is refused, one that looks at it all the same."""
+    """Do a TLS handshake with verification; if the certificate is refused, another one to read it."""
     began = time.perf_counter()
     found = Tls()
     try:
@@ -113,7 +113,7 @@ async def try_tls(address: str, url: Url, seconds: float) -> Tls:
     except ssl.SSLCertVerificationError as error:
         found.verify_code, found.reason = error.verify_code or -1, error.verify_message or "it is not trusted"
     except TimeoutError:
-        found.reason = f"no answer within {seconds:g} s"
+        found.reason = f"no response within {seconds:g} s"
     except ssl.SSLError as error:
         found.reason = tls_reason(error)
     except OSError as error:
@@ -124,13 +124,13 @@ async def try_tls(address: str, url: Url, seconds: float) -> Tls:
             certificate, found.version = await _handshake(address, url, tls_context(False), seconds)
             found.spoken = True
             _read_certificate(found, certificate)
-        except (OSError, TimeoutError):  # SSLError is one of the first.
+        except (OSError, TimeoutError):  # SSLError is a subclass of OSError.
             pass
     return found
 
 
 async def _handshake(address: str, url: Url, context: ssl.SSLContext, seconds: float) -> tuple[bytes, str]:
-    """The certificate as DER and the version of TLS."""
+    """Return the certificate as DER and the version of TLS."""
     async with asyncio.timeout(seconds):
         _, writer = await asyncio.open_connection(address, url.port, ssl=context, server_hostname=url.host)
     try:
@@ -156,5 +156,5 @@ def _read_certificate(found: Tls, certificate: bytes) -> None:
 
 
 def days_left(found: Tls, now: datetime | None = None) -> int | None:
-    """Whole days until the certificate ends."""
+    """Return the full days until the certificate expires."""
     return None if found.ends is None else (found.ends - (now or datetime.now(UTC))).days

@@ -1,4 +1,4 @@
-"""What a server prints to stdout besides messages: a banner, log lines, another framing, another encoding."""
+"""Output on a server's stdout that is not a message: a banner, log lines, other framing or encoding."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LOG = re.compile(
 
 
 class Noise(NamedTuple):
-    """What the lines are, and the first of them for a sentence."""
+    """The kind of the lines, and the first of them for a sentence."""
 
     kind: Kind
     first: str
@@ -27,7 +27,7 @@ class Noise(NamedTuple):
 
 
 def noise(lines: Sequence[bytes]) -> Noise | None:
-    """What the lines that are no messages have in common; None where there is none with anything in it."""
+    """Return the kind of the lines that are not messages; None if all of them are blank."""
     looked = [line for line in lines[:MOST_LINES] if line.strip(b"\r\n\t \0")]
     if not looked:
         return None
@@ -57,7 +57,7 @@ def _is_utf_16(line: bytes) -> bool:
 
 
 def _is_pretty(lines: Sequence[bytes]) -> bool:
-    """Whether the lines together are JSON, which none of them is alone."""
+    """Whether the lines together are JSON, but none of them alone."""
     if not lines[0].lstrip().startswith((b"{", b"[")):
         return False
     joined = b"\n".join(lines)

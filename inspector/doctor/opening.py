@@ -1,4 +1,4 @@
-"""The connection itself, made as every session makes it; and what its recording tells of how that went."""
+"""The connection itself, opened as a session does, and its result according to its recording."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from inspector.journal.journal import Journal
 from inspector.transports.base import Sink, Transport
 
 MOST_EVENTS = 20_000
-"""Events of one connection that are looked at."""
+"""Maximum events of one connection that are read."""
 _LOOK_EVERY = 0.02
 _KEPT = 400
 
 
 @dataclass(slots=True)
 class Opened:
-    """How opening went."""
+    """The result of opening a session."""
 
     server: Server | None = None
     transport: str = ""
@@ -33,35 +33,35 @@ class Opened:
     seconds: float = 0.0
     heard: Heard = field(default_factory=lambda: Heard())
     read_stdin: bool | None = None
-    """Whether it took what was sent; None where the system does not tell, or nothing was sent."""
+    """Whether it read what was sent; None if the system does not tell, or nothing was sent."""
 
 
 @dataclass(slots=True)
 class Heard:
-    """What a stretch of a recording holds. Times are in seconds since the newest start of the server."""
+    """The content of a part of a recording. Times are in seconds since the server's latest start."""
 
     started: list[Event] = field(default_factory=list)
     first_byte: float | None = None
     """From the first start to the first byte on stdout or stderr."""
     noise: list[bytes] = field(default_factory=list)
-    """What came on stdout and is no message."""
+    """Output on stdout that is not a message."""
     carriage_returns: bool = False
-    """Messages end in CR LF."""
+    """Whether messages end in CR LF."""
     stderr: list[str] = field(default_factory=list)
     exits: list[Event] = field(default_factory=list)
-    """Ends of the server that it came to by itself."""
+    """Exits of the server that we did not cause."""
     lived: float | None = None
-    """Seconds from the last start to the last of these."""
+    """Seconds from the last start to the last exit."""
     asked: dict[str, float] = field(default_factory=dict)
-    """When each method was asked first, in seconds since the first start."""
+    """When each method was first requested, in seconds since the first start."""
     answered: dict[str, float] = field(default_factory=dict)
-    """What each of them took to be answered."""
+    """The response time of each method, in seconds."""
     steps: list[str] = field(default_factory=list)
-    """What the negotiation concluded."""
+    """The conclusions of the negotiation."""
 
     @property
     def status(self) -> int | None:
-        """How the server ended the last time it ended by itself; negative for a signal."""
+        """The exit status of the last such exit; negative for a signal."""
         status = self.exits[-1].fields.get("status") if self.exits else None
         return status if type(status) is int else None
 
@@ -69,7 +69,7 @@ class Heard:
 async def opened(
     target: Target, journal: Journal, options: Options, limits: Limits, *, connect: Connect = transport_for
 ) -> Opened:
-    """Open a session and close it again. Never raises what the server does wrong."""
+    """Open a session and close it again. Never raises a failure of the server."""
     found, first, watch = Opened(), len(journal) + 1, Watch()
     attached: list[Transport] = []
 
@@ -77,7 +77,7 @@ async def opened(
         attached.append(connect(target, sink, options))
         return attached[-1]
 
-    # Nothing is remembered of what is found out here, and nothing that was remembered before counts.
+    # The diagnosis neither uses nor stores a remembered era.
     wanted = replace(
         options, timeout=min(options.timeout, limits.answer), max_timeout=limits.open, verdicts=None, log_level=""
     )
@@ -101,7 +101,7 @@ async def opened(
 
 
 async def _look(attached: list[Transport], found: Opened) -> None:
-    """See whether what was sent is taken, which nobody can tell any more afterwards."""
+    """Check whether the sent bytes are read, which is unknown after the process has ended."""
     while True:
         await asyncio.sleep(_LOOK_EVERY)
         if attached and attached[-1].name == "stdio":
@@ -111,7 +111,7 @@ async def _look(attached: list[Transport], found: Opened) -> None:
 
 
 def heard(journal: Journal, first: int) -> Heard:
-    """What the recording holds from event `first` on."""
+    """Return the content of the recording from event `first` on."""
     found = Heard()
     began = latest = 0
     sent: dict[str, int] = {}
@@ -147,7 +147,7 @@ def heard(journal: Journal, first: int) -> Heard:
 
 
 def _events(journal: Journal, first: int) -> Iterator[Event]:
-    """The events from `first` on; of very many, those at the beginning and those at the end."""
+    """Yield the events from `first` on; of very many, those at the start and those at the end."""
     last = len(journal)
     if last - first < MOST_EVENTS:
         yield from (journal.event(n) for n in range(first, last + 1))
@@ -157,5 +157,5 @@ def _events(journal: Journal, first: int) -> Iterator[Event]:
 
 
 def label(target: Target) -> str:
-    """What a server is called in a sentence."""
+    """Return the name of a server for a sentence."""
     return target.label if isinstance(target, (StdioTarget, HttpTarget)) else target.describe()

@@ -1,4 +1,4 @@
-"""Where on the same host an MCP server is, when it is not where the URL says."""
+"""The search for an MCP server at other paths of the same host."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from inspector.transports.http_url import Url, resolve
 USUAL = ("/mcp", "/sse", "/", "/mcp/", "/api/mcp", "/v1/mcp", "/mcp/sse", "/api/v1/mcp", "/api/mcp/sse", "/mcp/v1")
 AT_ONCE = 4
 EACH = 3.0
-"""Seconds for one request."""
+"""Timeout of one request in seconds."""
 
 
 class Place(NamedTuple):
-    """Where one is, and how it is spoken to."""
+    """The URL of a server, and its transport."""
 
     url: Url
     transport: Literal["http", "sse", "login"]
 
 
 def candidates(url: Url) -> list[Url]:
-    """The paths worth a try: those near the one that was given first."""
+    """Return the paths to try: those near the given one first."""
     path = url.target.partition("?")[0]
     near = [path.rstrip("/") if path.endswith("/") else f"{path}/"]
     if path.rstrip("/"):
@@ -39,7 +39,7 @@ def candidates(url: Url) -> list[Url]:
 
 
 async def look(chart: Chart, web: Web, url: Url, seconds: float) -> Place | None:
-    """Try the usual paths; the first in order that answers as an MCP server does."""
+    """Try the usual paths; return the first in order that responds as an MCP server."""
     watch = Watch()
     places = candidates(url)
     said: list[str] = []
@@ -59,14 +59,14 @@ async def look(chart: Chart, web: Web, url: Url, seconds: float) -> Place | None
     except TimeoutError:
         said.append(f"stopped after {seconds:g} s")
     if found is None:
-        chart.add("paths", "info", "no usual path has a server", details=said, seconds=watch.seconds)
+        chart.add("paths", "info", "no server was found at the usual paths", details=said, seconds=watch.seconds)
         return None
-    what = "a server that wants a login" if found.transport == "login" else "a server"
+    what = "a server that requires a login" if found.transport == "login" else "a server"
     command = f"inspector {shlex.quote(found.url.text)}"
-    fix = Fix("Use the URL at which the server is.", command)
+    fix = Fix("Use the URL of the server.", command)
     chart.add(
         "paths", "warn", f"{what} is at {found.url.text}", details=said, seconds=watch.seconds, fix=fix,
-        cause=f"The path is wrong: there is no MCP server at {url.target}, and one at {found.url.target}.",
+        cause=f"The path is wrong: {url.target} is not an MCP server, but {found.url.target} is.",
     )  # fmt: skip
     return found
 
@@ -74,9 +74,9 @@ async def look(chart: Chart, web: Web, url: Url, seconds: float) -> Place | None
 async def _try(web: Web, url: Url) -> tuple[str, Literal["http", "sse", "login"] | None]:
     answer = await web.ask(url, seconds=EACH)
     if answer.status and answer.speaks:
-        return f"{answer.status}, a JSON-RPC answer", "http"
+        return f"{answer.status}, a JSON-RPC response", "http"
     if answer.status == 401 and any("bearer" in value.lower() for value in answer.all("www-authenticate")):
-        return "401, wants authorization", "login"
+        return "401, requires authorization", "login"
     if answer.status in (404, 405, 400, 406) and url.target.rstrip("/").endswith("sse"):
         stream = await web.listen(url, seconds=EACH)
         if stream.status == 200 and stream.body == "stream":

@@ -1,4 +1,4 @@
-"""What a report must not tell whoever reads it in an issue: secrets, and who works on this machine."""
+"""The privacy of a report in a public issue: it contains no secrets and no names of users."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _LONGEST = 1 << 16
 
 
 class Privacy:
-    """Takes secrets and names of users out of a text. Linear, whatever the text."""
+    """Removes secrets and user names from a text, in linear time."""
 
     def __init__(self, secrets: Iterable[str] = (), home: str | None = None) -> None:
-        """`secrets` are values that are known to be some; `home` the user's home folder."""
+        """`secrets` are known secret values; `home` is the user's home folder."""
         self._secrets = tuple(secrets)
         self._home = str(Path.home()) if home is None else home
 
     def __call__(self, text: str) -> str:
-        """The text as it may be shown to anybody."""
+        """Return the text as it may be published."""
         text = secrecy.mask(text[:_LONGEST], self._secrets)
         for token in secrecy.in_headers([("text", text)]):
             text = text.replace(token, secrecy.MASK)

@@ -1,4 +1,4 @@
-"""A server that is started: how the start went, what it said, how it ended, and whether it answered."""
+"""The start of a server: its process, its output, its exit, and its responses."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _LISTENS = re.compile(
     r"(?i:listening|running|serving|started|available|ready|server)\b.{0,80}?(https?://[\w.\[\]:-]{1,200}(?:/[\w./-]{0,100})?)"
 )
 _ENDS = {
-    126: "the shell says that the command may not be executed",
+    126: "the shell reports that the command is not executable",
     127: "the shell does not find the command",
-    137: "it was killed, perhaps for want of memory",
+    137: "it was killed, perhaps because memory was exhausted",
     139: "it crashed",
-    143: "it was told to end",
+    143: "it was terminated",
 }
 _INITIALIZE = {
     "protocolVersion": LEGACY[-1],
@@ -42,7 +42,7 @@ _INITIALIZE = {
 
 
 class Process:
-    """Starts the server of a target as a session does, and reads its recording."""
+    """Starts a target's server as a session does, and reads its recording."""
 
     def __init__(
         self, target: StdioTarget, chart: Chart, journal: Journal, options: Options, limits: Limits,
@@ -56,7 +56,7 @@ class Process:
         self._connect = connect
 
     async def look(self) -> Opened:
-        """Open a session, and say what happened."""
+        """Open a session, and report what happened."""
         found = await opened(self.target, self.journal, self.options, self.limits, connect=self._connect)
         if not self._seen(found):
             return found
@@ -68,16 +68,16 @@ class Process:
         return found
 
     def explain(self, error: InspectorError, first: int) -> None:
-        """Say what happened in a connection that has failed with `error`, recorded from event `first` on.
+        """Report what happened in a connection that failed with `error`, recorded from event `first` on.
 
-        Nothing is started.
+        Starts nothing.
         """
         found = Opened(error=error, heard=heard(self.journal, first))
         if self._seen(found) and not (not found.heard.answered and self._listens(found.heard)):
             self._answered(found)
 
     def _seen(self, found: Opened) -> bool:
-        """Say what the server did; whether it was started at all."""
+        """Report what the server did; True if it was started."""
         heard = found.heard
         self.chart.last_words = tuple(self.chart.privacy(line) for line in heard.stderr[-LAST_WORDS:])
         self._started(found)
@@ -105,20 +105,20 @@ class Process:
             details.append(f"started {len(found.heard.started)} times")
         text = f"process {spawned.get('pid')} in {spawned.get('cwd')}"
         if found.heard.first_byte is not None:
-            text += f", which said something after {duration(found.heard.first_byte * 1e6)}"
+            text += f", first output after {duration(found.heard.first_byte * 1e6)}"
         self.chart.add("start", "ok", text, details=details, seconds=found.heard.first_byte)
 
-    # What it says
+    # Output
 
     def _stdout(self, heard: Heard, printed: Noise | None, *, failed: bool) -> None:
         if printed is None:
             if heard.carriage_returns:
-                self.chart.add("stdout", "info", "its lines end in CR LF, which all clients should take")
+                self.chart.add("stdout", "info", "its lines end in CR LF, which all clients should accept")
             return
         text, cause, fix = _noise_words(printed)
         weight = Weight.LIKELY if printed.kind in ("log", "text") else Weight.PROOF
         if failed and heard.exits and weight is Weight.LIKELY:
-            cause = ""  # Whoever ends has another reason than what it printed before.
+            cause = ""  # An exit has another cause than the output before it.
         lines = [line.decode("utf-8", "replace")[:200] for line in heard.noise[:10]]
         self.chart.add(
             "stdout", "failed" if failed and weight is Weight.PROOF else "warn", text, details=lines, fix=fix,
@@ -128,7 +128,7 @@ class Process:
     def _stderr(self, heard: Heard, *, failed: bool) -> None:
         if not heard.stderr:
             if failed:
-                self.chart.add("stderr", "info", "it said nothing on stderr")
+                self.chart.add("stderr", "info", "no output on stderr")
             return
         count = len(heard.stderr)
         details = self.chart.last_words
@@ -143,30 +143,30 @@ class Process:
         )  # fmt: skip
 
     def _listens(self, heard: Heard) -> bool:
-        """Whether it says that it waits for connections at a URL, and so has nothing to do with its stdin."""
+        """Whether it reports that it listens at a URL, and so does not use its stdin."""
         for line in [*heard.stderr, *(raw.decode("utf-8", "replace") for raw in heard.noise)]:
             found = _LISTENS.search(line[:1000])
             if found:
                 self.chart.add(
-                    "listens", "failed", f"it says that it listens at {found[1]}",
-                    fix=Fix("Connect to that URL, or make it speak over stdio.", f"inspector doctor {found[1]}"),
-                    cause=f"It is a server at a URL, {found[1]}, and does not speak over stdin and stdout.",
+                    "listens", "failed", f"it reports that it listens at {found[1]}",
+                    fix=Fix("Connect to that URL, or make the server use stdio.", f"inspector doctor {found[1]}"),
+                    cause=f"It is a server at a URL, {found[1]}, and does not use stdin and stdout.",
                 )  # fmt: skip
                 return True
         return False
 
-    # What it does
+    # Behaviour
 
     def _reads(self, found: Opened) -> None:
         if found.read_stdin is None or found.heard.answered or found.heard.exits:
             return
         if found.read_stdin:
-            self.chart.add("stdin", "ok", "it reads what it is sent")
+            self.chart.add("stdin", "ok", "it reads its stdin")
         else:
             self.chart.add(
-                "stdin", "failed", "it does not read what it is sent",
-                fix=Fix("It may wait for something else first, or need an option that makes it speak over stdio."),
-                cause="The server runs, and does not read its stdin.", weight=Weight.LIKELY,
+                "stdin", "failed", "it does not read its stdin",
+                fix=Fix("It may wait for something else first, or need an option to use stdio."),
+                cause="The server runs, but does not read its stdin.", weight=Weight.LIKELY,
             )  # fmt: skip
 
     def _ended(self, found: Opened) -> None:
@@ -177,19 +177,19 @@ class Process:
         how = describe_status(status) if status is not None else "ended"
         after = f" after {duration(heard.lived * 1e6)}" if heard.lived is not None else ""
         if found.server is not None:
-            asked = " when it was asked server/discover" if "server/discover" in heard.asked else ""
+            asked = " after the request server/discover" if "server/discover" in heard.asked else ""
             self.chart.add(
-                "exit", "warn", f"it {how}{asked}, and was started again",
-                fix=Fix("A server answers a method that it does not know with error -32601, and stays."),
-                cause=f"It {how}{asked}: what a server does not know it should refuse, and stay.",
+                "exit", "warn", f"it {how}{asked}, and was restarted",
+                fix=Fix("Respond to an unknown method with error -32601, and keep running."),
+                cause=f"It {how}{asked}: a server should refuse an unknown method and keep running.",
                 weight=Weight.LIKELY,
             )  # fmt: skip
             return
         why = f": {_ENDS[status]}" if status in _ENDS else ""
-        unanswered = " before it answered" if not heard.answered else ""
+        unanswered = " before it responded" if not heard.answered else ""
         cause = f"The server {how}{unanswered}{why}."
         if status == 0 and not heard.answered:
-            cause = "The server ended by itself with exit code 0, without an answer: it may lack arguments."
+            cause = "The server exited by itself with exit code 0 and without a response: it may lack arguments."
         self.chart.add(
             "exit", "failed", f"it {how}{after}{why}", seconds=heard.lived, cause=cause, weight=Weight.SYMPTOM
         )
@@ -210,18 +210,18 @@ class Process:
         cause = error.message
         if silent:
             reads = {
-                True: "reads what it is sent, and does not answer",
+                True: "reads its stdin, but does not respond",
                 False: "does not read its stdin",
-                None: "does not answer",
+                None: "does not respond",
             }
-            cause = f"The server runs, {reads[found.read_stdin]}."
+            cause = f"The server runs, but {reads[found.read_stdin]}."
         self.chart.add(
             "handshake", "failed", error.message.rstrip("."), details=found.heard.steps, seconds=found.seconds,
             fix=Fix(error.hint), cause=cause, weight=Weight.SYMPTOM if silent else Weight.LIKELY,
         )  # fmt: skip
 
     async def _framing(self) -> None:
-        """Whether a server that keeps silent answers a message behind a Content-Length header."""
+        """Check whether a silent server responds to a message with a Content-Length header."""
         message = jsonrpc.request(0, "initialize", _INITIALIZE)
         body = jsonrpc.encode(message)
         hearer, watch = _Hearer(), Watch()
@@ -238,15 +238,17 @@ class Process:
             await connection.close()
         if any(line.lower().startswith(b"content-length:") for line in hearer.lines):
             self.chart.add(
-                "framing", "failed", "it answers what stands behind a Content-Length header", seconds=watch.seconds,
+                "framing", "failed", "it responds to Content-Length framing", seconds=watch.seconds,
                 fix=Fix("Send each message as one line of JSON, and read lines."), cause=_FRAMING,
             )  # fmt: skip
         else:
-            self.chart.add("framing", "info", "it does not answer Content-Length framing either", seconds=watch.seconds)
+            self.chart.add(
+                "framing", "info", "it does not respond to Content-Length framing either", seconds=watch.seconds
+            )
 
 
 class _Hearer:
-    """Waits for anything."""
+    """Waits for any message."""
 
     def __init__(self) -> None:
         self.something = asyncio.Event()
@@ -257,7 +259,7 @@ class _Hearer:
         self.something.set()
 
     def on_stderr(self, lines: Sequence[bytes]) -> None:
-        """What it says there is no answer."""
+        """Ignore stderr: it contains no messages."""
 
     def on_failed(self, outgoing: Outgoing, error: InspectorError) -> None:
         self.something.set()
@@ -267,12 +269,12 @@ class _Hearer:
 
 
 _FRAMING = (
-    "It frames its messages with Content-Length headers, as language servers do; MCP has one JSON message on each line."
+    "It frames its messages with Content-Length headers, as language servers do. MCP has one JSON message on each line."
 )
 
 
 def _noise_words(printed: Noise) -> tuple[str, str, Fix]:
-    """What is said of noise: the step, the cause, the fix."""
+    """Return the step, the cause and the fix for noise."""
     first = f"“{printed.first}”"
     if printed.kind == "headers":
         return (
@@ -282,34 +284,34 @@ def _noise_words(printed: Noise) -> tuple[str, str, Fix]:
         )
     if printed.kind == "utf-16":
         return (
-            f"UTF-16: {first}", "It writes UTF-16 to stdout, where messages are UTF-8.",
+            f"UTF-16: {first}", "It writes UTF-16 to stdout; messages must be UTF-8.",
             Fix("Make its output UTF-8; in PowerShell: $OutputEncoding = [Text.UTF8Encoding]::new($false)"),
         )  # fmt: skip
     if printed.kind == "bom":
         return (
-            "it begins with a byte order mark", "It writes a byte order mark to stdout, before the first message.",
+            "it starts with a byte order mark", "It writes a byte order mark to stdout, before the first message.",
             Fix("Write UTF-8 without a byte order mark."),
         )  # fmt: skip
     if printed.kind == "pretty":
         return (
-            "its JSON goes over several lines", "It writes JSON over several lines, where a message must be one line.",
+            "its JSON spans several lines", "It writes JSON that spans several lines; a message must be one line.",
             Fix("Write messages without line feeds and indentation."),
         )  # fmt: skip
     what = "log lines" if printed.kind == "log" else first
     more = f", and {printed.lines - 1} more lines" if printed.lines > 1 else ""
     return (
-        f"{first} is no JSON-RPC{more}: kept, and skipped",
-        f"It prints {what} to stdout, where nothing but messages may be"
+        f"{first} is not JSON-RPC{more}; recorded and skipped",
+        f"It prints {what} to stdout, which must contain only messages"
         + (f": {first}." if printed.kind == "log" else "."),
         Fix("Print to stderr instead (Python: file=sys.stderr, Node: console.error)."),
     )
 
 
 def introduced(found: Opened) -> str:
-    """Who answered, in which revision and era."""
+    """Return the server's name, revision and era."""
     server = found.server
     assert server is not None
-    named = " ".join(filter(None, (server.name, server.version))) or "a server without a name"
+    named = " ".join(filter(None, (server.name, server.version))) or "an unnamed server"
     return f"{named[:200]}, {server.revision[:40]} ({server.era} era), over {found.transport}"
 
 

@@ -1,4 +1,4 @@
-"""The program that a command starts: where it is found, whether it may run, what it needs in order to."""
+"""The program of a command: its path, whether it can run, and its interpreters."""
 
 from __future__ import annotations
 
@@ -13,32 +13,34 @@ from pathlib import Path
 _HEAD = 512
 _MOST_NAMES = 5000
 _ALIKE = 0.8
-"""How much of two names must be the same for one to be a slip of the other."""
+"""Similarity of two names from which one may be a typo of the other."""
 _PROGRAMS = (b"\x7fELF", b"MZ", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\xfe\xed\xfa")
 USUAL = (
     "~/.local/bin", "~/.cargo/bin", "~/.bun/bin", "~/.deno/bin", "~/.volta/bin", "~/.asdf/shims", "~/.pyenv/shims",
     "~/.nodenv/shims", "~/go/bin", "/opt/homebrew/bin", "/usr/local/bin", "/opt/local/bin", "/snap/bin",
 )  # fmt: skip
-"""Folders in which installers put programs, on the PATH of a shell or not."""
+"""Folders in which installers put programs, whether on a shell's PATH or not."""
 VERSIONED = ("~/.nvm/versions/node/*/bin", "~/.fnm/node-versions/*/installation/bin")
 
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """How a file begins."""
+    """The start of a file."""
 
     kind: str
     """`program`, `script`, `text` (nothing that the system can start) or `unreadable`."""
     interpreter: str = ""
-    """The program of its first line; behind `env`, the one that is looked for."""
+    """The program of its first line; after `env`, the one that is searched for."""
     through_env: bool = False
     windows_ends: bool = False
-    """Its first line ends as on Windows: the system looks for an interpreter with a carriage return in its name."""
+    """Its first line has a Windows line ending: the system searches for an interpreter with a carriage return in its
+    name.
+    """
     byte_order_mark: bool = False
 
 
 def find(name: str, path: str | None, folder: str) -> str | None:
-    """The file that a command's first word means, executable or not; None where there is none."""
+    """Return the file that a command's first word names, executable or not, or None."""
     if os.path.dirname(name):
         where = os.path.normpath(os.path.join(folder, name))
         return where if os.path.lexists(where) else None
@@ -51,9 +53,9 @@ def may_run(path: str) -> bool:
 
 
 def script(path: str) -> Script:
-    """How the file begins."""
+    """Read the start of a file."""
     try:
-        # What is no regular file could wait for somebody to write to it.
+        # Another kind of file could block until it is written to.
         if not stat.S_ISREG(os.stat(path).st_mode):
             return Script("unreadable")
         with open(path, "rb") as file:
@@ -75,7 +77,7 @@ def script(path: str) -> Script:
 
 
 def elsewhere(name: str, home: Path) -> str | None:
-    """Where a program is that is on no search path: in a folder that installers use."""
+    """Return the path of a program outside the PATH: in a folder that installers use."""
     if not re.fullmatch(r"[\w.+-]{1,100}", name):
         return None
     for folder in USUAL:
@@ -96,7 +98,7 @@ def elsewhere(name: str, home: Path) -> str | None:
 
 
 def nearest(name: str, path: str | None) -> str:
-    """The program on the search path that is called most like `name`; empty where none is."""
+    """Return the program on the search path with the most similar name, or an empty text."""
     import difflib
 
     names: set[str] = set()
@@ -110,14 +112,14 @@ def nearest(name: str, path: str | None) -> str:
 
 
 def desktop_path(platform: str) -> str:
-    """The search path of a program that is started from a desk top and from no shell."""
+    """Return the search path of a program that was started from a desktop, not from a shell."""
     if platform == "darwin":
         return "/usr/bin:/bin:/usr/sbin:/sbin"
     return "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 def needs(program: str, environment: Mapping[str, str]) -> list[str]:
-    """The program, and the interpreters that it is run by, each as the file that is found; three deep at most."""
+    """Return the program and its interpreters, each as the file found; three levels at most."""
     found: list[str] = []
     for _ in range(3):
         if program in found:

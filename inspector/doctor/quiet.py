@@ -1,4 +1,4 @@
-"""The options of a session as the doctor uses them: logins that are kept count, and nobody is asked for one."""
+"""The doctor's session options: stored logins are used, and no person is asked to log in."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from inspector.client.options import Options
 
 
 def without_person(options: Options) -> Options:
-    """The same options, with nobody to ask."""
+    """Return the same options without a person to ask."""
     if options.authorize is None:
         return options
     from inspector.auth.credential import Authorizer

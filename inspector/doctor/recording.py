@@ -1,4 +1,4 @@
-"""A recording instead of a server: whether it can be opened, what is in it, and how its last connection went."""
+"""The diagnosis of a recording: whether it can be opened, its content, and its last connection."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _VERDICTS: dict[str, DoctorVerdict] = {
 
 
 def diagnose_recording(target: RecordingTarget) -> Diagnosis:
-    """Read the file and say what it holds. Never raises: what cannot be read is a diagnosis too."""
+    """Read the file and describe its content. Never raises: an unreadable file is a diagnosis too."""
     chart, watch = Chart(Privacy()), Watch()
     name = chart.privacy(target.describe())
     try:
@@ -58,11 +58,11 @@ def _contents(chart: Chart, journal: Journal, target: RecordingTarget) -> str:
         "file", "ok", f"{size(octets)}, {count(index.count)} events in {duration(lasted)}", details=_header(journal)
     )
     if journal.end_is_missing and not journal.raw_only:
-        chart.add("end", "warn", "its end is missing: its writer was killed, or is still writing")
+        chart.add("end", "warn", "the end line is missing: the writer was killed, or is still writing")
     for notice in journal.notices[:10]:
         chart.add("notice", "warn", notice)
     if index.invalid or index.errors:
-        chart.add("messages", "warn", f"{count(index.invalid)} unreadable, {count(index.errors)} error answers")
+        chart.add("messages", "warn", f"{count(index.invalid)} unreadable, {count(index.errors)} error responses")
     made = connection_steps(journal)
     for step in made:
         chart.add(step.title, _VERDICTS[step.outcome], step.detail)
@@ -74,9 +74,9 @@ def _contents(chart: Chart, journal: Journal, target: RecordingTarget) -> str:
 def _ended(steps: list[ConnectionStep]) -> str:
     last = steps[-1] if steps else None
     if last is None:
-        return "; there is no connection in it"
+        return "; it contains no connection"
     if last.title == "ready":
-        return "; its connection was made"
+        return "; its connection succeeded"
     return f"; its last connection failed: {last.detail.rstrip('.')}" if last.outcome == "failed" else ""
 
 

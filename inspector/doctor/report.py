@@ -1,4 +1,4 @@
-"""A diagnosis as text: fit for a terminal, and for an issue. Safe to show, and without secrets and names of users."""
+"""A diagnosis as text for a terminal or an issue. Escaped, and without secrets and user names."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ LONGEST = 400
 
 
 def remedy(fix: Fix) -> str:
-    """What mends it, in one line; empty where nobody knows."""
+    """Return the fix in one line; empty without one."""
     where = f"   (in {fix.folder})" if fix.folder and fix.command else ""
     return "   ".join(filter(None, (fix.hint.command_line, f"{fix.command}{where}")))
 
 
 def step_line(step: DoctorStep, *, ascii: bool = False) -> str:
-    """Sign, name, text and time of a step."""
+    """Return sign, name, text and duration of a step."""
     sign = (ASCII_SIGNS if ascii else SIGNS)[step.verdict]
     took = f"  {duration(step.seconds * 1e6)}" if step.seconds is not None else ""
     return f"{sign} {step.name:<{TITLE}}{safe(step.text, LONGEST, ascii=ascii)}{took}"
 
 
 def lines(diagnosis: Diagnosis, *, verbose: bool = False, ascii: bool = False) -> Iterator[str]:
-    """The report: the cause first, then the remedy, the steps, the last words. `verbose`: with all details."""
+    """Yield the report: the cause, the fix, the steps, the last stderr lines. `verbose`: with all details."""
     yield safe(diagnosis.cause, None, ascii=ascii)
     if remedy(diagnosis.fix):
         yield f"try: {safe(remedy(diagnosis.fix), None, ascii=ascii)}"
@@ -50,7 +50,7 @@ def lines(diagnosis: Diagnosis, *, verbose: bool = False, ascii: bool = False) -
 
 
 def paste(diagnosis: Diagnosis, about: str) -> str:
-    """The report in Markdown, for an issue: with everything, and about whom it was made."""
+    """Return the full report in Markdown for an issue, with the versions in `about`."""
     body = "\n".join(lines(diagnosis, verbose=True)).replace("```", "'''")
     return (
         f"**{_plain(diagnosis.cause)}**\n\n"

@@ -1,4 +1,4 @@
-"""The whole examination of a target, in order, within its time; whatever fails, the rest is looked at all the same."""
+"""The complete examination of a target, in order and in limited time; a failed step does not stop the others."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ async def diagnose(
 ) -> Diagnosis:
     """Find out whether a target connects, and why not. Everything is recorded in `journal`; nothing is left running.
 
-    `entry` is the config entry that the target is from, where it is; one that cannot be used is not started. Never
-    raises for what the server or the network does.
+    `entry` is the config entry of the target, if any; a target with unset variables is not started. Never raises a
+    failure of the server or the network.
     """
     limits = limits or Limits()
     chart = Chart(Privacy(target.secrets), journal, told or (lambda _step: None))
@@ -46,8 +46,8 @@ async def diagnose(
                 found = await UrlDoctor(target, chart, journal, options, limits, usable, connect=connect).look()
     except TimeoutError:
         chart.add(
-            "time", "failed", f"not done within {limits.run:g} s: the steps after this one are missing",
-            cause=f"It was not done within {limits.run:g} s.", weight=Weight.SYMPTOM,
+            "time", "failed", f"not finished within {limits.run:g} s: the later steps are missing",
+            cause=f"The examination did not finish within {limits.run:g} s.", weight=Weight.SYMPTOM,
         )  # fmt: skip
     return _concluded(chart, target, found, watch.seconds, str(journal.path or ""))
 
@@ -66,13 +66,13 @@ async def _stdio(
 
     await Command(target, chart, limits).look()
     if not usable:
-        chart.add("start", "skipped", "not started without the values that are missing")
+        chart.add("start", "skipped", "not started, because variables are not set")
         return None
     return await Process(target, chart, journal, options, limits, connect=connect).look()
 
 
 def _config(chart: Chart, target: StdioTarget | HttpTarget, entry: Entry | None) -> bool:
-    """Say where the target stands; whether it can be opened as it does."""
+    """Report the target's source; True if the target can be opened."""
     if entry is None:
         if target.name and target.source:
             chart.add("config", "ok", f"@{target.name} in {target.source}")
@@ -81,10 +81,10 @@ def _config(chart: Chart, target: StdioTarget | HttpTarget, entry: Entry | None)
 
 
 def report_entry(chart: Chart, entry: Entry) -> bool:
-    """The steps of a config entry; whether it can be used."""
+    """Add the steps of a config entry; True if it can be used."""
     found = entry.entry
     where = f"@{found.name} in {found.path}"
-    off = [] if not found.disabled else ["it is switched off there"]
+    off = [] if not found.disabled else ["it is disabled there"]
     details = [f"{found.source_label}: {found.summary}", *off]
     if entry.missing:
         names = ", ".join(entry.missing)
@@ -93,7 +93,7 @@ def report_entry(chart: Chart, entry: Entry) -> bool:
         what = "variables {}, which are" if many else "variable {}, which is"
         chart.add(
             "variables", "failed", f"not set: {names}", details=entry.missing,
-            fix=Fix("Set it where inspector is started.", "; ".join(f"export {name}=…" for name in entry.missing)),
+            fix=Fix("Set it before you start inspector.", "; ".join(f"export {name}=…" for name in entry.missing)),
             cause=f"{where} needs the environment {what.format(names)} not set.",
         )  # fmt: skip
     elif isinstance(entry.problem, TrustNeeded):
@@ -106,14 +106,14 @@ def report_entry(chart: Chart, entry: Entry) -> bool:
     else:
         chart.add("config", "warn" if found.disabled else "ok", where, details=details)
         if found.definition.has_references:
-            chart.add("variables", "ok", "all that it refers to have a value")
+            chart.add("variables", "ok", "all variables have a value")
     if entry.exposure is not None:
         _report_trust(chart, entry, entry.exposure)
     return entry.usable
 
 
 def _report_trust(chart: Chart, entry: Entry, exposure: Exposure) -> None:
-    """What an entry of a file that is not the user's exposes, and whether the user allowed it."""
+    """Report what an entry outside the user's own config files exposes, and whether the user allowed it."""
     if not isinstance(entry.problem, TrustNeeded):
         text = "not your own config file" if entry.missing else "allowed, though it is not your own config file"
         chart.add("trust", "warn" if entry.missing else "ok", text, details=exposure.facts())
@@ -131,7 +131,11 @@ def _concluded(
 
     cause = chart.cause()
     outcome: Outcome = "fails"
-    text, fix = (cause.text, cause.fix) if cause is not None else ("It does not connect, and nothing says why.", NO_FIX)
+    text, fix = (
+        (cause.text, cause.fix)
+        if cause is not None
+        else ("The connection failed, and no step shows the cause.", NO_FIX)
+    )
     if found is not None and found.server is not None:
         outcome = "connects"
         remark = f", but: {_decapitalised(text)}" if cause is not None and cause.weight >= Weight.LIKELY else "."
@@ -150,7 +154,7 @@ def _decapitalised(text: str) -> str:
 
 
 def of_entry(entry: Entry) -> Diagnosis:
-    """The diagnosis of a config entry of which nothing could be made."""
+    """Return the diagnosis of a config entry without a usable target."""
     chart = Chart(Privacy())
     report_entry(chart, entry)
     cause = chart.cause()

@@ -1,4 +1,4 @@
-"""A server at a URL: from the URL itself over names, ports, TLS and HTTP to the session, and beside it."""
+"""A server at a URL: the URL, names, ports, TLS, HTTP and the session."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LOOPBACK = ("127.0.0.1", "::1")
 
 
 class UrlDoctor:
-    """Looks at one URL; `look` returns how the session went, None where it was never tried."""
+    """Examines one URL; `look` returns the session's result, None if no session was tried."""
 
     def __init__(
         self, target: HttpTarget, chart: Chart, journal: Journal, options: Options, limits: Limits, usable: bool,
@@ -43,18 +43,18 @@ class UrlDoctor:
         self.usable = usable
         self._connect = connect
         self._reached = ""
-        """An address whose port takes connections."""
+        """An address whose port accepts connections."""
 
     async def look(self) -> Opened | None:
-        """All steps."""
+        """Run all steps."""
         try:
             url = parse_url(self.target.url)
         except ValueError as error:
-            self.chart.add("url", "failed", f"it is no URL: {error}", fix=Fix("Write http://host:port/path or https://…"),
-                           cause=f"The URL cannot be used: {error}.")  # fmt: skip
+            self.chart.add("url", "failed", f"it is not a URL: {error}", fix=Fix("Write http://host:port/path or https://…"),
+                           cause=f"The URL is not valid: {error}.")  # fmt: skip
             return None
         if not self.usable:
-            self.chart.add("url", "skipped", "not asked without the values that are missing")
+            self.chart.add("url", "skipped", "no request, because variables are not set")
             return None
         self._url(url)
         proxy = self._proxy()
@@ -75,23 +75,23 @@ class UrlDoctor:
         for name in names:
             self.chart.add(name, "skipped", "not reached")
 
-    # The URL and the way there
+    # The URL and the proxy
 
     def _url(self, url: Url) -> None:
         remarks = []
         text = self.target.url
         if text != text.strip() or " " in text.strip():
-            remarks.append("it has spaces in it")
+            remarks.append("it contains spaces")
         if "#" in text:
-            remarks.append("what stands after # is not sent")
+            remarks.append("the part after # is not sent")
         if url.user or url.password:
             remarks.append("user and password in it are sent as Basic authorization")
         if url.target == "/":
             remarks.append("it has no path: most servers are at /mcp")
         if url.scheme == "http" and not is_loopback(url.host):
-            remarks.append("http is not encrypted: whoever is between reads everything")
+            remarks.append("http is not encrypted: others on the network can read everything")
         if url.host == "0.0.0.0":
-            remarks.append("0.0.0.0 is where a server listens: connect to 127.0.0.1")
+            remarks.append("0.0.0.0 is a listening address: connect to 127.0.0.1")
         shown = secrecy.mask_url(url.text)
         self.chart.add("url", "warn" if remarks else "ok", "; ".join((shown, *remarks)))
 
@@ -101,33 +101,33 @@ class UrlDoctor:
         if not text:
             skipped = [name for name in _proxy_variables() if os.environ.get(name)]
             if skipped:
-                why = "this machine itself needs none" if is_loopback(url.host) else "none of them is for this URL"
+                why = "loopback needs none" if is_loopback(url.host) else "none of them applies to this URL"
                 self.chart.add("proxy", "info", f"none: {', '.join(skipped)} set, and {why}")
             return None
         try:
             return parse_url(text, PROXY_SCHEMES)
         except ValueError as error:
             self.chart.add(
-                "proxy", "failed", f"the proxy cannot be used: {error}", fix=Fix("A proxy is http://host:port."),
-                cause=f"The proxy that is set cannot be used: {error}.",
+                "proxy", "failed", f"the proxy cannot be used: {error}", fix=Fix("Write a proxy as http://host:port."),
+                cause=f"The configured proxy cannot be used: {error}.",
             )  # fmt: skip
             return None
 
     def _proxy_source(self) -> str:
         if self.target.proxy:
-            return "as the target says"
+            return "from the target"
         names = [name for name in _proxy_variables() if os.environ.get(name) and not name.lower().startswith("no_")]
-        return f"from {', '.join(names)}" if names else "as the system says"
+        return f"from {', '.join(names)}" if names else "from the system"
 
     async def _through(self, proxy: Url, url: Url) -> bool:
-        """Whether the proxy takes connections."""
+        """Check whether the proxy accepts connections."""
         try:
             found = await network.addresses(proxy.host, proxy.port, self.limits.name)
             tried = await asyncio.gather(*(network.try_port(each, proxy.port, self.limits.port) for each in found))
         except (OSError, TimeoutError) as error:
             self.chart.add(
                 "proxy", "failed", f"{proxy.host} cannot be resolved", details=[os_reason(error)],
-                fix=Fix("Check the proxy, or do without it for this host.", f"export NO_PROXY={url.host}"),
+                fix=Fix("Check the proxy, or do not use it for this host.", f"export NO_PROXY={url.host}"),
                 cause=f"The proxy {proxy.host} ({self._proxy_source()}) cannot be resolved to an address.",
             )  # fmt: skip
             return False
@@ -135,17 +135,17 @@ class UrlDoctor:
         if good:
             self.chart.add("proxy", "ok", f"{proxy.address}, {self._proxy_source()}", seconds=good[0].seconds)
             return True
-        what = "refuses the connection" if tried[0].port == "refused" else "takes no connection"
+        what = "refuses the connection" if tried[0].port == "refused" else "does not accept connections"
         direct = await self._direct(url)
         self.chart.add(
             "proxy", "failed", f"{proxy.address} {what}", details=[*map(_tried, tried), *direct],
-            fix=Fix("Check the proxy, or do without it for this host.", f"export NO_PROXY={url.host}"),
+            fix=Fix("Check the proxy, or do not use it for this host.", f"export NO_PROXY={url.host}"),
             cause=f"The proxy {proxy.address} ({self._proxy_source()}) {what}.",
         )  # fmt: skip
         return False
 
     async def _direct(self, url: Url) -> list[str]:
-        """Whether the host takes connections without the proxy."""
+        """Check whether the host accepts connections without the proxy."""
         try:
             found = await network.addresses(url.host, url.port, self.limits.name)
             tried = await asyncio.gather(*(network.try_port(each, url.port, self.limits.port) for each in found))
@@ -154,21 +154,21 @@ class UrlDoctor:
         return [f"without it, {_tried(each)}" for each in tried]
 
     async def _port(self, url: Url) -> bool:
-        """Resolve the name and try the port of each address; whether one of them takes connections."""
+        """Resolve the name and try the port of each address; True if one of them accepts connections."""
         watch = Watch()
         try:
             found = await network.addresses(url.host, url.port, self.limits.name)
         except TimeoutError:
             self.chart.add(
-                "name", "failed", f"{url.host}: no answer within {self.limits.name:g} s", seconds=watch.seconds,
-                fix=Fix("Check the name server of this machine, and whether it is online."),
-                cause=f"The name {url.host} is not resolved: no name server answers.",
+                "name", "failed", f"{url.host}: no response within {self.limits.name:g} s", seconds=watch.seconds,
+                fix=Fix("Check the name server of this machine, and its network connection."),
+                cause=f"The name {url.host} was not resolved: no name server responded.",
             )  # fmt: skip
             return False
         except OSError as error:
             self.chart.add(
                 "name", "failed", f"{url.host}: {error.strerror or error}", seconds=watch.seconds,
-                fix=Fix("Check the spelling, and whether this machine is online."),
+                fix=Fix("Check the spelling, and the network connection of this machine."),
                 cause=f"The name {url.host} cannot be resolved to an address.",
             )  # fmt: skip
             return False
@@ -181,7 +181,7 @@ class UrlDoctor:
         details = list(map(_tried, tried))
         if good:
             self._reached = good[0].address
-            text = f"{', '.join(each.address for each in good)} takes connections on port {url.port}"
+            text = f"{', '.join(each.address for each in good)} accepts connections on port {url.port}"
             if bad:
                 text += f", {', '.join(each.address for each in bad)} does not: clients that try only that one fail"
             self.chart.add("port", "warn" if bad else "ok", text, details=details, seconds=seconds)
@@ -200,9 +200,9 @@ class UrlDoctor:
                     family, used = ("IPv6", "IPv4") if ":" in address else ("IPv4", "IPv6")
                     there = replace(url, host=address)
                     self.chart.add(
-                        "port", "failed", f"refused on {tried[0].address}, taken on {address}", details=details,
-                        seconds=seconds, fix=Fix("Use the address that it is bound to.", f"inspector '{there.text}'"),
-                        cause=f"The server listens on {family} only ({address}), and {url.host} is {used}.",
+                        "port", "failed", f"refused on {tried[0].address}, accepted on {address}", details=details,
+                        seconds=seconds, fix=Fix("Use the bound address.", f"inspector '{there.text}'"),
+                        cause=f"The server listens on {family} only ({address}), but {url.host} is {used}.",
                     )  # fmt: skip
                     return
         states = {each.port for each in tried}
@@ -210,18 +210,18 @@ class UrlDoctor:
             cause = f"Nothing listens on {url.address}: the connection is refused."
             fix = Fix("Start the server, and check the port.")
         elif "filtered" in states:
-            cause = f"{url.address} takes no connection: a firewall drops it, or the host is down."
-            fix = Fix("Check host and port, and the firewalls between.")
+            cause = f"{url.address} does not accept connections: a firewall drops them, or the host is down."
+            fix = Fix("Check host, port and firewalls.")
         else:
             cause = f"{url.address} cannot be reached: {tried[0].reason}."
-            fix = Fix("Check the network, a VPN for example.")
+            fix = Fix("Check the network, for example a VPN.")
         self.chart.add(
-            "port", "failed", f"port {url.port} takes no connection", details=details, seconds=seconds, fix=fix,
+            "port", "failed", f"port {url.port} does not accept connections", details=details, seconds=seconds, fix=fix,
             cause=cause,
         )  # fmt: skip
 
     async def _tls(self, url: Url) -> bool:
-        """The handshake, and what speaks instead where there is none; whether a session can be tried."""
+        """Do the TLS handshake, or find out what else the port uses; True if a session can be tried."""
         found = await network.try_tls(self._reached, url, self.limits.port)
         if found.spoken or found.verify_code:
             certificate.report(self.chart, found, url, verify=self.target.verify)
@@ -234,19 +234,19 @@ class UrlDoctor:
             await web.close()
         if answer.status:
             self.chart.add(
-                "tls", "failed", "it speaks plain HTTP on this port", seconds=found.seconds, details=[found.reason],
+                "tls", "failed", "it uses plain HTTP on this port", seconds=found.seconds, details=[found.reason],
                 fix=Fix("Use http.", f"inspector {shlex.quote(plain.text)}"),
-                cause=f"The server on {url.address} speaks plain HTTP, and the URL says https.",
+                cause=f"The server on {url.address} uses plain HTTP, but the URL says https.",
             )  # fmt: skip
         else:
             self.chart.add(
                 "tls", "failed", f"no TLS handshake: {found.reason}", seconds=found.seconds,
                 fix=Fix("Check the port, and the server's TLS settings."),
-                cause=f"{url.address} takes the connection and does not speak TLS: {found.reason}.",
+                cause=f"{url.address} accepts the connection but does not use TLS: {found.reason}.",
             )  # fmt: skip
         return False
 
-    # HTTP, the session, and what is beside it
+    # HTTP, the session, and related checks
 
     async def _speak(self, web: Web, url: Url, proxy: Url | None) -> Opened | None:
         try:
@@ -274,9 +274,9 @@ class UrlDoctor:
             return False
         there = replace(url, scheme="https")
         self.chart.add(
-            "http", "failed", "it speaks TLS on this port", details=[first.why], seconds=first.seconds,
+            "http", "failed", "it uses TLS on this port", details=[first.why], seconds=first.seconds,
             fix=Fix("Use https.", f"inspector {shlex.quote(there.text)}"),
-            cause=f"The server on {url.address} speaks TLS, and the URL says http.",
+            cause=f"The server on {url.address} uses TLS, but the URL says http.",
         )  # fmt: skip
         return True
 
@@ -296,24 +296,24 @@ class UrlDoctor:
         )  # fmt: skip
 
     async def _instead(self, web: Web, url: Url, first: Response, found: Opened) -> None:
-        """The other transport at the same URL, or another path, where those may be the reason."""
+        """Try the other transport at the same URL, and other paths, if those may be the cause."""
         if not http_words.may_be_elsewhere(first) or isinstance(found.error, AuthorizationNeeded):
             return
         if self.target.transport != "auto":
             if self.target.transport == "sse" and first.speaks:
-                other, name = "http", "Streamable HTTP, and not the older HTTP+SSE"
+                other, name = "http", "Streamable HTTP, not the older HTTP+SSE"
             elif self.target.transport == "http" and (await web.listen(url)).body == "stream":
-                other, name = "sse", "the older HTTP+SSE, and not Streamable HTTP"
+                other, name = "sse", "the older HTTP+SSE, not Streamable HTTP"
             else:
                 other, name = "", ""
             if other:
                 self.chart.add(
-                    "transport", "failed", f"it speaks {name}",
+                    "transport", "failed", f"it uses {name}",
                     fix=Fix(
                         Hint(Unset((Parameter.TRANSPORT,)), "."),
                         f"inspector --transport {other} {shlex.quote(url.text)}",
                     ),
-                    cause=f"The server at this URL speaks {name}.",
+                    cause=f"The server at this URL uses {name}.",
                 )  # fmt: skip
                 return
         if not first.speaks:
@@ -331,5 +331,5 @@ def _proxy_variables() -> list[str]:
 
 
 def _own_authorization(target: HttpTarget, refusal: Response) -> bool:
-    """Whether a 403 is about something else than a login: the request had authorization, or nobody is challenged."""
+    """Whether a 403 is not about a login: the request had authorization, or the response has no challenge."""
     return refusal.status == 403 and not refusal.all("www-authenticate")

@@ -1,4 +1,4 @@
-"""Which versions the programs have that start a server: only ever asked by `--version`, and not for long."""
+"""The versions of the programs that start a server: only from `--version`, with a time limit."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from contextlib import suppress
 _ASKED = re.compile(r"(node|npx|npm|bun|bunx|deno|uv|uvx|pipx|docker|podman|ruby|php|(?:python|pypy)[\d.]*)(?:\.exe)?")
 _NUMBER = re.compile(rb"\d+(?:\.\d+){1,3}")
 _LEAST = {"node": (18, "Node 18"), "python": (10, "Python 3.10")}
-"""What the usual SDKs need: Node's first number, Python's second."""
+"""The minimum of common SDKs: Node's first number, Python's second."""
 _LONGEST = 4096
 
 
 def is_asked(program: str) -> bool:
-    """Whether a program is one whose version says something, and which tells it and ends."""
+    """Whether a program's version is relevant, and the program prints it and exits."""
     return _ASKED.fullmatch(os.path.basename(program)) is not None
 
 
 async def version(program: str, environment: Mapping[str, str], seconds: float) -> str:
-    """The version that a program says it has; empty where it says none in time."""
+    """Return the version that a program reports; empty without one in time."""
     try:
         process = await asyncio.create_subprocess_exec(
             program, "--version", stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
@@ -47,7 +47,7 @@ async def version(program: str, environment: Mapping[str, str], seconds: float) 
 
 
 def too_old(program: str, number: str) -> str:
-    """What a program would have to be at least; empty where it is, or nobody knows."""
+    """Return the minimum version if the program's is older; else empty."""
     parts = [int(part) for part in number.split(".") if part.isdigit()][:3]
     name = os.path.basename(program)
     if name.startswith("node") and parts and parts[0] < _LEAST["node"][0]:

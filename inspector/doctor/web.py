@@ -1,4 +1,4 @@
-"""Single HTTP requests of the doctor's own: recorded, never redirected, read as far as a glance needs."""
+"""The doctor's own HTTP requests: recorded, never redirected, read only at the start."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from inspector.version import __version__
 
 Body = Literal["answer", "stream", "json", "html", "empty", "text"]
 GLANCE = 1 << 16
-"""Bytes of a body that are looked at."""
+"""Maximum bytes of a body that are read."""
 _PREFIX = "io.modelcontextprotocol/"
 _META = {
     f"{_PREFIX}protocolVersion": NEWEST_MODERN,
@@ -31,29 +31,29 @@ _META = {
     f"{_PREFIX}clientCapabilities": {},
 }
 QUESTION = jsonrpc.request("doctor", "server/discover", {"_meta": _META})
-"""What every server may be asked: who are you."""
+"""A request that every server may receive: its identity."""
 
 
 @dataclass(slots=True)
 class Response:
-    """What came back, or why nothing did."""
+    """A response, or the reason why there is none."""
 
     url: Url
     status: int = 0
-    """0 where nothing came."""
+    """0 without a response."""
     headers: list[tuple[str, str]] = field(default_factory=list)
     start: bytes = b""
-    """The beginning of the body."""
+    """The start of the body."""
     why: str = ""
     hint: str = ""
     seconds: float = 0.0
 
     def header(self, name: str) -> str:
-        """The first field of that name; empty where there is none."""
+        """Return the first header of that name, or an empty text."""
         return next((value for key, value in self.headers if key.lower() == name.lower()), "")
 
     def all(self, name: str) -> list[str]:
-        """All fields of that name."""
+        """Return all headers of that name."""
         return [value for key, value in self.headers if key.lower() == name.lower()]
 
     @property
@@ -63,7 +63,7 @@ class Response:
 
     @property
     def body(self) -> Body:
-        """What kind of body it is, by its beginning more than by its type."""
+        """The kind of the body, by its start more than by its type."""
         start = self.start.lstrip(b"\xef\xbb\xbf \t\r\n")
         if self.media_type == STREAM_TYPE or start.startswith((b"event:", b"data:", b"id:", b"retry:")):
             return "stream"
@@ -79,14 +79,14 @@ class Response:
 
     @property
     def text(self) -> str:
-        """The beginning of the body as text."""
+        """The start of the body as text."""
         return self.start[:2000].decode("utf-8", "replace")
 
     @property
     def speaks(self) -> bool:
-        """Whether what answered speaks JSON-RPC to a POST, or is an event stream."""
+        """Whether the response is JSON-RPC to a POST, or an event stream."""
         if self.status == 404:
-            # A path that is not there may say so in JSON-RPC, too; a server that lacks the method has a code for that.
+            # A missing path may also respond in JSON-RPC; a server that lacks the method has its own error code.
             return self.body == "answer" and self._code == METHOD_NOT_FOUND
         return self.body == "answer" or (self.body == "stream" and 200 <= self.status < 300)
 
@@ -97,7 +97,7 @@ class Response:
 
 
 class Web:
-    """Requests to wherever a target's URL and the paths beside it are. `close` it."""
+    """Requests to a target's URL and other paths on its host. `close` it."""
 
     def __init__(self, target: HttpTarget, journal: Journal, seconds: float) -> None:
         self._target = target
@@ -109,20 +109,20 @@ class Web:
         self._count = 0
 
     async def ask(self, url: Url, *fields: tuple[str, str], seconds: float | None = None) -> Response:
-        """The harmless question, as a POST."""
+        """Send the harmless request as a POST."""
         version = ("MCP-Protocol-Version", NEWEST_MODERN)
         kind, method = ("Content-Type", JSON_TYPE), ("Mcp-Method", "server/discover")
         accept = ("Accept", f"{JSON_TYPE}, {STREAM_TYPE}")
         return await self.send("POST", url, (kind, accept, version, method, *fields), jsonrpc.encode(QUESTION), seconds)
 
     async def listen(self, url: Url, *, seconds: float | None = None) -> Response:
-        """The beginning of an event stream, as the older transport has it."""
+        """Read the start of an event stream, as the older transport has it."""
         return await self.send("GET", url, (("Accept", STREAM_TYPE),), b"", seconds)
 
     async def send(
         self, method: str, url: Url, fields: Sequence[tuple[str, str]], body: bytes = b"", seconds: float | None = None
     ) -> Response:
-        """One request. Never raises for what the other side does."""
+        """Send one request. Never raises a failure of the other side."""
         self._count += 1
         channel = f"doctor-{self._count}"
         sent = [("Host", url.netloc), ("User-Agent", f"inspector/{__version__}"), *fields]
@@ -140,7 +140,7 @@ class Web:
             async with asyncio.timeout(limit):
                 await self._exchange(answer, channel, method, url, sent, body)
         except TimeoutError:
-            answer.why = answer.why or f"no answer within {limit:g} s"
+            answer.why = answer.why or f"no response within {limit:g} s"
         except HttpError as error:
             answer.why, answer.hint = error.message, error.hint
         answer.seconds = watch.seconds
@@ -184,7 +184,7 @@ class Web:
 
 
 class _Seen(Exception):
-    """The first piece of a stream is enough."""
+    """Raised after the first piece of a stream, which is enough."""
 
 
 def _first(answer: Response, chunk: bytes) -> None:

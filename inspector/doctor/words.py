@@ -1,4 +1,4 @@
-"""The last words of a server on stderr: what they say of why it ended, for the ways of failing that are common."""
+"""A server's last stderr lines: the cause of its exit, for common failures."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from inspector.hints import Hint, Parameter
 LONGEST_LINE = 500
 _NAME = r"[\w.@/+-]{1,200}"
 _PACKAGES = {"yaml": "pyyaml", "PIL": "pillow", "dotenv": "python-dotenv", "bs4": "beautifulsoup4"}
-"""Python packages that are not called as their module is."""
+"""Python packages whose name differs from their module's."""
 
 
 class Complaint(NamedTuple):
-    """What stderr says, in our words."""
+    """The cause in stderr, in a sentence, with its fix."""
 
     cause: str
     fix: Fix = NO_FIX
@@ -27,16 +27,16 @@ class Complaint(NamedTuple):
 
 
 class Server(NamedTuple):
-    """What a fix may have to know of whom it is for."""
+    """The facts about a server that a fix may need."""
 
     target: StdioTarget
     folder: str
     environ: Mapping[str, str]
-    """Our own environment, of which the server's is a small part."""
+    """Our own environment; the server receives only a small part of it."""
 
 
 def complaint(lines: Sequence[str], server: Server) -> Complaint | None:
-    """The first kind of trouble, in the order of the table, that a line names; of these lines, the last."""
+    """Return the first kind of failure, in the table's order, that a line names; of these lines, the last."""
     shown = [line[:LONGEST_LINE] for line in lines]
     for pattern, made in _TABLE:
         for line in reversed(shown):
@@ -47,7 +47,7 @@ def complaint(lines: Sequence[str], server: Server) -> Complaint | None:
 
 
 def _traceback(lines: Sequence[str]) -> Complaint | None:
-    """The last line of a traceback that nothing else is known of."""
+    """Return the last line of a traceback without a known cause."""
     for line in reversed(lines):
         found = re.match(r"\s*(?:Uncaught )?([A-Za-z_][\w.]*(?:Error|Exception))\b:?\s*(.*)", line)
         if found:
@@ -66,15 +66,15 @@ def _python_module(found: re.Match[str], server: Server) -> Complaint:
     started = words[words.index("-m") + 1].split(".")[0] if "-m" in words[:-1] else ""
     if module == started:
         return Complaint(
-            f"Python does not find its own package, {module}.",
+            f"Python does not find the server's own package, {module}.",
             Fix(
-                Hint("Install it, or start it in the folder that it is in (", Parameter.CWD, ")."),
+                Hint("Install it, or start it in its folder (", Parameter.CWD, ")."),
                 _install(module, server),
                 server.folder,
             ),
         )
     return Complaint(
-        f"It cannot import the Python module {module}, which is not installed where it runs.",
+        f"It cannot import the Python module {module}, which is not installed there.",
         Fix("", _install(module, server), server.folder),
     )
 
@@ -99,7 +99,7 @@ def _node_module(found: re.Match[str], server: Server) -> Complaint:
     parts = name.split("/")
     package = "/".join(parts[:2]) if name.startswith("@") else parts[0]
     return Complaint(
-        f"Node does not find the package {package}, which is not installed where the server runs.",
+        f"Node does not find the package {package}, which is not installed there.",
         Fix("", f"npm install {shlex.quote(package)}", server.folder),
     )
 
@@ -107,10 +107,10 @@ def _node_module(found: re.Match[str], server: Server) -> Complaint:
 def _port(found: re.Match[str], server: Server) -> Complaint:
     number = re.search(r"(?::|\bport\D{0,3})(\d{2,5})\b", found.string) or re.search(r"\b(\d{4,5})\b", found.string)
     if number is None:
-        return Complaint("It wants a port that another program has already.", Fix("End the other program."))
+        return Complaint("It needs a port that another program uses.", Fix("Stop the other program."))
     return Complaint(
-        f"It wants port {number[1]}, which another program has already.",
-        Fix("See who has it, and end it or take another port.", f"lsof -i :{number[1]}"),
+        f"It needs port {number[1]}, which another program uses.",
+        Fix("Find that program and stop it, or use another port.", f"lsof -i :{number[1]}"),
     )
 
 
@@ -119,17 +119,15 @@ def _variable(found: re.Match[str], server: Server) -> Complaint | None:
     if name in ("ERROR", "WARNING", "INFO", "DEBUG", "HTTP", "JSON", "MCP", "API", "URL", "ID"):
         return None
     if name in server.target.env:
-        return Complaint(
-            f"It does not take the value of the variable {name} that it is given.", Fix("Check the value.")
-        )
+        return Complaint(f"It rejects the value of the variable {name}.", Fix("Check the value."))
     if name in server.environ:
         return Complaint(
-            f"It wants the environment variable {name}, which is set in this shell and not handed on to the server.",
-            Fix("Hand it on, or write it into the config entry.", _with_env(name, server)),
+            f"It needs the environment variable {name}, which is set in this shell but not passed to the server.",
+            Fix("Pass it, or add it to the config entry.", _with_env(name, server)),
         )
     return Complaint(
-        f"It wants the environment variable {name}, which is not set.",
-        Fix("Hand it on, or write it into the config entry.", _with_env(name, server)),
+        f"It needs the environment variable {name}, which is not set.",
+        Fix("Pass it, or add it to the config entry.", _with_env(name, server)),
     )
 
 
@@ -140,24 +138,24 @@ def _with_env(name: str, server: Server) -> str:
 
 def _no_file(found: re.Match[str], server: Server) -> Complaint:
     return Complaint(
-        f"It does not find the file {found[1]}.", Fix("Check the path, and the folder that the server is started in.")
+        f"It does not find the file {found[1]}.", Fix("Check the path, and the folder in which the server is started.")
     )
 
 
 def _no_program(found: re.Match[str], server: Server) -> Complaint:
     return Complaint(
-        f"It starts the program {found[1]}, which is not on its PATH.", Fix("Install it, or write its whole path.")
+        f"It starts the program {found[1]}, which is not on its PATH.", Fix("Install it, or give its full path.")
     )
 
 
 def _forbidden(found: re.Match[str], server: Server) -> Complaint:
     what = f" {found[1]}" if found.re.groups and found[1] else " something"
-    return Complaint(f"The system does not let it use{what}.", Fix("Check who may read, write or execute it."))
+    return Complaint(f"The system denies it access to{what}.", Fix("Check its permissions."))
 
 
 def _syntax(found: re.Match[str], server: Server) -> Complaint:
     return Complaint(
-        f"Its program has a syntax error, or is too new for what runs it: {found[1].strip()}.",
+        f"Its program has a syntax error, or is too new for its interpreter: {found[1].strip()}.",
         Fix("Correct it, or run it with the version that it was written for."),
     )
 
@@ -170,7 +168,7 @@ def _no_package(found: re.Match[str], server: Server) -> Complaint:
 
 def _unreachable(found: re.Match[str], server: Server) -> Complaint:
     return Complaint(
-        f"It cannot reach {found[1]}, which it needs.", Fix("Check that address, and the network."), Weight.LIKELY
+        f"It cannot connect to {found[1]}, which it needs.", Fix("Check that address, and the network."), Weight.LIKELY
     )
 
 

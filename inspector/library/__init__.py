@@ -1,1 +1,1 @@
-"""The public interface for programs. Use it as `import inspector`; everything here is found there, by the same name."""
+"""The public interface for programs. Use it as `import inspector`: every name here is also a name there."""

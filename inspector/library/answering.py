@@ -1,4 +1,4 @@
-"""Answering the server's questions by callbacks of the program: whoever opened the session is the user who is asked."""
+"""Callbacks that answer the server's questions: the program that opened the session is the user."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ if TYPE_CHECKING:
     from inspector.client.inbox import Inbox, Question
 
 CALLBACK_MODEL = "inspector/callback"
-"""The model that an answer names to which the callback gave its text only."""
+"""The model in a sampling result whose callback returned only a text."""
 
 SamplingAnswer: TypeAlias = "str | Mapping[str, Any] | None"
-"""The text of the model's answer, a whole `CreateMessageResult`, or None to refuse."""
+"""The text of the model's answer, a full `CreateMessageResult`, or None to decline."""
 ElicitationAnswer: TypeAlias = "Mapping[str, Any] | str | None"
-"""The content (for a URL: `{}` once it was visited), `"defaults"`, `"cancel"`, or None or `"decline"` to decline."""
+"""The content (for a URL: `{}` after the visit), `"defaults"`, `"cancel"`, or None or `"decline"` to decline."""
 SamplingCallback: TypeAlias = Callable[[SamplingRequest], "SamplingAnswer | Awaitable[SamplingAnswer]"]
 ElicitationCallback: TypeAlias = Callable[[Elicitation], "ElicitationAnswer | Awaitable[ElicitationAnswer]"]
 
 
 class Answering:
-    """Puts the questions of an inbox that wait to the callbacks. What one of them raises is kept for whoever waits."""
+    """Passes an inbox's open questions to the callbacks. A callback's exception is stored for the caller that waits."""
 
     def __init__(
         self, inbox: Inbox, sampling: SamplingCallback | None, elicitation: ElicitationCallback | None
@@ -36,7 +36,7 @@ class Answering:
         self._raised: BaseException | None = None
 
     def look(self) -> None:
-        """Ask what has not been asked yet."""
+        """Pass on the questions that are new."""
         waiting = self._inbox.open()
         for question in waiting:
             if question not in self._asked:
@@ -55,7 +55,7 @@ class Answering:
                 answer = self._elicitation(asked)
                 _settle_elicitation(question, asked, await answer if isinstance(answer, Awaitable) else answer)
         finally:
-            question.decline()  # Where no answer came of it; without effect where one did.
+            question.decline()  # No effect on an answered question.
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
@@ -63,13 +63,13 @@ class Answering:
             self._raised = error
 
     def raise_problem(self) -> None:
-        """Raise, once, what a callback has raised."""
+        """Raise a callback's exception, once."""
         error, self._raised = self._raised, None
         if error is not None:
             raise error
 
     async def close(self) -> None:
-        """End the callbacks that still run."""
+        """Cancel the callbacks that are still running."""
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
@@ -85,7 +85,7 @@ def _settle_sampling(question: Question, answer: Any) -> None:
     elif answer is None:
         question.decline()
     else:
-        raise TypeError(f"A sampling request is answered by a text, a mapping or None, not by {type(answer).__name__}.")
+        raise TypeError(f"A sampling callback must return a text, a mapping or None, not {type(answer).__name__}.")
 
 
 def _settle_elicitation(question: Question, asked: Elicitation, answer: Any) -> None:
@@ -99,5 +99,5 @@ def _settle_elicitation(question: Question, asked: Elicitation, answer: Any) -> 
         question.decline()
     else:
         raise TypeError(
-            f"An elicitation is answered by a mapping, “defaults”, “cancel” or None, not by {answer!r:.80}."
+            f"An elicitation callback must return a mapping, “defaults”, “cancel” or None, not {answer!r:.80}."
         )

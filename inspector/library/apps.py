@@ -1,4 +1,4 @@
-"""Servers in the program's own process: an ASGI app, or an object of an MCP framework that can make one."""
+"""Servers in the program's own process: an ASGI app, or a framework's object that can create one."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from inspector.transports.asgi import App, AsgiApp
 from inspector.transports.http_url import parse_url
 
 ORIGIN = "http://localhost:8000"
-"""Where an app believes to be reached. Servers that guard against DNS rebinding accept this name with a port."""
+"""The app's own address. Servers with protection against DNS rebinding accept this name with a port."""
 PATH = "/mcp"
-"""The path at which the frameworks serve."""
+"""The default path of the frameworks."""
 
 
 @runtime_checkable
@@ -37,18 +37,18 @@ InProcess: TypeAlias = "AsgiApp | MakesHttpApp | MakesStreamableHttpApp"
 
 
 def is_app(target: object) -> bool:
-    """Whether a target is an app in this process, and not the text or the words of one elsewhere."""
+    """Whether a target is an app in this process, not a text or a command."""
     return not isinstance(target, (str, bytes, PathLike, Sequence))
 
 
 def app_target(target: object, path: str | None, headers: Sequence[tuple[str, str]]) -> HttpTarget:
-    """The target that an app is. Raises `TargetError` for an object that is none, or a path that is none."""
+    """Return the target of an app. Raises `TargetError` for another object or an invalid path."""
     served = path
     if isinstance(target, MakesHttpApp):
         served = path or PATH
         app = target.http_app(path=served)
     elif isinstance(target, MakesStreamableHttpApp):
-        # The SDK keeps its session manager, which runs only once. A copy has one of its own and the same tools.
+        # The SDK's session manager runs only once. A copy has its own and the same tools.
         fresh = copy.copy(target)
         if getattr(fresh, "_session_manager", None) is not None:
             fresh._session_manager = None  # type: ignore[attr-defined]
@@ -63,7 +63,7 @@ def app_target(target: object, path: str | None, headers: Sequence[tuple[str, st
         )
     served = served or PATH
     if not served.startswith("/"):
-        raise TargetError(f"Invalid path {safe(repr(served), 100)}.", hint=f"A path begins with a slash: {PATH}")
+        raise TargetError(f"Invalid path {safe(repr(served), 100)}.", hint=f"Start the path with a slash: {PATH}")
     label = _label(target)
     url = ORIGIN + served
     return HttpTarget(

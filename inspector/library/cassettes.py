@@ -1,4 +1,4 @@
-"""Sessions and servers that are recorded the first time and answered from the recording afterwards: for tests."""
+"""Sessions and servers for tests that are recorded once and replayed afterwards."""
 
 from __future__ import annotations
 
@@ -31,19 +31,20 @@ if TYPE_CHECKING:
     from inspector.replay.mock_tally import Missed, MockReport
 
 Mode = Literal["once", "new-episodes", "none", "rewrite", "check", "live"]
-"""`once`: record where there is no recording yet, else replay. `new-episodes`: replay what is recorded, ask the live
-server for the rest and append it. `none`: replay only. `rewrite`: record again. `check`: ask the live server and
-compare with the recording, which stays. `live`: ask the live server, record nothing."""
+"""`once`: record if no recording exists, else replay. `new-episodes`: replay what is recorded, request the rest from
+the live server and append it. `none`: replay only. `rewrite`: record again. `check`: run against the live server and
+compare with the recording, which is unchanged. `live`: run against the live server, record nothing.
+"""
 MODES: tuple[Mode, ...] = get_args(Mode)
 
 _REPLAYED = ("timeout", "max_timeout", "sampling", "elicit", "roots", "log_level")
-"""Options of a session that mean something to a recording, too."""
+"""Options of a session that also apply to a recording."""
 MOST_LINES = 60
-"""Lines that tell what was missed."""
+"""Maximum lines that list missed requests."""
 
 
 class Tape:
-    """A recording that a test makes or uses. It is kept only if what is done with it comes off."""
+    """A recording that a test creates or uses. A new one is kept only if the test's block succeeds."""
 
     def __init__(
         self,
@@ -61,22 +62,22 @@ class Tape:
         self.path = path
         self.mode = mode
         self.keeps = True
-        """Whether a new recording is kept, and the end explained: not where something else has failed."""
+        """Whether a new recording is kept and its differences reported: False after another failure."""
         self._missing: list[str] = []
         self._target = target
         self._options = dict(options)
         self._rules = rules
         self._accept = accept
         self._made: list[Path] = []
-        """The recordings that were made, not yet in their place."""
+        """New recordings that were not moved to their final path yet."""
 
     @property
     def _replays(self) -> bool:
-        """Whether the recording answers. Raises `RecordingError` where one is needed and missing."""
+        """Whether the recording is replayed. Raises `RecordingError` if it is required and missing."""
         there = self.path.exists()
         if not there and self.mode in ("none", "check"):
             raise RecordingError(
-                f"There is no recording at {self.path}, and the mode is “{self.mode}”.",
+                f"No recording exists at {self.path}, and the mode is “{self.mode}”.",
                 hint=self._advice("record it") or "Record it once, with the mode “once” or “rewrite”.",
             )
         return there and self.mode in ("once", "new-episodes", "none")
@@ -85,7 +86,7 @@ class Tape:
         return f"To {what}, run: {self._accept}" if self._accept else ""
 
     def _new_path(self) -> Path:
-        """Where the next recording is made, beside that which it will be."""
+        """Return the temporary path of a new recording, beside its final path."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         made = self.path.with_name(f".{os.getpid()}-{len(self._made)}-{self.path.name}")
         made.unlink(missing_ok=True)
@@ -93,7 +94,7 @@ class Tape:
         return made
 
     def _live(self) -> Live | None:
-        """With `new-episodes`, the live server that is asked for the rest."""
+        """Return the live server for requests that are not recorded, with `new-episodes`."""
         if self.mode != "new-episodes":
             return None
         from inspector.client.bare_connection import BareConnection
@@ -109,12 +110,12 @@ class Tape:
         return open_session(self._target, **self._options, **more)
 
     def _conclude(self, replayed: bool) -> None:
-        """Keep, append, compare or explain, after what was done came off."""
+        """Keep, append, compare or report, after the block succeeded."""
         if self._missing:
             raise RecordingError(
                 "\n".join(
                     [
-                        f"Not everything that was asked is in the recording {self.path}:",
+                        f"Some requests are not in the recording {self.path}:",
                         *self._missing,
                         self._advice("accept the change")
                         or "To accept the change, record again with the mode “rewrite”.",
@@ -147,13 +148,13 @@ class Tape:
         with recording(self.path) as before, recording(made) as now:
             found = compare_conversations(before.journal, now.journal, self._rules or DEFAULT)
         if not found.same:
-            text = f"The server does something else than in the recording {self.path}:"
+            text = f"The server's behaviour differs from the recording {self.path}:"
             advice = self._advice("accept the change")
             raise AssertionError("\n".join(filter(None, [text, *drift(found), advice])))
 
 
 class Taped(Tape):
-    """Gives the session: with `async with`, or with `with` one whose methods wait."""
+    """Opens the session: with `async with`, or with `with` a synchronous one."""
 
     session: Session | None = None
 
@@ -171,7 +172,7 @@ class Taped(Tape):
         return self.session
 
     async def __aenter__(self) -> Session:
-        """Open the live server or the recording. Raises `RecordingError` where a recording is needed and missing."""
+        """Open the live server or the recording. Raises `RecordingError` if a required recording is missing."""
         session = self._begin()
         try:
             return await session.connect()
@@ -182,10 +183,10 @@ class Taped(Tape):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close, and keep, append, compare or explain.
+        """Close, then keep, append, compare or report.
 
-        Raises `RecordingError` where something asked was not in a recording, and AssertionError where a live server
-        does something else than the recorded one.
+        Raises `RecordingError` if a request was not in a recording, and AssertionError if a live server behaves
+        differently from the recorded one.
         """
         assert self.session is not None
         self._missing = self.missing()
@@ -196,7 +197,7 @@ class Taped(Tape):
             self._discard()
 
     def __enter__(self) -> SyncSession:
-        """As with `async with`; the session's methods wait."""
+        """As with `async with`, but the session's methods are synchronous."""
         self._waiting = SyncSession(self._begin())
         try:
             return self._waiting.connect()
@@ -219,16 +220,16 @@ class Taped(Tape):
             self._conclude(isinstance(self.session, ReplayedSession))
 
     def missing(self) -> list[str]:
-        """What was asked and is not in the recording, in lines, with what is nearest to it there."""
+        """Requests that are not in the recording, as lines, each with the nearest recorded request."""
         session = self.session
         live = isinstance(session, ReplayedSession) and session.opened
         return _missing(session) if live else self._missing  # type: ignore[arg-type]
 
 
 class TapedServer(Tape):
-    """A server for a client that is not ours: `url` for HTTP, `command` for stdio. Use it with `async with`.
+    """A server for another client: `url` for HTTP, `command` for stdio. Use it with `async with`.
 
-    The first time it passes everything on to the real server and records it; afterwards the recording answers.
+    The first run forwards everything to the real server and records it; later runs answer from the recording.
     """
 
     _url = ""
@@ -237,18 +238,18 @@ class TapedServer(Tape):
 
     @property
     def url(self) -> str:
-        """Where a client reaches it."""
+        """The URL for clients."""
         if not self._url:
             raise UsageError("The server is not open.", hint="Use it with `async with`.")
         return self._url
 
     @property
     def command(self) -> list[str]:
-        """A command that is the same server over stdio, for clients that start their servers."""
+        """The command of the same server over stdio, for clients that start their servers."""
         return [sys.executable, "-m", "inspector", "tap", "--no-record", self.url]
 
     async def __aenter__(self) -> Self:
-        """Listen on loopback. Raises `RecordingError` where a recording is needed and missing."""
+        """Listen on loopback. Raises `RecordingError` if a required recording is missing."""
         need_asyncio()
         self._stack = stack = AsyncExitStack()
         try:
@@ -266,7 +267,7 @@ class TapedServer(Tape):
         return self
 
     async def _tap(self, stack: AsyncExitStack) -> str:
-        """Stand in front of the live server; returns where."""
+        """Start a proxy in front of the live server; return its URL."""
         from inspector.serving.http import Binding, HttpEnd
         from inspector.tap.bridge import Bridge
         from inspector.tap.http import HttpTap
@@ -297,7 +298,7 @@ class TapedServer(Tape):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Stop, and keep, append, compare or explain, as `Taped` does."""
+        """Stop, then keep, append, compare or report, as `Taped` does."""
         self._missing = self.missing()
         try:
             await self._stack.aclose()
@@ -307,23 +308,23 @@ class TapedServer(Tape):
             self._discard()
 
     def missing(self) -> list[str]:
-        """What was asked and is not in the recording, in lines."""
+        """Requests that are not in the recording, as lines."""
         if self._mock is None:
             return []
         lines: list[str] = []
         for each in _missed(self._mock.report):
             lines.append(f"  {safe(each.method, 200)} {each.params}")
-            lines += [f"  nearest to it is event {each.nearest} of the recording"] if each.nearest else []
+            lines += [f"  the nearest is event {each.nearest} of the recording"] if each.nearest else []
         return [*lines[:MOST_LINES], "  …"] if len(lines) > MOST_LINES else lines
 
 
 def _missed(report: MockReport) -> list[Missed]:
-    """What was not in the recording, and was not asked of a live server instead."""
+    """Return the requests that were neither in the recording nor sent to a live server."""
     return [each for each in report.missed if each.method not in HANDSHAKE and each.became != "passthrough"]
 
 
 def _missing(session: ReplayedSession) -> list[str]:
-    """What was asked and is not in the recording, each with what is nearest to it there."""
+    """Return the requests that are not in the recording, each with the nearest recorded request."""
     from inspector.library.differences import differences
     from inspector.replay.mock_tally import shown
 
@@ -336,7 +337,7 @@ def _missing(session: ReplayedSession) -> list[str]:
             continue
         lines.append(f"  {exchange.method} {params}")
         if nearest:
-            lines.append(f"  nearest to it is event {nearest} of the recording:")
+            lines.append(f"  the nearest is event {nearest} of the recording:")
             recorded = session.mock.requests.params(nearest)
             lines += (f"    {line}" for line in differences(_plain(recorded), _plain(exchange.params)))
         if len(lines) > MOST_LINES:
@@ -345,5 +346,5 @@ def _missing(session: ReplayedSession) -> list[str]:
 
 
 def _plain(params: Any) -> Any:
-    """Parameters without what each request carries about itself."""
+    """Return the parameters without each request's own metadata."""
     return {key: value for key, value in params.items() if key != "_meta"} if type(params) is dict else params

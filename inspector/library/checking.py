@@ -1,4 +1,4 @@
-"""`inspector.check`: what `inspector check` does, as a report for programs and as text for a person."""
+"""`inspector.check`: the checks of `inspector check`, as a report for programs and as text."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ _WIDTH = 300
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """What a check has found."""
+    """The result of a check."""
 
     report: Report
-    """All of it, as the command line and the interface have it."""
+    """The full report, as in the command line and the interface."""
     faults: str
-    """What fails the check (see `fail_on`), as text of several lines; empty if nothing does."""
+    """The findings that fail the check (see `fail_on`), as text of several lines; empty without any."""
 
     @property
     def ok(self) -> bool:
-        """Whether nothing fails the check."""
+        """Whether the check passes."""
         return not self.faults
 
     @property
     def score(self) -> int | None:
-        """From 0 to 100; None if nothing could be seen."""
+        """From 0 to 100; None if nothing could be checked."""
         return self.report.score
 
     @property
@@ -67,11 +67,11 @@ class CheckReport:
 
     @property
     def problem(self) -> str:
-        """Why nothing, or not all, could be checked; else empty."""
+        """Why nothing, or not all, could be checked; otherwise empty."""
         return self.report.run.problem
 
     def as_json(self) -> dict[str, Any]:
-        """The document of `inspector check --json`; it can be the baseline of another check."""
+        """Return the document of `inspector check --json`; it can be the baseline of another check."""
         return self.report.as_json()
 
 
@@ -93,18 +93,18 @@ async def check(
     record: str | os.PathLike[str] | bool = False,
     **options: Any,
 ) -> CheckReport:
-    """Check a server, or what passed in a recording.
+    """Check a server, or the messages in a recording.
 
     `only`, `skip`: ids and groups; `level`: levels of checks; `allow_calls`: `"read-only"`, `"all"`, or names of tools;
-    `fail_under`: the lowest score that passes; `profile`: `"app"` does not count what the server's SDK does;
-    `baseline`: a JSON report of this server, or the file of one: its findings do not count; `max_time`: seconds; the
-    other options are those of `inspector.open`. A server that cannot be reached is a fault. Raises `UsageError`,
-    `TargetError` or `ConfigError` for wrong arguments.
+    `fail_under`: the lowest score that passes; `profile`: `"app"` ignores what the server's SDK does; `baseline`: a
+    JSON report of this server, or its file: findings in it are ignored; `max_time`: seconds; the other options are
+    those of `inspector.open`. An unreachable server is a fault. Raises `UsageError`, `TargetError` or `ConfigError` for
+    invalid arguments.
     """
     if fail_on not in FAILING:
-        raise UsageError(f"fail_on={fail_on!r:.40} is none of {', '.join(FAILING)}.")
+        raise UsageError(f"Invalid fail_on={fail_on!r:.40}: use one of {', '.join(FAILING)}.")
     if profile not in PROFILES:
-        raise UsageError(f"profile={profile!r:.40} is none of {', '.join(PROFILES)}.")
+        raise UsageError(f"Invalid profile={profile!r:.40}: use one of {', '.join(PROFILES)}.")
     wanted = Wanted(
         revisions=_revisions(revisions),
         only=_checks("only", only),
@@ -145,7 +145,7 @@ def _words(names: str | Iterable[str]) -> tuple[str, ...]:
 def _checks(option: str, names: str | Iterable[str]) -> frozenset[str]:
     chosen = frozenset(_words(names))
     for name in unknown(chosen):
-        raise UsageError(f"{option}: there is no check or group “{name:.40}”.", hint="docs/check.md lists them all.")
+        raise UsageError(f"{option}: unknown check or group “{name:.40}”.", hint="docs/check.md lists them all.")
     return chosen
 
 
@@ -153,14 +153,14 @@ def _revisions(names: str | Iterable[str]) -> tuple[str, ...]:
     chosen = _words(names)
     for name in chosen:
         if name not in REVISIONS:
-            raise UsageError(f"There is no revision “{name:.40}”.", hint=f"There are {', '.join(REVISIONS)}.")
+            raise UsageError(f"Unknown revision “{name:.40}”.", hint=f"Use one of {', '.join(REVISIONS)}.")
     return chosen or REVISIONS
 
 
 def _levels(names: str | Iterable[str]) -> frozenset[str]:
     chosen = frozenset(_words(names))
     for name in sorted(chosen - set(get_args(Level))):
-        raise UsageError(f"level: “{name:.40}” is not a level.", hint=f"Levels are {', '.join(get_args(Level))}.")
+        raise UsageError(f"level: unknown level “{name:.40}”.", hint=f"Use one of {', '.join(get_args(Level))}.")
     return chosen
 
 
@@ -177,7 +177,7 @@ def _faults(report: Report, journal: Journal) -> Iterator[str]:
     if not (faults or nothing or run.problem or report.below):
         return
     if nothing or run.problem:
-        why = run.problem or "no check that was wanted had anything to look at"
+        why = run.problem or "none of the selected checks applied"
         yield f"{safe(run.target)} could not be checked: {safe(why, _WIDTH)}"
     if faults:
         score = "" if report.score is None else f" (score {report.score} of 100)"
@@ -188,11 +188,11 @@ def _faults(report: Report, journal: Journal) -> Iterator[str]:
         yield from _told(result, journal)
     if len(faults) > _SHOWN:
         yield f"and {len(faults) - _SHOWN} more"
-    yield from (f"The server ended and was started again: {safe(died, _WIDTH)}" for died in run.deaths)
+    yield from (f"The server exited and was restarted: {safe(died, _WIDTH)}" for died in run.deaths)
 
 
 def _told(result: Result, journal: Journal) -> Iterator[str]:
-    """One finding: what was seen, the messages that show it, the rule and the remedy."""
+    """Yield one finding: the observation, its messages, the rule and the fix."""
     check = result.check
     yield f"{result.verdict} {check.id} ({result.visited.name}): {check.says}"
     yield f"    {safe(result.outcome.text, _WIDTH)}"

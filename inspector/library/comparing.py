@@ -1,4 +1,4 @@
-"""`inspector.diff` and `inspector.rerun`: what those verbs do, as results for programs."""
+"""`inspector.diff` and `inspector.rerun`: the commands of these names, with results for programs."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ async def diff(
 ) -> Comparison:
     """Compare two servers, two recordings, or one of each.
 
-    `surface`: compare what they offer; `conversation`: compare what was said, if both are recordings. `ignore`,
+    `surface`: compare their offers; `conversation`: compare the messages, if both are recordings. `ignore`,
     `unordered`, `patterns`, `tolerances` (`0.01`, `"1%"`, `"PATH=0.01"`) say what may differ; `exact`: times, ids and
-    the like may not. `options` are those of `inspector.open`, for the servers; a session that is not connected has its
-    own. Raises what goes wrong with a server, with “A” or “B” before it.
+    the like must be equal too. `options` are those of `inspector.open`, for the servers; a session that is not
+    connected has its own. Raises the error of a server, with “A” or “B” before it.
     """
     rules = _rules(ignore, unordered, patterns, tolerances, exact)
     with ExitStack() as stack:
@@ -86,11 +86,11 @@ async def rerun(
     record: str | os.PathLike[str] | bool = False,
     **options: Any,
 ) -> RerunReport:
-    """Send what a recorded client sent to a live server, and compare each answer with the recorded one.
+    """Send the recorded client's messages to a live server, and compare each response with the recorded one.
 
-    `carry`: keys whose values the live server chooses itself; `pace`: 1.0 keeps the recorded pauses, None leaves none;
-    `record`: where the new recording is kept; the rest as with `diff`. The report says whether it is `clean`; what the
-    server does raises nothing. Raises `RecordingError` for a recording in which nothing was asked.
+    `carry`: keys whose values the live server chooses itself; `pace`: 1.0 keeps the recorded pauses, None has none;
+    `record`: the file of the new recording; the rest as with `diff`. The report says whether it is `clean`; failures of
+    the server are not raised. Raises `RecordingError` for a recording without requests.
     """
     from inspector.replay.rerun import Rerun
     from inspector.replay.script import check_source

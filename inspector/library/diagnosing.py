@@ -52,7 +52,9 @@ async def doctor(
         if isinstance(found, RecordingTarget):
             return diagnose_recording(found)
         if found.kind == "http" and found.title:
-            raise UsageError("An app in this process has no connection to examine.", hint="Open it instead.")
+            raise UsageError(
+                "An app in this process has no connection to examine.", hint="Open it with inspector.open instead."
+            )
         meant = found
     journal = new_journal(
         meant, settings=Settings(), record=None if isinstance(record, bool) else Path(record), keep=record is True

@@ -1,4 +1,4 @@
-"""Differences of JSON values as lines for a person: what a failing test prints."""
+"""Differences of JSON values as lines: the output of a failed test."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ if TYPE_CHECKING:
     from inspector.compare.values import Difference
 
 MOST = 30
-"""Differences that are told."""
+"""Maximum differences that are listed."""
 VALUE = 200
-"""Characters of one value."""
+"""Maximum characters of one value."""
 AROUND = 40
-"""Characters before and behind the place at which two texts begin to differ."""
+"""Characters before and after the position at which two texts start to differ."""
 MOST_LINES = 40
-"""Lines of the difference between two texts."""
+"""Maximum lines of the difference between two texts."""
 MOST_TOLD = 100
-"""Lines altogether."""
+"""Maximum lines in total."""
 
 
 def exact() -> Rules:
-    """Rules by which nothing may differ, as with `==`."""
+    """Return rules under which nothing may differ, as with `==`."""
     from inspector.compare.rules import Rules
 
     return Rules(volatile=(), unordered=(), patterns=())
 
 
 def differences(expected: Any, actual: Any, rules: Rules | None = None) -> list[str]:
-    """What of `actual` is not as expected, a line for each place; empty where nothing is. None: `exact` rules."""
+    """Return a line for each difference of `actual` from `expected`; empty without any. None: `exact` rules."""
     from inspector.compare.values import compare
 
     found = compare(expected, actual, exact() if rules is None else rules, most=MOST + 1)
@@ -45,13 +45,13 @@ def _lines(difference: Difference) -> Iterator[str]:
     kind, path, path_b, a, b, note = difference
     where = safe(str(path), VALUE)
     if kind == "added":
-        yield f"{where}: not expected, but there: {_shown(b)}"
+        yield f"{where}: unexpected {_shown(b)}"
     elif kind == "removed":
-        yield f"{where}: expected {_shown(a)}, but not there"
+        yield f"{where}: expected {_shown(a)}, but it is missing"
     elif kind == "moved":
-        yield f"{where}: stands at {safe(str(path_b), VALUE)} instead"
+        yield f"{where}: is at {safe(str(path_b), VALUE)} instead"
     elif kind == "repeated":
-        yield f"{where}: stands {b} times instead of {a} times"
+        yield f"{where}: occurs {b} times instead of {a} times"
     elif isinstance(a, str) and isinstance(b, str) and (len(a) > VALUE or len(b) > VALUE or "\n" in a + b):
         yield f"{where}: the texts differ"
         yield from _texts(a, b)
@@ -60,7 +60,7 @@ def _lines(difference: Difference) -> Iterator[str]:
 
 
 def _texts(a: str, b: str) -> Iterator[str]:
-    """Two long texts: by lines where they have some, else around the place at which they begin to differ."""
+    """Compare two long texts: by lines if they have several, else around the position where they differ."""
     lines_a, lines_b = a.splitlines(), b.splitlines()
     if max(len(lines_a), len(lines_b)) > 1 and len(lines_a) + len(lines_b) < 2000:
         from difflib import unified_diff
@@ -83,12 +83,12 @@ def _shown(value: Any) -> str:
 
 
 def drift(found: Conversation) -> list[str]:
-    """What differs between a recorded conversation and a new one."""
+    """Return the differences between a recorded conversation and a new one."""
     lines: list[str] = []
     for step in found.steps:
         what = safe(f"{step.method} {step.name}".strip(), VALUE)
         if step.kind == "only-a":
-            lines.append(f"{what} (event {step.a}) was recorded, and did not come again")
+            lines.append(f"{what} (event {step.a}) was recorded, but did not occur again")
         elif step.kind == "only-b":
             lines.append(f"{what} was not recorded")
         elif step.kind == "changed":
@@ -102,6 +102,6 @@ def drift(found: Conversation) -> list[str]:
 
 
 def limited(lines: Iterable[str]) -> list[str]:
-    """Not more lines than anybody reads."""
+    """Return at most `MOST_TOLD` lines, and the number of the others."""
     kept = list(lines)
     return kept if len(kept) <= MOST_TOLD else [*kept[:MOST_TOLD], f"… and {len(kept) - MOST_TOLD:,} more"]

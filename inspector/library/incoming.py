@@ -1,6 +1,6 @@
-"""What comes in by itself: progress for whoever follows a call, notifications for whoever waits for one.
+"""Incoming messages: progress of a call, and notifications of the server.
 
-Both are read from the journal, by its numbers: nothing is queued, so nothing can be lost or fill the memory.
+Both are read from the journal by their numbers: nothing is queued, so nothing can be lost or fill the memory.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _TOLD = Query(dir=Dir.RECV, shape=(Shape.NOTIFICATION, Shape.BATCH))
 
 
 class News:
-    """Wakes those who wait for something new in a session, once for each turn of the loop in which there is."""
+    """Wakes the tasks that wait for changes of a session, at most once in each turn of the event loop."""
 
     def __init__(self, session: Session, look: Callable[[], None]) -> None:
-        """`look` is called then, too."""
+        """`look` is also called on each change."""
         self._session = session
         self._also = look
         self._scheduled = False
@@ -48,14 +48,14 @@ class News:
         self.wake_all()
 
     def wake_all(self) -> None:
-        """Wake whoever waits."""
+        """Wake all waiting tasks."""
         for waiter in self._waiting:
             if not waiter.done():
                 waiter.set_result(None)
         self._waiting.clear()
 
     async def wait(self) -> None:
-        """Return when something has changed."""
+        """Wait for the next change."""
         waiter: asyncio.Future[None] = self._loop.create_future()
         self._waiting.add(waiter)
         try:
@@ -75,7 +75,7 @@ class Following:
         self._count = 0
 
     def new(self) -> Iterator[Progress]:
-        """What has come since the last time."""
+        """Yield the progress since the last call."""
         index = self._journal.index
         self._requests.add(self._call.n)
         while self._seen < (count := index.count):
@@ -114,7 +114,7 @@ class Notifications:
             await self._news.wait()
 
     def _next(self) -> Notification | None:
-        """The next that has come already."""
+        """Return the next notification that has already arrived."""
         index = self._session.journal.index
         while not self._batch and self._seen < (count := index.count):
             n = _TOLD.first(index, self._seen, count)

@@ -1,4 +1,4 @@
-"""`inspector.open`: from what a program says to a session that can be connected."""
+"""`inspector.open`: turns a program's arguments into a session to connect."""
 
 from __future__ import annotations
 
@@ -52,22 +52,22 @@ def open(
     log_level: str = "",
     record: str | os.PathLike[str] | bool = False,
 ) -> Session:
-    """A session with `target`, to be used with `async with`.
+    """Return a session with `target`, for use with `async with`.
 
-    `target`: a URL, `@name` of a config file, a command in one text, or its words in a list; a recording, which then
-    answers what was asked in it as it was answered (nothing is started); or a server in this process: a FastMCP, or any
-    ASGI app, which serves MCP at `path` (`/mcp`). `transport`: what to speak, or an httpx client or transport that
-    sends the requests to a URL; it is not closed. `env`, `cwd`: a command's;
-    `headers`, `bearer` (a token), `auth` (anything else about logging in), `verify` (False: accept any certificate, and
-    send no kept login): a URL's. `trust`: allow an entry of a config file that is not the user's own to use the user's
-    secrets, a proxy, or no verification. `era`, `protocol`: what to speak, instead of finding it out. `timeout`:
-    seconds without an answer or progress; `max_timeout`: altogether. `sampling`: the text to answer with,
-    `"decline"`, or a callback; `elicit`: the content, `"defaults"`, `"decline"`, `"cancel"`, or a callback; `roots`:
-    URIs or folders. What is None is not offered to the server. `record`: the file to record to, which must be new;
-    True: the folder in which `inspector` keeps recordings.
+    `target`: a URL, `@name` of a config file, a command as one text or as a list of arguments; a recording, which then
+    answers the recorded requests (nothing is started); or a server in this process: a FastMCP, or any ASGI app, which
+    serves MCP at `path` (`/mcp`). `transport`: the transport's name, or an httpx client or transport that sends the
+    requests to a URL; it is not closed. `env`, `cwd`: of a command; `headers`, `bearer` (a token), `auth` (all other
+    login options), `verify` (False: accept any certificate, and send no stored login): of a URL. `trust`: allow an
+    entry of a config file that is not the user's own to use the user's secrets, a proxy, or no verification. `era`,
+    `protocol`: use these instead of negotiating. `timeout`: seconds without a response or progress; `max_timeout`: in
+    total. `sampling`: the text of the answer, `"decline"`, or a callback; `elicit`: the content, `"defaults"`,
+    `"decline"`, `"cancel"`, or a callback; `roots`: URIs or folders. A capability whose option is None is not declared
+    to the server. `record`: the file to record to, which must be new; True: the folder in which `inspector` keeps
+    recordings.
 
-    Raises `TargetError`, `ConfigError`, `UsageError`, or `TrustNeeded` (see `trust`) at once; what goes wrong with the
-    server comes from connecting.
+    Raises `TargetError`, `ConfigError`, `UsageError`, or `TrustNeeded` (see `trust`) immediately; a failure of the
+    server is raised when connecting.
     """
     fields = tuple(headers.items()) if isinstance(headers, Mapping) else tuple(headers)
     spoken: Literal["auto", "stdio", "http", "sse"] = "auto"
@@ -97,7 +97,8 @@ def open(
 
         if env or cwd or network is not None or spoken == "stdio":
             raise UsageError(
-                "env=, cwd= and a transport of its own do not work with an app in this process.", hint="Leave them out."
+                "env=, cwd= and a transport of its own do not work with an app in this process.",
+                hint="Remove these arguments.",
             )
         found = app_target(target, path, fields)
         if spoken == "sse":
@@ -105,11 +106,11 @@ def open(
     http, authorize = HttpOptions(), None
     if isinstance(found, HttpTarget):
         http = HttpOptions(headers=found.headers, proxy=found.proxy, verify=found.verify, network=found.network)
-        # A login that was kept for a real server at the app's address is not the app's.
+        # A stored login for a real server at the app's address is not meant for the app.
         authorize = _authorize(bearer, auth) if bearer or auth is not None or not found.title else None
     elif bearer or auth is not None:
         raise UsageError(
-            f"{found.label} is a command, which cannot be logged in to.", hint="Give a command its secrets with env=."
+            f"{found.label} is a command; a login works only with a URL.", hint="Pass secrets to a command with env=."
         )
     entry = NO_OPTIONS if isinstance(found, RecordingTarget) else found.options
     seconds = timeout or entry.timeout or TIMEOUT
@@ -147,7 +148,7 @@ def open(
 
 
 def _httpx_network(transport: object) -> Network:
-    """The network that an httpx client or transport is. Raises `UsageError` for anything else."""
+    """Return the network of an httpx client or transport. Raises `UsageError` for anything else."""
     import httpx
 
     from inspector.transports.httpx_network import HttpxNetwork
@@ -162,25 +163,25 @@ def _httpx_network(transport: object) -> Network:
 
 def _through(found: Target, network: Network) -> Target:
     if not isinstance(found, HttpTarget):
-        raise UsageError(f"{found.label} is not at a URL; an httpx transport cannot reach it.", hint="Pass a URL.")
+        raise UsageError(f"{found.label} is not a URL, so an httpx transport cannot reach it.", hint="Pass a URL.")
     return replace(found, network=network)
 
 
 def _authorize(bearer: str, auth: AuthOptions | None) -> Authorize:
-    """What answers a server that wants authorization. Logins that `inspector login` has kept are used."""
+    """Return the login for a server that requires one. Logins stored by `inspector login` are used."""
     from inspector.auth.credential import Authorizer
     from inspector.auth.options import AuthOptions
     from inspector.auth.person import Nobody
     from inspector.client.fetching import Fetching
 
     if bearer and auth is not None:
-        raise UsageError("bearer= and auth= exclude each other.", hint="AuthOptions has a bearer of its own.")
+        raise UsageError("bearer= and auth= exclude each other.", hint="Use the bearer of AuthOptions.")
     return Authorizer(auth or AuthOptions(bearer=bearer), web=Fetching, person=Nobody())
 
 
 def _checked(what: str, answer: str | None) -> str | None:
     if answer == "ask":
-        raise UsageError(f"{what}=“ask” needs an interface: here is nobody to ask.", hint="Give a callback.")
+        raise UsageError(f"{what}=“ask” needs an interface, and a program has none.", hint="Pass a callback.")
     return answer
 
 
@@ -190,14 +191,14 @@ def _checked_elicit(answer: str | Mapping[str, Any] | None) -> str | dict[str, A
     if answer not in (None, "defaults", "decline", "cancel"):
         _checked("elicit", answer)
         raise UsageError(
-            f"elicit={answer!r:.60} is no answer.",
-            hint="Give “defaults”, “decline”, “cancel”, the content, or a callback.",
+            f"elicit={answer!r:.60} is not a valid answer.",
+            hint="Pass “defaults”, “decline”, “cancel”, the content, or a callback.",
         )
     return answer
 
 
 def _roots(roots: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
-    """URIs as they are, folders as `file:` URIs."""
+    """Return URIs unmodified, and folders as `file:` URIs."""
     return tuple(
         root if isinstance(root, str) and "://" in root else Path(root).expanduser().absolute().as_uri()
         for root in roots

@@ -1,4 +1,4 @@
-"""Recordings for programs: `inspector.recording`, and that of a session while it goes on."""
+"""Recordings for programs: `inspector.recording`, and the recording of an open session."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 
 class Recording:
-    """A recording, finished, growing, or of a session that goes on. Events have numbers from 1.
+    """A recording: finished, growing, or of an open session. Event numbers start at 1.
 
-    Read one with `inspector.recording(path)`. Only the index is kept in memory; bodies are read when they are wanted.
+    Read one with `inspector.recording(path)`. Only the index is in memory; bodies are read on access.
     """
 
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
-        """The reader that does the work."""
+        """The reader behind it."""
         self._session: RecordedSession | None = None
         self._judge: Judge | None = None
         self._release = weakref.finalize(self, journal.release)
@@ -45,38 +45,38 @@ class Recording:
         self.close()
 
     def close(self) -> None:
-        """Close the file. It is closed in any case when nobody holds the recording any more."""
+        """Close the file. It is also closed when the recording is garbage-collected."""
         self._release()
 
     @property
     def path(self) -> Path | None:
-        """Where it is; None where it leaves nothing behind."""
+        """Its path; None if it is in memory only."""
         return self.journal.path
 
     @property
     def header(self) -> dict[str, Any]:
-        """The first line."""
+        """The first line of the file."""
         return self.journal.header
 
     @property
     def started(self) -> datetime:
-        """When it began."""
+        """The start time."""
         return self.journal.started
 
     @property
     def notices(self) -> list[str]:
-        """What is unusual about the file, in sentences."""
+        """Anomalies of the file, as sentences."""
         return list(self.journal.notices)
 
     @property
     def is_complete(self) -> bool:
-        """Whether it has its end: otherwise it is still written, or its writer was killed."""
+        """Whether its end line exists: otherwise it is still being written, or its writer was killed."""
         return self.journal.ended is not None
 
     # Events
 
     def refresh(self) -> Self:
-        """Take in what another process has written in the meantime."""
+        """Read what another process has written in the meantime."""
         while self.journal.refresh():
             pass
         return self
@@ -85,14 +85,14 @@ class Recording:
         return len(self.journal)
 
     def __getitem__(self, n: int) -> Event:
-        """Event `n`, from 1. IndexError where there is none."""
+        """Return event `n`, from 1. Raises IndexError if it does not exist."""
         return self.journal.event(n)
 
     def __iter__(self) -> Iterator[Event]:
         return self.journal.events()
 
     def numbers(self, filter: str = "") -> Iterator[int]:
-        """The numbers of the events that fit a filter (docs/interface.md), in order. Raises `FilterError`."""
+        """Yield the numbers of the events that match a filter (docs/interface.md), in order. Raises `FilterError`."""
         if not filter.strip():
             return iter(range(1, len(self) + 1))
         from inspector.journal.filters import parse
@@ -104,54 +104,54 @@ class Recording:
         return found.each(Scan(self.journal), 1, len(self))
 
     def events(self, filter: str = "") -> Iterator[Event]:
-        """The events that fit a filter, one at a time."""
+        """Yield the events that match a filter, one at a time."""
         for n in self.numbers(filter):
             yield next(self.journal.events(n, n))
 
     def messages(self, filter: str = "") -> Iterator[Any]:
-        """The JSON-RPC messages that fit a filter, parsed."""
+        """Yield the JSON-RPC messages that match a filter, parsed."""
         index = self.journal.index
         for n in self.numbers(filter):
             if index.kind(n) is Kind.RPC:
                 yield next(self.journal.events(n, n)).message
 
     def exchanges(self, filter: str = "") -> Iterator[Exchange]:
-        """The requests of either side that fit a filter, each with its answer."""
+        """Yield the requests of either side that match a filter, each with its response."""
         index = self.journal.index
         for n in self.numbers(filter):
             if index.shape(n) is Shape.REQUEST:
                 yield Exchange(self.journal, n, self)
 
     def exchange(self, n: int) -> Exchange | None:
-        """The exchange to which event `n` belongs; None where it belongs to none."""
+        """Return the exchange of event `n`; None if it belongs to none."""
         request = self.journal.index.request_of(n)
         return Exchange(self.journal, request, self) if request else None
 
-    # What was known at its end
+    # State at its end
 
     @property
     def server(self) -> Server:
-        """Who the server is, as far as it has introduced itself."""
+        """The server's identity, as far as known."""
         return self._reduced().server
 
     @property
     def tools(self) -> list[Tool]:
-        """What the newest `tools/list` gave; empty where it was never asked for."""
+        """The items of the latest `tools/list`; empty without one."""
         return [Tool(item) for item in self._reduced().catalog.tools.items]
 
     @property
     def resources(self) -> list[Resource]:
-        """What the newest `resources/list` gave."""
+        """The items of the latest `resources/list`."""
         return [Resource(item) for item in self._reduced().catalog.resources.items]
 
     @property
     def templates(self) -> list[ResourceTemplate]:
-        """What the newest `resources/templates/list` gave."""
+        """The items of the latest `resources/templates/list`."""
         return [ResourceTemplate(item) for item in self._reduced().catalog.templates.items]
 
     @property
     def prompts(self) -> list[Prompt]:
-        """What the newest `prompts/list` gave."""
+        """The items of the latest `prompts/list`."""
         return [Prompt(item) for item in self._reduced().catalog.prompts.items]
 
     def _reduced(self) -> RecordedSession:
@@ -163,10 +163,10 @@ class Recording:
             pass
         return self._session
 
-    # What there is to say about it
+    # Findings and exports
 
     def findings(self) -> list[Finding]:
-        """What the messages do against the protocol's rules, as the judge sees it."""
+        """Return the violations of the protocol's rules in its messages."""
         if self._judge is None:
             from inspector.check.judge import Judge
 
@@ -175,7 +175,7 @@ class Recording:
         return list(self.journal.findings.all())
 
     def export(self, format: str, filter: str = "") -> str:
-        """The recording in another format (`inspector export --help` names them), as text."""
+        """Return the recording in another format (`inspector export --help` names them), as text."""
         from io import StringIO
 
         from inspector.export import export
@@ -187,5 +187,5 @@ class Recording:
 
 
 def recording(path: str | os.PathLike[str]) -> Recording:
-    """Read a recording. Raises `RecordingError` where the file is missing or none."""
+    """Read a recording. Raises `RecordingError` if the file is missing or not a recording."""
     return Recording(Journal.open(Path(path))).refresh()

@@ -1,4 +1,4 @@
-"""What servers answer and ask, as a program sees it: thin typed views that keep what came in `raw` and never raise."""
+"""Results and requests of servers: thin typed views that keep the original in `raw` and never raise."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _EMPTY: Mapping[str, Any] = {}
 
 
 class Body:
-    """An object of the protocol. `raw` is what came, of whatever type; nothing of it is lost or changed."""
+    """An object of the protocol. `raw` is the original value of any type, complete and unchanged."""
 
     __slots__ = ("raw",)
 
@@ -25,13 +25,13 @@ class Body:
         return f"{type(self).__name__}({safe(self.raw, 200)})"
 
     def __eq__(self, other: object) -> bool:
-        """Whether the other is the same value, as it came; it may be one itself."""
+        """Whether the other is the same value; the other may be a view itself."""
         return bool(self.raw == (other.raw if isinstance(other, Body) else other))
 
     __hash__ = None  # type: ignore[assignment]  # What is held can change, and can be a dict.
 
     def __getitem__(self, key: str) -> Any:
-        """A member, as in `result["content"]`. KeyError where there is none."""
+        """Return a member, as in `result["content"]`. Raises KeyError if it is missing."""
         return self.members[key]
 
     def __contains__(self, key: object) -> bool:
@@ -39,7 +39,7 @@ class Body:
 
     @property
     def members(self) -> Mapping[str, Any]:
-        """The members; none where `raw` is no object."""
+        """The members; empty if `raw` is not an object."""
         return self.raw if isinstance(self.raw, dict) else _EMPTY
 
     @property
@@ -61,22 +61,22 @@ class Body:
 
 
 class Answer(Body):
-    """The result of a request of ours."""
+    """The result of our request."""
 
     __slots__ = ("n", "name", "seconds")
 
     def __init__(self, raw: Any, *, n: int = 0, seconds: float = 0.0, name: str = "") -> None:
         super().__init__(raw)
         self.n = n
-        """The number of the answer in the recording; 0 where it is in none."""
+        """The number of the response in the recording; 0 if it is not recorded."""
         self.seconds = seconds
-        """How long it took."""
+        """The duration in seconds."""
         self.name = name
-        """What was asked for: the tool's or prompt's name, or the URI."""
+        """The tool's or prompt's name, or the URI."""
 
 
 class ToolResult(Answer):
-    """What `tools/call` gave (C-TOOL-02 … C-TOOL-05)."""
+    """The result of `tools/call` (C-TOOL-02 … C-TOOL-05)."""
 
     __slots__ = ()
 
@@ -92,23 +92,23 @@ class ToolResult(Answer):
 
     @property
     def structured(self) -> Any:
-        """`structuredContent`, whatever it is; None where there is none."""
+        """`structuredContent` of any type; None if it is missing."""
         return self.members.get("structuredContent")
 
     @property
     def is_error(self) -> bool:
-        """Whether the tool says that it failed. An error of the protocol is raised instead, as `ServerError`."""
+        """Whether the tool reports a failure. A protocol error is raised instead, as `ServerError`."""
         return self.members.get("isError") is True
 
     def raise_for_error(self) -> Self:
-        """The result itself. Raises `ToolFailed` where the tool says that it failed."""
+        """Return the result itself. Raises `ToolFailed` if the tool reports a failure."""
         if self.is_error:
             raise ToolFailed(self.text, self.raw, tool=self.name)
         return self
 
 
 class ResourceContents(Body):
-    """One part of what a resource holds."""
+    """One part of a resource's contents."""
 
     __slots__ = ()
 
@@ -122,18 +122,18 @@ class ResourceContents(Body):
 
     @property
     def text(self) -> str:
-        """The text; `""` where it is none."""
+        """The text; `""` without one."""
         return self._text("text")
 
     @property
     def data(self) -> bytes | None:
-        """The decoded bytes of a `blob`; None where there is none, or where it is no base64."""
+        """The decoded bytes of a `blob`; None if it is missing or not base64."""
         blob = self.members.get("blob")
         return decode_base64(blob) if isinstance(blob, str) else None
 
 
 class ResourceResult(Answer):
-    """What `resources/read` gave."""
+    """The result of `resources/read`."""
 
     __slots__ = ()
 
@@ -159,7 +159,7 @@ class Message(Body):
 
     @property
     def content(self) -> tuple[ContentBlock, ...]:
-        """The blocks; revisions differ in whether there may be more than one."""
+        """The blocks; revisions differ in whether more than one is allowed."""
         found = self.members.get("content")
         return tuple(map(ContentBlock, found if isinstance(found, list) else [] if found is None else [found]))
 
@@ -170,7 +170,7 @@ class Message(Body):
 
 
 class PromptResult(Answer):
-    """What `prompts/get` gave."""
+    """The result of `prompts/get`."""
 
     __slots__ = ()
 
@@ -185,7 +185,7 @@ class PromptResult(Answer):
 
 
 class Notification(Body):
-    """A notification of the server. `raw` is the whole message."""
+    """A notification of the server. `raw` is the full message."""
 
     __slots__ = ("n",)
 
@@ -200,12 +200,12 @@ class Notification(Body):
 
     @property
     def params(self) -> Mapping[str, Any]:
-        """The parameters; none where the server gave none."""
+        """The parameters; empty if missing."""
         return self._object("params")
 
 
 class SamplingRequest(Body):
-    """The server wants a model's answer: the parameters of `sampling/createMessage`."""
+    """A request for a model's answer: the parameters of `sampling/createMessage`."""
 
     __slots__ = ()
 
@@ -220,38 +220,38 @@ class SamplingRequest(Body):
 
     @property
     def max_tokens(self) -> int | None:
-        """How long the answer may be; None where the server does not say it as a whole number."""
+        """Maximum tokens of the answer; None if the server sends no whole number."""
         value = self.members.get("maxTokens")
         return value if type(value) is int else None
 
 
 class Elicitation(Body):
-    """The server wants to know something: the parameters of `elicitation/create`."""
+    """A question to the user: the parameters of `elicitation/create`."""
 
     __slots__ = ()
 
     @property
     def message(self) -> str:
-        """What the server says."""
+        """The server's message."""
         return self._text("message")
 
     @property
     def mode(self) -> str:
-        """`form` or `url`; a missing one is the form (C-ELIC-01)."""
+        """`form` or `url`; a missing mode is the form (C-ELIC-01)."""
         return self._text("mode") or "form"
 
     @property
     def schema(self) -> Mapping[str, Any]:
-        """What it wants to know, as a JSON Schema; empty for a URL."""
+        """The requested content as a JSON Schema; empty for a URL."""
         return self._object("requestedSchema")
 
     @property
     def url(self) -> str:
-        """Where it wants a person to go; `""` for a form."""
+        """The URL for a person to visit; `""` for a form."""
         return self._text("url")
 
     def defaults(self) -> Any:
-        """The content made of the schema's defaults."""
+        """Return the content made of the schema's defaults."""
         from inspector.protocol.form import Form
 
         return Form.from_schema(dict(self.schema)).defaults()

@@ -1,4 +1,4 @@
-"""Recordings that answer: `inspector.serve` for any client; `inspector.open` on one for a session of our own."""
+"""Replay of recordings: `inspector.serve` for any client; `inspector.open` on one for our own session."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Live(NamedTuple):
     upstream: Upstream
     """Connects to it."""
     journal: Callable[[], Journal]
-    """Makes the recording of such a connection."""
+    """Creates the recording of such a connection."""
 
 
 def _live_options(live: Live | None) -> dict[str, Any]:
@@ -46,10 +46,10 @@ def _live_options(live: Live | None) -> dict[str, Any]:
 
 
 class MockServer:
-    """A recording that is served over Streamable HTTP on this machine, while it is entered with `async with`."""
+    """A recording that is served over Streamable HTTP on this machine, inside `async with`."""
 
     def __init__(self, path: Path, options: MockOptions, host: str, port: int, live: Live | None = None) -> None:
-        """Made by `inspector.serve`."""
+        """Created by `inspector.serve`."""
         self._live = live
         self._hosting = AsyncExitStack()
         self.path = path
@@ -61,7 +61,7 @@ class MockServer:
         self._report: MockReport | None = None
 
     async def __aenter__(self) -> Self:
-        """Read the recording and listen. Raises `RecordingError`, or `UsageError` where nothing can listen there."""
+        """Read the recording and listen. Raises `RecordingError`, or `UsageError` if the port cannot be used."""
         self._journal = Journal.open(self.path)
         need_asyncio()
         mock = self._mock = Mock(self._journal, self._options, **_live_options(self._live))
@@ -80,7 +80,7 @@ class MockServer:
         await self.close()
 
     async def close(self) -> None:
-        """Stop serving. Idempotent; the report stays."""
+        """Stop serving. Idempotent; the report stays available."""
         if self._end is not None:
             await self._end.close()
         if self._mock is not None:
@@ -93,14 +93,16 @@ class MockServer:
 
     @property
     def url(self) -> str:
-        """Where clients reach it."""
+        """The URL for clients."""
         if self._end is None:
             raise UsageError("The recording is not served.", hint="Use it with `async with`.")
         return self._end.url
 
     @property
     def command(self) -> list[str]:
-        """A command that serves the same over stdio, for clients that start their servers. It needs no `async with`."""
+        """Return a command that serves the same over stdio, for clients that start their servers. Needs no `async
+        with`.
+        """
         options = self._options
         words = [sys.executable, "-m", "inspector", "serve", str(self.path), "--match", options.match]
         words += ["--on-miss", options.on_miss, "--no-record", "--quiet"]
@@ -108,7 +110,7 @@ class MockServer:
 
     @property
     def report(self) -> MockReport:
-        """What has been asked so far: `requests`, `counts`, `missed`, `never_asked`."""
+        """The requests so far: `requests`, `counts`, `missed`, `never_asked`."""
         if self._mock is None:
             raise UsageError("The recording is not served.", hint="Use it with `async with`.")
         return self._report or self._mock.report()
@@ -123,16 +125,16 @@ def serve(
     on_miss: Literal["error", "last"] = "error",
     pace: float | None = None,
 ) -> MockServer:
-    """A server that answers from a recording, to be used with `async with`; its `url` is what clients connect to.
+    """Return a server that answers from a recording, for use with `async with`; clients connect to its `url`.
 
-    `match`: what finds the recorded request (docs/serve.md); `on_miss`: what is answered where none is found; `pace`:
-    1.0 is as recorded, None as fast as it goes; `port` 0 is any that is free.
+    `match`: how a recorded request is found (docs/serve.md); `on_miss`: the response if none is found; `pace`: 1.0 is
+    as recorded, None as fast as possible; `port` 0 selects a free port.
     """
     return MockServer(Path(path), MockOptions(match=match, on_miss=on_miss, speed=pace), host, port)
 
 
 class ReplayedSession(Session):
-    """A session whose server is a recording, in this process. Nothing is started, and nothing is asked of anybody."""
+    """A session whose server is a recording, in this process. Starts no process and sends nothing."""
 
     def __init__(
         self,
@@ -145,7 +147,7 @@ class ReplayedSession(Session):
         match: Match = "params",
         live: Live | None = None,
     ) -> None:
-        """Made by `inspector.open`. `live` is asked what is not in the recording."""
+        """Created by `inspector.open`. `live` receives the requests that are not in the recording."""
         super().__init__(
             RecordingTarget(path), options, record=record, sampling=sampling, elicitation=elicitation,
             connect=self._attach,
@@ -160,7 +162,7 @@ class ReplayedSession(Session):
         self.mock: Mock
 
     async def connect(self) -> Self:
-        """Read the recording, and open it as what it was opened. Raises `RecordingError` where nothing can answer."""
+        """Open the recording as its recorded target. Raises `RecordingError` if nothing in it can answer."""
         journal = self._journal = Journal.open(self._path)
         try:
             options = MockOptions(match=self._match, on_miss="error" if self.live is None else "passthrough")
@@ -186,11 +188,11 @@ class ReplayedSession(Session):
 
     @property
     def report(self) -> MockReport:
-        """What has been asked, and what of it was not in the recording."""
+        """The requests, and those that were not in the recording."""
         return self._report if self._report is not None else self.mock.report()
 
     async def close(self) -> None:
-        """End the session. Idempotent."""
+        """Close the session. Idempotent."""
         await super().close()
         if self._journal is not None:
             journal, self._journal = self._journal, None
@@ -214,14 +216,14 @@ class _Pipe(MemoryTransport):
         self._handler.received(Arrived.read(data), _PipeReply(self, reply))
 
     async def close(self) -> None:
-        """Stop the mock's work for this connection. Idempotent."""
+        """Stop the mock server's work for this connection. Idempotent."""
         if not self._closed:
             await super().close()
             await self._handler.close(gone=True)
 
 
 class _PipeClient:
-    """The session, as the mock sees it."""
+    """The session as the mock server sees it."""
 
     transport: Literal["stdio", "http"] = "stdio"
     session = ""
@@ -241,7 +243,7 @@ class _PipeClient:
 
 
 class _PipeReply:
-    """Where the mock's answer to one message goes."""
+    """Receives the mock server's response to one message."""
 
     channel = channels.STDIO
     open = True

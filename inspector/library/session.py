@@ -1,4 +1,4 @@
-"""A session for programs: what `inspector.open` gives. It stands on the same engine as the interface and the verbs."""
+"""A session for programs, returned by `inspector.open`. It uses the same engine as the interface and the commands."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ A = TypeVar("A", bound=Answer)
 class Session:
     """One connection to one server. Use it with `async with`, or `connect` it and `close` it.
 
-    Whatever fails raises an `InspectorError`: `ConnectionProblem` and those under it where the connection could not be
-    made, broke or timed out, `ServerError` where the server answered with an error, `NotOffered` where it does not
-    declare what is wanted. A request is given up, and the server told so, when the task that awaits it is cancelled.
+    Every failure raises an `InspectorError`: `ConnectionProblem` and its subclasses if the connection failed, broke or
+    timed out, `ServerError` if the server responded with an error, `NotOffered` if it does not declare the capability.
+    Cancelling the awaiting task cancels the request, and notifies the server.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Session:
         elicitation: ElicitationCallback | None = None,
         connect: Callable[..., Any] = transport_for,
     ) -> None:
-        """Made by `inspector.open`. `record` True: in the folder where Inspector keeps recordings."""
+        """Created by `inspector.open`. `record` True: in the folder where Inspector keeps recordings."""
         self._target = target
         self._options = options
         self._record = record
@@ -75,25 +75,25 @@ class Session:
     # Opening and closing
 
     async def connect(self) -> Self:
-        """Start or reach the server and agree on a revision. Raises what went wrong."""
+        """Start or reach the server and negotiate a revision. Raises the failure."""
         from inspector.library.recordings import Recording
 
         need_asyncio()
         if self._engine is not None:
-            raise SessionLost("A session is connected once.", hint="Open another one with inspector.open(…).")
+            raise SessionLost("A session can be connected only once.", hint="Open another one with inspector.open(…).")
         journal = new_journal(
             self._target,
             settings=Settings(),
             record=self._record if isinstance(self._record, Path) else None,
             keep=self._record is True,
         )
-        journal.exact_frames = True  # A program works with the answers; what it shows of them is its own.
+        journal.exact_frames = True  # A program uses the exact responses and escapes them itself when it shows them.
         self._recording = Recording(journal)
         session = self._engine = engine.Session(self._target, journal, self._options, connect=self._connect)
         record_note = session.inbox.on_note
 
         def warn(text: str, question: Question) -> None:
-            """An answer that the program gave may not be as it meant: the recording says so, and Python's warnings."""
+            """Warn about a doubtful answer of the program, in the recording and as a Python warning."""
             if record_note is not None:
                 record_note(text, question)
             warnings.warn(text, UserWarning, stacklevel=2)
@@ -111,7 +111,7 @@ class Session:
         return self
 
     async def close(self) -> None:
-        """End the session, and the server where it is a command. Idempotent; the recording can still be read."""
+        """Close the session, and stop the server if it is a command. Idempotent; the recording stays readable."""
         if self._engine is not None:
             await self._answering.close()
             await self._engine.close()
@@ -131,21 +131,21 @@ class Session:
 
     @property
     def engine(self) -> engine.Session:
-        """The session that does the work: everything there is, but no promise that it stays as it is."""
+        """The session of the engine: complete, but without a promise of stability."""
         if self._engine is None:
             raise SessionLost("The session is not connected.", hint="Use it with `async with`, or await connect().")
         return self._engine
 
-    # What is known
+    # State
 
     @property
     def server(self) -> Server:
-        """Who the server is: `name`, `version`, `revision`, `era`, `capabilities`, `instructions`, `can("tools")`."""
+        """The server: `name`, `version`, `revision`, `era`, `capabilities`, `instructions`, `can("tools")`."""
         return self.engine.server
 
     @property
     def recording(self) -> Recording:
-        """Everything that has crossed the wire so far; also when the session is over."""
+        """Everything that has crossed the wire so far; also after the session."""
         if self._recording is None:
             raise SessionLost("The session is not connected.", hint="Use it with `async with`, or await connect().")
         return self._recording
@@ -153,19 +153,19 @@ class Session:
     # Lists
 
     async def tools(self) -> list[Tool]:
-        """All pages of `tools/list`."""
+        """Return all pages of `tools/list`."""
         return await self._list("tools", Tool)
 
     async def resources(self) -> list[Resource]:
-        """All pages of `resources/list`."""
+        """Return all pages of `resources/list`."""
         return await self._list("resources", Resource)
 
     async def templates(self) -> list[ResourceTemplate]:
-        """All pages of `resources/templates/list`."""
+        """Return all pages of `resources/templates/list`."""
         return await self._list("templates", ResourceTemplate)
 
     async def prompts(self) -> list[Prompt]:
-        """All pages of `prompts/list`."""
+        """Return all pages of `prompts/list`."""
         return await self._list("prompts", Prompt)
 
     async def _list(self, name: ListName, view: Callable[[Any], V]) -> list[V]:
@@ -186,32 +186,33 @@ class Session:
         timeout: float | None = None,
         as_task: bool = False,
     ) -> ToolResult:
-        """`tools/call`. A tool that fails gives a result with `is_error`; see `ToolResult.raise_for_error`.
+        """Send `tools/call`. A failed tool returns a result with `is_error`; see `ToolResult.raise_for_error`.
 
-        `progress` is called with each progress notification, in order; `timeout` is in seconds without an answer or
-        progress. A tool that wants to be called as a task is, and waited for; `as_task` does so with one that may be.
+        `progress` is called with each progress notification, in order; `timeout` is in seconds without a response or
+        progress. A tool that requires a task is called as one and awaited; `as_task` does so for a tool that supports
+        it.
         """
         session = self.engine
-        # Which arguments are repeated in the HTTP header, and which tools are tasks, only the list says.
+        # Only the list says which arguments are repeated in HTTP headers, and which tools are tasks.
         if (session.driver.lists_before_calls or as_task) and not session.catalog["tools"].pages:
             await session.load("tools")
         call = session.call_tool(name, dict(arguments or {}), timeout=timeout, as_task=as_task)
         return await self._answer(call, ToolResult, progress)
 
     async def read_resource(self, uri: str) -> ResourceResult:
-        """`resources/read`."""
+        """Send `resources/read`."""
         return await self._answer(self.engine.read_resource(uri), ResourceResult)
 
     async def get_prompt(self, name: str, arguments: Mapping[str, str] | None = None) -> PromptResult:
-        """`prompts/get`. Arguments of prompts are texts."""
+        """Send `prompts/get`. Arguments of prompts are texts."""
         return await self._answer(self.engine.get_prompt(name, dict(arguments or {})), PromptResult)
 
     async def complete(
         self, ref: str, argument: str, value: str, context: Mapping[str, str] | None = None
     ) -> list[str]:
-        """`completion/complete`: the values offered for an argument of a prompt, or of a resource template.
+        """Send `completion/complete`: return the values for an argument of a prompt or a resource template.
 
-        `ref` is the prompt's name or the template's URI; `context` holds arguments that are chosen already.
+        `ref` is the prompt's name or the template's URI; `context` holds the arguments already chosen.
         """
         kind = {"type": "ref/resource", "uri": ref} if "://" in ref else {"type": "ref/prompt", "name": ref}
         return await self.engine.complete(kind, argument, value, dict(context or {}) or None)
@@ -224,7 +225,7 @@ class Session:
         progress: Callable[[Progress], object] | None = None,
         timeout: float | None = None,
     ) -> Any:
-        """Send any request and wait for its `result`, which is given as it came."""
+        """Send any request and return its `result` unmodified."""
         call = self.engine.start(
             method, None if params is None else dict(params), timeout=timeout, progress=progress is not None
         )
@@ -235,7 +236,7 @@ class Session:
         self.engine.notify(method, None if params is None else dict(params))
 
     async def ping(self) -> float:
-        """Seconds that a `ping` takes. Raises `NotOffered` in revisions that have none."""
+        """Return the seconds of a `ping`. Raises `NotOffered` in revisions without it."""
         return await self.engine.ping()
 
     async def _answer(self, call: Call, kind: type[A], progress: Callable[[Progress], object] | None = None) -> A:
@@ -245,7 +246,7 @@ class Session:
         return kind(result, n=call.answer_n, seconds=call.elapsed, name=call.name)
 
     async def _attend(self, call: Call, progress: Callable[[Progress], object] | None) -> None:
-        """Wait for the end of a call and tell its progress. What a callback raises ends the call and is raised here."""
+        """Wait for the end of a call and report its progress. A callback's exception cancels the call and is raised."""
         following = Following(self.engine, call)
         try:
             while True:
@@ -258,38 +259,38 @@ class Session:
                     return
                 await self._news.wait()
         finally:
-            call.cancel("the caller went away")  # No effect on one that is over.
+            call.cancel("the caller stopped waiting")  # No effect on a call that has ended.
 
-    # What the server tells by itself
+    # Server notifications
 
     def notifications(self, *methods: str) -> Notifications:
-        """The server's notifications from now on, as an asynchronous iterator; with `methods` only those.
+        """Return the server's notifications from now on, as an asynchronous iterator; with `methods` only those.
 
-        Nothing is lost between two turns of the loop: they are read from the recording. The iterator ends when the
-        session is closed, and raises the reason where the connection is lost.
+        Nothing is lost between two turns of the event loop: they are read from the recording. The iterator ends when
+        the session is closed, and raises the reason if the connection is lost.
         """
         return Notifications(self._news, self.engine, frozenset(methods))
 
     async def listen(self) -> None:
-        """Ask to be told when a list changes, where that has to be asked for (revision 2026-07-28)."""
+        """Subscribe to list changes, where a subscription is needed (revision 2026-07-28)."""
         await self.engine.listen()
 
     async def subscribe(self, uri: str) -> None:
-        """Ask to be told when a resource changes: `notifications/resources/updated`."""
+        """Subscribe to changes of a resource: `notifications/resources/updated`."""
         await self.engine.subscribe(uri)
 
     async def unsubscribe(self, uri: str) -> None:
-        """Ask no longer to be told."""
+        """Unsubscribe from changes of a resource."""
         await self.engine.unsubscribe(uri)
 
     async def set_log_level(self, level: str) -> None:
-        """Have log messages from this level on (`debug` … `emergency`): `notifications/message`."""
+        """Request log messages of at least this level (`debug` … `emergency`): `notifications/message`."""
         await self.engine.set_log_level(level)
 
     # Tasks
 
     async def tasks(self) -> list[Task]:
-        """The tasks that are known, newest last: those of this session, and what `tasks/list` names where it exists."""
+        """Return the known tasks, newest last: those of this session, and those of `tasks/list` where it exists."""
         tasks = self.engine.tasks
         if not tasks.offered:
             raise NotOffered("The server does not offer tasks.")
@@ -298,25 +299,25 @@ class Session:
         return list(tasks.items.values())
 
     def cancel_task(self, task: Task) -> None:
-        """Ask the server to cancel a task; the call that waits for it ends when the server says so."""
+        """Request the cancellation of a task; its call ends when the server confirms it."""
         self.engine.cancel_task(task)
 
 
 def need_asyncio() -> None:
-    """Raise `UsageError` if no loop of asyncio runs here: under trio, or outside of any."""
+    """Raise `UsageError` unless an asyncio event loop is running: not under trio, and not without a loop."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        found = "trio runs here" if "trio" in sys.modules else "no loop of asyncio runs here"
+        found = "trio is running" if "trio" in sys.modules else "no asyncio event loop is running"
         raise UsageError(
-            f"A session needs asyncio, and {found}.",
+            f"A session needs asyncio, but {found}.",
             hint="Run the code on asyncio, or use `with inspector.open_sync(…)`, which needs no loop.",
         ) from None
 
 
 @asynccontextmanager
 async def running(target: Target) -> AsyncIterator[None]:
-    """Have the app run that a target is, if it is one in this process; it ends with `async with`."""
+    """Run the target's app, if it is one in this process, inside `async with`."""
     app = _app(target)
     if app is None:
         yield
@@ -333,5 +334,5 @@ def _app(target: Target) -> App | None:
 
 
 def parts(session: Session) -> tuple[Target, Options]:
-    """What a session would connect to, and how: for who does something else with it."""
+    """Return a session's target and options, for other uses than connecting."""
     return session._target, session._options

@@ -1,7 +1,7 @@
 """Sessions without `await`, for scripts and notebooks: `inspector.open_sync`.
 
-Each session has an event loop in a thread of its own, so it also works where the caller's thread runs one already, as
-in Jupyter. The thread ends with the session: at the end of `with`, when the session is collected, or at exit.
+Each session has an event loop in its own thread, so it also works if the caller's thread runs one, as in Jupyter. The
+thread ends with the session: at the end of `with`, when the session is garbage-collected, or at exit.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ T = TypeVar("T")
 P = ParamSpec("P")
 
 CANCEL_SECONDS = 5.0
-"""Seconds for a call that was interrupted to end; the caller goes on after that."""
+"""Seconds for an interrupted call to end; the caller continues after that."""
 
 
 class LoopThread:
@@ -64,7 +64,7 @@ class LoopThread:
         return threading.current_thread() is self._thread
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine in the loop and wait for it. An interrupt, such as Ctrl-C, cancels it first."""
+        """Run a coroutine in the loop and wait for it. An interrupt, such as Ctrl-C, cancels it."""
         if self.is_current or not self.is_alive:
             work.close()
             if self.is_current:
@@ -73,7 +73,7 @@ class LoopThread:
                     hint="Open a second session in the callback, or use inspector.open with asynchronous callbacks.",
                 )
             raise SessionLost("The session was closed.")
-        # An interrupt may come at any moment, also before the loop's future is in our hands.
+        # An interrupt may come at any moment, even before we hold the loop's future.
         ended, interrupted = threading.Event(), threading.Event()
         begun: list[asyncio.Task[Any]] = []
 
@@ -105,14 +105,14 @@ class LoopThread:
             raise
 
     def stop(self) -> None:
-        """End the loop and the thread. Idempotent."""
+        """Stop the loop and the thread. Idempotent."""
         if self.is_alive:
             self._loop.call_soon_threadsafe(self._stopped.set)
             if not self.is_current:
                 self._thread.join(CANCEL_SECONDS)
 
     def finish(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Run the last coroutine, then `stop`. Any thread may call it, this one too."""
+        """Run the last coroutine, then `stop`. May be called from any thread, including this one."""
         if not self.is_alive:
             return
         if self.is_current:
@@ -126,13 +126,13 @@ class LoopThread:
 
 
 class SyncSession:
-    """One connection to one server, as `Session`, but every method waits. Use it with `with`.
+    """One connection to one server, as `Session`, but every method blocks. Use it with `with`.
 
-    Callbacks (`sampling`, `elicit`, `progress`) run in the session's thread. Ctrl-C cancels the call that waits.
+    Callbacks (`sampling`, `elicit`, `progress`) run in the session's thread. Ctrl-C cancels the blocking call.
     """
 
     def __init__(self, session: Session) -> None:
-        """Made by `inspector.open_sync`."""
+        """Created by `inspector.open_sync`."""
         self._session = session
         self._thread: LoopThread | None = None
         self._finalize: weakref.finalize[Any, Any] | None = None
@@ -143,9 +143,11 @@ class SyncSession:
     # Opening and closing
 
     def connect(self) -> Self:
-        """Start or reach the server and agree on a revision. Raises what went wrong."""
+        """Start or reach the server and negotiate a revision. Raises the failure."""
         if self._thread is not None:
-            raise SessionLost("A session is connected once.", hint="Open another one with inspector.open_sync(…).")
+            raise SessionLost(
+                "A session can be connected only once.", hint="Open another one with inspector.open_sync(…)."
+            )
         thread = self._thread = LoopThread()
         self._finalize = weakref.finalize(self, thread.finish, self._session.close)
         try:
@@ -156,7 +158,7 @@ class SyncSession:
         return self
 
     def close(self) -> None:
-        """End the session, its thread, and the server where it is a command. Idempotent."""
+        """Close the session and its thread, and stop the server if it is a command. Idempotent."""
         if self._finalize is not None:
             self._finalize()
 
@@ -179,7 +181,7 @@ class SyncSession:
         return self._thread.run(work)
 
     def _next(self, found: Notifications) -> Notification:
-        """The next notification. After the end of the session those that had come before, which needs no waiting."""
+        """Return the next notification. After the session's end, return those that had arrived, without waiting."""
         if self._thread is None or self._thread.is_alive:
             return self._run(found.__anext__())
         try:
@@ -189,41 +191,41 @@ class SyncSession:
         raise StopAsyncIteration
 
     def _do(self, action: Callable[[], T]) -> T:
-        """Something that does not wait, in the session's thread."""
+        """Run a non-blocking action in the session's thread."""
 
         async def work() -> T:
             return action()
 
         return self._run(work())
 
-    # What is known
+    # State
 
     @property
     def server(self) -> Server:
-        """Who the server is: `name`, `version`, `revision`, `era`, `capabilities`, `instructions`, `can("tools")`."""
+        """The server: `name`, `version`, `revision`, `era`, `capabilities`, `instructions`, `can("tools")`."""
         return self._session.server
 
     @property
     def recording(self) -> Recording:
-        """Everything that has crossed the wire so far; also when the session is over."""
+        """Everything that has crossed the wire so far; also after the session."""
         return self._session.recording
 
     # Lists
 
     def tools(self) -> list[Tool]:
-        """All pages of `tools/list`."""
+        """Return all pages of `tools/list`."""
         return self._run(self._session.tools())
 
     def resources(self) -> list[Resource]:
-        """All pages of `resources/list`."""
+        """Return all pages of `resources/list`."""
         return self._run(self._session.resources())
 
     def templates(self) -> list[ResourceTemplate]:
-        """All pages of `resources/templates/list`."""
+        """Return all pages of `resources/templates/list`."""
         return self._run(self._session.templates())
 
     def prompts(self) -> list[Prompt]:
-        """All pages of `prompts/list`."""
+        """Return all pages of `prompts/list`."""
         return self._run(self._session.prompts())
 
     # Requests
@@ -237,19 +239,19 @@ class SyncSession:
         timeout: float | None = None,
         as_task: bool = False,
     ) -> ToolResult:
-        """`tools/call`; see `Session.call_tool`."""
+        """Send `tools/call`; see `Session.call_tool`."""
         return self._run(self._session.call_tool(name, arguments, progress=progress, timeout=timeout, as_task=as_task))
 
     def read_resource(self, uri: str) -> ResourceResult:
-        """`resources/read`."""
+        """Send `resources/read`."""
         return self._run(self._session.read_resource(uri))
 
     def get_prompt(self, name: str, arguments: Mapping[str, str] | None = None) -> PromptResult:
-        """`prompts/get`. Arguments of prompts are texts."""
+        """Send `prompts/get`. Arguments of prompts are texts."""
         return self._run(self._session.get_prompt(name, arguments))
 
     def complete(self, ref: str, argument: str, value: str, context: Mapping[str, str] | None = None) -> list[str]:
-        """`completion/complete`; see `Session.complete`."""
+        """Send `completion/complete`; see `Session.complete`."""
         return self._run(self._session.complete(ref, argument, value, context))
 
     def request(
@@ -260,7 +262,7 @@ class SyncSession:
         progress: Callable[[Progress], object] | None = None,
         timeout: float | None = None,
     ) -> Any:
-        """Send any request and wait for its `result`, which is given as it came."""
+        """Send any request and return its `result` unmodified."""
         return self._run(self._session.request(method, params, progress=progress, timeout=timeout))
 
     def notify(self, method: str, params: Mapping[str, Any] | None = None) -> None:
@@ -268,39 +270,39 @@ class SyncSession:
         self._do(lambda: self._session.notify(method, params))
 
     def ping(self) -> float:
-        """Seconds that a `ping` takes. Raises `NotOffered` in revisions that have none."""
+        """Return the seconds of a `ping`. Raises `NotOffered` in revisions without it."""
         return self._run(self._session.ping())
 
     # Notifications
 
     def notifications(self, *methods: str) -> SyncNotifications:
-        """The server's notifications from now on, as an iterator that waits; with `methods` only those."""
+        """Return the server's notifications from now on, as a blocking iterator; with `methods` only those."""
         return SyncNotifications(self, self._do(lambda: self._session.notifications(*methods)))
 
     def listen(self) -> None:
-        """Ask to be told when a list changes, where that has to be asked for (revision 2026-07-28)."""
+        """Subscribe to list changes, where a subscription is needed (revision 2026-07-28)."""
         self._run(self._session.listen())
 
     def subscribe(self, uri: str) -> None:
-        """Ask to be told when a resource changes: `notifications/resources/updated`."""
+        """Subscribe to changes of a resource: `notifications/resources/updated`."""
         self._run(self._session.subscribe(uri))
 
     def unsubscribe(self, uri: str) -> None:
-        """Ask no longer to be told."""
+        """Unsubscribe from changes of a resource."""
         self._run(self._session.unsubscribe(uri))
 
     def set_log_level(self, level: str) -> None:
-        """Have log messages from this level on (`debug` … `emergency`): `notifications/message`."""
+        """Request log messages of at least this level (`debug` … `emergency`): `notifications/message`."""
         self._run(self._session.set_log_level(level))
 
     # Tasks
 
     def tasks(self) -> list[Task]:
-        """The tasks that are known, newest last."""
+        """Return the known tasks, newest last."""
         return self._run(self._session.tasks())
 
     def cancel_task(self, task: Task) -> None:
-        """Ask the server to cancel a task; the call that waits for it ends when the server says so."""
+        """Request the cancellation of a task; its call ends when the server confirms it."""
         self._do(lambda: self._session.cancel_task(task))
 
 
@@ -328,5 +330,5 @@ def _as(_signature: Callable[P, Session]) -> Callable[[Callable[..., SyncSession
 
 @_as(open_session)
 def open_sync(*args: Any, **options: Any) -> SyncSession:
-    """A session with `target`, to be used with `with`. Parameters and errors are those of `inspector.open`."""
+    """Return a session with `target`, for use with `with`. Parameters and errors are those of `inspector.open`."""
     return SyncSession(open_session(*args, **options))

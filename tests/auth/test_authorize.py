@@ -586,10 +586,10 @@ def test_why_a_person_is_needed_is_said() -> None:
 
     state = authorization()
     assert why(state, Refused()) == ""
-    assert why(state, insufficient("mcp:write")) == "A person has to grant the scopes “mcp:write”"
+    assert why(state, insufficient("mcp:write")) == "A person must grant the scopes “mcp:write”"
     again = authorization()
     again.grant = grant()
-    assert "no more: a person has to log in again" in why(again, Refused())
+    assert "not valid any more: a person must log in again" in why(again, Refused())
 
 
 def test_a_client_whose_secret_has_ended_is_registered_anew() -> None:

@@ -219,7 +219,7 @@ async def test_a_taken_port_is_another_one_or_an_error() -> None:
         assert second is not None
         assert second.redirect_uri != first.redirect_uri
         await second.close()
-        with pytest.raises(AuthorizationNeeded, match="nothing can listen"):
+        with pytest.raises(AuthorizationNeeded, match="Cannot listen"):
             await browser.listen(first.redirect_uri, fixed=True)
     finally:
         await first.close()
@@ -289,7 +289,7 @@ def test_without_a_screen_there_is_no_browser(monkeypatch: pytest.MonkeyPatch, t
     opener.write_text("")
     opener.chmod(0o755)
     assert browser.browser_commands({"PATH": str(tmp_path)}) == []
-    assert "$BROWSER names none" in browser.launch(URL, {"PATH": str(tmp_path)})
+    assert "No browser was found" in browser.launch(URL, {"PATH": str(tmp_path)})
     assert browser.browser_commands({"PATH": str(tmp_path), "DISPLAY": ":0"}) == [[str(opener)]]
     with_own = {"PATH": str(tmp_path), "DISPLAY": ":0", "BROWSER": "lynx %s"}
     assert browser.browser_commands(with_own) == [["lynx", "%s"], [str(opener)]]

@@ -40,25 +40,25 @@ def state_of(url: str) -> str:
     [
         (lambda url: f"{REDIRECT}?code=c", "no “state”"),
         (lambda url: f"{REDIRECT}?code=c&state=", "no “state”"),
-        (lambda url: f"{REDIRECT}?code=c&state=wrong", "another “state”"),
-        (lambda url: f"{REDIRECT}?code=c&state=%00%ff", "another “state”"),
-        (lambda url: f"{REDIRECT}?code=c&state={state_of(url)[:-1]}", "another “state”"),
-        (lambda url: callback(url, code="c") + "&state=" + state_of(url), "“state” twice"),
-        (lambda url: callback(url, code="c") + "&code=d", "“code” twice"),
-        (lambda url: callback(url, code="c", iss=ISSUER) + "&iss=https%3A%2F%2Fevil", "“iss” twice"),
-        (lambda url: callback(url, error="x") + "&error=y", "“error” twice"),
-        (lambda url: callback(url), "without a code"),
-        (lambda url: callback(url, code=""), "without a code"),
-        (lambda url: callback(url, code="c").replace("127.0.0.1", "evil.example"), "another address"),
-        (lambda url: callback(url, code="c").replace("43210", "43211"), "another address"),
-        (lambda url: callback(url, code="c").replace("/callback", "/other"), "another address"),
-        (lambda url: callback(url, code="c").replace("http:", "https:"), "another address"),
-        (lambda url: callback(url, code="c").replace("?", "#"), "another address"),
-        (lambda url: "", "another address"),
-        (lambda url: "the code is 17", "another address"),
-        (lambda url: "http://[", "cannot be read"),
+        (lambda url: f"{REDIRECT}?code=c&state=wrong", "a “state” of another login"),
+        (lambda url: f"{REDIRECT}?code=c&state=%00%ff", "a “state” of another login"),
+        (lambda url: f"{REDIRECT}?code=c&state={state_of(url)[:-1]}", "a “state” of another login"),
+        (lambda url: callback(url, code="c") + "&state=" + state_of(url), "“state” more than once"),
+        (lambda url: callback(url, code="c") + "&code=d", "“code” more than once"),
+        (lambda url: callback(url, code="c", iss=ISSUER) + "&iss=https%3A%2F%2Fevil", "“iss” more than once"),
+        (lambda url: callback(url, error="x") + "&error=y", "“error” more than once"),
+        (lambda url: callback(url), "neither a code"),
+        (lambda url: callback(url, code=""), "neither a code"),
+        (lambda url: callback(url, code="c").replace("127.0.0.1", "evil.example"), "an address other than"),
+        (lambda url: callback(url, code="c").replace("43210", "43211"), "an address other than"),
+        (lambda url: callback(url, code="c").replace("/callback", "/other"), "an address other than"),
+        (lambda url: callback(url, code="c").replace("http:", "https:"), "an address other than"),
+        (lambda url: callback(url, code="c").replace("?", "#"), "an address other than"),
+        (lambda url: "", "an address other than"),
+        (lambda url: "the code is 17", "an address other than"),
+        (lambda url: "http://[", "not a valid URL"),
         (lambda url: callback(url, code="c" * 100_000), "characters"),
-        (lambda url: callback(url, code="c") + "&a=1" * 200, "cannot be read"),
+        (lambda url: callback(url, code="c") + "&a=1" * 200, "not a valid URL"),
     ],
 )
 def test_an_answer_that_is_not_ours_is_dropped(back: Callable[[str], str], says: str) -> None:
@@ -213,7 +213,7 @@ def test_without_pkce_nobody_is_sent_to_the_browser(methods: Any) -> None:
 
 
 def test_without_a_page_to_log_in_at_nobody_is_sent_there() -> None:
-    assert "no page" in refused(World({AS_PLACE: metadata(authorization_endpoint=...)})).message
+    assert "no login page" in refused(World({AS_PLACE: metadata(authorization_endpoint=...)})).message
 
 
 def test_a_request_that_no_browser_carries_is_not_made() -> None:

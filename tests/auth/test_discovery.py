@@ -150,7 +150,7 @@ def test_when_the_authorization_server_does_not_answer_the_reason_is_that() -> N
 def test_a_server_over_plain_http_gets_no_token() -> None:
     """C-AUTH-13."""
     world = World()
-    assert "not https" in refused(world, server="http://shop.example/mcp").message
+    assert "neither https" in refused(world, server="http://shop.example/mcp").message
     assert world.fetched == []
 
 

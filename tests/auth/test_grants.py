@@ -104,11 +104,11 @@ def test_each_assertion_has_an_id_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("options", "offered", "says"),
     [
-        ({"client_key": "nonsense"}, ..., "no private key"),
-        ({"client_key": EC.as_pem(private=False).decode()}, ..., "no private key"),
-        ({"client_key": ECKey.generate_key("P-384").as_pem(private=True).decode()}, ..., "no private key"),
+        ({"client_key": "nonsense"}, ..., "not a PEM private key"),
+        ({"client_key": EC.as_pem(private=False).decode()}, ..., "not a PEM private key"),
+        ({"client_key": ECKey.generate_key("P-384").as_pem(private=True).decode()}, ..., "not a PEM private key"),
         ({"client_key": EC_PEM, "client_key_alg": "RS256"}, ..., "cannot sign with RS256"),
-        ({"client_key": EC_PEM}, ["RS256"], "does not take signatures with ES256"),
+        ({"client_key": EC_PEM}, ["RS256"], "does not accept ES256 signatures"),
         ({}, ..., "secret or key"),
         ({"client_id": "", "client_secret": "x"}, ..., "needs a client"),
     ],
@@ -196,7 +196,7 @@ def test_the_identity_provider_is_found_by_its_metadata() -> None:
         ((400, {"error": "invalid_grant", "error_description": "policy\x1b[2J"}), {}, "invalid_grant"),
         (ID_JAG | {"issued_token_type": "urn:ietf:params:oauth:token-type:access_token"}, {}, "issued_token_type"),
         (ID_JAG | {"access_token": ""}, {}, "access_token"),
-        (ID_JAG, {"idp_token_endpoint": "http://idp.example/token"}, "not https"),
+        (ID_JAG, {"idp_token_endpoint": "http://idp.example/token"}, "neither https"),
         (ID_JAG, {"idp_id_token": "", "grant": "enterprise"}, "id token"),
         (ID_JAG, {"client_id": ""}, "needs a client"),
     ],
@@ -225,7 +225,7 @@ def test_what_a_grant_needs_and_nobody_gave_is_named_with_its_option(options: di
     world = World()
     hint = refused(world, **options).hint
     assert hint == world.failed.fix
-    assert hint.command_line == f"Give it with {flag}."
+    assert hint.command_line == f"Set it with {flag}."
     assert TOKEN not in world.fetched
 
 
@@ -403,7 +403,7 @@ def test_each_server_has_its_own_nonce() -> None:
     sent = state.fields("POST", SERVER)
     assert proof_of(sent)[1]["nonce"] == "of-the-server"
     assert len(world.visits) == 1
-    with pytest.raises(AuthorizationNeeded, match="very nonce"):
+    with pytest.raises(AuthorizationNeeded, match="the nonce it sent"):
         world.run(state.answer(again, sent))
 
 

@@ -128,10 +128,10 @@ def test_of_several_keyrings_the_first_is_used(
 @pytest.mark.parametrize(
     ("backend", "why"),
     [
-        (keyring.backends.fail.Keyring(), "There is no keyring to keep tokens in, so"),
-        (keyring.backends.null.Keyring(), "The keyring does not keep tokens (it does not give back what it was given), so"),
-        (Short(), "The keyring does not keep tokens (it does not give back what it was given), so"),
-        *((Failing(error), "The keyring does not keep tokens (") for error in ERRORS),
+        (keyring.backends.fail.Keyring(), "No keyring was found. Tokens"),
+        (keyring.backends.null.Keyring(), "The keyring does not store tokens (it does not return the value that was stored). Tokens"),
+        (Short(), "The keyring does not store tokens (it does not return the value that was stored). Tokens"),
+        *((Failing(error), "The keyring does not store tokens (") for error in ERRORS),
     ],
     ids=lambda value: f"{type(value).__name__}-{value.error!r}" if isinstance(value, Failing) else None,
 )  # fmt: skip

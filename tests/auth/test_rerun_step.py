@@ -45,7 +45,7 @@ def test_the_metadata_are_read_again_and_checked_as_ever(name: str) -> None:
     world.run(rerun_step.step(state(), name, KNOWN))
     assert fetched(world) == [("GET", AS_PLACE)]
     assert not world.told()[-1].ok
-    assert "nothing from it is used" in world.told()[-1].text
+    assert "It is ignored" in world.told()[-1].text
 
 
 def test_metadata_of_2025_03_26_are_read_again_as_of_then() -> None:
@@ -75,9 +75,9 @@ def test_a_token_is_renewed_at_once_where_it_can_be(name: str) -> None:
 @pytest.mark.parametrize(
     ("status", "challenge", "words"),
     [
-        (401, (("WWW-Authenticate", "Bearer"),), "401, with our kind of challenge"),
-        (401, (("WWW-Authenticate", "Basic"),), "401, without a challenge"),
-        (200, (), "200, so it wants no login"),
+        (401, (("WWW-Authenticate", "Bearer"),), "401, with a supported challenge"),
+        (401, (("WWW-Authenticate", "Basic"),), "401, without a supported challenge"),
+        (200, (), "200, so this request needs no login"),
     ],
 )
 def test_the_server_is_asked_again_without_a_token(status: int, challenge: Any, words: str) -> None:
@@ -111,7 +111,7 @@ def test_a_spent_code_is_never_sent_again(name: str) -> None:
 
 
 def test_no_client_is_registered_in_a_step_that_registered_none() -> None:
-    assert "No client is registered" in rerun_step.why_not("registration", Before(issuer=ISSUER), state())
+    assert "registered no client" in rerun_step.why_not("registration", Before(issuer=ISSUER), state())
 
 
 def test_what_nobody_answers_is_told_and_not_raised() -> None:

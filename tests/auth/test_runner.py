@@ -129,7 +129,7 @@ async def test_consent_can_be_given_in_advance() -> None:
 async def test_consent_in_advance_needs_nobody() -> None:
     opened = Opened()
     await runner(Nobody(), opener=opened, open_browser=True).run(login(opened))
-    with pytest.raises(AuthorizationNeeded, match=r"Tried: it .exit code 1.. There is no terminal"):
+    with pytest.raises(AuthorizationNeeded, match=r"Tried: it .exit code 1.. Without a terminal"):
         await runner(Nobody(), opener=Opened(works=False), open_browser=True).run(login())
 
 
@@ -171,13 +171,13 @@ class Strays(Opened):
 
 
 STRAYS = {
-    "code=evil&state=other": "has another “state” than ours",
+    "code=evil&state=other": "has a “state” of another login",
     "code=evil": "has no “state”",
     "error=access_denied": "has no “state”",
     "code=evil&state=": "has no “state”",
-    "code=evil&state=other&state=s": "has “state” twice",
-    "code=evil&code=other&state=s": "has “code” twice",
-    "&".join(f"code{n}=1" for n in range(200)) + "&code=1": "cannot be read",
+    "code=evil&state=other&state=s": "has “state” more than once",
+    "code=evil&code=other&state=s": "has “code” more than once",
+    "&".join(f"code{n}=1" for n in range(200)) + "&code=1": "not a valid URL",
 }
 
 
@@ -216,12 +216,12 @@ async def test_a_pasted_answer_to_another_request_is_refused_too() -> None:
     person.pasted = paste  # type: ignore[method-assign]
     _, came = await runner(person, opener=Opened(works=False)).run(login())
     assert came.endswith("?code=pasted&state=s")
-    assert any("another “state”" in said for said in person.said)
+    assert any("a “state” of another login" in said for said in person.said)
 
 
 async def test_nobody_is_a_reason_to_end_before_anything_is_registered() -> None:
     web = FakeWeb()
-    with pytest.raises(AuthorizationNeeded, match="nobody to ask") as caught:
+    with pytest.raises(AuthorizationNeeded, match="standard input is not a terminal") as caught:
         await runner(Nobody(), web=web).run(login())
     assert "inspector login" in caught.value.hint
     assert caught.value.exit_code == 3
@@ -346,7 +346,7 @@ async def test_a_turn_is_held_until_it_ends_or_the_flow_does(tmp_path: Path) -> 
 
 
 async def test_where_nobody_is_it_is_said_why_somebody_is_needed() -> None:
-    with pytest.raises(AuthorizationNeeded, match=r"^The login ended, and there is nobody to ask"):
+    with pytest.raises(AuthorizationNeeded, match=r"^The login ended, but standard input is not a terminal"):
         await runner(Nobody()).run(only(Listen(why="The login ended")))
 
 

@@ -74,7 +74,7 @@ def test_a_token_of_an_absurd_type_is_refused_by_its_name(changes: dict[str, Any
         ((200, {"error": None}), "error without a name"),
         ((500, b"oops"), "status 500"),
         ((200, b"<html>"), "HTML"),
-        ((200, b"access_token=form&token_type=bearer"), "something that is no JSON"),
+        ((200, b"access_token=form&token_type=bearer"), "a body that is not JSON"),
         ((200, b""), "empty body"),
         ((302, b""), "status 302"),
     ],

@@ -90,7 +90,7 @@ async def test_a_stream_without_the_answer_can_be_waited_for_and_left(serve: Ser
 def test_a_stream_without_the_answer_is_given_up_in_time(run: Run, serve: Serve, form: str) -> None:
     ran = run("call", "echo", "--timeout", "1", *serve("stream-holds", form))
     assert (ran.code, ran.out) == (4, "")
-    assert without_log(ran.err).startswith("error: No answer to tools/call echo within 1 s.\n")
+    assert without_log(ran.err).startswith("error: No response to tools/call echo within 1 s.\n")
 
 
 @pytest.mark.parametrize("name", ["html-page", "empty-body", "only-accepted"])

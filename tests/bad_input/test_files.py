@@ -62,7 +62,7 @@ def test_a_state_folder_that_cannot_be_written_is_said_and_does_not_stop_a_call(
     monkeypatch.setenv("INSPECTOR_STATE_HOME", str(in_its_place))
     ran = run("call", "echo", *serve("good"))
     assert (ran.code, ran.out) == (0, "hello\n")
-    assert ran.err.startswith(f"note: This session is not kept: The folder {in_its_place}")
+    assert ran.err.startswith(f"note: This session is not recorded: The folder {in_its_place}")
     assert in_its_place.read_text() == "not a folder"
     assert run("recordings").code == 0
 

@@ -140,4 +140,4 @@ async def test_a_body_without_end_can_be_cancelled(serve: Serve, recording: Path
 def test_silence_over_http(run: Run, serve: Serve, form: str) -> None:
     ran = run("tools", "--timeout", "0.3", *serve("silent", form, "--linger", "15", apart=True))
     assert (ran.code, ran.out) == (4, "")
-    assert "No answer to initialize within 0.3 s" in ran.err
+    assert "No response to initialize within 0.3 s" in ran.err

@@ -186,11 +186,11 @@ def test_the_profile_app_leaves_out_what_an_author_cannot_change() -> None:
 
 
 def test_a_run_without_any_session_does_not_pass() -> None:
-    visited = Visited("2025-11-25", "stdio", 1, 9, "No answer to initialize within 5 s.")
+    visited = Visited("2025-11-25", "stdio", 1, 9, "No response to initialize within 5 s.")
     run = Run("server.py", [result("A-01", "must", skipped("there is no session"))], [visited])
     report = Report(run)
     assert report.exit_code == 4
-    assert report.summary == "Nothing was checked: No answer to initialize within 5 s."
+    assert report.summary == "Nothing was checked: No response to initialize within 5 s."
     assert failures(document(report, "junit")) == 1
     assert json.loads(document(report, "sarif"))["runs"][0]["invocations"][0]["executionSuccessful"] is False
     assert "failing" in document(report, "badge")

@@ -59,16 +59,16 @@ PASSED_OVER = {
     "noise": "\x16\x03\x01\n\n",
 }  # fmt: skip
 WAITED_PAST = {
-    "another state": (came("code=evil&state=other"), "has another “state” than ours"),
+    "another state": (came("code=evil&state=other"), "has a “state” of another login"),
     "no state": (came("code=evil"), "has no “state”"),
-    "two states": (came("code=evil&state=STATE&state=other"), "has “state” twice"),
-    "two codes": (came("code=CODE&state=STATE&code=evil"), "has “code” twice"),
+    "two states": (came("code=evil&state=STATE&state=other"), "has “state” more than once"),
+    "two codes": (came("code=CODE&state=STATE&code=evil"), "has “code” more than once"),
     "an error without our state": (came("error=access_denied"), "has no “state”"),
 }
 REFUSED = {
-    "no code": (came("code=&state=STATE"), "without a code and without an error"),
+    "no code": (came("code=&state=STATE"), "neither a code nor an error"),
     "another issuer": (came("code=CODE&state=STATE&iss=https://evil.example"), "“https://evil.example”"),
-    "a denial": (came("error=access_denied&state=STATE"), "Access was denied"),
+    "a denial": (came("error=access_denied&state=STATE"), "The authorization server denied access"),
     "an error with markup": (
         came("error=server_error&state=STATE&error_description=%1b[2J%1b]0;x%07[bold]%3Cb%3E%0d%0a%E2%80%AEx"), "“server_error”: "
     ),
@@ -112,7 +112,7 @@ def test_what_belongs_to_another_login_is_waited_past(
     request, says = WAITED_PAST[name]
     code, err = log_in(run, careless, tmp_path, monkeypatch, request, GOOD)
     assert code == 0, err
-    assert f"The browser came back with an answer that {says}. It is not used" in err
+    assert f"The browser came back with a response that {says}. It is rejected" in err
     assert len(careless.secrets["verifier"]) == 1
     assert "evil" not in careless.secrets["code"]
 

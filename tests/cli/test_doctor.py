@@ -19,7 +19,7 @@ def test_a_command_that_is_none(run: Run) -> None:
     ran = run("doctor", "--json", "--", "no-such-server-here")
     assert ran.code == 4
     assert ran.json["outcome"] == "fails"
-    assert ran.json["cause"] == "The command “no-such-server-here” is nowhere on the PATH."
+    assert ran.json["cause"] == "The command “no-such-server-here” was not found on the PATH."
     assert [step["name"] for step in ran.json["steps"]] == ["folder", "command", "start"]
     assert Path(ran.json["recording"].replace("~", str(Path.home()))).is_file()
 
@@ -43,7 +43,7 @@ def test_a_recording_is_opened_and_described(run: Run, home: Path, demo: list[st
     assert run("info", "--record", "one.mcp.jsonl", *demo).code == 0
     ran = run("doctor", "one.mcp.jsonl")
     assert ran.code == 0
-    assert "can be opened; its connection was made." in ran.out
+    assert "can be opened; its connection succeeded." in ran.out
 
 
 def test_a_file_that_is_no_recording(run: Run, home: Path) -> None:
@@ -57,7 +57,7 @@ def test_a_report_for_an_issue_is_markdown_without_secrets(run: Run, home: Path)
         "doctor", "--paste", "--env", "API_TOKEN=very-secret-word", "--", "no-such-server", "--key=other-secret-word"
     )
     assert ran.code == 4
-    assert ran.out.startswith("**The command “no-such-server” is nowhere on the PATH.**\n")
+    assert ran.out.startswith("**The command “no-such-server” was not found on the PATH.**\n")
     assert ran.out.count("```") == 2
     assert "secret-word" not in ran.out
     assert str(home) not in ran.out

@@ -62,7 +62,7 @@ def test_events_are_chosen_by_number(run: Run, events: str, numbers: list[int]) 
         ([str(SESSION), "--to", "md", "-o", "/no/such/folder/x"], "cannot be written"),
         ([str(SESSION), "--to", "md", "-o", str(SESSION)], "is the recording itself"),
         (["/dev/null", "--to", "md"], "is no file"),
-        ([__file__, "--to", "md"], "is no recording"),
+        ([__file__, "--to", "md"], "is not a recording"),
     ],
 )
 def test_what_cannot_be_exported_is_said(run: Run, words: list[str], message: str) -> None:
@@ -93,7 +93,7 @@ def test_replay_needs_a_terminal_and_a_recording(run: Run) -> None:
     assert ran.code == 2
     assert "needs a terminal" in ran.err
     assert "inspector export" in ran.err
-    assert "is no recording" in run("replay", __file__).err
+    assert "is not a recording" in run("replay", __file__).err
 
 
 def test_every_session_is_listed_with_what_came_of_it(run: Run, script: Script) -> None:
@@ -145,7 +145,7 @@ def test_what_is_no_recording_is_listed_as_that(run: Run, home: Path) -> None:
     folder.mkdir()
     (folder / "a\x1b.mcp.jsonl").write_bytes(b"\0")
     ran = run("recordings")
-    assert "a␛.mcp.jsonl  is no recording" in ran.out
+    assert "a␛.mcp.jsonl  is not a recording" in ran.out
 
 
 def test_a_state_folder_that_cannot_be_written_is_a_note(run: Run, script: Script, home: Path) -> None:

@@ -162,7 +162,7 @@ def test_it_ends_when_its_time_is_over(run: Run, script: Script) -> None:
 @pytest.mark.parametrize(
     ("capabilities", "reply", "words"),
     [
-        ({"resources": {}}, {"result": {}}, "does not offer subscriptions"),
+        ({"resources": {}}, {"result": {}}, "does not offer resource subscriptions"),
         ({"resources": {"subscribe": True}}, {"error": {"code": -32602, "message": "which?"}}, "which?"),
     ],
 )
@@ -217,10 +217,10 @@ def test_a_subscription_that_the_server_ends_is_over(run: Run) -> None:
 def test_a_server_that_agrees_to_nothing_is_not_waited_for(run: Run) -> None:
     ran = run("listen", *modern(agrees=False))
     assert ran.code == 0
-    assert "does not agree to tell of toolsListChanged" in ran.err
+    assert "did not acknowledge to tell of toolsListChanged" in ran.err
     ran = run("listen", "--resource", "a:1", *modern(agrees=False))
     assert ran.code == 1
-    assert "does not agree" in ran.err
+    assert "did not acknowledge" in ran.err
 
 
 def test_a_modern_server_that_tells_nothing_is_not_listened_to(run: Run, script: Script) -> None:

@@ -124,7 +124,7 @@ def test_a_repeated_cursor_ends_the_list_with_a_note(run: Run, script: Script) -
     ran = run("tools", *server)
     assert ran.code == 0
     assert ran.out.count("echo") == 2
-    assert "same cursor a second time" in ran.err
+    assert "repeated a cursor" in ran.err
     assert run("tools", "--quiet", *server).err == ""
 
 

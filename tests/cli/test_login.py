@@ -211,7 +211,7 @@ def test_without_a_browser_the_address_is_shown_and_the_answer_pasted(server: st
     terminal.until(r"Waiting until \d\d:\d\d:\d\d\.")
     terminal.until("Ctrl-C ends the waiting")
     terminal.type("nonsense\n")
-    terminal.until("does not begin with")
+    terminal.until("does not start with")
     terminal.type(location_of(url) + "\n")
     terminal.until(f"Logged in to {re.escape(server)}")
     assert terminal.end() == 0

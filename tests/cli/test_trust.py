@@ -249,21 +249,21 @@ def test_plain_http_to_a_tls_port_names_the_right_url(run: Run, tls: Noting, evi
     assert f"use {at(tls, 'https')}" in ran.err
     evil.refuses = b"Client sent an HTTP request to an HTTPS server.\n"
     ran = run("info", at(evil))
-    assert "speaks TLS, and the URL says http" in ran.err
+    assert "uses TLS, but the URL says http" in ran.err
     assert f"hint: Use {at(evil, 'https')}" in ran.err
 
 
 def test_tls_to_a_plain_port_names_the_right_url(run: Run, evil: Noting) -> None:
     ran = run("info", at(evil, "https"))
     assert ran.code == 4
-    assert "does not speak TLS" in ran.err
+    assert "does not use TLS" in ran.err
     assert f"try {at(evil)}" in ran.err
 
 
 def test_the_doctor_warns_too(run: Run, tls: Noting) -> None:
     ran = run("doctor", "--no-verify", at(tls, "https"))
     assert "warning: The certificate of" in ran.err
-    assert "the certificate is self-signed, which is not looked at here" in ran.out
+    assert "the certificate is self-signed; it is not verified for this target" in ran.out
 
 
 # The terminal, and programs

@@ -167,7 +167,7 @@ def test_who_is_logged_in_until_they_are_not() -> None:
     assert login is not None
     assert (login.issuer, login.resource, login.scope, login.missing) == (ISSUER, SERVER, ("read",), ("write",))
     assert (login.ends - login.t, login.renewable, login.audience_fits) == (60_000_000, True, True)
-    journal.record_auth("revoke", True, "taken back")
+    journal.record_auth("revoke", True, "withdrawn")
     assert found(journal).logged_in() is None
 
 
@@ -175,7 +175,7 @@ def test_at_a_moment_of_a_recording_only_what_had_been_told_counts() -> None:
     journal = Journal.unnamed({})
     journal.record_auth("server", True, ISSUER, facts={"issuer": ISSUER})
     token(journal)
-    journal.record_auth("revoke", True, "taken back")
+    journal.record_auth("revoke", True, "withdrawn")
     told = found(journal)
     logged_in = {}
     for upto in (0, 1, 2, 3, None):

@@ -50,7 +50,7 @@ def test_a_run_of_no_step_of_ours_is_left_out() -> None:
 def test_a_token_that_could_not_be_renewed_is_why_the_next_login_began() -> None:
     journal, _ = login()
     journal.record_auth("refresh", False, "refused")
-    journal.record_auth("refresh", False, "forgotten: it all begins anew")
+    journal.record_auth("refresh", False, "deleted, and a new login starts")
     journal.record_auth("challenge", True, "401")
     journal.record_auth("resource", True, "1 of 1")
     shapes = [(step.name, step.outcome) for step in authorization_steps(journal)]

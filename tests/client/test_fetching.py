@@ -91,7 +91,7 @@ async def test_nobody_there_is_an_error() -> None:
         pass
     with pytest.raises(HttpError):
         await send(url)
-    with pytest.raises(HttpError, match="cannot be fetched"):
+    with pytest.raises(HttpError, match="Cannot fetch"):
         await send("ftp://127.0.0.1/")
 
 

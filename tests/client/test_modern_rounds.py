@@ -127,7 +127,7 @@ async def test_rounds_that_nobody_is_asked_for_end(connect, wanted, monkeypatch)
     monkeypatch.setattr("inspector.client.engine.modern.FIRST_PAUSE", 0.0)
     server = modern(x=again(wanted, rounds=1000))
     async with connect(server, era="modern", standing=Standing(elicitation="decline")) as session:
-        with pytest.raises(InputRefused, match="without an end"):
+        with pytest.raises(InputRefused, match="without a result"):
             await session.request("x")
         assert 5 <= len(server.asked("x")) <= 20
         assert session.phase == "ready"
@@ -147,19 +147,19 @@ async def test_rounds_by_hand_end_too(connect):
 @pytest.mark.parametrize(
     ("requests", "words"),
     [
-        ({"a": {"method": "no/such"}}, "no client answers"),
-        ({"a": {"method": "ping"}}, "no client answers"),
-        ({"a": None}, "no client answers"),
-        ({"a": {"method": {"b": 1}}}, "no client answers"),
-        ([form()], "no object"),
-        ("a", "no object"),
+        ({"a": {"method": "no/such"}}, "has the unknown method"),
+        ({"a": {"method": "ping"}}, "has the unknown method"),
+        ({"a": None}, "has the unknown method"),
+        ({"a": {"method": {"b": 1}}}, "has the unknown method"),
+        ([form()], "not an object"),
+        ("a", "not an object"),
         ({str(number): form() for number in range(1000)}, "at once"),
         ({"a": form(), "b": {"method": "sampling/createMessage", "params": {}}}, "was not declared"),
         (
             {"a": {"method": "elicitation/create", "params": {"mode": "url", "url": "https://e/"}}},
-            "mode of elicitation that was not declared",
+            "elicitation mode that was not declared",
         ),
-        ({"a": {"method": "elicitation/create", "params": {"mode": ["form"]}}}, "mode of elicitation"),
+        ({"a": {"method": "elicitation/create", "params": {"mode": ["form"]}}}, "elicitation mode"),
     ],
 )
 async def test_what_cannot_be_given_is_said_and_ends_the_call(connect, requests, words):

@@ -175,7 +175,7 @@ async def test_a_timeout_cancels_and_the_late_answer_is_kept_as_late(connect):
 
 @pytest.mark.parametrize(
     ("sent", "words"),
-    [(b'{"id":1,"res', "cannot be read"), (b'{"id":"1","result":{}}', 'asked: "1".'), (b"Hello", "cannot be read")],
+    [(b'{"id":1,"res', "cannot be read"), (b'{"id":"1","result":{}}', 'unknown id: "1".'), (b"Hello", "cannot be read")],
 )
 async def test_a_timeout_names_what_may_have_been_meant_as_the_answer(connect, sent, words):
     async with connect(Server(x=lambda message, reply: reply(sent))) as session:
@@ -201,7 +201,7 @@ async def test_progress_restarts_the_clock_and_the_ceiling_ends_it(connect):
 
     async with connect(Server(tools__call=slow), max_timeout=0.3) as session:
         call = session.call_tool("x", timeout=0.1)
-        with pytest.raises(RequestTimeout, match="absolute limit"):
+        with pytest.raises(RequestTimeout, match="total limit"):
             await call.result()
         assert call.elapsed >= 0.3
         assert call.progress.count >= 4
@@ -371,7 +371,7 @@ async def test_a_page_limit(connect):
         assert len(session.catalog.tools) == 4
 
 
-@pytest.mark.parametrize(("cursor", "words"), [("same", "a second time"), (7, "no string"), ({"a": 1}, "no string")])
+@pytest.mark.parametrize(("cursor", "words"), [("same", "repeated a cursor"), (7, "not a string"), ({"a": 1}, "not a string")])
 async def test_a_bad_cursor_ends_the_list_with_a_finding(connect, cursor, words):
     """C-PAG-03."""
     async with connect(Server(tools__list={"tools": [{"name": "t"}], "nextCursor": cursor})) as session:
@@ -782,7 +782,7 @@ async def test_a_sampling_answer_above_the_limit_is_sent_whole_and_noted(connect
         events = map(session.journal.event, range(1, len(session.journal) + 1))
         notes = [event.fields for event in events if event.kind is Kind.NOTE]
     assert (said["content"]["text"], said["stopReason"]) == ("one two  three", "endTurn")
-    text = "The sampling answer has 3 words; the server allows 2 tokens (maxTokens). It was sent whole."
+    text = "The sampling answer has 3 words; the server allows 2 tokens (maxTokens). It was sent complete."
     assert [note["text"] for note in notes] == ([text] if noted else [])
 
 

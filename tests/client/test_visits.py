@@ -69,7 +69,7 @@ async def test_a_url_that_is_not_agreed_to_ends_the_call_with_the_servers_error(
         with pytest.raises(ServerError) as caught:
             await call.result()
         assert caught.value.rpc_code == -32042
-        assert "not agreed to" in caught.value.hint
+        assert "not accepted" in caught.value.hint
         assert len(server.asked("tools/call")) == 1
 
 

@@ -88,33 +88,33 @@ def command(*words: str) -> Make:
 
 
 BROKEN: dict[str, tuple[Make, str]] = {
-    "command missing": (command("no-such-server-here"), "The command “no-such-server-here” is nowhere on the PATH."),
-    "path missing": (command("./no-such-server"), "There is no program at ./no-such-server in …."),
+    "command missing": (command("no-such-server-here"), "The command “no-such-server-here” was not found on the PATH."),
+    "path missing": (command("./no-such-server"), "No program exists at ./no-such-server in …."),
     "one word": (command("sh -c true"), "The command is the one word “sh -c true”: “sh” is the program"),
     "not executable": (script("weather", "#!/bin/sh\n", may=False), "…/weather is not executable."),
     "wrong interpreter": (script("weather", "#!/no/such/python\n"), "…/weather is to be run by /no/such/python, which is"),
     "no interpreter on the PATH": (script("weather", "#!/usr/bin/env nosuchnode\n"), "…/weather is to be run by nosuch"),
-    "no first line": (script("weather.py", "import sys\n"), "…/weather.py is no program, and has no “#!” line"),
-    "Windows line ends": (script("weather", "#!/bin/sh\r\ntrue\r\n"), "…/weather has Windows line ends"),
+    "no first line": (script("weather.py", "import sys\n"), "…/weather.py is not a program, and it has no “#!” line"),
+    "Windows line endings": (script("weather", "#!/bin/sh\r\ntrue\r\n"), "…/weather has Windows line endings"),
     "folder missing": (
         lambda folder: StdioTarget(("sh",), cwd=str(folder / "gone")), "The folder …/gone, in which the server is to",
     ),
     "script missing": (command(sys.executable, "gone.py"), "The file gone.py, which "),
     "crash at import": (program("import no_such_package\n"), "It cannot import the Python module no_such_package,"),
-    "its own package": (command(sys.executable, "-m", "no_such_server"), "Python does not find its own package, no_such"),
+    "the server's own package": (command(sys.executable, "-m", "no_such_server"), "Python does not find the server's own package, no_such"),
     "syntax error": (program("def f(:\n"), "Its program has a syntax error"),
-    "port in use": (program(PORT), "It wants port "),
-    "missing key": (program(NO_KEY), "It wants the environment variable WEATHER_API_KEY, which is not set."),
+    "port in use": (program(PORT), "It needs port "),
+    "missing key": (program(NO_KEY), "It needs the environment variable WEATHER_API_KEY, which is not set."),
     "exit code": (program("raise SystemExit(3)\n"), "The server ended with exit code 3 before it answered."),
-    "ends by itself": (program("pass\n"), "The server ended by itself with exit code 0"),
+    "ends by itself": (program("pass\n"), "The server exited by itself with exit code 0"),
     "killed": (program("import os\nos.kill(os.getpid(), 9)\n"), "The server was ended by SIGKILL before it answered."),
     "Content-Length framing": (program(FRAMED), "It frames its messages with Content-Length headers"),
     "Content-Length in its output": (program(FRAMES_OUT), "It frames its messages with Content-Length headers"),
-    "several lines": (program(PRETTY), "It writes JSON over several lines"),
+    "several lines": (program(PRETTY), "It writes JSON that spans several lines"),
     "UTF-16": (program(WIDE), "It writes UTF-16 to stdout"),
     "an HTTP server": (program(LISTENS), "It is a server at a URL, http://127.0.0.1:8123/mcp,"),
-    "silent": (program(SILENT), "The server runs, reads what it is sent, and does not answer."),
-    "does not read": (command("sleep", "600"), "The server runs, and does not read its stdin."),
+    "silent": (program(SILENT), "The server runs, reads its stdin, but does not respond."),
+    "does not read": (command("sleep", "600"), "The server runs, but does not read its stdin."),
 }  # fmt: skip
 
 
@@ -141,7 +141,7 @@ async def test_a_banner_on_stdout_is_named_though_it_connects(home: Path, examin
 
 async def test_an_end_at_an_unknown_method_is_named_though_it_connects(home: Path, examine: Examine) -> None:
     found = await examine(python(home, ENDS_AT_UNKNOWN))
-    assert "it ended with exit code 1 when it was asked server/discover" in found.cause
+    assert "it ended with exit code 1 after the request server/discover" in found.cause
     assert (found.outcome, step(found, "exit").verdict) == ("connects", "warn")
 
 

@@ -41,7 +41,7 @@ SERVER = Server(StdioTarget(("uv", "run", "weather"), name="weather"), "/src/wea
         ("sh: 1: weatherd: not found", "It starts the program weatherd, which is not on its PATH.", None),
         ("env: ‘node’: No such file or directory", "It starts the program node, which is not on its PATH.", None),
         ("Error: ENOENT: no such file or directory, open 'conf.json'", "It does not find the file conf.json.", None),
-        ("PermissionError: [Errno 13] Permission denied: '/etc/x'", "The system does not let it use /etc/x.", None),
+        ("PermissionError: [Errno 13] Permission denied: '/etc/x'", "The system denies it access to /etc/x.", None),
         ("npm error 404  'no-such-pkg@*' is not in this registry.", "The package registry has no no-such-pkg@", None),
         ("Because no-such was not found in the package registry", "The package registry has no no-such.", None),
         ("  SyntaxError: invalid syntax", "Its program has a syntax error", None),

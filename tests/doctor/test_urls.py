@@ -54,7 +54,7 @@ async def test_a_server_in_order(serve: Any, examine: Examine) -> None:
     assert found.cause.startswith("It connects: small 1, 2026-07-28 (modern era), over http")
     assert found.exit_code == 0
     assert [each.name for each in found.steps] == ["url", "port", "http", "handshake", "browser"]
-    assert step(found, "browser").text.startswith("a client in a web page does not get in")
+    assert step(found, "browser").text.startswith("a client in a web page has no access")
 
 
 async def test_a_closed_port(examine: Examine) -> None:
@@ -79,14 +79,14 @@ async def test_a_server_on_ipv6_only(examine: Examine) -> None:
     with socket.create_server(("::1", 0), family=socket.AF_INET6) as only:
         port = only.getsockname()[1]
         found = await examine(HttpTarget(f"http://127.0.0.1:{port}/mcp"))
-    assert found.cause == "The server listens on IPv6 only (::1), and 127.0.0.1 is IPv4."
+    assert found.cause == "The server listens on IPv6 only (::1), but 127.0.0.1 is IPv4."
     assert found.fix.command == f"inspector 'http://[::1]:{port}/mcp'"
 
 
 async def test_a_wrong_path(serve: Any, examine: Examine) -> None:
     web = await serve(at("/api/mcp"))
     found = await examine(HttpTarget(web.url))
-    assert found.cause == "The path is wrong: there is no MCP server at /mcp, and one at /api/mcp."
+    assert found.cause == "The path is wrong: /mcp is not an MCP server, but /api/mcp is."
     assert found.fix.command == f"inspector http://127.0.0.1:{web.port}/api/mcp"
     assert {request.rpc_method for request in web.requests} <= {"server/discover", "initialize", None}
 
@@ -101,14 +101,14 @@ async def test_a_wrong_path_that_says_so_in_json_rpc(serve: Any, examine: Examin
 
     web = await serve(handler)
     found = await examine(HttpTarget(web.url))
-    assert found.cause == "The path is wrong: there is no MCP server at /mcp, and one at /api/mcp."
+    assert found.cause == "The path is wrong: /mcp is not an MCP server, but /api/mcp is."
 
 
 async def test_nothing_at_all_at_the_path(serve: Any, examine: Examine) -> None:
     web = await serve(lambda request, reply: reply.body(404, "nothing here"))
     found = await examine(HttpTarget(web.url))
-    assert found.cause == f"There is nothing at /mcp on 127.0.0.1:{web.port} (status 404)."
-    assert step(found, "paths").text == "no usual path has a server"
+    assert found.cause == f"Nothing exists at /mcp on 127.0.0.1:{web.port} (status 404)."
+    assert step(found, "paths").text == "no server was found at the usual paths"
 
 
 async def test_a_login_page(serve: Any, examine: Examine) -> None:
@@ -121,7 +121,7 @@ async def test_a_login_page(serve: Any, examine: Examine) -> None:
 async def test_a_web_page(serve: Any, examine: Examine) -> None:
     web = await serve(lambda request, reply: reply.body(200, PAGE, HTML))
     found = await examine(HttpTarget(web.url))
-    assert found.cause == f"A web page answers at {web.url}, and no MCP server."
+    assert found.cause == f"{web.url} responds with a web page instead of MCP."
 
 
 async def test_a_redirect_to_a_login(serve: Any, examine: Examine) -> None:
@@ -143,7 +143,7 @@ async def test_a_server_that_fails(serve: Any, examine: Examine) -> None:
     web = await serve(lambda request, reply: reply.body(502, "bad gateway"))
     found = await examine(HttpTarget(web.url))
     assert found.cause == f"127.0.0.1:{web.port} refuses the request with status 502."
-    assert "look whether it runs" in found.fix.text
+    assert "check that it runs" in found.fix.text
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ async def test_a_certificate_that_is_no_good(name: str, sentence: str, serve: An
     ("name", "sentence"),
     [
         ("expired", "The certificate of 127.0.0.1 has expired on 2021-01-01."),
-        ("other", "The certificate of 127.0.0.1 was issued for other.example, and not for 127.0.0.1."),
+        ("other", "The certificate of 127.0.0.1 was issued for other.example, not for 127.0.0.1."),
     ],
 )
 async def test_a_certificate_of_a_trusted_authority(
@@ -187,7 +187,7 @@ async def test_a_certificate_in_order(serve: Any, examine: Examine, monkeypatch:
 async def test_http_to_a_port_that_speaks_tls(serve: Any, examine: Examine) -> None:
     web = await serve(answers, ssl=tls("localhost"))
     found = await examine(HttpTarget(web.url.replace("https:", "http:")))
-    assert found.cause == f"The server on 127.0.0.1:{web.port} speaks TLS, and the URL says http."
+    assert found.cause == f"The server on 127.0.0.1:{web.port} uses TLS, but the URL says http."
     assert found.fix.command == f"inspector {web.url}"
 
 
@@ -197,7 +197,7 @@ async def test_https_to_a_port_that_speaks_plain_http(serve: Any, examine: Exami
     # The other side waits for the end of a line that never comes.
     limits = replace(SHORT, port=1.0)
     found = await examine(HttpTarget(web.url.replace("http:", "https:"), secret), limits=limits)
-    assert found.cause == f"The server on 127.0.0.1:{web.port} speaks plain HTTP, and the URL says https."
+    assert found.cause == f"The server on 127.0.0.1:{web.port} uses plain HTTP, but the URL says https."
     assert all(request.field("Authorization") is None for request in web.requests)
 
 
@@ -215,7 +215,7 @@ async def test_a_proxy_that_refuses(serve: Any, examine: Examine) -> None:
 async def test_a_proxy_that_wants_a_password(serve: Any, examine: Examine) -> None:
     proxy = await serve(lambda request, reply: reply.body(407, ""))
     found = await examine(HttpTarget("http://mcp.example/mcp", proxy=f"http://127.0.0.1:{proxy.port}"))
-    assert found.cause == f"The proxy 127.0.0.1:{proxy.port} wants a user and a password (status 407)."
+    assert found.cause == f"The proxy 127.0.0.1:{proxy.port} requires a user and a password (status 407)."
 
 
 async def test_a_proxy_that_lets_nobody_through(serve: Any, examine: Examine) -> None:
@@ -227,7 +227,7 @@ async def test_a_proxy_that_lets_nobody_through(serve: Any, examine: Examine) ->
 async def test_a_login_that_nobody_gives(serve: Any, examine: Examine) -> None:
     web = await serve(lambda request, reply: reply.body(401 if request.method == "POST" else 404, ""))
     found = await examine(HttpTarget(web.url))
-    assert found.cause == "The server wants authorization (status 401) and has no metadata of who gives it."
+    assert found.cause == "The server requires authorization (status 401) but has no metadata of an authorization server."
     assert (found.outcome, found.exit_code) == ("authorization", 3)
 
 
@@ -255,7 +255,7 @@ async def guarded(serve: Any) -> Any:
 
 async def test_a_login_that_is_offered(guarded: Any, examine: Examine) -> None:
     found = await examine(HttpTarget(guarded.url))
-    assert found.cause == f"The server wants a login, which http://127.0.0.1:{guarded.port} gives."
+    assert found.cause == f"The server requires a login at http://127.0.0.1:{guarded.port}."
     assert found.fix.command == f"inspector login {guarded.url}"
     assert "a person in a browser (client known by registering)" in step(found, "authorization").text
     assert found.exit_code == 3
@@ -271,7 +271,7 @@ async def test_a_token_that_is_given_is_used_and_not_shown(guarded: Any, examine
 async def test_the_other_transport_at_the_same_url(serve: Any, examine: Examine) -> None:
     web = await serve(answers)
     found = await examine(HttpTarget(web.url, transport="sse"))
-    assert found.cause == "The server at this URL speaks Streamable HTTP, and not the older HTTP+SSE."
+    assert found.cause == "The server at this URL uses Streamable HTTP, not the older HTTP+SSE."
 
 
 async def test_a_local_server_that_any_web_page_reaches(serve: Any, examine: Examine) -> None:
@@ -285,18 +285,18 @@ async def test_a_local_server_that_any_web_page_reaches(serve: Any, examine: Exa
     found = step(await examine(HttpTarget(web.url)), "browser")
     assert found.verdict == "warn"
     assert "may not send authorization" in found.text
-    assert "any web page can reach this local server" in found.text
+    assert "any web page can access this local server" in found.text
 
 
 @pytest.mark.parametrize("url", ["http://", "http://host:99999/mcp", "http://ho st/mcp"])
 async def test_a_url_that_is_none(url: str, examine: Examine) -> None:
     found = await examine(HttpTarget(url))
-    assert found.cause.startswith("The URL cannot be used: ")
+    assert found.cause.startswith("The URL is not valid: ")
 
 
 async def test_what_is_odd_about_a_url_is_said(examine: Examine) -> None:
     found = await examine(HttpTarget("http://user:pass-word@127.0.0.1:1/#top"))
     text = step(found, "url").text
     assert "it has no path" in text
-    assert "what stands after # is not sent" in text
+    assert "the part after # is not sent" in text
     assert "pass-word" not in json.dumps(found.as_json())

@@ -110,7 +110,7 @@ class Person:
             assert "`inspector logout URL`, then log in again" in ran.err
             assert self("logout").code == 0
         else:
-            assert (ran.code, "good no more" in ran.err) == (3, True), ran.err
+            assert (ran.code, "not valid any more" in ran.err) == (3, True), ran.err
         again = self.read("--open-browser")
         assert (again.code, self.opened) == (0, 2), again.err
         if failed:
@@ -236,7 +236,7 @@ def test_logging_out_gives_the_tokens_back(person: Person, site: Running, seen: 
         assert "did not take every token back: what it did not take is good until it ends" in ran.out
         seen("logout", "no endpoint")
     ran = person.read()
-    assert (ran.code, "nobody to ask" in ran.err) == (3, True)
+    assert (ran.code, "standard input is not a terminal" in ran.err) == (3, True)
 
 
 @each_site
@@ -254,7 +254,7 @@ def test_more_scopes_are_asked_for_with_what_was_granted(person: Person, site: R
     ran = person("call", "write")
     assert (ran.code, person.opened) == (3, 1)
     what = []
-    if "A person has to grant the scopes “read write”" in ran.err:
+    if "A person must grant the scopes “read write”" in ran.err:
         ran = person("call", "write", "--open-browser")
     elif "its challenge does not name them" in ran.err:
         assert "--scope" in ran.err

@@ -63,7 +63,7 @@ async def test_live_and_rewrite_ask_the_server(path: Path) -> None:
 
 @pytest.mark.parametrize("mode", ["none", "check"])
 async def test_without_a_recording_what_needs_one_fails(path: Path, mode: Mode) -> None:
-    with pytest.raises(inspector.RecordingError, match="There is no recording at"):
+    with pytest.raises(inspector.RecordingError, match="No recording exists at"):
         await say(taped(path, mode), "a")
 
 
@@ -74,7 +74,7 @@ async def test_check_compares_and_keeps_nothing(path: Path) -> None:
     with pytest.raises(AssertionError) as caught:
         await say(taped(path, "check"), "b", "c")
     lines = str(caught.value).splitlines()
-    assert lines[0].startswith("The server does something else than in the recording")
+    assert lines[0].startswith("The server's behaviour differs from the recording")
     assert '    answer $.result.content[0].text: expected "a", got "b"' in lines
     assert "tools/call echo was not recorded" in lines
     with pytest.raises(AssertionError, match=r"tools/call echo \(event \d+\) was recorded, and did not come again"):

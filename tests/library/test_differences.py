@@ -11,10 +11,10 @@ def test_each_place_has_its_line() -> None:
     actual = {"a": 2, "b": [1, 2, 3], "c": "x", "d": "text", "g": 0}
     assert differences(expected, actual) == [
         "$.a: expected 1, got 2",
-        "$.b[2]: not expected, but there: 3",
+        "$.b[2]: unexpected 3",
         '$.d: expected null, got "text" (null → string)',
-        '$.e: expected {"f":true}, but not there',
-        "$.g: not expected, but there: 0",
+        '$.e: expected {"f":true}, but it is missing',
+        "$.g: unexpected 0",
     ]
     assert differences(expected, dict(expected)) == []
 

@@ -38,7 +38,7 @@ async def test_a_server_is_checked_and_its_report_is_a_baseline(tmp_path: Path) 
     assert again.ok
     seen = await inspector.check(str(await record(tmp_path / "a.mcp.jsonl", "x")))
     assert seen.results
-    with pytest.raises(inspector.UsageError, match="no check or group"):
+    with pytest.raises(inspector.UsageError, match="unknown check or group"):
         await inspector.check(App(), only="nonsense")
 
 

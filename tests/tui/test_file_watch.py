@@ -113,4 +113,4 @@ async def test_too_large_a_folder_is_refused(project: Project, monkeypatch: pyte
     monkeypatch.setenv("HOME", str(project.file.parent))
     project.offers("hello")
     async with running(project.target, until="Tools 1", watch=True) as (app, pilot):
-        await shows(app, pilot, "too many files to be watched")
+        await shows(app, pilot, "too many files to watch")

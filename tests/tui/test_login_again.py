@@ -38,7 +38,7 @@ async def test_a_step_is_run_again_and_stands_beside_the_earlier_answer(size: tu
             await pilot.press("a")
             await shows(app, pilot, "stopped at step")
             await pilot.press("r")
-            await shows(app, pilot, "only as part of a whole login")
+            await shows(app, pilot, "only by a full login")
             await pilot.press("home", "down", "down", "down")
             await shows(app, pilot, "4 its metadata")
             await pilot.press("r")
@@ -62,7 +62,7 @@ async def test_a_spent_code_is_not_sent_again_but_the_token_is_renewed(server: s
         await shows(app, pilot, "again, at ")
         assert steps_of(app)[-1].again[0].name == "refresh"
         await pilot.press("up", "r")
-        await shows(app, pilot, "What the browser comes back with is good once")
+        await shows(app, pilot, "The browser's redirect is valid once")
 
 
 async def test_the_token_itself_is_shown_by_its_key_alone(server: str) -> None:

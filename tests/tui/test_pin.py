@@ -96,4 +96,4 @@ async def test_a_pin_that_cannot_be_read_is_said(target: StdioTarget) -> None:
     pins.put(target, {})
     pins.path_of(target).write_text("{}")
     async with running(target, until="add") as (app, _):
-        assert await wait_until(app, lambda: "Nothing is compared" in screen_text(app))
+        assert await wait_until(app, lambda: "The comparison was skipped" in screen_text(app))

@@ -125,7 +125,7 @@ async def test_our_own_time_out_and_our_own_cancelling_are_no_answers() -> None:
         here = (session, pane, app, pilot)
         await show(here, session.call_tool("forget", timeout=0.05))
         await settle(pilot, lambda: "✗ timed out" in screen_lines(app)[0])
-        assert "No answer to tools/call forget within 0.05 s" in screen_text(app)
+        assert "No response to tools/call forget within 0.05 s" in screen_text(app)
         call = session.call_tool("forget")
         call.cancel()
         await show(here, call)

@@ -136,7 +136,7 @@ async def test_what_the_server_will_not_tell_of_is_said() -> None:
         app.session.changes.bump("subscriptions")
         await pilot.press("6")
         await shows(app, pilot, "promptsListChanged")
-        await shows(app, pilot, "does not agree")
+        await shows(app, pilot, "did not acknowledge")
 
 
 async def test_of_a_recording_nothing_can_be_connected_anew() -> None:
@@ -215,11 +215,11 @@ async def test_a_tool_error_that_comes_from_the_revision_offers_another_one() ->
         main_screen(app).show_address("tools", "ask-user")
         await becomes(app, pilot, lambda: main_screen(app).query_one(RequestPane).has_focus_within)
         await pilot.press("ctrl+r")
-        await shows(app, pilot, "not have that; 2025-11-25 does.")
+        await shows(app, pilot, "not support that; 2025-11-25 does.")
         await shows(app, pilot, "f9 other revision")
         await pilot.press("f9", "up", "up", "enter")
         await becomes(app, pilot, lambda: app.session is not None and app.session.server.revision == "2025-11-25")
-        await becomes(app, pilot, lambda: "not have that" not in screen_text(app), "said of another revision")
+        await becomes(app, pilot, lambda: "not support that" not in screen_text(app), "said of another revision")
         assert "other revision" not in screen_text(app)
         main_screen(app).show_address("tools", "ask-user")
         await pilot.press("ctrl+r")

@@ -1,1 +1,1 @@
-"""Effects: the connection, its requests in flight, and the two eras."""
+"""The parts with effects: the connection, its requests in flight, and the two eras."""

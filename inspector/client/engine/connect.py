@@ -1,4 +1,4 @@
-"""Which transport a target is reached by."""
+"""The transport for a target."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from inspector.errors import UsageError
 from inspector.transports.base import Sink, Transport
 
 Connect = Callable[[Target, Sink, Options], Transport]
-"""Makes the transport for a target, which is not started yet."""
+"""Creates the transport for a target; it is not started yet."""
 
 
 def transport_for(target: Target, sink: Sink, options: Options) -> Transport:
-    """The transport that a target wants."""
+    """Return the transport for a target, not started."""
     if isinstance(target, StdioTarget):
         from inspector.transports.stdio import LONGEST_LINE, StdioTransport
 
@@ -34,4 +34,4 @@ def transport_for(target: Target, sink: Sink, options: Options) -> Transport:
 
             return SseTransport(target.url, sink, http)
         return HttpTransport(target.url, sink, http)
-    raise UsageError(f"{target.describe()} is a recording.", hint="`inspector replay FILE` opens recordings.")
+    raise UsageError(f"{target.describe()} is a recording.", hint="Open recordings with `inspector replay FILE`.")

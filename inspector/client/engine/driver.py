@@ -1,4 +1,4 @@
-"""What an era must be able to do. `legacy.py` is the handshake's era, `modern.py` the one of per-request metadata."""
+"""The interface of an era. `legacy.py` implements the handshake era, `modern.py` the era of per-request metadata."""
 
 from __future__ import annotations
 
@@ -13,56 +13,56 @@ from inspector.protocol.revisions import Era
 
 
 class Driver(Protocol):
-    """One era's way to open a connection, to build a request, to give one up, and to take what the server sends."""
+    """One era: opens a connection, builds and cancels requests, and handles the server's messages."""
 
     era: Era
     handled_notifications: frozenset[str]
-    """Methods of the notifications that `on_notification` does anything about."""
+    """Methods of the notifications that `on_notification` handles."""
 
     @property
     def lists_before_calls(self) -> bool:
-        """Whether a tool must have been listed before it can be called by the rules."""
+        """Whether a tool must be listed before it may be called."""
 
     async def open(self) -> Server:
-        """Agree on a revision with the server. Raises `HandshakeError` or what the request raised."""
+        """Negotiate a revision with the server. Raises `HandshakeError` or the request's error."""
 
     def build_request(self, call: Call, *, progress: bool) -> tuple[dict[str, Any], tuple[tuple[str, str], ...]]:
-        """The message for a call that has its id, and the HTTP header fields that go with it."""
+        """Return the message for a call that has its id, and its HTTP header fields."""
 
     def headers(self, method: str, params: dict[str, Any]) -> tuple[tuple[str, str], ...]:
-        """The HTTP header fields of a request that is built already."""
+        """Return the HTTP header fields of a built request."""
 
     def intercepts_response(self, call: Call, n: int, message: dict[str, Any]) -> Coroutine[Any, Any, Any] | None:
-        """None where response `n` ends the call, which is the rule. Else what carries the call on.
+        """Return None if response `n` ends the call, as usual; else a coroutine that continues the call.
 
-        The coroutine returns the result of the call, or raises its error; with the call it is cancelled. It sends the
-        call again with `Engine.exchange`. What must be known before the next message is read is done before it begins.
-        Raises an `InspectorError` to end the call with it.
+        The coroutine returns the call's result or raises its error; it is cancelled with the call. It sends the call
+        again with `Engine.exchange`. State that the next message depends on is set before the coroutine starts. Raises
+        an `InspectorError` to end the call with it.
         """
 
     def took_page(self, name: ListName, n: int) -> None:
-        """A page of a list is in the catalogue; message `n` brought it."""
+        """A page of a list was added to the catalogue; message `n` contained it."""
 
     def give_up(self, call: Call, reason: str) -> None:
-        """Tell the server, by the era's and the transport's rule, that a call is cancelled."""
+        """Tell the server that a call is cancelled, by the rule of the era and transport."""
 
     def on_request(self, frame: Frame, message: dict[str, Any]) -> None:
-        """The server asks something."""
+        """Handle a request of the server."""
 
     def on_notification(self, frame: Frame, message: dict[str, Any]) -> None:
-        """The server tells something."""
+        """Handle a notification of the server."""
 
     async def listen(self) -> None:
-        """Ask to be told of list changes, where that has to be asked for."""
+        """Subscribe to list changes, in an era that needs a subscription."""
 
     async def set_log_level(self, level: str) -> None:
-        """Choose which log messages the server sends."""
+        """Set the minimum level of the server's log messages."""
 
     async def subscribe(self, uri: str) -> None:
-        """Ask to be told when a resource changes."""
+        """Subscribe to changes of a resource."""
 
     async def unsubscribe(self, uri: str) -> None:
-        """Ask no longer to be told."""
+        """Unsubscribe from changes of a resource."""
 
     def roots_changed(self) -> None:
-        """Our roots are others now."""
+        """Our roots changed."""

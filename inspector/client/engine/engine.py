@@ -1,4 +1,4 @@
-"""What a driver and its helpers may do with a session. They see this, and not the session that they are part of."""
+"""The session as its driver and helpers see it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Engine(Protocol):
 
     @property
     def state(self) -> SessionModel:
-        """What the messages so far have made of the session."""
+        """The session's state, as reduced from its messages."""
 
     @property
     def transport(self) -> Transport:
@@ -39,25 +39,25 @@ class Engine(Protocol):
         background: bool = False,
         id: str | None = None,
     ) -> Call:
-        """Send a request. `background`: of the session's own; `id`: one that does not count among the numbers."""
+        """Send a request. `background`: the session's own; `id`: one outside the usual sequence."""
 
     def send(self, message: dict[str, Any]) -> int:
-        """Send a message that is not a request. Returns its number in the journal, 0 if the connection is gone."""
+        """Send a message that is not a request. Return its number in the journal, 0 if the connection is lost."""
 
     async def exchange(self, call: Call, extra: dict[str, Any] | None = None) -> Response:
-        """Send a call that was taken over once more, as a request of its own with a new id (C-MRTR-01, C-MOD-12).
+        """Resend an intercepted call as a request of its own with a new id (C-MRTR-01, C-MOD-12).
 
         `extra` are parameters of this request only. Waits for the response.
         """
 
     def run(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """Run something that ends with the session. An `InspectorError` from it is dropped."""
+        """Run a coroutine that ends with the session. An `InspectorError` from it is dropped."""
 
     async def load(self, name: ListName) -> None:
-        """Read a list into the catalogue."""
+        """Load a list into the catalogue."""
 
     def lists_changed(self, notification: str) -> None:
-        """Read again what the server says has changed."""
+        """Load the lists again that a notification names."""
 
     def on_lost(self, error: InspectorError) -> None:
-        """The connection is gone."""
+        """The connection is lost."""

@@ -1,7 +1,7 @@
-"""What is remembered of servers between runs: which era each spoke, so that it need not be found out anew.
+"""A file of each server's era, so that later runs need no negotiation.
 
-Only a handshake verdict saves anything: the probe for the modern era is that era's first request anyway.
-Source: specification 2026-07-28, "Versioning", "Backward Compatibility" (C-MOD-07).
+Only a handshake verdict saves time: the probe for the modern era is that era's first request anyway. Source:
+specification 2026-07-28, "Versioning", "Backward Compatibility" (C-MOD-07).
 """
 
 from __future__ import annotations
@@ -19,33 +19,33 @@ from inspector.errors import ConfigError
 from inspector.protocol.revisions import Era
 
 EXPIRES = 7 * 24 * 3600.0
-"""Seconds after which a verdict is looked into again: a server that was upgraded still answers the handshake."""
+"""Seconds after which a verdict is checked again: an upgraded server still accepts the handshake."""
 KEPT = 500
 _LARGEST = 1 << 20
 
 
 class EraVerdict(NamedTuple):
-    """How a server was spoken to, and when."""
+    """A server's era, and when it was observed."""
 
     era: Era
     revision: str
     transport: str
     """`stdio`, `http` or `sse`."""
     server: str
-    """Name and version, as the server gave them."""
+    """Name and version, from the server."""
     at: float
     """Seconds since 1970."""
 
 
 class Verdicts:
-    """A small file of verdicts by target. Memory only: what cannot be read or written is forgotten without a word."""
+    """A small file of verdicts by target. Only a cache: read and write errors are ignored."""
 
     def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
         self.path = path
         self._clock = clock
 
     def get(self, target: Target) -> EraVerdict | None:
-        """What is remembered of a target and still holds."""
+        """Return the verdict for a target, unless it has expired."""
         found = self._read().get(key_of(target))
         verdict = _verdict(found) if found is not None else None
         if verdict is None or not 0 <= self._clock() - verdict.at < EXPIRES:
@@ -53,7 +53,7 @@ class Verdicts:
         return verdict
 
     def put(self, target: Target, era: Era, revision: str, transport: str, server: str) -> None:
-        """Remember how a target was opened. A verdict that is confirmed keeps its age, so that it expires."""
+        """Store how a target was opened. A confirmed verdict keeps its age, so that it expires."""
         before = self.get(target)
         new = EraVerdict(era, revision, transport, server[:200], self._clock())
         if before is None or before[:-1] != new[:-1]:
@@ -63,7 +63,7 @@ class Verdicts:
             self._write(dict(list(known.items())[-KEPT:]))
 
     def forget(self, target: Target) -> None:
-        """What was remembered turned out wrong."""
+        """Delete a wrong verdict."""
         known = self._read()
         if known.pop(key_of(target), None) is not None:
             self._write(known)
@@ -82,7 +82,7 @@ class Verdicts:
 
 
 def key_of(target: Target) -> str:
-    """What makes a target another one: command, folder, names of variables; or the URL without its query."""
+    """Return the key of a target: a hash of command, folder and variable names, or of the URL without query."""
     import hashlib
 
     if isinstance(target, StdioTarget):

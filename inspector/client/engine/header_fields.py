@@ -1,4 +1,4 @@
-"""What a request of the modern era repeats in its HTTP header, with what the lists of tools have asked for.
+"""The HTTP headers of a modern request, including those that tools declare in `x-mcp-header`.
 
 Source: specification 2026-07-28, "Streamable HTTP", "Request Metadata" (C-HTTP-30, C-HTTP-31, C-HTTP-33, C-HTTP-34).
 """
@@ -19,16 +19,16 @@ class HeaderFields:
 
     def __init__(self, refused: dict[str, list[str]] | None = None) -> None:
         self.refused = {} if refused is None else refused
-        """Tools that must not be called over HTTP, and why (C-HTTP-34)."""
+        """Tools that must not be called over HTTP, with the reasons (C-HTTP-34)."""
         self._wanted: dict[str, tuple[HeaderParam, ...]] = {}
 
     def forget(self) -> None:
-        """The list of tools is read anew."""
+        """Clear the headers of tools before the list is loaded again."""
         self._wanted.clear()
         self.refused.clear()
 
     def learn(self, tools: Iterable[Any]) -> None:
-        """Take in tools as they were listed, whatever they are."""
+        """Add the headers that listed tools declare; invalid tools are skipped."""
         for tool in tools:
             name = tool.get("name") if type(tool) is dict else None
             if isinstance(name, str):
@@ -37,7 +37,7 @@ class HeaderFields:
                     self.refused[name] = reasons
 
     def of(self, method: str, params: dict[str, Any], revision: str) -> tuple[tuple[str, str], ...]:
-        """The fields of a request; `revision` where its own metadata names none."""
+        """Return the headers of a request; `revision` is used if its metadata names none."""
         meta = params.get("_meta")
         named = meta.get(VERSION_KEY) if type(meta) is dict else None
         name = params.get("name")

@@ -1,7 +1,7 @@
-"""Input that the server wants for a call of ours: several questions at once, all of which must be answered.
+"""Input that the server requires for a call: several questions at once, all of which need an answer.
 
-One class serves the modern era's `input_required` results (C-MRTR-01), the tasks that want input (C-TASK-02) and the
-URLs of error -32042 (C-ELIC-05): each puts its questions into the same inbox as the handshake era's server requests.
+One class serves the modern era's `input_required` results (C-MRTR-01), tasks that require input (C-TASK-02) and the
+URLs of error -32042 (C-ELIC-05): each adds its questions to the inbox that also holds the handshake era's requests.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from inspector.protocol.sampling import refusal
 
 
 class Unanswered(Exception):
-    """The server will not get the input that it wants; `why` is the end of a sentence that says so."""
+    """The server does not get the required input; `why` is the end of a sentence with the reason."""
 
     def __init__(self, why: str) -> None:
         super().__init__(why)
@@ -31,15 +31,15 @@ class InputRequests:
         self.requests = requests
         self.responses: dict[str, Any] = {}
         self.by_hand = False
-        """Somebody had to be asked."""
+        """A person was asked."""
         self._offered = inbox.standing.capabilities(features)
         self._questions: list[Question] = []
         self._over = False
-        self._refused = "it was taken back"
+        self._refused = "it was withdrawn"
         self._ended = asyncio.Event()
 
     def ask(self, n: int, parent: int, t: int) -> None:
-        """Put the questions of message `n` to the inbox; `parent` is the request of ours that was answered by them."""
+        """Add the questions of message `n` to the inbox; `parent` is our request that it responds to."""
         problem = self._problem()
         if problem:
             self._end(problem)
@@ -62,20 +62,20 @@ class InputRequests:
             self.by_hand = self.by_hand or question.state == "open"
 
     def _problem(self) -> str:
-        """Why this cannot be asked: no requests, a method that is none of ours, a capability that we do not declare."""
+        """Return why this cannot be asked: no requests, an unknown method, an undeclared capability."""
         if len(self.requests) > MOST_QUESTIONS:
-            return f"it asks {len(self.requests)} things at once; more than {MOST_QUESTIONS} are not answered"
+            return f"it asks {len(self.requests)} questions at once; the limit is {MOST_QUESTIONS}"
         for key, request in self.requests.items():
             method = request.get("method") if type(request) is dict else None
             topic = TOPICS.get(method) if isinstance(method, str) else None
             if topic is None:
-                return f"its input request {excerpt(key, 60)} is {excerpt(method, 60)}, which no client answers"
+                return f"its input request {excerpt(key, 60)} has the unknown method {excerpt(method, 60)}"
             if topic not in self._offered:
-                return f"its input request {excerpt(key, 60)} is {method}, which was not declared"
+                return f"its input request {excerpt(key, 60)} is {method}, a capability that was not declared"
             if topic == "elicitation" and not self._mode_is_offered(request.get("params")):
-                return f"its input request {excerpt(key, 60)} wants a mode of elicitation that was not declared"
+                return f"its input request {excerpt(key, 60)} uses an elicitation mode that was not declared"
             if topic == "sampling" and (why := self._bad_sampling(request.get("params"))):
-                return f"its input request {excerpt(key, 60)} is no sampling request that may be answered: {why}"
+                return f"its input request {excerpt(key, 60)} is not a valid sampling request: {why}"
         return ""
 
     def _mode_is_offered(self, params: Any) -> bool:
@@ -83,7 +83,7 @@ class InputRequests:
         return isinstance(mode, str) and (mode == "form" or mode in self._offered["elicitation"])
 
     def _bad_sampling(self, params: Any) -> str:
-        """C-SAMP-03."""
+        """Return why the parameters are not valid sampling parameters (C-SAMP-03)."""
         return refusal(params, tools="tools" in self._offered["sampling"]) if type(params) is dict else ""
 
     def _answered(self, question: Question, result: Any, error: tuple[int, str] | None) -> None:
@@ -97,7 +97,7 @@ class InputRequests:
             self._end("")
 
     async def answers(self) -> dict[str, Any]:
-        """Wait for all results, by key. Raises `Unanswered`. Cancelled, it takes the questions back."""
+        """Wait for all results, by key. Raises `Unanswered`. If cancelled, it withdraws the questions."""
         try:
             await self._ended.wait()
         finally:
@@ -108,11 +108,11 @@ class InputRequests:
 
     @property
     def open(self) -> bool:
-        """Answers are still missing."""
+        """Whether answers are missing."""
         return not self._over
 
     def withdraw(self) -> None:
-        """The call is over: nobody wants the answers."""
+        """Withdraw the questions: the call has ended."""
         self._over = True
         self._ended.set()
         for question in self._questions:

@@ -30,7 +30,7 @@ _CHANGED = {kind.changed for kind in KINDS.values()}
 
 
 class LegacyDriver:
-    """Speaks the handshake era on behalf of a session."""
+    """Implements the handshake era for a session."""
 
     era: Era = "legacy"
     handled_notifications = frozenset((
@@ -49,7 +49,7 @@ class LegacyDriver:
         return self.engine.state.tasks.offered
 
     async def open(self) -> Server:
-        """`initialize`, choice of the revision, `notifications/initialized` (C-LIFE-01 … C-LIFE-06)."""
+        """Send `initialize`, choose the revision, send `notifications/initialized` (C-LIFE-01 … C-LIFE-06)."""
         engine = self.engine
         offered = engine.options.protocol or NEWEST_LEGACY
         call = engine.start(
@@ -67,7 +67,7 @@ class LegacyDriver:
             raise self._refused(error, offered) from error
         if type(result) is not dict:
             raise HandshakeError(
-                "The server answered initialize with something that is no result object.",
+                "The server's response to initialize is not a result object.",
                 hint="Message " + str(call.answer_n) + " in the recording shows it.",
             )
         server = Server(result)
@@ -82,7 +82,7 @@ class LegacyDriver:
         return server
 
     def _refused(self, error: ServerError, offered: str) -> HandshakeError:
-        """The server's own words, and what would work if it says so (C-LIFE-06)."""
+        """Return the error with the server's message and the revisions that it supports (C-LIFE-06)."""
         supported = error.data.get("supported") if type(error.data) is dict else None
         wants_modern = error.rpc_code == UNSUPPORTED_VERSION
         if type(supported) is list and supported:
@@ -93,7 +93,7 @@ class LegacyDriver:
                 hint = Hint(hint, " Try ", Parameter.PROTOCOL.to(usable[-1]), ".")
             wants_modern = not usable and any(item in MODERN for item in supported)
         else:
-            hint = Hint("The server refused the handshake; its stderr and the message log may say why.")
+            hint = Hint("See the server's stderr and the message log for the reason.")
         return HandshakeError(
             f"The server refused initialize at {offered}: {error.rpc_message} (error {error.rpc_code}).",
             hint=hint,
@@ -101,20 +101,20 @@ class LegacyDriver:
         )
 
     def _unknown_revision(self, server: Server, n: int) -> None:
-        """A revision we do not know: go on by the newest rules, and say so. A missing one cannot be gone on with."""
+        """Continue with an unknown revision by the newest rules, with a notice. Raises if it is missing."""
         if not server.revision:
             raise HandshakeError(
-                "The server's answer to initialize names no protocolVersion.",
-                hint=f"Message {n} in the recording shows it. Does this command start an MCP server?",
+                "The server's response to initialize has no protocolVersion.",
+                hint=f"Message {n} in the recording shows it. Check that the command starts an MCP server.",
             )
         self.engine.state.journal.record_note(
-            f"The server chose revision “{server.revision[:60]}”, which is none of {', '.join(LEGACY)}. "
-            f"It is spoken to by the rules of {NEWEST_LEGACY}.",
-            Finding(n, "LIFE-04", "must", f"unknown revision “{server.revision[:60]}” in the answer to initialize"),
+            f"The server chose revision “{server.revision[:60]}”, which is not one of {', '.join(LEGACY)}. The "
+            f"session continues by the rules of {NEWEST_LEGACY}.",
+            Finding(n, "LIFE-04", "must", f"unknown revision “{server.revision[:60]}” in the response to initialize"),
         )
 
     def build_request(self, call: Call, *, progress: bool) -> tuple[dict[str, Any], tuple[tuple[str, str], ...]]:
-        """A request object; its id is its progress token, which is unique while it runs (C-PROG-01)."""
+        """Return a request object; its id is its progress token, which is unique while it runs (C-PROG-01)."""
         params = call.params
         if progress:
             meta = (params or {}).get("_meta")
@@ -124,14 +124,14 @@ class LegacyDriver:
         return jsonrpc.request(call.id, call.method, params), ()
 
     def headers(self, method: str, params: dict[str, Any]) -> tuple[tuple[str, str], ...]:
-        """Nothing is said twice in this era."""
+        """This era repeats nothing in headers."""
         return ()
 
     def took_page(self, name: ListName, n: int) -> None:
-        """Lists have no bearing on how this era speaks."""
+        """This era does not depend on lists."""
 
     def give_up(self, call: Call, reason: str) -> None:
-        """`notifications/cancelled`, on every transport (C-HTTP-18); never for `initialize` (C-LIFE-08)."""
+        """Send `notifications/cancelled`, on every transport (C-HTTP-18); never for `initialize` (C-LIFE-08)."""
         visits = self._visits.get(call)
         if visits is not None:
             visits.withdraw()
@@ -139,7 +139,7 @@ class LegacyDriver:
             self.engine.send(jsonrpc.notification("notifications/cancelled", {"requestId": call.id, "reason": reason}))
 
     def intercepts_response(self, call: Call, n: int, message: dict[str, Any]) -> Coroutine[Any, Any, Any] | None:
-        """A call goes on where it became a task, or where URLs are to be visited first (C-ELIC-05)."""
+        """Continue a call that became a task, or that needs visits to URLs first (C-ELIC-05)."""
         error = message.get("error")
         if error is None:
             return self._as_task(call, n, message)
@@ -159,7 +159,7 @@ class LegacyDriver:
         return None
 
     async def _after_visits(self, call: Call, visits: UrlElicitation) -> Any:
-        """Send the call again when the URLs have been visited, once; its second response is final or a task."""
+        """Resend the call after the URLs were visited, once; its second response is final or a task."""
         try:
             await visits.done()
         finally:
@@ -169,11 +169,11 @@ class LegacyDriver:
         return response.result(call.method) if task is None else await task
 
     def on_request(self, frame: Frame, message: dict[str, Any]) -> None:
-        """Answer `ping` at once (C-PING-01), let questions wait in the inbox, refuse the rest (C-LIFE-10)."""
+        """Answer `ping` immediately (C-PING-01), add questions to the inbox, refuse the rest (C-LIFE-10)."""
         engine = self.engine
         id, method = message["id"], message["method"]
         if jsonrpc.id_key(id) is None:
-            return  # An id of another type cannot be answered lawfully (C-BASE-02); the judge says so.
+            return  # A valid response needs a valid id (C-BASE-02); the rule checks report this one.
         if method == "ping":
             engine.send(jsonrpc.result(id, {}))
             return
@@ -200,7 +200,7 @@ class LegacyDriver:
         engine.state.inbox.ask(frame.n, id, topic, params, engine.state.journal.index.parent(frame.n), frame.t)
 
     def on_notification(self, frame: Frame, message: dict[str, Any]) -> None:
-        """Progress, list changes, updates, cancellations of what the server asked; the rest is for the log."""
+        """Handle progress, list changes, updates and cancellations; the rest is only logged."""
         engine = self.engine
         method = message["method"]
         params = message.get("params")
@@ -220,32 +220,32 @@ class LegacyDriver:
                 visits.complete(params.get("elicitationId"))
 
     async def listen(self) -> None:
-        """Nothing to ask for: this era tells of list changes by itself."""
+        """Do nothing: this era sends list changes without a subscription."""
 
     async def set_log_level(self, level: str) -> None:
-        """`logging/setLevel` (C-LOG-01)."""
+        """Send `logging/setLevel` (C-LOG-01)."""
         if not self.engine.state.server.can("logging"):
-            raise NotOffered("The server does not offer logging.", hint="Its stderr may hold its log.")
+            raise NotOffered("The server does not offer logging.", hint="Its log may be on stderr.")
         await self.engine.start("logging/setLevel", {"level": level}, progress=False).result()
 
     async def subscribe(self, uri: str) -> None:
-        """`resources/subscribe` (C-RES-02)."""
+        """Send `resources/subscribe` (C-RES-02)."""
         if not self.engine.state.server.can("resources", "subscribe"):
-            raise NotOffered("The server does not offer subscriptions to resources.")
+            raise NotOffered("The server does not offer resource subscriptions.")
         await self.engine.start("resources/subscribe", {"uri": uri}, progress=False).result()
 
     async def unsubscribe(self, uri: str) -> None:
-        """`resources/unsubscribe`."""
+        """Send `resources/unsubscribe`."""
         await self.engine.start("resources/unsubscribe", {"uri": uri}, progress=False).result()
 
     def roots_changed(self) -> None:
-        """`notifications/roots/list_changed` (C-ROOT-01)."""
+        """Send `notifications/roots/list_changed` (C-ROOT-01)."""
         if self.engine.state.inbox.standing.roots is not None:
             self.engine.send(jsonrpc.notification("notifications/roots/list_changed"))
 
 
 def on_progress(engine: Engine, frame: Frame, params: dict[str, Any]) -> None:
-    """`notifications/progress`, in either era (C-PROG-02)."""
+    """Handle `notifications/progress`, in either era (C-PROG-02)."""
     call = engine.pending.by_token(params.get("progressToken"))
     if call is not None:
         count = call.progress.count + 1 if call.progress else 1

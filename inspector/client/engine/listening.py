@@ -1,4 +1,4 @@
-"""The modern era's notification stream: one `subscriptions/listen` for all that is wanted, replaced when that changes.
+"""The modern era's notification stream: one `subscriptions/listen`, replaced when the filter changes.
 
 Source: specification 2026-07-28, "Subscriptions" (C-SUB-01 … C-SUB-03, C-CANC-03).
 """
@@ -17,24 +17,24 @@ from inspector.protocol.jsonrpc import id_key
 
 FOR_EVER = float("inf")
 REOPENED = 5
-"""Attempts in a row to open a stream again that broke."""
+"""Consecutive attempts to reopen a broken stream."""
 FIRST_PAUSE = 0.5
-"""Seconds before the first of them; each further one waits twice as long."""
+"""Seconds before the first attempt; each further one waits twice as long."""
 
 
 class Stream:
-    """One `subscriptions/listen`: what was asked for, and what the server agreed to once it has said so."""
+    """One `subscriptions/listen`: its filter, and the part that the server acknowledged."""
 
     def __init__(self, call: Call, wanted: dict[str, Any]) -> None:
         self.call = call
         self.wanted = wanted
         self.agreed: dict[str, Any] | None = None
         self.heard = asyncio.Event()
-        """It was acknowledged, or it is over."""
+        """Set when the stream is acknowledged or has ended."""
 
 
 class Listening:
-    """What the session wants to be told, and the stream that brings it."""
+    """The session's subscriptions, and the stream that delivers their notifications."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -45,13 +45,13 @@ class Listening:
         self._opening: Stream | None = None
 
     async def begin(self) -> None:
-        """Be told of changes of the lists for which the server offers that."""
+        """Subscribe to changes of the lists that the server offers notifications for."""
         if not self._lists and any(self._offered(kind.capability) for kind in KINDS.values()):
             self._lists = True
             await self._renew()
 
     async def follow(self, uri: str) -> None:
-        """Be told of changes of a resource. Raises `NotOffered` if the server does not agree to it."""
+        """Subscribe to changes of a resource. Raises `NotOffered` if the server does not acknowledge it."""
         if uri not in self._uris:
             self._uris.append(uri)
         try:
@@ -59,15 +59,15 @@ class Listening:
             agreed = self.stream.agreed if self.stream is not None else None
             if agreed is not None and uri not in _texts(agreed.get("resourceSubscriptions")):
                 raise NotOffered(
-                    "The server does not agree to tell when this resource changes.",
-                    hint="Its acknowledgement in the message log shows what it agreed to.",
+                    "The server did not acknowledge the subscription to this resource.",
+                    hint="The acknowledgement in the message log shows what it accepted.",
                 )
         except InspectorError:
             self._uris.remove(uri)
             raise
 
     async def unfollow(self, uri: str) -> None:
-        """Be told no longer."""
+        """Unsubscribe from changes of a resource."""
         if uri in self._uris:
             self._uris.remove(uri)
             await self._renew()
@@ -86,19 +86,19 @@ class Listening:
         return wanted
 
     async def _renew(self) -> None:
-        """Open a stream for what is wanted now; the one before it is closed when the new one stands."""
+        """Open a stream with the current filter; the old one is closed when the new one is acknowledged."""
         async with self._lock:
             before, wanted = self.stream, self._wanted()
             if before is not None and before.wanted == wanted and before.call.fate == "pending":
                 return
             stream = self.stream = await self._open(wanted) if wanted else None
             if stream is not None and stream.call.fate != "pending":
-                self._ended(stream)  # Its end came in the same read as its acknowledgement.
+                self._ended(stream)  # The stream ended in the same read as its acknowledgement.
             if before is not None:
                 before.call.cancel("replaced by another subscription" if wanted else "no longer wanted")
 
     async def _open(self, wanted: dict[str, Any]) -> Stream:
-        """Ask, and wait for the acknowledgement. Raises what the server answered instead."""
+        """Send the request, and wait for the acknowledgement. Raises the server's error."""
         engine = self.engine
         call = engine.start(
             "subscriptions/listen", {"notifications": wanted}, timeout=FOR_EVER, progress=False, background=True
@@ -112,7 +112,7 @@ class Listening:
             call.cancel("it was not acknowledged")
             raise NotOffered(
                 f"The server did not acknowledge the subscription within {engine.options.timeout:g} s.",
-                hint="Message " + str(call.n) + " in the recording asked for it.",
+                hint="Message " + str(call.n) + " in the recording is the request.",
             ) from None
         finally:
             self._opening = None
@@ -123,7 +123,7 @@ class Listening:
     # What the server says
 
     def acknowledged(self, frame: Frame, params: dict[str, Any]) -> None:
-        """The first message of a stream: what the server agreed to (C-SUB-01)."""
+        """Handle the first message of a stream: the acknowledged filter (C-SUB-01)."""
         stream = self._opening
         if stream is None or not self._is_of(stream, frame, params):
             return
@@ -134,7 +134,7 @@ class Listening:
         stream.heard.set()
 
     def _is_of(self, stream: Stream, frame: Frame, params: dict[str, Any]) -> bool:
-        """By the subscription id, type included (C-SUB-02); over HTTP the stream it came on tells as well."""
+        """Match the subscription id, including its type (C-SUB-02); over HTTP, the stream it came on matches too."""
         meta = params.get("_meta")
         id = meta.get("io.modelcontextprotocol/subscriptionId") if type(meta) is dict else None
         if id is not None:
@@ -142,13 +142,13 @@ class Listening:
         return self.engine.state.journal.index.parent(frame.n) == stream.call.n
 
     def cancelled(self, params: dict[str, Any]) -> None:
-        """`notifications/cancelled` from the server: it ends the stream that it names (C-CANC-03)."""
+        """Handle `notifications/cancelled` from the server: it ends the named stream (C-CANC-03)."""
         for stream in (self.stream, self._opening):
             if stream is not None and id_key(params.get("requestId")) == stream.call.id:
                 self.engine.pending.done(stream.call, None)
 
     def _ended(self, stream: Stream) -> None:
-        """The stream is over: at our wish, at the server's, or because it broke; only then it is opened again."""
+        """Handle the end of a stream: only a broken one is reopened."""
         stream.heard.set()
         if stream is not self.stream or stream.call.fate == "cancelled":
             return
@@ -161,7 +161,7 @@ class Listening:
         engine.state.changes.bump("subscriptions")
 
     async def _reopen(self) -> None:
-        """Open the stream again, with growing patience. A server that cannot be reached by then is lost."""
+        """Reopen the stream with growing pauses. If the attempts fail, the server is lost."""
         pause = FIRST_PAUSE
         broken: InspectorError | None = None
         for _ in range(REOPENED):
@@ -179,13 +179,13 @@ class Listening:
 
 
 def _names(wanted: dict[str, Any]) -> list[str]:
-    """What a filter asks for, one by one."""
+    """Return the names of what a filter requests."""
     names = [name for name, value in wanted.items() if value is True]
     return names + _texts(wanted.get("resourceSubscriptions"))
 
 
 def _missing(wanted: dict[str, Any], agreed: dict[str, Any]) -> list[str]:
-    """What was asked for and not agreed to."""
+    """Return what was requested and not acknowledged."""
     known = set(_names(agreed))
     return [name for name in _names(wanted) if name not in known]
 

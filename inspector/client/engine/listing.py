@@ -1,4 +1,4 @@
-"""Reading the lists that a server offers: page by page, as they come, again when the server says that they changed."""
+"""Loading of a server's lists: page by page, and again when the server reports a change."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from inspector.journal.findings import Finding
 from inspector.protocol import jsonrpc
 
 AT_ONCE = 3
-"""Times that a list is read again at once when the server says that it has changed …"""
+"""Immediate reloads of a list that the server reports as changed …"""
 WITHIN = 1.0
-"""… within so many seconds; more often than that, it waits so long. A server may say so after every reading."""
+"""… within this many seconds; after that, each reload waits this long. A server may report a change after every load.
+"""
 
 
 class Listing:
     """Fills the catalogue of a session."""
 
     def __init__(self, engine: Engine, took_page: Callable[[ListName, int], None]) -> None:
-        """`took_page(name, n)` is told of each page: message `n` brought it."""
+        """`took_page(name, n)` is called for each page: message `n` contained it."""
         self.engine = engine
         self._took_page = took_page
         self._stale: set[ListName] = set()
@@ -54,7 +55,7 @@ class Listing:
                     break
             found.end()
         except ServerError as error:
-            # Many servers declare resources and know no templates: that is an empty list, not a failure.
+            # Many servers offer resources without templates: that is an empty list, not a failure.
             absent = error.rpc_code == jsonrpc.METHOD_NOT_FOUND and name == "templates"
             found.end(None if absent else error)
         except InspectorError as error:
@@ -70,18 +71,18 @@ class Listing:
             engine.run(self._again(name))
 
     def _cursor_finding(self, n: int, method: str, trouble: str) -> None:
-        text = f"{method} was ended: {trouble}."
+        text = f"{method} was stopped: {trouble}."
         finding = Finding(n, "C-PAG-03", "must", text, page="server/utilities/pagination")
         self.engine.state.journal.record_note(text, finding)
 
     def load_all(self) -> None:
-        """Begin to read every list that the server offers."""
+        """Start to load every list that the server offers."""
         for name in KINDS:
             if self.engine.state.server.can(KINDS[name].capability):
                 self.engine.run(self.engine.load(name))
 
     def changed(self, notification: str) -> None:
-        """A list changed. Notices that come while it is read lead to one more reading."""
+        """Handle a list change. Changes during a load cause one more load."""
         for name, kind in KINDS.items():
             found = self.engine.state.catalog[name]
             if kind.changed == notification and found.loading:
@@ -91,7 +92,7 @@ class Listing:
                 self.engine.run(self._again(name))
 
     async def _again(self, name: ListName) -> None:
-        """Read a list that has changed, not too often."""
+        """Reload a changed list, at a limited rate."""
         now = asyncio.get_running_loop().time()
         known = self._readings.setdefault(name, deque(maxlen=AT_ONCE))
         if len(known) == AT_ONCE and now - known[0] < WITHIN:

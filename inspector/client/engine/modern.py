@@ -1,7 +1,7 @@
-"""The era of per-request metadata (2026-07-28): no handshake, no session, no requests from the server.
+"""The era of per-request metadata (2026-07-28): no handshake, no session, no server requests.
 
-Source: specification 2026-07-28, "Base protocol" (`_meta`), "Versioning", "Multi Round-Trip Requests",
-"Subscriptions", "Cancellation", "Streamable HTTP".
+Source: specification 2026-07-28, "Base protocol" (`_meta`), "Versioning", "Multi Round-Trip Requests", "Subscriptions",
+"Cancellation", "Streamable HTTP".
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
 LOG_LEVEL_KEY = "io.modelcontextprotocol/logLevel"
 
 MOST_ROUNDS = 10
-"""Rounds of input in a row that nobody had to be asked for, after which a call is given up (C-MRTR-04)."""
+"""Consecutive input rounds without a person, after which a call fails (C-MRTR-04)."""
 MOST_ROUNDS_BY_HAND = 100
 FIRST_PAUSE = 0.05
-"""Seconds before the second retry for which the server wanted no input; each further one waits twice as long."""
+"""Seconds before the second retry without input; each further one waits twice as long."""
 LONGEST_PAUSE = 5.0
 
 _CHANGED = {kind.changed for kind in KINDS.values()}
 
 
 class ModernDriver:
-    """Speaks the modern era on behalf of a session."""
+    """Implements the modern era for a session."""
 
     era: Era = "modern"
     handled_notifications = frozenset((
@@ -63,7 +63,7 @@ class ModernDriver:
         self._speak(revision)
 
     def _speak(self, revision: str) -> None:
-        """Choose the revision; its metadata is the same for every request."""
+        """Set the revision; its metadata is the same for every request."""
         self.revision = revision
         self._meta = {
             VERSION_KEY: revision,
@@ -73,13 +73,13 @@ class ModernDriver:
 
     @property
     def lists_before_calls(self) -> bool:
-        """Only the list says which arguments are repeated in the HTTP header (C-HTTP-33)."""
+        """Only the list says which arguments are repeated in HTTP headers (C-HTTP-33)."""
         return self._over_http
 
     # Opening
 
     async def open(self) -> Server:
-        """`server/discover`; a revision that the server wants instead is taken once (C-MOD-03, C-MOD-04)."""
+        """Send `server/discover`; retry once with a revision that the server requires (C-MOD-03, C-MOD-04)."""
         for attempt in (1, 2):
             call = self.discover(f"d{attempt}")
             try:
@@ -92,11 +92,11 @@ class ModernDriver:
         return self.opened(result)
 
     def discover(self, id: str) -> Call:
-        """Ask who the server is. A string id leaves the handshake's ids as they are, should it be needed after all."""
+        """Send `server/discover`. Its string id leaves the numeric ids to a later handshake."""
         return self.engine.start("server/discover", {}, progress=False, id=id)
 
     def corrected(self, error: InspectorError) -> bool:
-        """Whether the same request may be sent once more: the revision is another now, or the header is made anew."""
+        """Whether to resend the same request: the revision was changed, or the headers were rebuilt."""
         code = getattr(error, "rpc_code", None)
         if code == UNSUPPORTED_VERSION:
             usable = [name for name in supported(error) if name in MODERN]
@@ -106,7 +106,7 @@ class ModernDriver:
         return code == HEADER_MISMATCH and self._over_http
 
     def opened(self, result: Any) -> Server:
-        """Take in the answer to `server/discover`. Raises `HandshakeError` where no revision is in common."""
+        """Process the response to `server/discover`. Raises `HandshakeError` without a common revision."""
         versions = versions_of(result)
         if versions and self.revision not in versions:
             usable = [name for name in versions if name in MODERN]
@@ -122,7 +122,7 @@ class ModernDriver:
     # Requests
 
     def build_request(self, call: Call, *, progress: bool) -> tuple[dict[str, Any], tuple[tuple[str, str], ...]]:
-        """A request with the metadata that each must carry (C-MOD-01, C-MOD-02); what the user wrote there wins."""
+        """Return a request with the required metadata (C-MOD-01, C-MOD-02); the user's own values take precedence."""
         params = call.params or {}
         meta: dict[str, Any] = dict(self._meta)
         if self.log_level and call.method != "server/discover":
@@ -136,13 +136,13 @@ class ModernDriver:
         return jsonrpc.request(call.id, call.method, params), self.headers(call.method, params)
 
     def headers(self, method: str, params: dict[str, Any]) -> tuple[tuple[str, str], ...]:
-        """The header fields of a request over HTTP (C-HTTP-30, C-HTTP-31, C-HTTP-33)."""
+        """Return the headers of a request over HTTP (C-HTTP-30, C-HTTP-31, C-HTTP-33)."""
         return self._fields.of(method, params, self.revision) if self._over_http else ()
 
     def took_page(self, name: ListName, n: int) -> None:
-        """New tools: which of their parameters are repeated in the header, and which tools break the rules for that.
+        """Update the headers that tools declare, and the tools that break the rules for them.
 
-        The rules are the HTTP transport's; on stdio the annotations mean nothing (C-HTTP-34).
+        The rules belong to the HTTP transport; on stdio the annotations have no effect (C-HTTP-34).
         """
         found = self.engine.state.catalog[name]
         if name != "tools" or not self._over_http:
@@ -153,9 +153,9 @@ class ModernDriver:
             self._fields.learn(found.items[found.newest :])
 
     def give_up(self, call: Call, reason: str) -> None:
-        """Close the request's stream (C-HTTP-36), or say `notifications/cancelled` (C-STDIO-07).
+        """Close the request's stream (C-HTTP-36), or send `notifications/cancelled` (C-STDIO-07).
 
-        Nothing is in flight while the server waits for input: then only the questions are taken back.
+        While the server waits for input no request is in flight: then only the questions are withdrawn.
         """
         asked = self._asked.get(call)
         if asked is not None:
@@ -167,14 +167,14 @@ class ModernDriver:
     # Answers
 
     def intercepts_response(self, call: Call, n: int, message: dict[str, Any]) -> Coroutine[Any, Any, Any] | None:
-        """A call goes on where input is wanted, a task was made, or the request can be corrected."""
+        """Continue a call that needs input, became a task, or can be corrected."""
         if message.get("error") is not None or "result" not in message:
             return self._go_on(call, Response(n, message)) if self._correctable(call, message.get("error")) else None
         result = message["result"]
         kind = result.get("resultType") if type(result) is dict else None
         if kind == "complete" or kind is None:
             self.engine.state.cache.took(call.method, call.params, result)
-            return None  # A missing one means complete (C-BASE-09); the judge says that it is missing.
+            return None  # A missing resultType means complete (C-BASE-09); the rule checks report that it is missing.
         if kind == "task" and call.method == "tools/call":
             return self.tasks.begin(call, n, result)
         if kind == "input_required":
@@ -182,9 +182,9 @@ class ModernDriver:
         raise self._invalid(call, kind, n)
 
     async def _go_on(self, call: Call, response: Response) -> Any:
-        """Send the call again until its response is the last: corrected once, with input as often as it is wanted.
+        """Resend the call until its response is final: corrected once, with input as often as required.
 
-        Rounds of input are counted, and those in a row that needed no person: only these can go on without an end
+        All input rounds are counted, and the consecutive ones without a person: only those can loop for ever
         (C-MRTR-04).
         """
         rounds = idle = 0
@@ -213,7 +213,7 @@ class ModernDriver:
             rounds += 1
             idle = 0 if by_hand else idle + 1
             if idle > MOST_ROUNDS:
-                raise self._no_input(call, f"it did so {MOST_ROUNDS} times in a row without an end", n)
+                raise self._no_input(call, f"it did so {MOST_ROUNDS} times in a row without a result", n)
             if not responses and idle >= 2:
                 await asyncio.sleep(min(FIRST_PAUSE * 2 ** (idle - 2), LONGEST_PAUSE))
             extra = {"inputResponses": responses} if responses else {}
@@ -222,7 +222,7 @@ class ModernDriver:
             response = await self.engine.exchange(call, extra)
 
     def _correctable(self, call: Call, error: Any) -> bool:
-        """Whether a request that was refused can be sent again as the server wants it (C-HTTP-35, C-MOD-03)."""
+        """Whether a refused request can be corrected and resent (C-HTTP-35, C-MOD-03)."""
         code = error.get("code") if type(error) is dict else None
         if call.method == "server/discover":
             return False
@@ -231,25 +231,25 @@ class ModernDriver:
         return code == UNSUPPORTED_VERSION and bool(_offered(error))
 
     async def _correct(self, error: dict[str, Any]) -> None:
-        """Learn what the tools want repeated in the header, or speak a revision that the server names."""
+        """Load the headers that tools declare, or switch to a revision that the server names."""
         if error["code"] == HEADER_MISMATCH:
             await self.engine.load("tools")
         else:
             self._speak(_offered(error)[-1])
 
     def _requests(self, call: Call, n: int, result: dict[str, Any], rounds: int) -> dict[str, Any]:
-        """The input requests of a result. Raises `InputRefused` where it may not have them."""
+        """Return the input requests of a result. Raises `InputRefused` if they are not valid."""
         requests = result.get("inputRequests")
         if requests is None and "requestState" not in result:
-            raise self._no_input(call, "it names neither inputRequests nor a requestState", n)
+            raise self._no_input(call, "it has neither inputRequests nor a requestState", n)
         if requests is not None and type(requests) is not dict:
-            raise self._no_input(call, f"its inputRequests are {jsonrpc.excerpt(requests, 60)} and no object", n)
+            raise self._no_input(call, f"its inputRequests are {jsonrpc.excerpt(requests, 60)}, not an object", n)
         if rounds >= MOST_ROUNDS_BY_HAND:
             raise self._no_input(call, f"it did so {rounds} times, which is the limit", n)
         return requests or {}
 
     async def _input(self, call: Call, n: int, requests: dict[str, Any]) -> tuple[dict[str, Any], bool]:
-        """The answers to the input requests of message `n`, and whether a person had to be asked."""
+        """Return the answers to the input requests of message `n`, and whether a person was asked."""
         if not requests:
             return {}, False
         asked = self._asked[call] = InputRequests(self.engine.state.inbox, features(self.revision), requests)
@@ -263,25 +263,25 @@ class ModernDriver:
 
     def _invalid(self, call: Call, kind: Any, n: int) -> InvalidAnswer:
         return InvalidAnswer(
-            f"The answer to {call.method} has the resultType {jsonrpc.excerpt(kind, 60)}, "
-            "which it may not have: by the specification the answer is invalid.",
+            f"The response to {call.method} is not valid: the specification does not allow the resultType "
+            f"{jsonrpc.excerpt(kind, 60)} there.",
             hint=f"Message {n} in the recording shows it.",
         )
 
     def _no_input(self, call: Call, why: str, n: int) -> InputRefused:
         what = f"{call.method} {call.name}".rstrip()
         return InputRefused(
-            f"The server wants input before it answers {what}, and will not get it: {why}.",
-            hint=f"Message {n} in the recording shows what it asked for.",
+            f"The server requires input for {what} and does not get it: {why}.",
+            hint=f"Message {n} in the recording shows the input request.",
         )
 
-    # What the server sends by itself
+    # Messages that the server sends on its own
 
     def on_request(self, frame: Frame, message: dict[str, Any]) -> None:
-        """A server of this era must not ask by requests, and we must not answer one (C-MOD-11); the judge says so."""
+        """Ignore it: a server of this era must not send requests (C-MOD-11); the rule checks report it."""
 
     def on_notification(self, frame: Frame, message: dict[str, Any]) -> None:
-        """Progress, what listening brings, the end of a subscription; the rest is for the log."""
+        """Handle progress, subscription notifications and their end; the rest is only logged."""
         engine = self.engine
         method = message["method"]
         params = message.get("params")
@@ -301,45 +301,45 @@ class ModernDriver:
         elif method == "notifications/tasks":
             self.tasks.updated(frame.n, params)
 
-    # What the user chooses
+    # Settings of the user
 
     async def listen(self) -> None:
-        """Ask to be told of list changes. A server that offers none of them is not asked."""
+        """Subscribe to list changes, if the server offers any."""
         await self.listening.begin()
 
     async def set_log_level(self, level: str) -> None:
-        """From now on each request asks for log messages of this level (C-LOG-02)."""
+        """Request log messages of this level with each further request (C-LOG-02)."""
         self.log_level = level
 
     async def subscribe(self, uri: str) -> None:
-        """Have the resource in the filter of the listening stream."""
+        """Add the resource to the filter of the notification stream."""
         if not self.engine.state.server.can("resources", "subscribe"):
-            raise NotOffered("The server does not offer subscriptions to resources.")
+            raise NotOffered("The server does not offer resource subscriptions.")
         await self.listening.follow(uri)
 
     async def unsubscribe(self, uri: str) -> None:
-        """Take the resource out of the filter."""
+        """Remove the resource from the filter."""
         await self.listening.unfollow(uri)
 
     def roots_changed(self) -> None:
-        """Nothing to tell: roots are asked for when they are wanted (C-MOD-11)."""
+        """Do nothing: the server requests roots when it needs them (C-MOD-11)."""
 
 
 def _offered(error: dict[str, Any]) -> list[str]:
-    """The revisions of this era, in order, that an error object names as supported (C-MOD-03)."""
+    """Return the revisions of this era, in order, that an error object lists as supported (C-MOD-03)."""
     data = error.get("data")
     names = data.get("supported") if type(data) is dict else None
     return [name for name in MODERN if type(names) is list and name in names]
 
 
 def supported(error: InspectorError) -> list[str]:
-    """The revisions that an error names as supported (C-MOD-03)."""
+    """Return the revisions that an error lists as supported (C-MOD-03)."""
     data = getattr(error, "data", None)
     names = data.get("supported") if type(data) is dict else None
     return [name for name in names if isinstance(name, str)][:100] if type(names) is list else []
 
 
 def versions_of(result: Any) -> list[str]:
-    """The `supportedVersions` of an answer to `server/discover`; empty where it is none."""
+    """Return the `supportedVersions` of a response to `server/discover`; empty if it is not one."""
     names = result.get("supportedVersions") if type(result) is dict else None
     return [name for name in names if isinstance(name, str)][:100] if type(names) is list else []

@@ -1,16 +1,16 @@
-"""Which era a server speaks, over which transport: found out by asking, quickly, and without breaking the server.
+"""Negotiation of the era and the transport, quickly and without breaking the server.
 
 Source: specification 2026-07-28, "Versioning", "stdio: Backward Compatibility", "Streamable HTTP: Backward
-Compatibility" (C-MOD-04 … C-MOD-07, C-SSE-03). What was concluded from which answer is in the journal, as life events
-`negotiation`; how the verdict came about stands in the event `ready`.
+Compatibility" (C-MOD-04 … C-MOD-07, C-SSE-03). Each conclusion is in the journal, as a life event `negotiation`; the
+event `ready` has the reason of the verdict.
 
-The order of things, `auto`:
+The order for `auto`:
 
-- Ask `server/discover`. An answer, or an error that only that era has, means modern; nothing else is asked.
-- Any other answer: the handshake on the same connection. No answer, or a child that died of the question: a fresh
-  child, since the first may be in a state that no handshake gets it out of, and the handshake there.
-- A handshake that is answered with the modern era's error about versions: modern after all, a slow one.
-- Over HTTP, a handshake that is refused as well: the same URL may be that of the older HTTP+SSE transport.
+- Send `server/discover`. A result, or an error that only the modern era has, means modern; nothing else is sent.
+- Any other response: the handshake on the same connection. No response, or a process that exited: the handshake with a
+  new process, since the first may be in a state in which no handshake works.
+- A handshake that fails with the modern era's version error: modern after all, but slow.
+- Over HTTP, a handshake that is refused as well: the URL may be that of the older HTTP+SSE transport.
 """
 
 from __future__ import annotations
@@ -46,38 +46,38 @@ from inspector.protocol.jsonrpc import HEADER_MISMATCH, MISSING_CAPABILITY, UNSU
 from inspector.protocol.revisions import LEGACY, MODERN, NEWEST_MODERN
 
 SILENT_AFTER = 1.0
-"""Seconds after a child has read the question, by which every server that answers at all has answered."""
+"""Seconds after the process has read the probe; every server that responds at all has responded by then."""
 UNREAD_LIMIT = 10.0
-"""Seconds for a child to read it: some take long to start."""
+"""Seconds for the process to read the probe: some start slowly."""
 BLIND_LIMIT = 5.0
-"""Seconds for an answer where it cannot be seen whether the question was read."""
+"""Seconds to wait for a response if it is unknown whether the probe was read."""
 _LOOK_EVERY = 0.01
 
 
 class Reason(Enum):
-    """What a conclusion about a server rests on."""
+    """The reason of a conclusion about a server."""
 
     PINNED = auto()
-    """The user named era or revision."""
+    """The user set the era or revision."""
     REMEMBERED = auto()
-    """It was so the last time."""
+    """An earlier session found it."""
     DISCOVERED = auto()
-    """It answered `server/discover`."""
+    """The server answered `server/discover`."""
     SILENCE = auto()
-    """It did not answer `server/discover`."""
+    """The server did not answer `server/discover`."""
     EXIT = auto()
-    """It exited at `server/discover`."""
+    """The server exited at `server/discover`."""
     STATUS = auto()
-    """Its answer to `server/discover` is an HTTP status."""
+    """The response to `server/discover` is an HTTP status."""
     ANSWER = auto()
-    """Its answer to `server/discover` is not that of a modern server."""
+    """The response to `server/discover` is not from a modern server."""
     HANDSHAKE = auto()
-    """What became of the handshake."""
+    """The handshake's result."""
 
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """A reason, and the sentence by which it is told: `Server.how`, and the events `negotiation`."""
+    """A reason, and its sentence for `Server.how` and the `negotiation` events."""
 
     reason: Reason
     sentence: str
@@ -88,11 +88,11 @@ _REMEMBERED = Conclusion(Reason.REMEMBERED, "remembered")
 _DISCOVERED = Conclusion(Reason.DISCOVERED, "it answered server/discover")
 _SILENT = Conclusion(Reason.SILENCE, "it did not answer server/discover")
 _EXITED = Conclusion(Reason.EXIT, "it exited at server/discover")
-_NO_VERSIONS = Conclusion(Reason.ANSWER, "its answer to server/discover names no supportedVersions")
-_OLDER_ONLY = Conclusion(Reason.ANSWER, "it names revisions of the handshake era only")
+_NO_VERSIONS = Conclusion(Reason.ANSWER, "its response to server/discover has no supportedVersions")
+_OLDER_ONLY = Conclusion(Reason.ANSWER, "it supports revisions of the handshake era only")
 _REFUSED = Conclusion(Reason.HANDSHAKE, "it refused the handshake")
 _FRESH_START = Conclusion(Reason.HANDSHAKE, "the handshake, on a fresh start")
-_NAMES_ENDPOINT = Conclusion(Reason.HANDSHAKE, "its event stream names an endpoint")
+_NAMES_ENDPOINT = Conclusion(Reason.HANDSHAKE, "its event stream sends an endpoint")
 
 
 def _status(code: int) -> Conclusion:
@@ -100,32 +100,36 @@ def _status(code: int) -> Conclusion:
 
 
 _TRY_MODERN = Hint(
-    "The server speaks the modern era only: try ", Parameter.ERA.to("modern"), ", or ", Unset((Parameter.ERA,)), "."
+    "The server supports the modern era only: try ", Parameter.ERA.to("modern"), ", or ", Unset((Parameter.ERA,)), "."
 )
 _TRY_LEGACY = Hint("Try ", Parameter.ERA.to("legacy"), ", or ", Unset((Parameter.ERA, Parameter.PROTOCOL)), ".")
 _MAY_BE_LEGACY = Hint(
-    "A server of the handshake era may do that: try ", Parameter.ERA.to("legacy"), ", or ", Unset((Parameter.ERA,)), "."
+    "A server of the handshake era may respond this way: try ",
+    Parameter.ERA.to("legacy"),
+    ", or ",
+    Unset((Parameter.ERA,)),
+    ".",
 )
 _TRY_SSE = frozenset((400, 404, 405, 406, 410, 415, 501))
-"""Statuses of a POST after which the URL may be that of an HTTP+SSE server."""
+"""Statuses of a POST after which the URL may be an HTTP+SSE server."""
 _NO_VERDICT = frozenset((429, 502, 503, 504))
-"""Statuses that say something of the moment, not of the server."""
+"""Temporary statuses that say nothing about the server's era."""
 
 
 class Opener(Engine, Protocol):
-    """An engine that can be given a transport and a driver."""
+    """An engine whose transport and driver can be set."""
 
     @property
     def target(self) -> Target:
-        """What is to be opened."""
+        """The target to open."""
 
     task_follower: Tasks
 
     async def attach(self, target: Target) -> None:
-        """Make a fresh connection to `target` instead of the one that was there."""
+        """Replace the connection by a new one to `target`."""
 
     def use(self, driver: Driver) -> None:
-        """Speak by this driver from now on."""
+        """Use this driver from now on."""
 
 
 class Negotiation:
@@ -137,15 +141,15 @@ class Negotiation:
         self.options = engine.options
         self._began = time.perf_counter()
         self._unheard = False
-        """The child ended without having read what it was asked: that was not the reason."""
+        """The process exited before it read the probe, so the probe was not the cause."""
 
     async def open(self) -> Server:
-        """Connect and agree. Leaves transport and driver in the session. Raises what went wrong."""
+        """Connect and negotiate. Sets transport and driver of the session. Raises the failure."""
         era, protocol = self.options.era, self.options.protocol
         if protocol in MODERN:
             era = "modern"
         elif protocol and era == "auto":
-            era = "legacy"  # The handshake can offer any revision, also one that nobody knows.
+            era = "legacy"  # The handshake can offer any revision, even an unknown one.
         elif isinstance(self.target, HttpTarget) and self.target.transport == "sse":
             era = "legacy"
         if era == "legacy":
@@ -201,8 +205,8 @@ class Negotiation:
         return await self._handshake_after(verdict)
 
     async def _as_remembered(self, transport: str, known: str) -> Server | None:
-        """The handshake without a question before it. None where that does not work any more."""
-        self._step("remembered", f"this server spoke the handshake era over {transport} before")
+        """Try the handshake without a probe. None if that does not work any more."""
+        self._step("remembered", f"an earlier session with this server used the handshake era over {transport}")
         verdicts = self.options.verdicts
         assert verdicts is not None
         try:
@@ -212,15 +216,15 @@ class Negotiation:
             raise
         except InspectorError as error:
             verdicts.forget(self.target)
-            self._step("wrong", f"it does not any more: {error.message}")
+            self._step("wrong", f"that does not work any more: {error.message}")
             return None
         if f"{_named(server)}\0{server.revision}" != known:
-            verdicts.forget(self.target)  # Another version: what it speaks is found out at the next start.
+            verdicts.forget(self.target)  # The server has another version: the next start probes it.
             return self._ready(server, _REMEMBERED)
         return self._found(server, _REMEMBERED)
 
     async def _probe(self, driver: ModernDriver) -> Server | Conclusion:
-        """Ask `server/discover`. The server, or why the handshake is to be tried."""
+        """Send `server/discover`. Return the server, or the reason to try the handshake."""
         for attempt in (1, 2):
             call = driver.discover(f"d{attempt}")
             error = await self._answer_to(call)
@@ -239,7 +243,7 @@ class Negotiation:
         raise AssertionError  # the second attempt returns or raises
 
     def _read_error(self, error: InspectorError) -> Conclusion:
-        """What an error says of the server's era. Raises it where it says nothing, or where only it can be shown."""
+        """Return what an error says about the server's era. Raises it if it says nothing, or is final."""
         if isinstance(error, RequestTimeout):
             return _SILENT
         if isinstance(error, ServerExited) and not self._unheard:
@@ -249,7 +253,7 @@ class Negotiation:
             if error.rpc_code == UNSUPPORTED_VERSION and names and not any(name in LEGACY for name in names):
                 raise HandshakeError(
                     f"The server speaks {', '.join(names[:10])}; Inspector speaks {', '.join((*LEGACY, *MODERN))}.",
-                    hint="A newer Inspector may be needed.",
+                    hint="Check for a newer version of Inspector.",
                 ) from error
             if error.rpc_code in (HEADER_MISMATCH, MISSING_CAPABILITY):
                 raise error
@@ -261,7 +265,7 @@ class Negotiation:
         raise error
 
     async def _answer_to(self, call: Call) -> InspectorError | None:
-        """Wait for as long as an answer can be hoped for; then give the call up, without a word to the server."""
+        """Wait as long as a response is likely; then give up the call without notifying the server."""
         transport = self.engine.transport
         answered = asyncio.ensure_future(call.result())
         loop = asyncio.get_running_loop()
@@ -275,14 +279,14 @@ class Negotiation:
                     await answered
                     return None
                 now, unread = loop.time(), transport.unread()
-                if call.paused:  # Somebody is logging in.
+                if call.paused:  # A person is logging in.
                     began, silent = now, False
                 elif unread is None:
                     silent = now - began > min(BLIND_LIMIT, self.options.timeout)
                 else:
                     if unread == 0 and read_at is None:
                         read_at = now
-                    # What took long to start, on a loaded machine say, may take as long to answer.
+                    # A process that started slowly, on a loaded machine for example, may respond as slowly.
                     silent = read_at is not None and now - read_at > max(SILENT_AFTER, read_at - began)
                     silent = silent or now - began > min(UNREAD_LIMIT, self.options.timeout)
                 if silent:
@@ -291,7 +295,7 @@ class Negotiation:
             self._unheard = read_at is None and transport.unread() not in (0, None)
             return error
         waited = loop.time() - began
-        silence = RequestTimeout(f"No answer to server/discover within {waited:.1f} s.")
+        silence = RequestTimeout(f"No response to server/discover within {waited:.1f} s.")
         self.engine.state.journal.record_life(
             "", "timeout", **{"for": call.n, "reason": "no answer", "after_ms": round(waited * 1000)}
         )
@@ -304,15 +308,15 @@ class Negotiation:
     # The handshake, and what is behind its failure
 
     async def _handshake_after(self, why: Conclusion) -> Server:
-        """The handshake after a question that was not answered as a modern server does."""
+        """Try the handshake after a probe without a modern response."""
         over_http = self.engine.transport.name == "http"
         fresh = over_http
         if why.reason in (Reason.SILENCE, Reason.EXIT) and not over_http:
-            self._step("respawn", f"{why.sentence}: a server of the handshake era, started anew")
+            self._step("respawn", f"{why.sentence}: restarting it as a server of the handshake era")
             await self._attach()
             fresh = True
         else:
-            self._step("legacy", f"{why.sentence}: the handshake is tried")
+            self._step("legacy", f"{why.sentence}: trying the handshake")
         try:
             return await self._handshake_or_sse(why)
         except HandshakeError as error:
@@ -327,14 +331,14 @@ class Negotiation:
             return await self._respawned(error)
 
     async def _respawned(self, error: ConnectionProblem) -> Server:
-        """The handshake failed on a child that was asked something else before: a fresh one is not guilty of that."""
-        self._step("respawn", f"{error.message} The server is started anew")
+        """Retry a failed handshake with a new process: the probe may have disturbed the first one."""
+        self._step("respawn", f"{error.message} Restarting the server")
         await self._attach()
         return self._found(await self._handshake(), _FRESH_START)
 
     async def _modern_after_all(self, error: HandshakeError) -> Server:
-        """The handshake was refused by a server that may only have been slow to answer what it was asked first."""
-        self._step("modern", f"{error.message} It is asked once more")
+        """Probe again after a refused handshake: the server may have been too slow for the first probe."""
+        self._step("modern", f"{error.message} Sending server/discover again")
         driver = self._modern(NEWEST_MODERN)
         try:
             return self._found(await driver.open(), _REFUSED)
@@ -342,9 +346,9 @@ class Negotiation:
             raise error from None
 
     async def _handshake_or_sse(self, why: Conclusion) -> Server:
-        """The handshake; where HTTP refuses it, the same URL as that of an HTTP+SSE server (C-SSE-03).
+        """Try the handshake; if HTTP refuses it, the HTTP+SSE transport at the same URL (C-SSE-03).
 
-        A path that ends in `/sse` and has refused one POST already is not sent a second.
+        A URL that ends in `/sse` and refused one POST does not get a second.
         """
         refused: HttpError | HandshakeError | None = None
         if not (why.reason is Reason.STATUS and _path(self.target).endswith("/sse") and self._may_be_sse()):
@@ -354,7 +358,7 @@ class Negotiation:
                 if not self._may_be_sse() or not _is_refusal(error):
                     raise
                 refused = error
-        self._step("sse", "the POST was refused: an event stream is asked for at the same URL")
+        self._step("sse", "the POST was refused: requesting an event stream at the same URL")
         try:
             await self._attach(sse=True)
         except HttpError as error:
@@ -369,7 +373,7 @@ class Negotiation:
     # Pieces
 
     async def _attach(self, *, sse: bool = False) -> None:
-        """A fresh connection, by the transport that the target wants or the older one of HTTP."""
+        """Open a new connection, with the target's transport or the older HTTP transport."""
         target = self.target
         if sse and isinstance(target, HttpTarget):
             target = replace(target, transport="sse")
@@ -386,7 +390,7 @@ class Negotiation:
         return await driver.open()
 
     def _found(self, server: Server, how: Conclusion) -> Server:
-        """What was found out is said, and remembered."""
+        """Record and store the verdict."""
         verdicts = self.options.verdicts
         if verdicts is not None and how.reason is not Reason.PINNED:
             name = self.engine.transport.name
@@ -400,7 +404,7 @@ class Negotiation:
 
 
 def _is_refusal(error: HttpError | HandshakeError) -> bool:
-    """Whether a POST was refused in a way that an HTTP+SSE server at the same URL may refuse it."""
+    """Whether a POST was refused with a status that an HTTP+SSE server may use at the same URL."""
     return error.status in _TRY_SSE if isinstance(error, HttpError) else not error.wants_modern
 
 

@@ -1,4 +1,4 @@
-"""Requests in flight: one `Call` each, with its clock, its progress and its fate."""
+"""Requests in flight: one `Call` each, with its timeout, progress and fate."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from inspector.transports.base import Outgoing
 
 
 class Response(NamedTuple):
-    """The response to a request: its number in the journal, the message, and the error that HTTP made of it, if any."""
+    """A response: its number in the journal, the message, and the error from its HTTP status, if any."""
 
     n: int
     message: dict[str, Any]
     failure: InspectorError | None = None
 
     def result(self, method: str) -> Any:
-        """The result. Raises the error that the response is."""
+        """Return the result. Raises the response's error."""
         error = self.message.get("error")
         if error is not None or "result" not in self.message:
             raise self.failure or server_error(error, method)
@@ -29,44 +29,44 @@ class Response(NamedTuple):
 
 
 class Takeover:
-    """A call that goes on after a response. A coroutine sees to its end (`Driver.intercepts_response`)."""
+    """A call that continues after a response. A coroutine completes it (`Driver.intercepts_response`)."""
 
     def __init__(self) -> None:
         self.task: asyncio.Task[Any] | None = None
         self.begun = False
         self.extra: dict[str, Any] = {}
-        """Parameters of the newest request only: what the server wanted, for this call and no other (C-MRTR-03)."""
+        """Parameters of the latest request only: the input that the server required for this call (C-MRTR-03)."""
         self._answer: asyncio.Future[Response] | None = None
 
     @property
     def in_flight(self) -> bool:
-        """Whether a request was sent and has no response."""
+        """Whether a request was sent and has no response yet."""
         return self._answer is not None and not self._answer.done()
 
     def expect(self, extra: dict[str, Any]) -> asyncio.Future[Response]:
-        """Another request is sent, with these parameters besides its own; the future has its response."""
+        """Expect the response to another request with these extra parameters; the future receives it."""
         self.extra = extra
         self._answer = asyncio.get_running_loop().create_future()
         return self._answer
 
     def deliver(self, response: Response) -> bool:
-        """A response came. False where none is expected: the request was answered before."""
+        """Pass on a response. False if none is expected: the request already has one."""
         if self._answer is None or self._answer.done():
             return False
         self._answer.set_result(response)
         return True
 
     def stop(self) -> None:
-        """The call is over: cancel the coroutine."""
+        """Cancel the coroutine: the call has ended."""
         if self.task is not None:
             if self.begun:
                 self.task.cancel()
-            else:  # One that has not begun could not clean up.
+            else:  # A coroutine that has not started cannot clean up.
                 self.task.get_loop().call_soon(self.task.cancel)
 
 
 class Call:
-    """A request that was sent. Await `result()`; `cancel()` and `extend()` at any time."""
+    """A sent request. Await `result()`; `cancel()` and `extend()` at any time."""
 
     def __init__(
         self,
@@ -80,29 +80,29 @@ class Call:
         self.params = params
         self.id: int | str = 0
         self.token: Any = None
-        """Its progress token, where it has one."""
+        """Its progress token, if any."""
         self.outgoing: Outgoing | None = None
         self.answer_n = 0
-        """The answer's number, also of a late one; 0 while there is none."""
+        """The response's number in the journal, even if it came late; 0 without one."""
         self.fate: Fate = "pending"
         self.progress: Progress | None = None
         self.value: Any = None
         """The result, once `fate` is `done`."""
         self.error: InspectorError | None = None
         self.late = False
-        """The answer came after we had given up."""
+        """The response came after the call was given up."""
         self.started = loop.time()
         self.sent_at = self.started
-        """When its newest request was sent: a call is sent again with the input that the server wanted."""
+        """Time of its latest request: a call is resent with the input that the server requires."""
         self.ended = 0.0
         self.timeout = timeout
-        """Seconds without progress that are allowed."""
+        """Allowed seconds without progress."""
         self.ceiling = ceiling
-        """Seconds allowed altogether."""
+        """Allowed seconds in total."""
         self.takeover: Takeover | None = None
-        """Set when a response was not the end of the call: the server wants input, or works on it as a task."""
+        """Set if a response did not end the call: the server requires input, or runs it as a task."""
         self.background = False
-        """The session's own: nobody waits for it."""
+        """The session's own call, which no caller awaits."""
         self.on_result: Callable[[Call], None] | None = None
         self._loop = loop
         self._quiet_since = self.started
@@ -119,31 +119,31 @@ class Call:
 
     @property
     def in_flight(self) -> bool:
-        """Whether its newest request has no response; a call may go on without one in flight."""
+        """Whether its latest request has no response; a call may be open without a request in flight."""
         return self.takeover is None or self.takeover.in_flight
 
     @property
     def name(self) -> str:
-        """What the request is about: the tool's or prompt's name, or the resource's URI."""
+        """The tool's or prompt's name, or the resource's URI."""
         params = self.params or {}
         name = params.get("name") or params.get("uri") or ""
         return name if isinstance(name, str) else ""
 
     @property
     def elapsed(self) -> float:
-        """Seconds since it was sent, up to its end."""
+        """Seconds from its start to its end, or to now."""
         return (self.ended or self._loop.time()) - self.started
 
     @property
     def server_time(self) -> float:
-        """Seconds since its newest request was sent, up to its end, without those in which a person was asked."""
+        """Seconds from its latest request to its end, without the time that a person took."""
         end = self.ended or self._loop.time()
         asking = end - max(self._paused_at, self.sent_at) if self._paused_at is not None else 0.0
         return max(end - self.sent_at - self._person_time - asking, 0.0)
 
     @property
     def allowed(self) -> float:
-        """Seconds after the start at which it will time out unless there is progress."""
+        """Seconds after the start at which it times out without progress."""
         return self.due - self.started
 
     async def result(self) -> Any:
@@ -156,44 +156,44 @@ class Call:
             except asyncio.CancelledError:
                 self._waiters.remove(waiter)
                 if not self._waiters:
-                    self.cancel("the caller went away")
+                    self.cancel("the caller stopped waiting")
                 raise
         if self.error is not None:
             raise self.error
         return self.value
 
     def drop_value(self) -> None:
-        """Let go of the result, which is in the journal: one of many megabytes takes five times that as objects."""
+        """Release the result, which the journal holds: objects take five times the memory of their bytes."""
         self.value = None
 
     def cancel(self, reason: str = "cancelled by the user") -> None:
-        """Give up, and tell the server by the transport's rule. No effect once it has ended."""
+        """Cancel, and notify the server by the transport's rule. No effect after its end."""
         if self.fate == "pending" and self._pending is not None:
             self._pending.cancel(self, reason)
 
     def extend(self, seconds: float) -> None:
-        """Allow more time, also beyond the ceiling."""
+        """Extend the timeout, even beyond the total limit."""
         self.timeout += seconds
         self.ceiling += seconds
 
-    # The clock
+    # The timeout
 
     def touched(self, progress: Progress) -> None:
-        """Progress came: the quiet time begins anew (C-LIFE-09)."""
+        """Handle progress: the timeout starts again (C-LIFE-09)."""
         self.progress = progress
         self.alive()
 
     def alive(self) -> None:
-        """The server showed that it works on the call."""
+        """Handle a sign that the server works on the call."""
         self._quiet_since = self._loop.time()
 
     def pause(self) -> None:
-        """Stop the clock while a person is being asked something on behalf of this call."""
+        """Pause the timeout while a person answers a question for this call."""
         if self._paused_at is None:
             self._paused_at = self._loop.time()
 
     def resume(self) -> None:
-        """Let the clock run again; the time in between does not count."""
+        """Resume the timeout; the paused time does not count."""
         if self._paused_at is not None:
             now = self._loop.time()
             paused = now - self._paused_at
@@ -205,19 +205,19 @@ class Call:
 
     @property
     def person_time(self) -> float:
-        """Seconds of `elapsed` for which the call waited for a person, in all its rounds; overlaps count once."""
+        """Seconds of `elapsed` in which the call waited for a person, in all rounds; overlaps count once."""
         if self._paused_at is None:
             return self._asked
         return self._asked + (self.ended or self._loop.time()) - self._paused_at
 
     @property
     def paused(self) -> bool:
-        """Whether the clock stands still."""
+        """Whether the timeout is paused."""
         return self._paused_at is not None
 
     @property
     def due(self) -> float:
-        """When, on the loop's clock, it times out unless there is progress; while the clock stands still, later."""
+        """Loop time at which it times out without progress; later while paused."""
         if self._paused_at is not None:
             return self._loop.time() + self.timeout
         return min(self._quiet_since + self.timeout, self.started + self.ceiling)
@@ -235,9 +235,9 @@ class Call:
 class Pending:
     """The table of calls by id.
 
-    `tell_cancelled(call, reason)` is the era's way to say that we gave up; `intercept(call, n, response)` returns a
-    coroutine that sees to the end of the call, or None where the response ends it, and `run` runs that coroutine.
-    `conceal(error)` takes secrets out of the error that ends a call.
+    `tell_cancelled(call, reason)` notifies the server of a cancellation; `intercept(call, n, response)` returns a
+    coroutine that completes the call, or None if the response ends it, and `run` runs that coroutine. `conceal(error)`
+    removes secrets from the error that ends a call.
     """
 
     KEPT_GIVEN_UP = 1024
@@ -261,7 +261,7 @@ class Pending:
         self._conceal = conceal
         self._timer: asyncio.TimerHandle | None = None
         self.latency = 0.0
-        """Seconds that the server took for the newest answer to a request of the user or a list."""
+        """Seconds for the latest response to a request of the user or a list."""
 
     def __len__(self) -> int:
         return len(self._calls)
@@ -275,7 +275,7 @@ class Pending:
         return self._calls.get(id_key(id))
 
     def by_token(self, token: Any) -> Call | None:
-        """The call in flight with this progress token. Tokens are ids unless the user chose one."""
+        """Return the call in flight with this progress token. Tokens are ids unless the user set one."""
         key = id_key(token)
         call = self._calls.get(key)
         if call is not None and call.token == key:
@@ -283,14 +283,14 @@ class Pending:
         return next((call for call in self._calls.values() if key is not None and call.token == key), None)
 
     def add(self, call: Call) -> None:
-        """Take a call into the table and start its clock."""
+        """Add a call and start its timeout."""
         self._calls[call.id] = call
         call._pending = self
         self._watch(call._loop, call.due)
         self._changed()
 
     def rename(self, call: Call, id: int | str) -> None:
-        """Give a call that is sent again its new id."""
+        """Assign a resent call its new id."""
         self._calls.pop(call.id, None)
         call.id = id
         call.sent_at = call._loop.time()
@@ -298,7 +298,7 @@ class Pending:
         self._calls[id] = call
 
     def answer(self, n: int, message: dict[str, Any]) -> Call | None:
-        """An answer came: settle its call, or mark it late. Returns the call, or None if it answers nothing."""
+        """Handle a response: settle its call, or mark it late. Return the call, or None if it matches no call."""
         key = id_key(message.get("id"))
         call = self._calls.get(key)
         if call is None:
@@ -323,7 +323,7 @@ class Pending:
         return call
 
     def intercepted(self, call: Call, n: int, message: dict[str, Any]) -> bool:
-        """Whether a call goes on after response `n`; then a coroutine of the driver ends it."""
+        """Whether a call continues after response `n`; a coroutine of the driver then completes it."""
         try:
             continuation = self._intercept(call, n, message)
         except InspectorError as error:
@@ -333,7 +333,7 @@ class Pending:
             return False
         call.takeover = Takeover()
         task = call.takeover.task = self._run(self._carry_on(call, call.takeover, continuation))
-        task.add_done_callback(lambda _: continuation.close())  # It was never begun where the task ended before.
+        task.add_done_callback(lambda _: continuation.close())  # The coroutine did not start if the task ended first.
         self._changed()
         return True
 
@@ -349,7 +349,7 @@ class Pending:
             self.done(call, value)
 
     def _deliver(self, call: Call, response: Response) -> bool:
-        """Give a response to the coroutine that sees to the end of the call. False where it expects none."""
+        """Pass a response to the coroutine that completes the call. False if it expects none."""
         if call.takeover is None or not call.takeover.deliver(response):
             return False
         call.answer_n = response.n
@@ -359,14 +359,14 @@ class Pending:
         return True
 
     def refused(self, call: Call, n: int, message: dict[str, Any], error: InspectorError) -> None:
-        """An error response came by another way than as a message: HTTP made `error` of `message`."""
+        """Handle an error response that is not a message: HTTP made `error` of `message`."""
         if call.takeover is not None:
             self._deliver(call, Response(n, message, error))
         elif not self.intercepted(call, n, message):
             self.fail(call, error)
 
     def _watch(self, loop: asyncio.AbstractEventLoop, due: float) -> None:
-        """See to it that somebody looks at `due`: one timer for all calls, moved only to an earlier time."""
+        """Schedule a check at `due`: one timer for all calls, moved only to an earlier time."""
         if self._timer is None or due < self._timer.when():
             if self._timer is not None:
                 self._timer.cancel()
@@ -382,12 +382,12 @@ class Pending:
             self._watch(loop, min(call.due for call in self._calls.values()))
 
     def done(self, call: Call, value: Any) -> None:
-        """The call has its result."""
+        """End the call with its result."""
         if self._calls.pop(call.id, None) is not None:
             self._settled(call, "done", value, None)
 
     def fail(self, call: Call, error: InspectorError) -> None:
-        """The call ends without a result."""
+        """End the call with an error."""
         if self._calls.pop(call.id, None) is not None:
             fate: Fate = "lost" if isinstance(error, ConnectionProblem) else "error"
             self._settled(call, fate, None, error)
@@ -403,26 +403,26 @@ class Pending:
             call.on_result(call)
 
     def fail_all(self, error: InspectorError) -> list[Call]:
-        """The connection is gone: every call ends with `error`. Returns them."""
+        """End every call with `error`: the connection is lost. Returns them."""
         calls = self.calls()
         for call in calls:
             self.fail(call, error)
         return calls
 
     def cancel(self, call: Call, reason: str) -> None:
-        """The user gives up."""
+        """Cancel a call for the user."""
         self._give_up(
             call, "cancelled", RequestCancelled(f"{call.method} {call.name} was cancelled.".replace("  ", " "))
         )
         self._tell_cancelled(call, reason)
 
     def expire(self, call: Call) -> None:
-        """The clock ran out (C-LIFE-09)."""
+        """End a call whose timeout expired (C-LIFE-09)."""
         at_ceiling = call.elapsed + 0.001 >= call.ceiling
         seconds = call.ceiling if at_ceiling else call.timeout
-        text = f"No answer to {call.method} {call.name}".rstrip() + f" within {seconds:g} s"
-        text += ", the absolute limit." if at_ceiling and call.progress else "."
-        hint = self._explain(call) or Hint("Allow more with ", Parameter.TIMEOUT.to("SECONDS"), ".")
+        text = f"No response to {call.method} {call.name}".rstrip() + f" within {seconds:g} s"
+        text += ", the total limit." if at_ceiling and call.progress else "."
+        hint = self._explain(call) or Hint("Allow more time with ", Parameter.TIMEOUT.to("SECONDS"), ".")
         self._give_up(call, "timeout", RequestTimeout(text, hint=hint))
         self._tell_cancelled(call, "timed out")
 

@@ -1,8 +1,8 @@
-"""Tasks: work of the server that outlives the answer to the request that began it.
+"""Tasks: server work that outlives the response to its request.
 
-Two designs, one table: the experimental core tasks of 2025-11-25 (asked for by the client, the result fetched with
-`tasks/result`; C-TASK-01) and the extension `io.modelcontextprotocol/tasks` of 2026 (made when the server likes, the
-result inside `tasks/get`; C-TASK-02, C-TASK-03). Sources: specification 2025-11-25, "Tasks"; SEP-2663.
+Two designs, one table: the experimental core tasks of 2025-11-25 (requested by the client, the result fetched with
+`tasks/result`; C-TASK-01) and the extension `io.modelcontextprotocol/tasks` of 2026 (created by the server, the result
+inside `tasks/get`; C-TASK-02, C-TASK-03). Sources: specification 2025-11-25, "Tasks"; SEP-2663.
 """
 
 from __future__ import annotations
@@ -28,36 +28,36 @@ from inspector.errors import (
 )
 
 WAITING_POLL = 2.0
-"""Seconds at least between two looks while it is we who keep the task waiting."""
+"""Minimum seconds between two polls while the task waits for our input."""
 MOST_PAGES = 100
 FAILED_LOOKS = 5
-"""Looks in a row without an answer, after which a task is no longer followed."""
+"""Consecutive failed polls after which a task is not polled any more."""
 
 
 class Followed:
-    """A task that is looked at again and again, and the call that waits for it."""
+    """A polled task, and the call that waits for it."""
 
     def __init__(self, task: Task, call: Call | None) -> None:
         self.task = task
         self.call = call
         self.asked: set[str] = set()
-        """Keys of the input requests that have been put to the inbox (C-TASK-03)."""
+        """Keys of the input requests that were added to the inbox (C-TASK-03)."""
         self.asking: list[InputRequests] = []
         self.fetching = False
-        """Its result is asked for."""
+        """Whether its result is requested."""
         self.again_and_again = False
-        """The server is asked for it until it is over."""
+        """Whether the task is polled until it ends."""
         self.wake = asyncio.Event()
         self.over = asyncio.Event()
 
     @property
     def waits_for_us(self) -> bool:
-        """A question of the task is open in the inbox."""
+        """Whether a question of the task is open in the inbox."""
         return any(asked.open for asked in self.asking)
 
 
 class Tasks:
-    """Follows the tasks of a session and acts on them. What is known of them is in `SessionState.tasks`."""
+    """Polls and controls the tasks of a session. `SessionState.tasks` holds what is known of them."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -67,11 +67,11 @@ class Tasks:
     # A call becomes a task
 
     def begin(self, call: Call, n: int, told: Any) -> Coroutine[Any, Any, Any]:
-        """Response `n` to a call is a task. Returns what waits for its result. Raises `InvalidAnswer`."""
+        """Handle response `n` that makes a call a task. Return the wait for its result. Raises `InvalidAnswer`."""
         id = told.get("taskId") if type(told) is dict else None
         if not isinstance(id, str):
             raise InvalidAnswer(
-                f"The answer to {call.method} is a task without a taskId.",
+                f"The response to {call.method} is a task without a taskId.",
                 hint=f"Message {n} in the recording shows it.",
             )
         task = Task(id)
@@ -83,7 +83,7 @@ class Tasks:
         return self._outcome(followed, call)
 
     async def _outcome(self, followed: Followed, call: Call) -> Any:
-        """Wait until a task is over, for the call that made it. A call that is given up cancels its task."""
+        """Wait until a task ends, for its call. Cancelling the call cancels the task."""
         task = followed.task
         try:
             await followed.over.wait()
@@ -96,14 +96,14 @@ class Tasks:
             raise task.error
         return task.result
 
-    # Following it
+    # Polling
 
     def _of(self, task: Task) -> Followed:
-        """What is done for a task; one of another session has no call."""
+        """Return the polling state of a task; one of another session has no call."""
         return self._followed.setdefault(task.id, Followed(task, None))
 
     async def _follow(self, followed: Followed) -> None:
-        """Look at the server's interval until the task is over (C-TASK-01, C-TASK-02)."""
+        """Poll at the server's interval until the task ends (C-TASK-01, C-TASK-02)."""
         task, failed = followed.task, 0
         followed.again_and_again = True
         while not task.done:
@@ -124,7 +124,7 @@ class Tasks:
                 failed += 1
                 if self.engine.state.phase != "ready":
                     followed.again_and_again = False
-                    return  # `resume` goes on when there is a connection again.
+                    return  # `resume` continues after a reconnect.
                 if failed >= FAILED_LOOKS:
                     self._over(task, error=error)
 
@@ -141,7 +141,7 @@ class Tasks:
             self._took(task, call.answer_n, told)
 
     def _took(self, task: Task, n: int, told: dict[str, Any]) -> None:
-        """The newest state of a task, by an answer or by a notification."""
+        """Handle a task's new state, from a response or a notification."""
         if task.done:
             return
         task.take(n, told)
@@ -152,7 +152,7 @@ class Tasks:
         if self.engine.state.server.features.tasks_extension:
             self._took_extension(task, n, told)
         elif task.status in OVER or task.status == "input_required":
-            # The server asks on the stream of `tasks/result`, and answers it when the task is over.
+            # The server asks on the stream of `tasks/result`, and responds to it when the task ends.
             self._fetch(task)
         self.table.changed()
 
@@ -169,7 +169,7 @@ class Tasks:
             self._ask(task, n, told.get("inputRequests"))
 
     def _ask(self, task: Task, n: int, requests: Any) -> None:
-        """Put what is new among the input requests to the inbox; the answers go back with `tasks/update`."""
+        """Add new input requests to the inbox; the answers are sent with `tasks/update`."""
         followed, engine = self._of(task), self.engine
         wanted = requests if type(requests) is dict else {}
         new = {key: value for key, value in wanted.items() if key not in followed.asked}
@@ -187,7 +187,7 @@ class Tasks:
             responses = await asked.answers()
         except Unanswered as refused:
             if not task.done:
-                self._over(task, error=InputRefused(f"The task wants input and will not get it: {refused.why}."))
+                self._over(task, error=InputRefused(f"The task requires input and does not get it: {refused.why}."))
                 self.cancel(task)
             return
         if task.done:
@@ -203,7 +203,7 @@ class Tasks:
             self.engine.run(self._result(followed))
 
     async def _result(self, followed: Followed) -> None:
-        """`tasks/result`: answered when the task is over, with what the request itself would have been answered."""
+        """Send `tasks/result`: its response, at the task's end, is the result of the original request."""
         task = followed.task
         call = self.engine.start("tasks/result", {"taskId": task.id}, timeout=FOR_EVER, progress=False, background=True)
         try:
@@ -230,21 +230,21 @@ class Tasks:
                 asked.withdraw()
         self.table.changed()
 
-    # What the user does, and what the server tells
+    # Actions of the user, and notifications of the server
 
     def updated(self, n: int, params: dict[str, Any]) -> None:
-        """`notifications/tasks/status` or `notifications/tasks`: the whole state, sooner than the next look."""
+        """Handle `notifications/tasks/status` or `notifications/tasks`: the full state before the next poll."""
         task = self.table.get(params.get("taskId"))
         if task is not None:
             self._took(task, n, params)
 
     def cancel(self, task: Task) -> None:
-        """`tasks/cancel`. The server decides; what becomes of the task is seen at the next look."""
+        """Send `tasks/cancel`. The server decides; the next poll shows the outcome."""
         self.engine.run(self._cancel(task))
 
     async def _cancel(self, task: Task) -> None:
         if not self.table.can_cancel:
-            raise NotOffered("The server does not offer to cancel tasks.")
+            raise NotOffered("The server does not offer task cancellation.")
         call = self.engine.start("tasks/cancel", {"taskId": task.id}, progress=False, background=True)
         told = await call.result()
         if type(told) is dict and told.get("taskId") == task.id:
@@ -252,17 +252,17 @@ class Tasks:
         self._of(task).wake.set()
 
     def refresh(self, task: Task) -> None:
-        """Look now."""
+        """Poll now."""
         followed = self._followed.get(task.id)
         if followed is not None and followed.again_and_again:
             followed.wake.set()
         elif task.answer_n == 0:
-            # It is of another session, and may have been over when it was listed: its result was never read.
+            # A task of another session may have ended when it was listed: its result was never read.
             task.done = False
             self.engine.run(self._look_once(task))
 
     async def list(self) -> None:
-        """`tasks/list`: also what other sessions began. Known tasks stay as they are."""
+        """Send `tasks/list`: it includes tasks of other sessions. Known tasks keep their state."""
         cursor: str | None = None
         for _ in range(MOST_PAGES):
             params = {} if cursor is None else {"cursor": cursor}
@@ -278,7 +278,7 @@ class Tasks:
                 break
 
     def resume(self) -> None:
-        """There is a new connection: go on with what is not over."""
+        """Continue to poll unfinished tasks after a reconnect."""
         for task in self.table.items.values():
             if not task.done and task.mine:
                 followed = self._of(task)

@@ -1,4 +1,4 @@
-"""Why there was no answer: what arrived instead and could have been meant as one."""
+"""The reason for a timeout: messages that may have been meant as the response."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from inspector.journal.journal import Journal
 from inspector.protocol import jsonrpc
 
 LOOKED_AT = 2000
-"""Events after a request that are looked at for the reason of a timeout."""
+"""Maximum events after a request that are searched for the reason of a timeout."""
 ID_SHOWN = 60
-"""Characters of an id in a sentence."""
+"""Maximum characters of an id in a sentence."""
 
 
 def explain_timeout(journal: Journal, call: Call) -> str:
-    """What arrived since the request and might have been meant as its answer; empty where there was nothing."""
+    """Describe what arrived after the request and may have been meant as its response; empty if nothing."""
     index = journal.index
     for n in range(call.n + 1, min(len(journal), call.n + LOOKED_AT) + 1):
         if index.dir(n) != Dir.RECV:
             continue
         if index.state(n) is State.INVALID and index.size(n):
-            why = journal.event(n).fields.get("why", "no JSON-RPC message")
-            return f"Message {n} arrived meanwhile and cannot be read: {why}."
+            why = journal.event(n).fields.get("why", "not a JSON-RPC message")
+            return f"Message {n} arrived meanwhile but cannot be read: {why}."
         if index.state(n) is State.UNKNOWN:
             message = journal.event(n).message
             id = jsonrpc.excerpt(message.get("id") if type(message) is dict else None, ID_SHOWN)
-            return f"Message {n} arrived meanwhile and answers an id that was not asked: {id}."
+            return f"Message {n} arrived meanwhile but responds to an unknown id: {id}."
     return ""

@@ -1,4 +1,4 @@
-"""URLs that a person must have visited before the server does what was asked: error -32042 of revision 2025-11-25.
+"""URL elicitation by error -32042 of revision 2025-11-25: the person visits URLs before the call is retried.
 
 Source: specification 2025-11-25, "Elicitation", "URL Mode Elicitation Required Error" (C-ELIC-04, C-ELIC-05).
 """
@@ -15,7 +15,7 @@ from inspector.errors import ServerError
 
 
 def elicitations_of(error: dict[str, Any]) -> list[dict[str, Any]]:
-    """The elicitations that an error -32042 names, those with a URL."""
+    """Return the elicitations of an error -32042 that have a URL."""
     data = error.get("data")
     named = data.get("elicitations") if type(data) is dict else None
     return [
@@ -24,9 +24,9 @@ def elicitations_of(error: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 class UrlElicitation:
-    """The URLs that one call waits for: each must be agreed to, and completed where it has an id.
+    """The URLs that one call waits for: each must be accepted, and completed if it has an id.
 
-    A server need not tell of completion: the call then runs out of time, and says what is to be done.
+    A server need not notify the completion: the call then times out with a hint.
     """
 
     def __init__(self, engine: Engine, call: Call, asked: list[dict[str, Any]], error: ServerError) -> None:
@@ -42,11 +42,11 @@ class UrlElicitation:
         self.complete(None)
 
     def ask(self, n: int, t: int) -> None:
-        """Put the URLs of message `n`, which came at `t`, to the inbox."""
+        """Add the URLs of message `n`, which arrived at `t`, to the inbox."""
         self._requests.ask(n, self._call.n, t)
 
     async def done(self) -> None:
-        """Wait until all have been agreed to and completed. Raises the server's error where one is refused."""
+        """Wait until all are accepted and completed. Raises the server's error if one is declined."""
         why = ""
         try:
             answers = await self._requests.answers()
@@ -54,18 +54,18 @@ class UrlElicitation:
         except Unanswered as refused:
             agreed, why = False, f": {refused.why}"
         if not agreed:
-            self._error.hint = f"A URL has to be visited first, and that was not agreed to{why}."
+            self._error.hint = f"The server requires a visit to a URL first, which was not accepted{why}."
             raise self._error
         self._call.alive()
         await self._completed.wait()
 
     def complete(self, id: Any) -> None:
-        """`notifications/elicitation/complete`; ids that are unknown or done mean nothing."""
+        """Handle `notifications/elicitation/complete`; unknown and completed ids are ignored."""
         if isinstance(id, str):
             self._open.discard(id)
         if not self._open:
             self._completed.set()
 
     def withdraw(self) -> None:
-        """The call is over: take the questions back."""
+        """Withdraw the questions: the call has ended."""
         self._requests.withdraw()

@@ -1,4 +1,4 @@
-"""The session's end of the wire: everything goes through the journal first, then to the session."""
+"""The session's end of the wire: every message is recorded in the journal first, then handled."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from inspector.transports.base import Outgoing
 
 
 class Listener(Protocol):
-    """Who is told, after the journal."""
+    """Receives what the wire delivers, after it is recorded."""
 
     def on_frame(self, frame: Frame) -> None:
-        """A message arrived and is recorded."""
+        """Handle a message that arrived and is recorded."""
 
     def on_failed(self, outgoing: Outgoing, error: InspectorError) -> None:
-        """One request will get no answer."""
+        """Handle a request that gets no response."""
 
     def on_lost(self, error: InspectorError) -> None:
-        """The connection is gone."""
+        """Handle the loss of the connection."""
 
     def on_asking(self, begun: bool) -> None:
-        """Somebody is asked to authorize, or is no longer."""
+        """Handle the start or the end of a login by a person."""
 
 
 class Wire:
     """The `Sink` of a live session's transport.
 
-    `handled` says which notifications the listener wants to be told of (None: all); the others are recorded only.
-    `conn` is the connection's number in the journal, where it is another one than the session's (0).
+    `handled` names the notifications to pass to the listener (None: all); the others are only recorded. `conn` is the
+    connection's number in the journal, if it is not the session's own (0).
     """
 
     def __init__(

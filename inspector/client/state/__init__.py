@@ -1,1 +1,1 @@
-"""What a server offers and how its session stands: reductions of frames, live and recorded alike."""
+"""Reductions of frames to a server's offers and a session's state, live and recorded alike."""

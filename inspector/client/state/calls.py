@@ -1,4 +1,4 @@
-"""A request of ours as a reader sees it, in flight or over, live and recorded alike."""
+"""Our requests as readers see them, in flight or ended, live and recorded alike."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Fate = Literal["pending", "done", "error", "cancelled", "timeout", "lost"]
 
 
 class Progress:
-    """The latest progress of a call. `total` and `message` are None where the server gave none of the right type."""
+    """The latest progress of a call. `total` and `message` are None if missing or of a wrong type."""
 
     __slots__ = ("count", "message", "n", "t", "total", "value")
 
@@ -22,11 +22,11 @@ class Progress:
         self.total = total if type(total) in (int, float) else None
         self.message = message if type(message) is str else None
         self.count = count
-        """How many progress notifications the call has had."""
+        """The number of progress notifications for the call."""
 
     @property
     def fraction(self) -> float | None:
-        """Between 0 and 1, or None where the total is not known."""
+        """A value between 0 and 1, or None if the total is unknown."""
         if not self.total or not self.total > 0:
             return None
         try:
@@ -36,7 +36,7 @@ class Progress:
 
 
 class CallState(Protocol):
-    """What can be read of a call. A live one is a `Call`, one of a recording a `RecordedCall`."""
+    """The read access to a call. A live one is a `Call`, one of a recording a `RecordedCall`."""
 
     @property
     def n(self) -> int:
@@ -48,31 +48,31 @@ class CallState(Protocol):
 
     @property
     def name(self) -> str:
-        """What the request is about: the tool's or prompt's name, or the resource's URI."""
+        """The tool's or prompt's name, or the resource's URI."""
 
     @property
     def fate(self) -> Fate:
-        """How it ended; `pending` while it has not."""
+        """How it ended; `pending` before its end."""
 
     @property
     def progress(self) -> Progress | None:
-        """The newest progress."""
+        """The latest progress."""
 
     @property
     def elapsed(self) -> float:
-        """Seconds since it was sent, up to its end."""
+        """Seconds from its start to its end, or to now."""
 
     @property
     def allowed(self) -> float:
-        """Seconds after the start at which it will time out unless there is progress; 0 where that is not known."""
+        """Seconds after the start at which it times out without progress; 0 if unknown."""
 
     @property
     def person_time(self) -> float:
-        """Seconds of `elapsed` for which it waited for a person."""
+        """Seconds of `elapsed` in which it waited for a person."""
 
 
 def server_error(error: Any, method: str) -> ServerError:
-    """A JSON-RPC error object, whatever its fields are, as an exception."""
+    """Return a JSON-RPC error object, valid or not, as an exception."""
     if type(error) is not dict:
         return ServerError(None, error if type(error) is str else None, error, method=method)
     return ServerError(error.get("code"), error.get("message"), error.get("data"), method=method)

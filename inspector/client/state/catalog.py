@@ -1,4 +1,4 @@
-"""The lists a server offers. Filled page by page as answers arrive, live or from a recording, by the same reduction."""
+"""A server's lists. Filled page by page from responses, live or recorded, by the same reduction."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from inspector.errors import InspectorError
 ListName = Literal["tools", "resources", "templates", "prompts"]
 
 EMPTY_PAGES = 1000
-"""So many pages without an item, one after the other, and the list is ended with a finding."""
+"""Consecutive empty pages after which a list is stopped with a finding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,20 +41,20 @@ BY_METHOD = {kind.method: kind for kind in KINDS.values()}
 
 
 class ServerList:
-    """One list as far as it is known. `items` are the server's own objects, in its order, duplicates included."""
+    """One list as far as it is loaded. `items` are the server's objects in its order, with duplicates."""
 
     def __init__(self, kind: ListKind) -> None:
         self.kind = kind
         self.items: list[dict[str, Any]] = []
         self.pages = 0
         self.newest = 0
-        """Where the newest page begins among the items."""
+        """Index of the latest page's first item."""
         self.complete = False
-        """Every page has come."""
+        """Whether every page has arrived."""
         self.loading = False
         self.error: InspectorError | None = None
         self.odd = 0
-        """Entries that are no objects; they stay in the recording."""
+        """Number of entries that are not objects; they stay in the recording."""
         self.version = 0
         self._by_id: dict[str, dict[str, Any]] = {}
         self._cursors: set[str] = set()
@@ -68,11 +68,11 @@ class ServerList:
         return self._by_id.get(id)
 
     def by_id(self) -> dict[str, dict[str, Any]]:
-        """The items by name or URI; of equal ones the first."""
+        """The items by name or URI; the first of equal ones."""
         return dict(self._by_id)
 
     def clear(self) -> None:
-        """Nothing has been listed: a recording is shown as it was before."""
+        """Reset to not listed: a recording is shown at an earlier moment."""
         self.begin()
         self.loading = False
         self.items = []
@@ -81,7 +81,7 @@ class ServerList:
         self.version += 1
 
     def begin(self) -> None:
-        """A listing starts anew. What was there stays until the first page has come."""
+        """Start a new listing. The old items stay until the first page arrives."""
         self.loading = True
         self.complete = False
         self.error = None
@@ -90,10 +90,10 @@ class ServerList:
         self._empty = 0
 
     def page(self, result: Any) -> tuple[str | None, str]:
-        """Take in one page. Returns the next cursor, or None at the end, and what was wrong with it, if anything.
+        """Add one page. Return the next cursor, or None at the end, and a problem of the page, or an empty text.
 
-        The cursor is opaque and an empty string is one too (C-PAG-01); any number of pages is read; a repeated cursor
-        ends the list (C-PAG-03).
+        The cursor is opaque and may be an empty string (C-PAG-01); the number of pages is not limited; a repeated
+        cursor ends the list (C-PAG-03).
         """
         if self.pages == 0:
             self.items = []
@@ -120,11 +120,11 @@ class ServerList:
             self.end()
             return None, ""
         if type(cursor) is not str:
-            trouble = f"nextCursor is no string but {type(cursor).__name__}"
+            trouble = f"nextCursor is not a string but {type(cursor).__name__}"
         elif cursor in self._cursors:
-            trouble = "the server gave the same cursor a second time"
+            trouble = "the server repeated a cursor"
         elif self._empty >= EMPTY_PAGES:
-            trouble = f"{EMPTY_PAGES} pages without an item followed each other"
+            trouble = f"{EMPTY_PAGES} consecutive pages were empty"
         if trouble:
             self.end()
             return None, trouble
@@ -132,7 +132,7 @@ class ServerList:
         return cursor, ""
 
     def end(self, error: InspectorError | None = None) -> None:
-        """The listing is over: complete, or ended by an error. What has come stays."""
+        """End the listing: complete, or with an error. Loaded items stay."""
         self.loading = False
         self.complete = error is None
         self.error = error
@@ -150,32 +150,32 @@ class Catalog:
 
     @property
     def tools(self) -> ServerList:
-        """What `tools/list` gave."""
+        """The items of `tools/list`."""
         return self.lists["tools"]
 
     @property
     def resources(self) -> ServerList:
-        """What `resources/list` gave."""
+        """The items of `resources/list`."""
         return self.lists["resources"]
 
     @property
     def templates(self) -> ServerList:
-        """What `resources/templates/list` gave."""
+        """The items of `resources/templates/list`."""
         return self.lists["templates"]
 
     @property
     def prompts(self) -> ServerList:
-        """What `prompts/list` gave."""
+        """The items of `prompts/list`."""
         return self.lists["prompts"]
 
     def surface(self) -> dict[ListName, dict[str, dict[str, Any]]]:
-        """What is offered now, by name: to be compared after a reconnect."""
+        """Return the current items by name, for a comparison after a reconnect."""
         return {name: found.by_id() for name, found in self.lists.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class SurfaceChange:
-    """What is different in one list after a reconnect."""
+    """The differences in one list after a reconnect."""
 
     list: ListName
     added: tuple[str, ...]
@@ -189,7 +189,7 @@ class SurfaceChange:
 def compare(
     before: dict[ListName, dict[str, dict[str, Any]]], after: dict[ListName, dict[str, dict[str, Any]]]
 ) -> list[SurfaceChange]:
-    """What changed between two surfaces, by list; lists without a change are left out."""
+    """Return the changes between two surfaces, by list; unchanged lists are omitted."""
     changes = []
     for name in KINDS:
         old, new = before.get(name, {}), after.get(name, {})

@@ -1,4 +1,4 @@
-"""How a login went, step by step, and who is logged in: a reduction of `auth` events, live and recorded alike."""
+"""The steps and result of a login: a reduction of `auth` events, live and recorded alike."""
 
 from __future__ import annotations
 
@@ -23,64 +23,64 @@ ORDERS = {
     "workload": (*_BEGINS, "token"),
     "device": (*_BEGINS, "registration", "device", "token"),
 }
-"""The steps of a login by each grant, as they come; what was not reached is named from here."""
+"""The steps of a login by grant, in order; used to name the steps not reached."""
 _ENDS = ("token", "refresh", "request", "revoke")
 _OWN = {"device": "device", "exchange": "enterprise"}
-"""Steps that only one grant has, and which that is."""
+"""Steps that only one grant has, with that grant."""
 MOST_STEPS = 200
-"""Events of one login that are looked at: the newest."""
+"""Maximum events of one login: the latest."""
 MOST_AT_ONCE = 50_000
 MOST_WORDS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class AuthStep:
-    """One step. All its texts may hold a server's words: show them only through `inspector.text.safe`."""
+    """One step. Its texts may contain a server's text: show them only through `inspector.text.safe`."""
 
     n: int
-    """The event that tells it; 0 for a step that was not reached."""
+    """The step's event; 0 for a step that was not reached."""
     t: int
-    """Microseconds since the recording began."""
+    """In microseconds since the recording started."""
     name: str
     outcome: Outcome
-    """`note`: not as it should be, and the login went on all the same. `open`: not reached."""
+    """`note`: not as expected, but the login continued. `open`: not reached."""
     text: str = ""
-    """What was found or decided."""
+    """The finding or decision."""
     rule: str = ""
     fix: Hint = NO_HINT
-    """What the server should have sent, or what can be done."""
+    """What the server should have sent, or what the user can do."""
     facts: dict[str, Any] = field(default_factory=dict)
-    """More to look at; of a recording, so that nothing is sure of their types."""
+    """Details; read from a recording, so their types are not guaranteed."""
     fetches: tuple[int, ...] = ()
-    """The events of the requests that were made for it, in order."""
+    """The events of the step's requests, in order."""
     ms: float = 0
-    """What these took, in milliseconds."""
+    """Duration of these requests, in milliseconds."""
     again: tuple[AuthStep, ...] = ()
-    """What came of it each time it was run once more, alone: the last step told of each (see `auth/rerun_step.py`)."""
+    """The result of each repetition of the step alone: its last recorded step (see `auth/rerun_step.py`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoggedIn:
-    """What the newest token is for, as the authorization server and the token itself say it. Never the token."""
+    """The latest token's properties, from the authorization server and the token itself. Never the token."""
 
     n: int
     t: int
-    """When it came, in microseconds since the recording began."""
+    """Its arrival, in microseconds since the recording started."""
     issuer: str
     resource: str
-    """What it was asked for (RFC 8707)."""
+    """The requested resource (RFC 8707)."""
     scope: tuple[str, ...]
     missing: tuple[str, ...]
-    """Scopes that were asked for and not granted."""
+    """Scopes that were requested and not granted."""
     ends: int
-    """When it ends, in microseconds since the recording began; 0 where that is not known."""
+    """Its expiry, in microseconds since the recording started; 0 if unknown."""
     renewable: bool
     claims: dict[str, Any]
-    """What a token says that is a JWT, without anybody having checked its signature; empty for any other."""
+    """The claims of a token that is a JWT, with the signature unchecked; empty for any other."""
 
     @property
     def audience_fits(self) -> bool | None:
-        """Whether `aud` names the resource, character by character; None where it names nothing."""
+        """Whether `aud` equals the resource, character by character; None without `aud`."""
         audience = self.claims.get("aud")
         named = audience if type(audience) is list else [audience]
         named = [each for each in named if isinstance(each, str)]
@@ -91,18 +91,18 @@ _STEPS = Query(kind=Kind.AUTH)
 
 
 class Authorizations:
-    """Takes in what a journal tells of authorization, some of it at a time."""
+    """Reads a journal's authorization events, in small portions."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._seen = 0
         self.numbers = array("I")
-        """Its `auth` events."""
+        """The numbers of its `auth` events."""
         self.upto: int | None = None
-        """The last event that had happened, of a recording that is shown at some moment; None for all."""
+        """The last event of a recording shown at some moment; None for all."""
 
     def advance(self) -> bool:
-        """Take in some of what is new; whether there was anything of interest."""
+        """Process some of the new events; True if any was relevant."""
         first, seen = len(self.numbers), self._seen
         last = min(self._journal.index.count, seen + MOST_AT_ONCE)
         self.numbers.extend(_STEPS.numbers(self._journal.index, seen, last))
@@ -111,11 +111,11 @@ class Authorizations:
 
     @property
     def behind(self) -> bool:
-        """There is more to take in than one turn allows."""
+        """Whether more events are left than one call processes."""
         return self._seen < self._journal.index.count
 
     def steps(self) -> list[AuthStep]:
-        """The steps of the newest login, and those that it did not reach."""
+        """The steps of the latest login, and those that it did not reach."""
         steps = _settled(_newest(self._told()))
         if not steps or (steps[-1].name in _ENDS and steps[-1].outcome == "ok"):
             return steps
@@ -128,7 +128,7 @@ class Authorizations:
         return steps + [AuthStep(0, last.t, name, "open") for name in _not_reached(steps)]
 
     def logged_in(self) -> LoggedIn | None:
-        """What the newest token is for; None where there is none, or it was given back."""
+        """The latest token's properties; None without a token, or after its revocation."""
         issuer = ""
         found: LoggedIn | None = None
         for event in self._told():
@@ -146,7 +146,7 @@ class Authorizations:
         return [self._journal.event(n) for n in self.numbers[max(last - MOST_STEPS, 0) : last]]
 
     def _failure(self, after: int) -> AuthStep | None:
-        """Why it ended without a step that says so: somebody said no, or nobody came back."""
+        """Return why a login ended without a failed step: the person declined or did not return."""
         index = self._journal.index
         for n in range(after + 1, min(index.count, after + MOST_STEPS) + 1):
             if index.kind(n) == Kind.LIFE:
@@ -159,7 +159,7 @@ class Authorizations:
 
 
 def authorization_steps(journal: Journal) -> list[AuthStep]:
-    """The steps of the newest login of a journal that is indexed already."""
+    """Return the steps of the latest login of an indexed journal."""
     found = Authorizations(journal)
     while found.behind:
         found.advance()
@@ -167,7 +167,7 @@ def authorization_steps(journal: Journal) -> list[AuthStep]:
 
 
 def _newest(events: list[Event]) -> list[AuthStep]:
-    """The steps since the newest login began, each with the requests that were made for it."""
+    """Return the steps since the latest login started, each with its requests."""
     steps: list[AuthStep] = []
     fetches: list[Event] = []
     repeated: dict[int, list[Event]] = {}
@@ -180,19 +180,19 @@ def _newest(events: list[Event]) -> list[AuthStep]:
             fetches.append(event)
             continue
         if name == "challenge" or (name == "resource" and steps and steps[-1].name in _ENDS):
-            # Where somebody logs in unasked there is no challenge: the metadata come first.
+            # A login on request has no challenge: it starts with the metadata.
             steps = _given_up(steps) if name == "challenge" else []
         steps.append(_step(event, name, fetches))
         fetches = []
     if fetches:
-        # A request in the middle of something, or the last that was made before it failed.
+        # A request within a step, or the last one before a failure.
         last = fetches[-1]
         steps.append(_step(last, "fetch", fetches))
     return [replace(step, again=_repeated(repeated[step.n])) if step.n in repeated else step for step in steps]
 
 
 def _given_up(steps: list[AuthStep]) -> list[AuthStep]:
-    """Of the steps before a challenge, the last ones that say why there was no token: it could not be renewed."""
+    """Return the last steps before a challenge that say why there was no token: the refresh failed."""
     first = len(steps)
     while first and steps[first - 1].name == "refresh" and steps[first - 1].outcome == "failed":
         first -= 1
@@ -200,7 +200,7 @@ def _given_up(steps: list[AuthStep]) -> list[AuthStep]:
 
 
 def _repeated(events: list[Event]) -> tuple[AuthStep, ...]:
-    """What came of a step each time that it was run again: one step for each run, with all its requests."""
+    """Return the result of each repetition of a step: one step a run, with all its requests."""
     runs: dict[object, list[Event]] = {}
     for event in events:
         runs.setdefault(_number(_facts(event).get("run")), []).append(event)
@@ -223,8 +223,8 @@ def _step(event: Event, name: str, fetches: list[Event]) -> AuthStep:
 
 
 def _not_reached(steps: list[AuthStep]) -> list[str]:
-    """What would have come after these steps, by the grant that was wanted."""
-    # More scopes are asked for in the place of the first ones: all before that is known already.
+    """Return the names of the steps that would have followed, by the requested grant."""
+    # A step-up replaces the scope step: everything before it is known already.
     reached = {"scope" if step.name == "stepup" else step.name for step in steps}
     order = ORDERS[_grant(steps)]
     at = max((order.index(name) for name in reached if name in order), default=len(order))
@@ -232,7 +232,7 @@ def _not_reached(steps: list[AuthStep]) -> list[str]:
 
 
 def _grant(steps: list[AuthStep]) -> str:
-    """The grant of a login, as its steps tell it; where none does, it is one in a browser."""
+    """Return the grant of a login according to its steps; by default the one in a browser."""
     for step in reversed(steps):
         told = _text(step.facts.get("grant")) or _OWN.get(step.name, "")
         if told in ORDERS:
@@ -241,7 +241,7 @@ def _grant(steps: list[AuthStep]) -> str:
 
 
 def _settled(steps: list[AuthStep]) -> list[AuthStep]:
-    """What was not in order is a note where the login went on after it."""
+    """Mark failed steps as notes if the login continued after them."""
     last = len(steps) - 1
     return [
         replace(step, outcome="note") if step.outcome == "failed" and at < last else step
@@ -274,7 +274,7 @@ def _words(value: object) -> tuple[str, ...]:
 
 
 def _number(value: object) -> float:
-    """A number that can be reckoned with; 0 for anything else."""
+    """Return a finite number; 0 for anything else."""
     if type(value) not in (int, float):
         return 0
     assert isinstance(value, (int, float))

@@ -1,4 +1,4 @@
-"""The state of a session that its messages make: one set of fields, filled from a live wire or from a recording."""
+"""The state of a session: one set of fields, filled from a live wire or a recording."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ Topic = Literal[
 
 
 class Changes:
-    """What is new: counters by topic, and at most one listener that is woken once until it has looked.
+    """Counts changes by topic, and wakes at most one listener once until it has read them.
 
-    A reader keeps the counts it has seen and looks again when they differ. That is cheaper than messages, and safe in
-    a flood: twenty thousand changes between two ticks of the interface are one.
+    A reader keeps the counts it has seen and reads again when they differ. That is cheaper than messages, and safe in a
+    flood: twenty thousand changes between two ticks of the interface are one.
     """
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class Changes:
         return self.counts[topic]
 
     def bump(self, topic: Topic) -> None:
-        """Something about `topic` is new."""
+        """Count a change of `topic`."""
         self.counts[topic] += 1
         if self._wake is not None:
             self._wake()
@@ -48,7 +48,7 @@ class Changes:
 
 
 class SessionModel:
-    """The fields that reductions of messages fill. `changes` tells which of them are new."""
+    """The fields that are reduced from messages. `changes` counts their changes."""
 
     def __init__(self, journal: Journal, inbox: Inbox, phase: Phase) -> None:
         self.journal = journal
@@ -56,15 +56,15 @@ class SessionModel:
         self.changes = Changes()
         self.phase: Phase = phase
         self.phase_since = monotonic()
-        """When `phase` began, by the monotonic clock in seconds."""
+        """When `phase` started, in seconds of the monotonic clock."""
         self.error: InspectorError | None = None
         """Why the session failed or was lost."""
         self.server = Server()
         self.catalog = Catalog()
         self.cache = Cache()
         self.surface_changes: list[SurfaceChange] = []
-        """What is different since the connection before this one."""
+        """Differences since the connection before this one."""
         self.subscriptions = Subscriptions(lambda: self.changes.bump("subscriptions"))
         self.tasks = TaskTable(lambda: self.server, lambda: self.changes.bump("tasks"))
         self.refused_tools: dict[str, list[str]] = {}
-        """Tools that must not be called by the rules of the transport, and why (C-HTTP-34)."""
+        """Tools that the transport's rules forbid to call, with the reasons (C-HTTP-34)."""

@@ -1,4 +1,4 @@
-"""The calls that were in flight at a moment of a recording, and how far each had got."""
+"""The calls in flight at a moment of a recording, and their progress."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from inspector.journal.exchange import given_up_at, is_open, newest_progress, wa
 from inspector.journal.journal import Journal
 
 BLOCK = 4096
-"""Events from one place at which the calls in flight are known to the next."""
+"""Events between two snapshots of the calls in flight."""
 KEPT = 200
-"""Calls in flight at one of these places that are kept, the newest."""
+"""Maximum calls in a snapshot: the latest."""
 MOST_OPEN = 10_000
-"""Requests without an answer that are followed; a hostile recording may hold nothing else."""
+"""Maximum open requests that are tracked; a hostile recording may contain only such."""
 
 
 class RecordedCall:
-    """A call in flight, as a reader looks at a live one. `moment()` is what is shown: the last event and the time."""
+    """A call in flight, with the interface of a live one. `moment()` returns the shown last event and time."""
 
     fate: Literal["pending"] = "pending"
     allowed = 0.0
-    """Seconds that it may take; a recording does not say."""
+    """The timeout in seconds; unknown in a recording."""
 
     def __init__(self, flight: InFlight, n: int, moment: Callable[[], tuple[int, int]]) -> None:
         journal = flight.journal
@@ -39,12 +39,12 @@ class RecordedCall:
 
     @property
     def now(self) -> int:
-        """The moment that is shown, in microseconds of the recording."""
+        """The shown moment, in microseconds of the recording."""
         return self._moment()[1]
 
     @property
     def progress(self) -> Progress | None:
-        """The progress that it had made."""
+        """Its progress at the moment."""
         upto, _ = self._moment()
         if self._progress[0] != upto:
             self._progress = upto, self._flight.progress(self.n, upto)
@@ -52,36 +52,36 @@ class RecordedCall:
 
     @property
     def name(self) -> str:
-        """What the request is about: the tool's or prompt's name, or the resource's URI."""
+        """The tool's or prompt's name, or the resource's URI."""
         name = self.params.get("name") or self.params.get("uri") or ""
         return name if isinstance(name, str) else ""
 
     @property
     def elapsed(self) -> float:
-        """Seconds since it was sent."""
+        """Seconds since its start."""
         return max(self.now - self.started, 0) / 1_000_000
 
     @property
     def person_time(self) -> float:
-        """Seconds of them for which it waited for an answer of a person."""
+        """Seconds of them in which it waited for a person."""
         found = durations.took(self._flight.journal.index, self.n, until=self.now)
         return found.person / 1_000_000 if found is not None else 0.0
 
 
 class InFlight:
-    """Which requests of ours had no end yet. `advance` is told of the events in order; `at` asks about any moment."""
+    """Our requests without an end. `advance` reads the events in order; `at` returns those of any moment."""
 
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
         self.seen = 0
         self._open: dict[int, None] = {}
         self._blocks: list[array[int]] = [array("I")]
-        """What was open after each `BLOCK` events."""
+        """The open requests after each `BLOCK` events."""
         self._progress: dict[int, tuple[int, int]] = {}
-        """By request: the last event that was looked at for its progress, and the newest progress up to there."""
+        """By request: the last event searched for its progress, and the latest progress up to there."""
 
     def advance(self, last: int, limit: int) -> bool:
-        """Look at the events up to `last`, about `limit` of them at most. True: all of them have been looked at."""
+        """Process the events up to `last`, about `limit` at most. True: all are processed."""
         high = min(last, self.seen + limit)
         while self.seen < high:
             self.seen = self._walk(self._open, self.seen, min(high, self.seen - self.seen % BLOCK + BLOCK))
@@ -90,7 +90,7 @@ class InFlight:
         return self.seen >= last
 
     def at(self, n: int) -> list[int]:
-        """The requests that were in flight after event `n`, oldest first, the newest `KEPT` of them."""
+        """Return the requests in flight after event `n`, oldest first, the latest `KEPT` of them."""
         n = min(n, self.seen)
         block = n // BLOCK
         found = dict.fromkeys(self._blocks[block])
@@ -98,20 +98,20 @@ class InFlight:
         return list(found)[-KEPT:]
 
     def _walk(self, found: dict[int, None], first: int, last: int) -> int:
-        """Go through the events after `first` up to `last`; returns `last`."""
+        """Process the events after `first` up to `last`; return `last`."""
         walk_open(self.journal.index, found, first, last, MOST_OPEN)
         return last
 
     def settled_at(self, request: int) -> int:
-        """The event by which a request was given up; beyond the last event where none is found."""
+        """Return the event that gave up a request; beyond the last event if none did."""
         return given_up_at(self.journal.index, request)
 
     def is_open(self, request: int, n: int) -> bool:
-        """Whether a request of ours had no end yet after event `n`."""
+        """Whether our request was still open after event `n`."""
         return is_open(self.journal.index, request, n)
 
     def progress(self, request: int, n: int) -> Progress | None:
-        """The latest progress of a request after event `n`."""
+        """Return the latest progress of a request after event `n`."""
         seen, found = self._progress.get(request, (request, 0))
         if n < seen:
             seen, found = request, 0

@@ -1,7 +1,7 @@
-"""What the server had asked by some moment of a recording, and how each question stood then.
+"""The server's questions up to a moment of a recording, with the state of each.
 
-Questions are requests of the server, or the input requests of an answer of the modern era (C-MRTR-01). As in a live
-session only the newest are kept, so that going anywhere reads a bounded number of messages.
+Questions are requests of the server, or the input requests of a modern result (C-MRTR-01). As in a live session only
+the latest are kept, so that a jump to any moment reads a bounded number of messages.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from inspector.journal.select import Query
 from inspector.protocol.jsonrpc import Shape
 
 MAY_ASK = frozenset(("tools/call", "prompts/get", "resources/read"))
-"""What may be answered by a wish for input."""
+"""Requests whose response may require input."""
 LARGEST = 1 << 16
-"""Bytes of an answer beyond which nobody looks whether it wants input."""
+"""Maximum bytes of a response that is searched for input requests."""
 LOOKED_AHEAD, READ_AHEAD = 20_000, 50
-"""Events after a wish for input that are looked at for the request that brings it, and requests that are read."""
+"""Events after an input request that are searched for the retried request, and requests that are read."""
 
 
 def wants_input(journal: Journal, n: int) -> bool:
-    """Whether an answer looks as if it wanted input. Costs one read and no parsing."""
+    """Whether a response seems to require input. Costs one read and no parsing."""
     return journal.index.size(n) <= LARGEST and b"input_required" in journal.line(n)
 
 
 class Questions:
-    """The questions of a recording: `events` are the numbers of the messages that ask."""
+    """The questions of a recording: `events` are the numbers of the asking messages."""
 
     def __init__(self, model: SessionModel, flight: InFlight) -> None:
         self.model = model
@@ -45,9 +45,9 @@ class Questions:
         self._replies: dict[tuple[int, Any], tuple[int, int]] = {}
 
     def go_to(self, n: int, budget: Budget, *, at_end: bool) -> bool:
-        """Make the inbox what it was after event `n`. False: the budget did not suffice.
+        """Set the inbox to its state after event `n`. False: the budget did not suffice.
 
-        `at_end`: the recording ends there, so a question without an answer never gets one.
+        `at_end`: the recording ends there, so an open question stays open.
         """
         want = bisect_right(self.events, n)
         wanted = self.events[max(want - Inbox.KEPT, 0) : want]
@@ -80,10 +80,10 @@ class Questions:
             for key, method, params in _input_requests(event)
         ]
 
-    # How they stood
+    # Their states
 
     def reply(self, question: Question) -> int:
-        """The number of the message that answers a question, wherever in the recording it is; 0 if there is none."""
+        """Return the number of the message that answers a question, anywhere in the recording; 0 if none."""
         index = self.model.journal.index
         if index.shape(question.n) == Shape.REQUEST:
             return index.pair(question.n)
@@ -94,7 +94,7 @@ class Questions:
         return found
 
     def _sought(self, question: Question) -> int:
-        """The request that brings the wished input: the same one as before, with the answer in it."""
+        """Find the request that contains the required input: the same one as before, with the answer."""
         journal = self.model.journal
         again = Query(method=journal.index.method(question.n), dir=Dir.SEND, shape=Shape.REQUEST)
         for n in islice(again.each(journal.index, question.n, question.n + LOOKED_AHEAD), READ_AHEAD):
@@ -104,7 +104,7 @@ class Questions:
         return 0
 
     def answer(self, question: Question) -> tuple[State, Any]:
-        """How a question ended, and the answer that was given, whenever that was."""
+        """Return how a question ended, and its answer, at any time."""
         reply = self.reply(question)
         if not reply:
             return "lost", None
@@ -119,7 +119,7 @@ class Questions:
         return "declined" if refused else "cancelled" if action == "cancel" else "answered", answer
 
     def _settle(self, question: Question, n: int, at_end: bool) -> bool:
-        """Put a question as it stood after event `n`. True: that is another state than before."""
+        """Set a question to its state after event `n`. True: the state changed."""
         before, reply = question.state, self.reply(question)
         if 0 < reply <= n:
             if before not in ("answered", "declined", "cancelled"):
@@ -139,7 +139,7 @@ def _differ(one: Question, other: Question) -> bool:
 
 
 def _input_requests(event: Event) -> list[tuple[str, str, dict[str, Any]]]:
-    """The key, method and parameters of each input request of an answer that we know how to show."""
+    """Return the key, method and parameters of each supported input request of a response."""
     result = result_of(event)
     requests = result.get("inputRequests") if type(result) is dict else None
     found = []

@@ -1,7 +1,7 @@
-"""What a recording had told by a moment, topic by topic: each topic keeps the numbers of the events that it is about.
+"""A recording's state by topic: each topic keeps the numbers of its events.
 
-Going on takes in the next of them. Going back begins at the nearest place from which the state is known, which is the
-event itself where only the last one counts, the beginning of a listing, or a checkpoint. All work is given a `Budget`.
+Moving forward processes the next of them. Moving back starts at the nearest known state: the event itself if only the
+last one counts, the start of a listing, or a checkpoint. All work has a `Budget`.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
 
 SECONDS = 0.01
-"""How long one call of `RecordedSession.advance` reads; what is left is done by the next."""
+"""Seconds that one call of `RecordedSession.advance` reads; the next call continues."""
 
 LOOKED_AT, READ = 2000, 200
-"""Events before the first news of a task that are looked at, and answers among them that are read."""
+"""Events before a task's first mention that are searched, and responses among them that are read."""
 LARGEST = 1 << 16
-"""Bytes of an answer beyond which it is no answer that makes a task."""
+"""Maximum bytes of a response that may create a task."""
 MOST = 300
-"""Tasks of a recording whose makers are looked for; a hostile one may name as many as it has messages."""
+"""Maximum tasks of a recording whose requests are searched; a hostile recording may name one per message."""
 
 State = TypeVar("State")
 
 
 class Budget:
-    """How much may still be done in this turn. The first piece of work is always allowed, so that there is progress."""
+    """The work allowed in one call. The first piece is always allowed, so that there is progress."""
 
     def __init__(self, seconds: float = SECONDS) -> None:
         self._end = perf_counter() + seconds
@@ -43,28 +43,28 @@ class Budget:
 
     @property
     def left(self) -> bool:
-        """Whether another piece of work may begin."""
+        """Whether another piece of work may start."""
         fresh, self._fresh = self._fresh, False
         return fresh or perf_counter() < self._end
 
 
 class Checkpoints(Generic[State]):
-    """States of a reduction after some of its events, ever further apart, so that they are few and take little room."""
+    """States of a reduction after some of its events, at growing distances, so that they stay few and small."""
 
     MOST = 32
     ROOM = 20_000
-    """Entries of all states together."""
+    """Maximum entries of all states together."""
 
     def __init__(self, step: int = 256) -> None:
         self._step = step
         self._kept: list[tuple[int, State, int]] = []
 
     def due(self, position: int) -> bool:
-        """Whether the state after `position` events is worth keeping."""
+        """Whether to store the state after `position` events."""
         return position >= (self._kept[-1][0] if self._kept else 0) + self._step
 
     def keep(self, position: int, state: State, size: int) -> None:
-        """Keep a state that has `size` entries."""
+        """Store a state that has `size` entries."""
         self._kept.append((position, state, size))
         while len(self._kept) > self.MOST or sum(size for _, _, size in self._kept) > self.ROOM:
             self._step *= 2
@@ -74,12 +74,12 @@ class Checkpoints(Generic[State]):
                 del self._kept[::2]
 
     def before(self, position: int) -> tuple[int, State] | None:
-        """The last state that is not beyond `position` events."""
+        """Return the last state at or before `position` events."""
         return next(((at, state) for at, state, _ in reversed(self._kept) if at <= position), None)
 
 
 class Track:
-    """The events of one topic (`events`, ascending), of which the first `done` make the state that is shown."""
+    """The events of one topic (`events`, ascending); the first `done` of them make the shown state."""
 
     def __init__(self, model: SessionModel) -> None:
         self.model = model
@@ -87,7 +87,7 @@ class Track:
         self.done = 0
 
     def go_to(self, n: int, budget: Budget) -> bool:
-        """Make the state what it was after event `n`. False: the budget did not suffice."""
+        """Set the state to that after event `n`. False: the budget did not suffice."""
         want = bisect_right(self.events, n)
         if want == self.done:
             return True
@@ -98,22 +98,22 @@ class Track:
         return self.done == want
 
     def begin(self, want: int) -> int:
-        """How many events the state stands for from which `want` is to be reached, having been put so where needed."""
+        """Return the number of processed events from which `want` is reached, after moving back if needed."""
         if want >= self.done:
             return self.done
         return self.go_back(want)
 
     def go_back(self, want: int) -> int:
-        """Put the state back to one of no more than `want` events, and say of how many."""
+        """Set the state back to at most `want` events, and return their number."""
         raise NotImplementedError
 
     def take(self, n: int) -> None:
-        """Take in event `n`, the next one."""
+        """Process event `n`, the next one."""
         raise NotImplementedError
 
 
 class ServerTrack(Track):
-    """Who the server is: the last answer to `initialize` or `server/discover` says it, all of it."""
+    """The server's identity: the last response to `initialize` or `server/discover` contains all of it."""
 
     def begin(self, want: int) -> int:
         if not want:
@@ -136,14 +136,14 @@ class ServerTrack(Track):
 
 
 class ListTrack(Track):
-    """One of the lists. Its pages are taken from where their listing began."""
+    """One of the lists. Its pages are processed from the start of their listing."""
 
     def __init__(self, model: SessionModel, name: ListName) -> None:
         super().__init__(model)
         self._name: ListName = name
         self._found = model.catalog[name]
         self._begins = array("I")
-        """Positions of the events that began a listing, as far as they have been taken in once."""
+        """Positions of the events that started a listing, as far as processed."""
 
     def go_back(self, want: int) -> int:
         self._found.clear()
@@ -164,7 +164,7 @@ class ListTrack(Track):
 
 
 class SubscriptionTrack(Track):
-    """Which resources were followed, and how often each had changed."""
+    """The subscribed resources, and the number of updates of each."""
 
     def __init__(self, model: SessionModel) -> None:
         super().__init__(model)
@@ -193,7 +193,7 @@ class SubscriptionTrack(Track):
                 (found.add if method == "resources/subscribe" else found.remove)(uri)
 
     def _listen(self, params: dict[str, Any]) -> None:
-        """Each listening stream takes the place of the one before it."""
+        """Handle a listening stream, which replaces the one before it."""
         found, wanted = self.model.subscriptions, params.get("notifications")
         uris = wanted.get("resourceSubscriptions") if type(wanted) is dict else None
         kept = [uri for uri in uris if isinstance(uri, str)] if type(uris) is list else []
@@ -204,7 +204,7 @@ class SubscriptionTrack(Track):
 
 
 class TaskTrack(Track):
-    """The tasks, and how each stood."""
+    """The tasks, and their states."""
 
     def __init__(self, model: SessionModel) -> None:
         super().__init__(model)
@@ -239,7 +239,7 @@ class TaskTrack(Track):
 
 
 def _find_maker(journal: Journal, task: Task, n: int) -> None:
-    """Tell a task by which request it was made, where that stands before message `n`: its answer names the task."""
+    """Find the request before message `n` that created a task: its response names the task."""
     index = journal.index
     read = 0
     for m in RECEIVED_RESULTS.backwards(index, max(n - LOOKED_AT, 0), n - 1):
@@ -266,7 +266,7 @@ def _made_by(journal: Journal, task: Task, request: int) -> None:
 
 
 def routes(tracks: dict[str, Track]) -> dict[str, tuple[Track, frozenset[tuple[Dir, Shape]]]]:
-    """By method: which track takes which of its messages in."""
+    """Return, by method, the track that processes which of its messages."""
     answer = frozenset(((Dir.RECV, Shape.RESULT),))
     told = frozenset(((Dir.RECV, Shape.NOTIFICATION),))
     asked = frozenset(((Dir.SEND, Shape.REQUEST),))
@@ -286,13 +286,13 @@ def routes(tracks: dict[str, Track]) -> dict[str, tuple[Track, frozenset[tuple[D
 
 
 def result_of(event: Event) -> Any:
-    """The result of an answer; None where there is none."""
+    """Return the result of a response; None without one."""
     message = event.message
     return message.get("result") if type(message) is dict else None
 
 
 def params_of(event: Event) -> dict[str, Any]:
-    """The `params` of a message, empty where they are no object."""
+    """Return the `params` of a message; empty if they are not an object."""
     message = event.message
     params = message.get("params") if type(message) is dict else None
     return params if type(params) is dict else {}

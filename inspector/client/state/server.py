@@ -1,4 +1,4 @@
-"""What is known of the server: a reduction of its answer to `initialize` or `server/discover`. Lenient."""
+"""The server's identity: a lenient reduction of its response to `initialize` or `server/discover`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from inspector.protocol.revisions import FEATURES, Era, Features, features
 
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
-"""Where a request of the modern era names the revision it is made in."""
+"""The metadata key with which a modern request names its revision."""
 SERVER_KEY = "io.modelcontextprotocol/serverInfo"
 
 
@@ -20,7 +20,7 @@ def _text(value: Any) -> str:
 
 
 class Server:
-    """Identity, capabilities and instructions of a server, and the revision spoken with it."""
+    """Identity, capabilities and instructions of a server, and the negotiated revision."""
 
     def __init__(self, result: Any = None, *, era: Era = "legacy", revision: str = "") -> None:
         self.raw = _dict(result)
@@ -29,17 +29,17 @@ class Server:
         self.info = _dict(self.raw.get("serverInfo"))
         self.capabilities = _dict(self.raw.get("capabilities"))
         self.how = ""
-        """How era and revision were found out, in a few words."""
+        """The reason for era and revision, in a few words."""
         self.instructions = _text(self.raw.get("instructions"))
 
     @property
     def known(self) -> bool:
-        """Whether the server has introduced itself."""
+        """Whether the server has responded with its identity."""
         return bool(self.raw)
 
     @property
     def name(self) -> str:
-        """Its name as it gives it; may be empty."""
+        """Its name, unmodified; may be empty."""
         return _text(self.info.get("name"))
 
     @property
@@ -49,17 +49,17 @@ class Server:
 
     @property
     def version(self) -> str:
-        """Its version as it gives it; may be empty."""
+        """Its version, unmodified; may be empty."""
         return _text(self.info.get("version"))
 
     @property
     def features(self) -> Features:
-        """What the agreed revision has."""
+        """The features of the negotiated revision."""
         return features(self.revision)
 
     @property
     def revision_known(self) -> bool:
-        """Whether the agreed revision is one that we know."""
+        """Whether the negotiated revision is a known one."""
         return self.revision in FEATURES
 
     def can(self, capability: str, sub: str = "") -> bool:
@@ -71,7 +71,7 @@ class Server:
 
 
 def discovered(result: Any, revision: str) -> Server:
-    """What an answer to `server/discover` says of a server; its identity stands in the metadata of this era."""
+    """Return the identity in a response to `server/discover`; this era has it in the metadata."""
     body = result if type(result) is dict else {}
     meta = body.get("_meta")
     info = meta.get(SERVER_KEY) if type(meta) is dict else None

@@ -1,4 +1,4 @@
-"""How the connection came about, or why it did not: a reduction of the journal's events, live and recorded alike."""
+"""The steps of connecting: a reduction of the journal's events, live and recorded alike."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ Outcome = Literal["ok", "note", "failed", "waiting", "open"]
 
 @dataclass(frozen=True, slots=True)
 class ConnectionStep:
-    """One step of making a connection. `detail` may hold server text: show it only through `inspector.text.safe`."""
+    """One step of a connection. `detail` may contain server text: show it only through `inspector.text.safe`."""
 
     title: str
     outcome: Outcome
     detail: str
     t: int
-    """Microseconds since this connection was begun."""
+    """In microseconds since this connection started."""
     n: int
-    """The event that shows it."""
+    """The step's event."""
     code: str = ""
-    """The code of the error that `detail` tells (`inspector.errors`), if it tells one."""
+    """The code of the error in `detail` (`inspector.errors`), if any."""
 
 
 _LIFE = Query(kind=Kind.LIFE, dir=Dir.LOCAL)
 MOST_LIFE = 2000
-"""Life events that are read in search of the newest connection."""
+"""Maximum life events that are searched for the latest connection."""
 LOOKED_AT = 400
-"""Events after the last (re)start that are looked at; a handshake is over long before."""
+"""Maximum events after the latest (re)start that are read; a handshake takes fewer."""
 
 
 def connection_steps(journal: Journal, upto: int | None = None) -> list[ConnectionStep]:
-    """The steps of the newest connection: command or address, start, noise, negotiation, ready or end.
+    """Return the steps of the latest connection: command or address, start, noise, negotiation, ready or end.
 
-    `upto` is the last event that is looked at, for a recording at some moment.
+    `upto` is the last event to read, for a recording at some moment.
     """
     count = len(journal) if upto is None else min(upto, len(journal))
     first = last_start(journal, count)
@@ -61,7 +61,7 @@ def connection_steps(journal: Journal, upto: int | None = None) -> list[Connecti
             noise += 1
             event = journal.event(n)
             if event.text.strip():
-                detail = f"“{event.text.strip()[:200]}” is not JSON-RPC: kept, and skipped"
+                detail = f"“{event.text.strip()[:200]}” is not JSON-RPC; recorded and skipped"
                 steps.append(ConnectionStep("stdout", "note", detail, event.t, n))
         elif journal.index.method(n) in _ASKED:
             step = _asked_step(journal, n)
@@ -69,7 +69,7 @@ def connection_steps(journal: Journal, upto: int | None = None) -> list[Connecti
                 steps = [old for old in steps if (old.title, old.outcome) != (step.title, "waiting")] + [step]
     if steps and steps[-1].outcome == "failed":
         steps = [
-            replace(step, outcome="failed", detail=f"no answer to {_method_of(step.title)}")
+            replace(step, outcome="failed", detail=f"no response to {_method_of(step.title)}")
             if step.outcome == "waiting"
             else step
             for step in steps
@@ -79,19 +79,19 @@ def connection_steps(journal: Journal, upto: int | None = None) -> list[Connecti
 
 
 def _begun(journal: Journal, first: int, count: int) -> int:
-    """When the connection was begun whose events start with `first`: at the start of a recording, that is 0."""
+    """Return the start time of the connection whose events start with `first`: 0 at the start of a recording."""
     if not 0 < first <= count or journal.index.kind(first) != Kind.LIFE:
         return 0
     return journal.index.time(first) if journal.event(first).fields.get("event") == "reopen" else 0
 
 
 def _unanswered(steps: list[ConnectionStep], event: Event) -> list[ConnectionStep]:
-    """The steps, where `event` says why the request of one of them has no answer, as HTTP can."""
+    """Return the steps, with the reason from `event` why a request has no response, as HTTP has it."""
     if event.fields.get("event") == "timeout":
         waited = event.fields.get("after_ms")
         within = f" within {waited / 1000:.1f} s" if type(waited) is int else ""
         return [
-            replace(step, outcome="note", detail=f"no answer to {_method_of(step.title)}{within}")
+            replace(step, outcome="note", detail=f"no response to {_method_of(step.title)}{within}")
             if step.outcome == "waiting" and step.n == event.fields.get("for")
             else step
             for step in steps
@@ -110,9 +110,9 @@ def _unanswered(steps: list[ConnectionStep], event: Event) -> list[ConnectionSte
 
 
 def beside_error(steps: list[ConnectionStep], code: str, instead: str) -> list[ConnectionStep]:
-    """The steps, for a place that shows the error of this code as well: none tells that error once more.
+    """Return the steps for a place that shows the error of this code itself, without repeating it.
 
-    The step that ends with it is left out. A request that has no answer because of it has `instead` as its reason.
+    The step that ends with it is omitted. A request that failed because of it has `instead` as its reason.
     """
     return [
         replace(step, detail=f"{_method_of(step.title)}: {instead}") if step.code == code else step
@@ -122,7 +122,7 @@ def beside_error(steps: list[ConnectionStep], code: str, instead: str) -> list[C
 
 
 _ASKED = {"initialize": "handshake", "server/discover": "discover"}
-"""Requests that find out what a server speaks, and what their step is called."""
+"""Requests of the negotiation, and the names of their steps."""
 
 
 def _method_of(title: str) -> str:
@@ -130,7 +130,7 @@ def _method_of(title: str) -> str:
 
 
 def last_start(journal: Journal, count: int) -> int:
-    """The first event of the newest connection among the first `count` events."""
+    """Return the first event of the latest connection among the first `count` events."""
     for n in islice(_LIFE.backwards(journal.index, upto=count), MOST_LIFE):
         if journal.event(n).fields.get("event") == "reopen":
             return n
@@ -156,7 +156,7 @@ def _life_step(event: Event) -> ConnectionStep | None:
             "exit", "failed" if fields.get("by") != "us" else "note", f"exit status {status}", event.t, event.n
         )
     if name == "session":
-        return ConnectionStep("session", "ok", "the server gave a session id", event.t, event.n)
+        return ConnectionStep("session", "ok", "the server assigned a session id", event.t, event.n)
     if name == "ready":
         return ConnectionStep("ready", "ok", f"{fields.get('revision')} ({fields.get('era')})", event.t, event.n)
     if name == "failed":
@@ -185,7 +185,7 @@ def _said(fields: dict[str, Any], *names: str) -> str:
 
 
 def _http_step(event: Event, url: str) -> ConnectionStep | None:
-    """An answer that is no success, to the request that was sent to `url`."""
+    """Return the step of an unsuccessful HTTP response to the request to `url`."""
     status = event.fields.get("status")
     if type(status) is not int or status < 300:
         return None
@@ -197,7 +197,7 @@ def _asked_step(journal: Journal, n: int) -> ConnectionStep | None:
     title = _ASKED[method]
     event = journal.event(n)
     if shape == Shape.REQUEST:
-        return ConnectionStep(title, "waiting", f"{method} was sent; no answer yet", event.t, n)
+        return ConnectionStep(title, "waiting", f"{method} was sent; no response yet", event.t, n)
     message = event.message
     if shape == Shape.RESULT and type(message) is dict:
         result = message.get("result")
@@ -211,7 +211,7 @@ def _asked_step(journal: Journal, n: int) -> ConnectionStep | None:
 
 
 def _introduced(result: dict[str, Any]) -> str:
-    """Name, version and revisions, from an answer of either era."""
+    """Return name, version and revisions, from a response of either era."""
     meta = result.get("_meta")
     info = result.get("serverInfo") or (meta.get("io.modelcontextprotocol/serverInfo") if type(meta) is dict else None)
     named = "no serverInfo"

@@ -1,4 +1,4 @@
-"""What a server offers, as plain data that can be kept and compared (`inspector.compare.surface`)."""
+"""A server's surface as plain data that can be saved and compared (`inspector.compare.surface`)."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from inspector.client.state.server import Server
 
 
 class Offers(Protocol):
-    """What is known of what a server offers."""
+    """A server's loaded offers."""
 
     server: Server
     catalog: Catalog
 
 
 class Lists(Offers, Protocol):
-    """A session that can read more of it."""
+    """A session that can load more of them."""
 
     async def load(self, name: ListName) -> None:
-        """Read a list into the catalogue."""
+        """Load a list into the catalogue."""
 
 
 def surface_of(session: Offers) -> dict[str, Any]:
-    """The surface as far as the session knows it. A list that was not read is None, one that is not offered empty.
+    """Return the loaded surface. A list that was not loaded is None, one that is not offered empty.
 
-    `incomplete` says of a list why it has no end. Items are the server's own objects.
+    `incomplete` has the reason why a list is not complete. Items are the server's own objects.
     """
     server = session.server
     found: dict[str, Any] = {
@@ -46,13 +46,13 @@ def surface_of(session: Offers) -> dict[str, Any]:
 
 
 def is_read(session: Offers) -> bool:
-    """Whether every list that the server offers has been read to its end, or has failed to be."""
+    """Whether every offered list was loaded to its end, or failed."""
     lists = [session.catalog[name] for name, kind in KINDS.items() if session.server.can(kind.capability)]
     return all((found.complete or found.error is not None) and not found.loading for found in lists)
 
 
 async def read_surface(session: Lists) -> dict[str, Any]:
-    """Read every list that the server offers, and return the surface. Raises what ends the connection."""
+    """Load every offered list, and return the surface. Raises the error that ends the connection."""
     from inspector.errors import ConnectionProblem
 
     for name, kind in KINDS.items():

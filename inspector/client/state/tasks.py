@@ -1,4 +1,4 @@
-"""The tasks of a session: what the server has told of each. The same table is filled live and from a recording."""
+"""The tasks of a session, as the server reported them. The same table is filled live and from a recording."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from inspector.errors import InspectorError
 
 OVER = frozenset(("completed", "failed", "cancelled"))
 POLL = 1.0
-"""Seconds between two looks where the server names no interval."""
+"""Seconds between two polls if the server names no interval."""
 SHORTEST_POLL, LONGEST_POLL = 0.05, 3600.0
 KEPT = 1000
-"""Tasks in the table; finished ones are dropped first."""
+"""Maximum tasks in the table; finished ones are dropped first."""
 
 
 class Task:
-    """One task as far as it is known. Texts come from the server and are not to be trusted."""
+    """One task as far as it is known. Texts come from the server and are untrusted."""
 
     def __init__(self, id: str) -> None:
         self.id = id
@@ -28,31 +28,31 @@ class Task:
         self.created = ""
         self.updated = ""
         self.ttl: int | None = None
-        """Milliseconds that the server keeps it; None: it does not say, or for ever."""
+        """Milliseconds that the server keeps it; None: unspecified, or for ever."""
         self.poll = POLL
-        """Seconds between two looks."""
+        """Seconds between two polls."""
         self.mine = False
-        """A call of this session made it; others come from `tasks/list`."""
+        """Whether a call of this session created it; others come from `tasks/list`."""
         self.method = ""
         self.title = ""
         self.call_n = 0
-        """The number of the request that made it."""
+        """The number of the request that created it."""
         self.last_n = 0
-        """The newest message that told of it."""
+        """The latest message about it."""
         self.answer_n = 0
-        """The message that holds its result."""
+        """The message that contains its result."""
         self.result: Any = None
         self.error: InspectorError | None = None
         self.done = False
-        """It is over, or no longer followed."""
+        """Whether it has ended, or is not polled any more."""
 
     def made_by(self, n: int, method: str, title: str) -> None:
-        """Request `n` of this session made the task."""
+        """Record that request `n` of this session created the task."""
         self.mine = True
         self.call_n, self.method, self.title = n, method, title
 
     def take(self, n: int, told: dict[str, Any]) -> None:
-        """Take in a task object, whatever its fields are."""
+        """Process a task object, valid or not."""
         self.last_n = n
         status, message = told.get("status"), told.get("statusMessage")
         self.status = status if isinstance(status, str) else self.status
@@ -64,15 +64,15 @@ class Task:
         self.poll = _seconds(told.get("pollIntervalMs", told.get("pollInterval")))
 
     def end(self, *, result: Any = None, error: InspectorError | None = None) -> None:
-        """The task is over, or is no longer followed: keep how it ended."""
+        """Store the task's end, or the end of polling."""
         self.done = True
         self.result, self.error = result, error
 
 
 class TaskTable:
-    """The tasks in the order in which they became known. They outlive a reconnect.
+    """The tasks in the order of their discovery. They outlive a reconnect.
 
-    `server()` is the server as it is known now; `changed()` is called when a task has changed.
+    `server()` is the current server; `changed()` is called after a task has changed.
     """
 
     def __init__(self, server: Callable[[], Server], changed: Callable[[], None]) -> None:
@@ -82,7 +82,7 @@ class TaskTable:
 
     @property
     def offered(self) -> bool:
-        """Whether the server has tasks, by the design of the revision that is spoken."""
+        """Whether the server offers tasks in the design of the negotiated revision."""
         server = self._server()
         if server.features.tasks_extension:
             extensions = server.capabilities.get("extensions")
@@ -91,7 +91,7 @@ class TaskTable:
 
     @property
     def can_list(self) -> bool:
-        """Whether `tasks/list` exists; the extension has none."""
+        """Whether `tasks/list` exists; the extension has no list."""
         return self._server().features.tasks and self._declares("list")
 
     @property
@@ -104,7 +104,7 @@ class TaskTable:
         return type(tasks) is dict and tasks.get(part) not in (None, False)
 
     def support(self, tool: dict[str, Any]) -> str:
-        """`required`, `optional` or `forbidden`: whether a tool is called as a task by our wish (C-TOOL-06)."""
+        """Return `required`, `optional` or `forbidden`: whether a tool is called as a task on request (C-TOOL-06)."""
         server = self._server()
         if not server.features.tasks:
             return "forbidden"
@@ -116,15 +116,15 @@ class TaskTable:
         return wanted if value not in (None, False) and wanted in ("required", "optional") else "forbidden"
 
     def get(self, id: Any) -> Task | None:
-        """The task with this id, whatever the id is."""
+        """Return the task with this id; any type is accepted."""
         return self.items.get(id) if isinstance(id, str) else None
 
     def of_call(self, n: int) -> Task | None:
-        """The task that request `n` of this session made."""
+        """Return the task that request `n` of this session created."""
         return next((task for task in self.items.values() if n and task.call_n == n), None)
 
     def keep(self, task: Task) -> None:
-        """Take a task into the table, as the newest."""
+        """Add a task to the table, as the latest."""
         self.items.pop(task.id, None)
         self.items[task.id] = task
         if len(self.items) > KEPT:
@@ -133,7 +133,7 @@ class TaskTable:
         self.changed()
 
     def found(self, n: int, told: Any) -> Task | None:
-        """Take in one item of an answer to `tasks/list`, if it has an id. Returns a task that was known before."""
+        """Process one item of a `tasks/list` response, if it has an id. Return a task that was known before."""
         id = told.get("taskId") if type(told) is dict else None
         if not isinstance(id, str):
             return None
@@ -146,7 +146,7 @@ class TaskTable:
         return known
 
     def replay(self, n: int, told: dict[str, Any], *, fetched: bool = False) -> None:
-        """Take in what message `n` of a recording told of a task, or of several; `fetched`: it is the result itself."""
+        """Process message `n` of a recording about one or more tasks; `fetched`: it is the result itself."""
         several = told.get("tasks")
         for item in several if type(several) is list else (told,):
             id = item.get("taskId") if type(item) is dict else None
@@ -173,7 +173,7 @@ def _text(value: Any) -> str:
 
 
 def _seconds(interval: Any) -> float:
-    """A poll interval in milliseconds, in seconds and within reason."""
+    """Return a poll interval in milliseconds as seconds, within limits."""
     if type(interval) not in (int, float) or not interval >= 0:
         return POLL
     return float(min(max(min(interval, LONGEST_POLL * 1000) / 1000, SHORTEST_POLL), LONGEST_POLL))
