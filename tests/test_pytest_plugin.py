@@ -131,7 +131,7 @@ def test_tests_record_first_and_replay_afterwards(run: Run) -> None:
     assert "ERROR" not in shown
     assert shown.count("Not in the MCP recording") == 2
     assert shown.count('$.arguments.message: expected "hello", got "bye"') >= 2
-    assert "RecordingError: Not everything that was asked is in the recording" in shown
+    assert "RecordingError: Some requests are not in the recording" in shown
     assert re.search(r'→ \{"jsonrpc":"2.0".*"message":"bye"', shown)
 
 
@@ -335,7 +335,7 @@ def test_it(inspector_mcp):
     import inspector
 
     async def main():
-        with pytest.raises(inspector.UsageError, match="needs asyncio, and trio runs here") as caught:
+        with pytest.raises(inspector.UsageError, match="needs asyncio, but trio is running") as caught:
             async with inspector_mcp.recorded(DEMO):
                 pass
         assert "inspector.open_sync" in caught.value.hint

@@ -210,7 +210,7 @@ class Process:
         cause = error.message
         if silent:
             reads = {
-                True: "reads its stdin, but does not respond",
+                True: "does not respond to what it reads",
                 False: "does not read its stdin",
                 None: "does not respond",
             }

@@ -1,6 +1,6 @@
-"""Which events an export is about, and the exchanges among them: what the formats that know requests only walk through.
+"""The events and exchanges of an export, so that formats for requests only iterate over them.
 
-A byte an event, and for what belongs to requests two numbers an event: a million of them are nine megabytes.
+One byte per event, and two numbers per event for those inside requests: a million of them take nine megabytes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ANSWERS = (Shape.RESULT, Shape.ERROR)
 
 
 class Chosen:
-    """The chosen events of a journal. An exchange is chosen with its request or with its answer."""
+    """The selected events of a journal. An exchange is selected with its request or its response."""
 
     def __init__(self, journal: Journal, numbers: Iterable[int] | None) -> None:
         self._journal = journal
@@ -42,31 +42,31 @@ class Chosen:
         return self._flags.count(1)
 
     def __iter__(self) -> Iterator[int]:
-        """The chosen events, ascending."""
+        """Yield the selected events, ascending."""
         at = self._flags.find(1)
         while at > 0:
             yield at
             at = self._flags.find(1, at + 1)
 
     def of(self, *kinds: Kind) -> Iterator[int]:
-        """The chosen events of some kinds, ascending."""
+        """Yield the selected events of some kinds, ascending."""
         kind = self._index.kind
         return (n for n in self if kind(n) in kinds)
 
     def exchanges(self) -> Iterator[Exchange]:
-        """The chosen exchanges, in the order in which they were asked. Requests within a batch are none of them."""
+        """Yield the selected exchanges, by their requests. Requests within a batch are not included."""
         flags = self._flags
         for n in _REQUESTS.each(self._index, 0, self.count):
             if flags[n] or flags[self.answer(n)]:
                 yield Exchange(self._journal, n)
 
     def answer(self, request: int) -> int:
-        """The event that answers a request and nothing else; 0: there is none, or it was answered within a batch."""
+        """Return the event that answers only this request; 0 without one, or within a batch."""
         answer = self._index.pair(request)
         return answer if answer <= self.count and answer and self._index.shape(answer) in _ANSWERS else 0
 
     def inside(self, request: int) -> Iterator[int]:
-        """What is chosen of the notifications and questions that belong to a request, ascending."""
+        """Yield the selected notifications and questions inside a request, ascending."""
         if self._first is None:
             self._first = self._linked()
         n = self._first[request]
@@ -75,7 +75,7 @@ class Chosen:
             n = self._next[n]
 
     def _linked(self) -> array[int]:
-        """The first event inside each request; `_next` leads from one to the next."""
+        """The first event inside each request; `_next` links one to the next."""
         index = self._index
         first = array("I", bytes(4 * (self.count + 1)))
         self._next = array("I", bytes(4 * (self.count + 1)))
@@ -87,13 +87,13 @@ class Chosen:
         return first
 
     def batches(self) -> int:
-        """How many of the chosen messages are batches."""
+        """The number of selected batches."""
         return sum(self._flags[n] for n in _BATCHES.each(self._index, 0, self.count))
 
 
 def left_out(amount: int, what: str, several: str = "") -> list[str]:
-    """The sentence about what is not in an export, where it is any. `several` is the plural where it is no `s` more."""
+    """Return the sentence about what an export omits, if anything. `several` is an irregular plural."""
     if not amount:
         return []
     named = f"1 {what}" if amount == 1 else f"{amount:,} {several or what + 's'}"
-    return [f"This format has no place for {named}, left out."]
+    return [f"Omitted from this format: {named}."]

@@ -1,7 +1,6 @@
 """A table of the exchanges with their latencies, for spreadsheets and data frames (RFC 4180).
 
-No cell can become a formula: text that begins as one gets an apostrophe before it, which spreadsheets take for "this is
-text".
+No cell can become a formula: a text that starts as one gets an apostrophe, which spreadsheets read as "this is text".
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ COLUMNS = (
     "answer_bytes", "progress", "notifications", "questions", "inside", "error_code", "error",
 )  # fmt: skip
 LONGEST = 1000
-"""Characters of a cell."""
+"""Maximum characters of a cell."""
 _FORMULA = frozenset("=+-@\t\r＝＋－＠")
 
 
@@ -71,7 +70,7 @@ def _row(journal: Journal, chosen: Chosen, exchange: Exchange, at: Moments) -> l
 
 
 def _error(journal: Journal, request: int, answer: int) -> tuple[Any, Any]:
-    """Code and message of the error that answered a request; of a tool's error its first text."""
+    """Return code and message of a request's error; of a tool's error its first text."""
     if not answer or journal.index.state(request) is not State.ERROR:
         return "", ""
     message = next(journal.events(answer, answer)).message
@@ -85,7 +84,7 @@ def _error(journal: Journal, request: int, answer: int) -> tuple[Any, Any]:
 
 
 def cell(value: object) -> object:
-    """A value that is not ours as a cell: a whole number, or text that is no formula and moves nothing."""
+    """Return a foreign value as a cell: a whole number, or text without formulas and control sequences."""
     if type(value) is int and value.bit_length() < 64:
         return value
     text = safe("" if value is None else value, LONGEST)

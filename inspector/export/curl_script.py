@@ -1,9 +1,9 @@
-"""A shell script that sends the client's messages again: by curl over HTTP, through a pipe to a command over stdio.
+"""A shell script that sends the client's messages again: with curl over HTTP, through a pipe over stdio.
 
-The messages are the recorded ones, to the letter, but for what was redacted: those are variables that have to be set,
-except for the session id, which the script takes from the answer to its own `initialize`. An answer to a question of
-the server goes out once the server has asked: over HTTP the request inside which it asked runs in the background, over
-stdio the script looks for the question in the server's output.
+The messages are exactly the recorded ones except for redacted values: those are required variables, except for the
+session id, which the script reads from the response to its own `initialize`. An answer to a question of the server is
+sent after the server has asked: over HTTP the enclosing request runs in the background, over stdio the script searches
+the server's output for the question.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
     """Write the script to `out`, message by message."""
     script = _Script(journal, Chosen(journal, numbers))
     out.write("#!/bin/sh\n")
-    out.write(f"# Sends again what was sent in a recorded session. Written by inspector {__version__}.\n")
+    out.write(f"# Sends the messages of a recorded session again. Written by inspector {__version__}.\n")
     out.write(f"# The recording: {remark(journal.header.get('id'))}\nset -eu\n")
-    out.writelines(f': "${{{name}:?has to be set: the recording does not hold it}}"\n' for name in script.secrets())
+    out.writelines(f': "${{{name}:?must be set: the recording does not contain it}}"\n' for name in script.secrets())
     out.writelines(script.over_http() if script.http else script.over_stdio())
     return left_out(
         script.missing,
-        "message that is no text, or did not go over HTTP",
-        "messages that are no text, or did not go over HTTP",
+        "message that is not text, or was not sent over HTTP",
+        "messages that are not text, or were not sent over HTTP",
     )
 
 
@@ -73,7 +73,7 @@ class _Script:
         self.missing = 0
 
     def secrets(self) -> list[str]:
-        """The variables that whoever runs the script has to set."""
+        """The variables that must be set to run the script."""
         found: dict[str, None] = {}
         if not self.http:
             names = self._target.array("env")
@@ -96,7 +96,7 @@ class _Script:
         return sorted(found)
 
     def _sent(self) -> Iterator[Event]:
-        """The client's messages that are chosen; a request also by its answer."""
+        """Yield the client's selected messages; a request also if its response is selected."""
         index = self._index
         for n in range(1, self._chosen.count + 1):
             if index.dir(n) is not Dir.SEND or index.kind(n) not in (Kind.RPC, Kind.INVALID):
@@ -115,7 +115,7 @@ class _Script:
     # stdio
 
     def over_stdio(self) -> Iterator[str]:
-        """The messages through a pipe, which stays open until the answers can have come."""
+        """Yield the commands that pipe the messages to the server, and keep the pipe open for the responses."""
         answers = any(self._index.shape(event.n) in (Shape.RESULT, Shape.ERROR) for event in self._sent())
         if answers:
             yield _UNTIL_ASKED
@@ -136,10 +136,10 @@ class _Script:
             yield f"  printf '%s\\n' {_message(event)}\n"
             if not opened:
                 opened = True
-                yield '  sleep "${PAUSE:-1}"  # for the server to begin\n'
+                yield '  sleep "${PAUSE:-1}"  # for the server to start\n'
         argv = [each for each in self._target.array("argv") if isinstance(each, str)]
         yield (
-            '  sleep "${WAIT:-2}"  # for the last answers\n} | '
+            '  sleep "${WAIT:-2}"  # for the last responses\n} | '
             + (" ".join(map(posix_word, argv)) or '"$@"')
             + (' | tee "$SEEN"\n' if answers else "\n")
         )
@@ -147,7 +147,7 @@ class _Script:
     # HTTP
 
     def over_http(self) -> Iterator[str]:
-        """A curl for each message that was posted."""
+        """Yield a curl command for each message sent by POST."""
         yield f'{SESSION}=""\nHEAD=$(mktemp)\ntrap \'rm -f "$HEAD"\' EXIT\n'
         waiting = False
         for event in self._sent():
@@ -188,7 +188,7 @@ class _Script:
 
 
 def _message(event: Event) -> str:
-    """A message as a shell word: on one line, with escapes in the place of characters that a terminal would obey.
+    """Return a message as a shell word: on one line, with terminal control characters escaped.
 
     Those can only be in strings, where an escape means the same (RFC 8259 section 7).
     """

@@ -1,4 +1,4 @@
-"""Pieces of JSON text as they were written: cut out of a document, or made so that every reader takes them."""
+"""Exact parts of JSON texts: cut out of a document, or changed so that every parser accepts them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from inspector.protocol.jsontokens import Broken, Token, tokens, unquote
 
 
 def member(raw: str, name: str) -> str | None:
-    """The exact text of member `name` of the object in `raw`, the last one of equal names; None where there is none."""
+    """Return the exact text of member `name` in the object `raw`, the last one of equal names; None if missing."""
     found: str | None = None
     depth, begun, wanted = 0, -1, False
     try:
@@ -35,9 +35,10 @@ def member(raw: str, name: str) -> str | None:
 
 
 def strict(text: str) -> tuple[str, bool]:
-    """JSON that every reader takes, and whether that changed it: `NaN` becomes null, infinity a number too large.
+    """Return JSON that every parser accepts, and whether it was changed: `NaN` becomes null, infinity a number too
+    large.
 
-    Servers do send these words, which are no JSON (RFC 8259 section 6).
+    Servers do send these words, although they are not JSON (RFC 8259 section 6).
     """
     if "NaN" not in text and "Infinity" not in text:
         return text, False
@@ -60,11 +61,11 @@ _REPLACEMENT = "\ufffd"
 
 
 def portable(text: str) -> str | None:
-    """A JSON text that even the strictest reader takes, on one line; None where it is none to begin with.
+    """Return a JSON text on one line that even the strictest parser accepts; None if it is not JSON.
 
-    `NaN` becomes null, infinity a number too large, and half of a surrogate pair U+FFFD, which is what most readers
-    make of it (RFC 8259 section 8.2 leaves it open). A byte order mark goes, and characters that some take for line
-    ends are escaped. What is nested too deeply for Python is taken for no JSON.
+    `NaN` becomes null, infinity a number too large, and an unpaired surrogate U+FFFD, as most parsers read it (RFC 8259
+    section 8.2 leaves it open). A byte order mark is removed, and characters that some parsers read as line endings are
+    escaped. A text that is nested too deeply for Python counts as not JSON.
     """
     text = strict(text.removeprefix("\ufeff"))[0]
     if not text.isascii():
@@ -76,7 +77,7 @@ def portable(text: str) -> str | None:
     text = text.strip(" \t\r\n")
     if text.isascii() and text.isprintable():
         return text
-    # Between values a line end is a blank; those that JSON allows within strings are escaped.
+    # Between values a line ending is white space; those that JSON allows within strings are escaped.
     text = text.replace("\r", " ").replace("\n", " ")
     for char in "\x85\u2028\u2029":
         text = text.replace(char, f"\\u{ord(char):04x}")
@@ -84,12 +85,12 @@ def portable(text: str) -> str | None:
 
 
 def clean(text: str) -> str:
-    """Text that UTF-8 can carry."""
+    """Return the text with unpaired surrogates replaced."""
     return text if text.isascii() else _SURROGATE.sub(_REPLACEMENT, text)
 
 
 def _without_halves(text: str) -> str:
-    """JSON whose escapes name no half of a surrogate pair."""
+    """Return JSON whose escapes contain no unpaired surrogate."""
     parts: list[str] = []
     at = 0
     high: re.Match[str] | None = None
@@ -113,7 +114,7 @@ def _without_halves(text: str) -> str:
 
 
 def is_strict(text: str) -> bool:
-    """Whether every JSON reader takes this text (RFC 8259): no `NaN`, no byte order mark, nothing that UTF-8 lacks."""
+    """Whether every JSON parser accepts this text (RFC 8259): no `NaN`, no byte order mark, valid UTF-8."""
     if is_too_deep(text):
         return False
     try:

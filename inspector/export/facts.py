@@ -1,4 +1,4 @@
-"""What every format says of a recording as a whole: server, revision, counts, end."""
+"""The general facts of a recording that every format shows: server, revision, counts, end."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _SERVER_KEY = "io.modelcontextprotocol/serverInfo"
 
 
 class Facts(NamedTuple):
-    """Facts about a recording. Texts and objects are the server's or the file's: not to be trusted, of any type."""
+    """Facts about a recording. Texts and objects come from the server or the file: untrusted, of any type."""
 
     server: dict[str, Any]
-    """Who the server says it is, in either era's way, or empty."""
+    """The server's identity from either era, or empty."""
     revision: Any
     era: Any
     transport: Any
@@ -38,7 +38,7 @@ class Facts(NamedTuple):
 
 
 def facts_of(journal: Journal) -> Facts:
-    """Asks the index; only the events of the handshake are read, and life events until the connection stands."""
+    """Return the facts from the index; reads only the handshake, and life events until the connection is ready."""
     index = journal.index
     info: dict[str, Any] = {}
     revision = era = transport = None
@@ -56,7 +56,7 @@ def facts_of(journal: Journal) -> Facts:
 
 
 class Moments:
-    """The clock of a recording: the time of an event as RFC 3339 has it, in the time zone of the recording."""
+    """The clock of a recording: formats the time of an event as RFC 3339, in the recording's time zone."""
 
     def __init__(self, journal: Journal) -> None:
         started = journal.started
@@ -66,7 +66,7 @@ class Moments:
             self._started = datetime.fromtimestamp(0, UTC)
 
     def __call__(self, t: int, timespec: str = "milliseconds") -> str:
-        """The moment `t` microseconds after the start; 1970 where that is none."""
+        """Return the time `t` microseconds after the start; 1970 if the start is unknown."""
         try:
             return (self._started + timedelta(microseconds=t)).isoformat(timespec=timespec)
         except (OverflowError, ValueError):
@@ -79,7 +79,7 @@ def _member(value: Any, key: str) -> dict[str, Any]:
 
 
 def findings_of(journal: Journal) -> Iterator[dict[str, Any]]:
-    """The findings of a journal as plain objects."""
+    """Yield the findings of a journal as plain objects."""
     for finding in journal.findings.all():
         yield {
             "n": finding.n, "rule": finding.rule, "level": finding.level, "message": finding.message,

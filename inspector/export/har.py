@@ -1,8 +1,8 @@
-"""HTTP Archive 1.2, which browsers' network panels and many other tools open.
+"""HTTP Archive 1.2, for browsers' network panels and many other tools.
 
-A session over HTTP is what went over the wire: heads, bodies and times of each request. What crossed stdio becomes one
-entry an exchange and one a message that has no answer, under a made-up address (`http://stdio.invalid/…`, RFC 6761)
-and with `_synthetic` and a comment that say so. Fields of ours begin with an underscore, as the format wants it.
+A session over HTTP is exported as recorded: heads, bodies and times of each request. Over stdio, each exchange and each
+message without a response becomes an entry with a synthetic URL (`http://stdio.invalid/…`, RFC 6761), `_synthetic` and
+a comment that say so. Fields of ours start with an underscore, as the format requires.
 
 Format: http://www.softwareishard.com/blog/har-12-spec/. A body is written piece by piece: a stream that was open all
 day is one entry.
@@ -27,20 +27,20 @@ from inspector.protocol.jsonrpc import Shape
 from inspector.version import __version__
 
 LONGEST = 200
-"""Characters of a part of a made-up address."""
+"""Maximum characters of a part of a synthetic URL."""
 _ADDRESS = re.compile(r"(https?)://([^/?#\s]+)([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL | re.IGNORECASE)
 _LONE_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
 _UNKNOWN = "http://unknown.invalid/"
 _JSON = "application/json"
 _STREAM = "text/event-stream"
-_SYNTHETIC = "Made up: this crossed stdio, where there is no HTTP. Method, address, status and header fields are ours."
+_SYNTHETIC = "Synthetic: this message crossed stdio, which has no HTTP. Method, URL, status and headers are made up."
 
 _escape = json.encoder.encode_basestring_ascii
 _dumps = json.JSONEncoder(ensure_ascii=True).encode
 
 
 def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
-    """Write the archive to `out`, entry by entry. A request is chosen with anything that belongs to it."""
+    """Write the archive to `out`, entry by entry. A request is selected by any of its events."""
     entries = _Entries(journal, Chosen(journal, numbers))
     creator = _dumps({"name": "Inspector", "version": __version__})
     out.write(f'{{"log":{{"version":"1.2","creator":{creator},"pages":[],"entries":[')
@@ -54,7 +54,7 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
 
 
 class _Entries:
-    """Makes the entries of one recording."""
+    """Creates the entries of one recording."""
 
     def __init__(self, journal: Journal, chosen: Chosen) -> None:
         self._journal = journal
@@ -64,7 +64,7 @@ class _Entries:
         self._at = Moments(journal)
 
     def all(self) -> Iterator[Iterator[str]]:
-        """Each entry as pieces of JSON, in the order in which they began."""
+        """Yield each entry as pieces of JSON, in the order of their start."""
         for n in range(1, self._chosen.count + 1):
             if self._http.is_head(n):
                 exchange = self._http.of(n)
@@ -85,7 +85,7 @@ class _Entries:
     # Over HTTP
 
     def _real(self, exchange: RecordedHttpExchange) -> Iterator[str]:
-        """The entry of a request over HTTP."""
+        """Yield the entry of a request over HTTP."""
         asked = self._event(exchange.head).fields
         answered = self._event(exchange.answer).fields if exchange.answer else {}
         version = _text(answered.get("version")) or "HTTP/1.1"
@@ -104,7 +104,7 @@ class _Entries:
             if isinstance(address, str) and address:
                 head["serverIPAddress"] = clean(address)
         if not exchange.answer:
-            head["comment"] = "There was no answer."
+            head["comment"] = "No response was received."
         yield _dumps(head)[:-1] + ', "response": '
         headers = headers_of(answered)
         status = answered.get("status")
@@ -123,7 +123,7 @@ class _Entries:
         yield "}}"
 
     def _timings(self, exchange: RecordedHttpExchange, answered: dict[str, Any]) -> dict[str, float]:
-        """Milliseconds of each phase; -1 where it did not happen or is not known."""
+        """Return the milliseconds of each phase; -1 if it did not happen or is unknown."""
         index = self._index
         begun, last = index.time(exchange.head), index.time(exchange.last)
         waited = _milliseconds(answered.get("ms"))
@@ -158,7 +158,7 @@ class _Entries:
         return found
 
     def _content(self, exchange: RecordedHttpExchange, headers: list[tuple[str, str]]) -> Iterator[str]:
-        """The body of a response, piece by piece."""
+        """Yield the body of a response, piece by piece."""
         media = header(headers, "content-type")
         streams = media.lower().startswith(_STREAM)
         yield f'{{"mimeType": {_escape(clean(media))}, "text": "'
@@ -169,7 +169,7 @@ class _Entries:
                 continue
             event = self._event(n)
             if event.data is not None and not streams:
-                # One body that is no UTF-8: base64 of the whole, as the format has it.
+                # A single body that is not UTF-8: base64 of the whole, as the format requires.
                 yield f'{to_base64(event.data)}", "encoding": "base64", "size": {len(event.data)}}}'
                 return
             piece = as_sse(event) if streams or event.kind is Kind.SSE else event.text
@@ -177,13 +177,13 @@ class _Entries:
             yield _escape(clean(piece))[1:-1]
         yield f'", "size": {size}'
         if left:
-            yield f', "comment": "{left} messages of this stream are left out."'
+            yield f', "comment": "{left} messages of this stream are omitted."'
         yield "}"
 
     # Over stdio
 
     def _begins_made_up(self, n: int) -> bool:
-        """Whether an entry for what crossed stdio begins with this message, which may be chosen by its answer."""
+        """Whether a synthetic entry starts with this message, which may be selected by its response."""
         index = self._index
         shape, answer = index.shape(n), index.pair(n)
         if shape in (Shape.RESULT, Shape.ERROR) and index.state(n) not in (State.UNKNOWN, State.DOUBLED):
@@ -192,7 +192,7 @@ class _Entries:
         return (n in self._chosen or (asked and answer in self._chosen)) and not self._http.over_http(n)
 
     def _made_up(self, n: int) -> Iterator[str]:
-        """The entry of an exchange, or of a message without an answer, over stdio."""
+        """Yield the entry of an exchange, or of a message without a response, over stdio."""
         index = self._index
         event = self._event(n)
         asks = index.shape(n) is Shape.REQUEST
@@ -248,7 +248,7 @@ def _made_up_response(answer: Event | None, state: State, headers: list[dict[str
 
 
 def _milliseconds(value: Any) -> float:
-    """A time that stands in an event; -1 where it is none."""
+    """Return a duration from an event in milliseconds; -1 if it is not valid."""
     return round(value, 3) if type(value) in (int, float) and 0 <= value < 1e12 else -1
 
 
@@ -261,7 +261,7 @@ def _pairs(headers: list[tuple[str, str]]) -> list[dict[str, str]]:
 
 
 def _url(value: Any) -> str:
-    """An address that every reader takes for one (RFC 3986): what may not stand in it is escaped."""
+    """Return a URL that every parser accepts (RFC 3986): invalid characters are escaped."""
     from urllib.parse import quote, urlsplit
 
     found = _ADDRESS.fullmatch(clean(value)) if isinstance(value, str) else None

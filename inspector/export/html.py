@@ -1,9 +1,9 @@
-"""One web page that needs nothing else: every event, with search, filter, folding and findings.
+"""A self-contained web page: every event, with search, filter, folding and findings.
 
-The page's own script and style are the only ones that may run: its content security policy names them by their hashes,
-forbids everything else, every connection included, and forbids the script to make markup of text (Trusted Types).
-What was recorded stands in blocks of JSON in which no `<` is left, and reaches the page as text alone. Rows are drawn
-when they are seen, and bodies parsed when they are looked at, so that a hundred thousand events are no burden.
+Only the page's own script and style can run: its content security policy names them by their hashes, forbids everything
+else, including connections, and forbids the script to create markup from text (Trusted Types). Recorded data is in
+blocks of JSON without any `<`, and is only shown as text. Rows are drawn when they are visible, and bodies are parsed
+when they are selected, so that a hundred thousand events stay fast.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from inspector.text import count, duration, escape_json, safe, size
 from inspector.version import __version__
 
 LARGEST = 100_000_000
-"""Bytes of messages that a page may hold."""
+"""Maximum bytes of messages in a page."""
 MOST = 500_000
-"""Events that a page may hold."""
+"""Maximum events in a page."""
 LONGEST = 512 * 1024
-"""Bytes of one message beyond which its beginning is shown."""
+"""Bytes of one message after which it is truncated."""
 BLOCK = 400
-"""Events whose bodies stand in one block."""
+"""Number of events whose bodies share a block."""
 BLOCK_BYTES = 1 << 20
 
 _SCRIPTS = ("text.js", "data.js", "filter.js", "tree.js", "list.js", "main.js")
@@ -45,7 +45,7 @@ _dumps = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), default=str)
 
 
 def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
-    """Write the page to `out`, block by block. Raises `UsageError` where it would be too large for a browser."""
+    """Write the page to `out`, block by block. Raises `UsageError` if it would be too large for a browser."""
     chosen = Chosen(journal, numbers)
     check(journal, chosen)
     script, style = _ours()
@@ -62,17 +62,17 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
 
 
 def check(journal: Journal, chosen: Iterable[int]) -> None:
-    """Raise `UsageError` where the page of these events would be too large for a browser."""
+    """Raise `UsageError` if the page of these events would be too large for a browser."""
     total = amount = 0
     for n in chosen:
         total += min(journal.index.size(n), LONGEST)
         amount += 1
     if total > LARGEST or amount > MOST:
         raise UsageError(
-            f"The page would hold {count(amount)} events with {size(total)}; "
-            f"{count(MOST)} with {size(LARGEST)} are the most that a browser opens well.",
+            f"The page would have {count(amount)} events with {size(total)}; a browser can show up to {count(MOST)} "
+            f"events with {size(LARGEST)}.",
             hint=Hint(
-                "Choose what it is about with ",
+                "Select events with ",
                 Parameter.FILTER,
                 " or ",
                 Parameter.EVENTS,
@@ -84,7 +84,7 @@ def check(journal: Journal, chosen: Iterable[int]) -> None:
 
 
 def _ours() -> tuple[str, str]:
-    """The page's script and style."""
+    """Return the page's script and style."""
     folder = files(__package__) / "page"
     parts = [(folder / name).read_text(encoding="utf-8") for name in _SCRIPTS]
     script = '"use strict";\n(() => {\n' + "\n".join(parts) + "})();"
@@ -103,7 +103,7 @@ def _hash(text: str) -> str:
 
 
 def _block(id: str, name: str, value: Any) -> str:
-    """A block of data: in it nothing is markup, and nothing ends it (WHATWG HTML, 4.12.1.3)."""
+    """Return a block of data: it contains no markup, and nothing that ends it (WHATWG HTML, 4.12.1.3)."""
     text = escape_json(_dumps(value)).replace("<", "\\u003c")
     about = f' id="{id}"' if id else f' class="{name}"'
     return f'<script type="application/json"{about}>{text}</script>\n'
@@ -113,7 +113,7 @@ def _facts(journal: Journal, chosen: Chosen) -> dict[str, Any]:
     facts = facts_of(journal)
     named = " ".join(text for key in ("name", "version") if isinstance(text := facts.server.get(key), str))
     head = [
-        ("server", named or "never introduced itself"),
+        ("server", named or "not identified"),
         ("revision", facts.revision),
         ("era", facts.era),
         ("transport", facts.transport),
@@ -133,7 +133,7 @@ def _facts(journal: Journal, chosen: Chosen) -> dict[str, Any]:
 
 
 def _blocks(journal: Journal, chosen: Chosen) -> Iterator[tuple[list[Any], list[Any]]]:
-    """Rows and bodies of so many events at a time."""
+    """Yield rows and bodies of `BLOCK` events at a time."""
     rows: list[Any] = []
     bodies: list[Any] = []
     held = 0
@@ -150,7 +150,7 @@ def _blocks(journal: Journal, chosen: Chosen) -> Iterator[tuple[list[Any], list[
 
 
 def _row(journal: Journal, event: Event) -> list[Any]:
-    """What the list shows of an event, in the order that `page/data.js` names."""
+    """Return the list columns of an event, in the order of `page/data.js`."""
     index, n = journal.index, event.n
     rpc = event.kind == Kind.RPC
     id = index.id(n)
@@ -174,7 +174,7 @@ def _row(journal: Journal, event: Event) -> list[Any]:
 
 
 def _name(event: Event, shape: Shape) -> object:
-    """What a request is about, or the beginning of what was said."""
+    """Return the name that a request is about, or the start of a text."""
     fields = event.fields
     if event.kind == Kind.RPC:
         large = shape is not Shape.REQUEST or len(event.raw or "") > LONGEST
@@ -188,11 +188,11 @@ def _name(event: Event, shape: Shape) -> object:
 
 
 def _body(event: Event) -> list[Any]:
-    """Text, fields, and what is to be said of them."""
+    """Return text, fields and notes of an event."""
     text: str | None = None
     notes = []
     if event.dropped is not None:
-        notes.append(f"The body ({size(event.dropped)}) was not kept: the recording was full.")
+        notes.append(f"The body ({size(event.dropped)}) was not recorded: the recording was full.")
     if event.raw is not None or event.data is not None:
         text = event.text
         if event.data is not None:
@@ -204,7 +204,7 @@ def _body(event: Event) -> list[Any]:
 
 
 def _plain(fields: dict[str, Any]) -> Any:
-    """Fields as JSON that a browser takes, whatever a hand-made file has put there."""
+    """Return fields as JSON that a browser accepts, even from a hand-made file."""
     try:
         return json.loads(dumps(fields), parse_constant=str)
     except (ValueError, RecursionError):

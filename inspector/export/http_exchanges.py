@@ -1,7 +1,6 @@
-"""The HTTP requests of a recording: each head with the message it carried, what answered it, and what came in that.
+"""The HTTP requests of a recording: each head with its message, its response, and the response's content.
 
-Events of one channel are chained, so that a request is followed without looking at what else went on: sixteen bytes
-an event.
+Events of one channel are linked, so that a request is followed without reading other events: sixteen bytes per event.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ _MESSAGE = frozenset((Kind.RPC, Kind.INVALID))
 _HEADS = Query(kind=Kind.HTTP)
 _CHAINED = Query(kind=(*_BODY, Kind.HTTP, Kind.LIFE))
 _CHANNEL = re.compile(rb'\{"n":\d+,"t":\d+,"dir":"\w+","kind":"\w+","ch":"([\w-]*)"')
-"""How the lines begin that are written here."""
+"""The start of lines in our own recordings."""
 
 
 class RecordedHttpExchange(NamedTuple):
-    """One HTTP request, by the numbers of its events; 0 where there is none."""
+    """One HTTP request, by the numbers of its events; 0 for a missing one."""
 
     head: int
     sent: int
@@ -32,9 +31,9 @@ class RecordedHttpExchange(NamedTuple):
     answer: int
     """The head of the response."""
     connected: int
-    """The life event of the connection that was made for it."""
+    """The life event of the connection that was opened for it."""
     last: int
-    """The last event that belongs to it."""
+    """Its last event."""
 
 
 class HttpExchanges:
@@ -48,15 +47,15 @@ class HttpExchanges:
         self._sent = array("I", nothing)
         self._heads = array("I", nothing)
         self._channels = array("I", nothing)
-        """The channel of each event, by a number of our own."""
+        """The channel of each event, as a number of our own."""
         self._over_http: set[int] = set()
         if _HEADS.first(journal.index, 0, self._count):
             self._chain(self._number_channels())
 
     def _number_channels(self) -> int:
-        """Tell the channels of all events apart. Returns how many there are.
+        """Number the channels of all events. Return how many there are.
 
-        The index has one number for all those beyond the first 65,534: their names are read from the file.
+        The index has one number for all channels after the first 65,534: their names are read from the file.
         """
         index = self._journal.index
         names = {"": 0}
@@ -82,7 +81,7 @@ class HttpExchanges:
             if index.dir(n) is not Dir.SEND:
                 continue
             if kind in _MESSAGE:
-                # A recorder that stands between both sides sees the head before the body.
+                # A recorder between both sides records the head before the body.
                 head, bare[channel] = bare[channel], 0
                 self._sent[head], self._heads[n] = n, head
                 if not head:
@@ -95,7 +94,7 @@ class HttpExchanges:
         self._next[0] = self._sent[0] = self._heads[0] = 0
 
     def over_http(self, n: int) -> bool:
-        """Whether event `n` happened on a channel of HTTP."""
+        """Whether event `n` has an HTTP channel."""
         return self._channels[n] in self._over_http
 
     def is_head(self, n: int) -> bool:
@@ -104,11 +103,11 @@ class HttpExchanges:
         return index.kind(n) is Kind.HTTP and index.dir(n) is Dir.SEND
 
     def head_of(self, n: int) -> int:
-        """The head with which a message of the client went out, the last one if there were several; 0: none."""
+        """Return the head of a client's message, the last of several; 0 without one."""
         return self._heads[n]
 
     def of(self, head: int) -> RecordedHttpExchange:
-        """The request that begins with `head`."""
+        """Return the request that starts with `head`."""
         index = self._journal.index
         answer = connected = 0
         sent = self._sent[head] if self._method(head) == "POST" else 0
@@ -127,14 +126,14 @@ class HttpExchanges:
         return RecordedHttpExchange(head, sent, answer, connected, last)
 
     def body(self, exchange: RecordedHttpExchange) -> Iterator[int]:
-        """The numbers of what came in the response, ascending."""
+        """Yield the numbers of the events in the response, ascending."""
         index = self._journal.index
         for n in self._after(exchange.head):
             if index.kind(n) in _BODY and index.dir(n) is not Dir.SEND:
                 yield n
 
     def _after(self, head: int) -> Iterator[int]:
-        """What comes after a head on its channel, up to the next one."""
+        """Yield the events after a head on its channel, up to the next one."""
         n = self._next[head]
         while n and not self.is_head(n):
             yield n
@@ -148,13 +147,13 @@ class HttpExchanges:
 
 
 def _channel_name(journal: Journal, n: int) -> str:
-    """The name of a channel that the index does not know by itself."""
+    """Return the name of a channel that the index does not have."""
     found = _CHANNEL.match(journal.line(n))
     return found[1].decode("ascii", "replace") if found else next(journal.events(n, n)).ch
 
 
 def headers_of(fields: dict[str, Any]) -> list[tuple[str, str]]:
-    """The header fields of an HTTP event, as far as they are some."""
+    """Return the valid headers of an HTTP event."""
     pairs = fields.get("headers")
     if type(pairs) is not list:
         return []
@@ -166,14 +165,14 @@ def headers_of(fields: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def header(pairs: list[tuple[str, str]], name: str) -> str:
-    """The value of a header field, or nothing."""
+    """Return the value of a header, or an empty text."""
     return next((value for key, value in pairs if key.lower() == name), "")
 
 
 def as_sse(event: Event) -> str:
-    """An event of an event stream as it stood in the stream, as far as the recording tells (WHATWG HTML, 9.2.6).
+    """Return an event as it was in the event stream, as far as the recording has it (WHATWG HTML, 9.2.6).
 
-    What came without a message and without fields are comments and lines that mean nothing: they stand as they were.
+    Events without a message and without fields are comments and ignored lines: they are unmodified.
     """
     about = event.fields.get("sse") if event.kind is not Kind.SSE else event.fields
     lines: list[str] = []

@@ -1,7 +1,7 @@
 """One JSON document: the recording's header and facts, every event with its pairing, and the findings.
 
-A message that is JSON stands in `message` exactly as it was written, number for number and key for key; any other in
-`raw` as text, or in `b64` where it was no UTF-8.
+A message that is JSON is in `message` exactly as recorded, number for number and key for key; any other in `raw` as
+text, or in `b64` if it is not UTF-8.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _dumps = json.JSONEncoder(ensure_ascii=True, default=str).encode
 
 
 def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
-    """Write the document to `out`, event by event. Without numbers, all of them."""
+    """Write the document to `out`, event by event. Without numbers, all events."""
     numbers = range(1, len(journal) + 1) if numbers is None else numbers
     facts, at = facts_of(journal), Moments(journal)
     head: dict[str, Any] = {
@@ -58,7 +58,7 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
 
 
 def _event(journal: Journal, event: Event, at: Moments) -> str:
-    """One event as an object on one line."""
+    """Return one event as an object on one line."""
     index, n = journal.index, event.n
     members: dict[str, Any] = {
         "n": n,
@@ -96,7 +96,7 @@ def _payload(event: Event) -> str:
 
 
 def _value(value: Any) -> str:
-    """A value of the header or of an event, whatever a hand-made file has put there."""
+    """Return a value of the header or of an event, even from a hand-made file."""
     try:
         return strict(_dumps(value))[0]
     except RecursionError:

@@ -1,6 +1,6 @@
-"""JSON Lines: the chosen messages and nothing else, one a line, as they were written wherever every reader takes that.
+"""JSON Lines: the selected messages only, one per line, unchanged if every parser accepts them.
 
-What no JSON reader would take is mended as `exact.portable` does it; what is no JSON is left out.
+`exact.portable` corrects messages that some parsers refuse; messages that are not JSON are omitted.
 """
 
 from __future__ import annotations
@@ -24,4 +24,4 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
             missing += 1
         else:
             out.write(f"{line}\n")
-    return left_out(missing, "message that is no JSON", "messages that are no JSON")
+    return left_out(missing, "message that is not JSON", "messages that are not JSON")

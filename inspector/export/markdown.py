@@ -1,10 +1,10 @@
 """A transcript in Markdown, to be read and attached to a bug report.
 
-Everything that is not ours stands in code, in a span or a fence longer than any run of backticks in it, and has gone
-through `inspector.text.safe`: it can neither end its block nor be taken for markup, and nothing in it is invisible.
+All recorded text is in code, in a span or a fence longer than any run of backticks in it, and escaped by
+`inspector.text.safe`: it can neither end its block nor become markup, and nothing in it is invisible.
 
-Of the whole recording, what was asked until a connection stood is one short section: a line for each message. Where
-that failed, or events were chosen, it is written like everything else.
+In a transcript of the whole recording, the negotiation is one short section: one line per message. A failed
+negotiation, and selected events, are written in full.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from inspector.text import SIGNS, count, duration, safe, size
 from inspector.version import __version__
 
 INLINE = 80
-"""Characters of an object or array of scalars that stays on one line."""
+"""Maximum characters of an object or array of scalars on one line."""
 STDERR_TOGETHER = 200
-"""Lines of stderr that stand in one block at most."""
+"""Maximum lines of stderr in one block."""
 
 _STATES = {
     State.PENDING: "never answered",
     State.CANCELLED: "cancelled",
     State.TIMED_OUT: "timed out",
     State.LATE: "late",
-    State.UNKNOWN: "answers nothing that was asked",
-    State.DOUBLED: "a second answer",
+    State.UNKNOWN: "answers an unknown request",
+    State.DOUBLED: "a second response",
     State.LOST: "lost with the connection",
 }
 
 
 def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
-    """Write the transcript to `out`, event by event. Without numbers, all of them, and the negotiation in short."""
+    """Write the transcript to `out`, event by event. Without numbers, all events, with a short negotiation."""
     facts = facts_of(journal)
     label = _target(journal).get("label")
     out.write(f"# MCP session: {span(label if isinstance(label, str) and label else 'unnamed')}\n\n")
@@ -74,7 +74,7 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
 
 
 def _write_stderr(lines: list[str], out: IO[str]) -> None:
-    """Write the lines that have come together, and begin anew."""
+    """Write the collected lines, and clear the list."""
     if lines:
         out.write(f"\n#### {SIGNS.local} stderr\n\n{fence(chr(10).join(lines), '')}")
         lines.clear()
@@ -91,7 +91,7 @@ def _head(journal: Journal, facts: Facts) -> Iterator[tuple[str, str]]:
     where = " ".join(map(str, argv)) if type(argv) is list else target.get("url") or target.get("path") or "unknown"
     yield "target", span(where, 1000)
     named = " ".join(text for key in ("name", "version") if isinstance(text := facts.server.get(key), str))
-    yield "server", span(named) if named else "never introduced itself"
+    yield "server", span(named) if named else "not identified"
     if facts.revision:
         yield "revision", span(facts.revision) + (f" ({span(facts.era)} era)" if facts.era else "")
     if facts.transport:
@@ -124,8 +124,8 @@ def _end(journal: Journal) -> str:
     if journal.ended is not None:
         return span(journal.ended.get("reason") or "closed")
     if not journal.end_is_missing:
-        return "the session goes on"
-    torn = ", and its last line is torn" if journal.torn else ""
+        return "the session is still open"
+    torn = ", and its last line is truncated" if journal.torn else ""
     return f"**missing**: the writer was killed, or is still writing{torn}"
 
 
@@ -140,7 +140,7 @@ def _write_findings(journal: Journal, out: IO[str]) -> None:
 
 
 def _negotiations(journal: Journal) -> dict[int, int]:
-    """First and last events of the negotiations that came to something: how one failed is worth every word."""
+    """Return first and last events of successful negotiations. A failed one is written in full."""
     found = dict(journal.index.connections.between(1, len(journal)))
     return {
         first: last
@@ -150,13 +150,13 @@ def _negotiations(journal: Journal) -> dict[int, int]:
 
 
 def _negotiation(journal: Journal, first: int, last: int) -> Iterator[str]:
-    """A line for each message from `first` to `last`, and for what was concluded from it."""
+    """Yield a line for each message from `first` to `last`, and for each conclusion."""
     yield f"\n### {first}–{last} {SIGNS.local} negotiation +{duration(journal.index.time(first))}\n\n"
     for event in journal.events(first, last):
         if event.kind == Kind.RPC:
             yield f"- {event.n} {_rpc_title(journal, event)}\n"
         elif event.kind == Kind.INVALID:
-            yield f"- {event.n} {SIGNS.received} no JSON, {size(len(event.bytes))}\n"
+            yield f"- {event.n} {SIGNS.received} not JSON, {size(len(event.bytes))}\n"
         elif event.kind == Kind.LIFE:
             fields = event.fields
             said = [span(fields[name]) for name in ("text", "revision", "how") if isinstance(fields.get(name), str)]
@@ -165,7 +165,7 @@ def _negotiation(journal: Journal, first: int, last: int) -> Iterator[str]:
 
 
 def _event(journal: Journal, event: Event) -> str:
-    """One event that is no stderr: a heading with the facts, then what was said."""
+    """Return one event other than stderr: a heading with the facts, and the text."""
     moment = f"+{duration(event.t)}"
     if event.kind in (Kind.LIFE, Kind.NOTE, Kind.AUTH):
         name = event.fields.get("event") or event.kind_name
@@ -184,7 +184,7 @@ def _event(journal: Journal, event: Event) -> str:
 
 
 def _rpc_title(journal: Journal, event: Event) -> str:
-    """Arrow, method, id, duration, size, and how it ended: `← result of 7 tools/call, 12 ms, 184 B`."""
+    """Return arrow, method, id, duration, size, and outcome: `← result of 7 tools/call, 12 ms, 184 B`."""
     index, n = journal.index, event.n
     shape, method, pair = index.shape(n), index.method(n), index.pair(n)
     sent = event.dir == Dir.SEND
@@ -210,7 +210,7 @@ def _rpc_title(journal: Journal, event: Event) -> str:
         if pair or index.parent(n):
             facts.append(f"belongs to {pair or index.parent(n)}")
     else:
-        what = "batch" if shape is Shape.BATCH else "no JSON-RPC message"
+        what = "batch" if shape is Shape.BATCH else "not a JSON-RPC message"
     facts.append(size(len(event.bytes) if event.dropped is None else event.dropped))
     state = index.state(n)
     if state is State.ERROR and shape is Shape.RESULT:
@@ -221,7 +221,7 @@ def _rpc_title(journal: Journal, event: Event) -> str:
 
 
 def _named(event: Event) -> str:
-    """What a request is about: the tool's or prompt's name, or the resource's URI."""
+    """Return the tool's or prompt's name, or the resource's URI."""
     message = event.message
     params = message.get("params") if type(message) is dict else None
     if type(params) is dict:
@@ -232,9 +232,9 @@ def _named(event: Event) -> str:
 
 
 def _payload(event: Event) -> str:
-    """What crossed the wire: JSON indented, every token as it was; bytes that are no UTF-8 are said to be so."""
+    """Return the content: indented JSON with unchanged tokens; bytes that are not UTF-8 are marked."""
     if event.dropped is not None:
-        return f"(The body, {size(event.dropped)}, was not kept: the recording was full.)\n"
+        return f"(The body, {size(event.dropped)}, was not recorded: the recording was full.)\n"
     text = event.text
     before = f"{len(event.data):,} bytes that are not UTF-8:\n\n" if event.data is not None else ""
     if event.kind in (Kind.RPC, Kind.SSE):

@@ -3,10 +3,10 @@
 The format, as version 0.4 of that tool reads it: `format_version`, `recorded_at`, `transport` (`stdio` or `http`),
 `server_url`, `session_id`, `protocol_version`, `server_info` (`name` and `version`, both strings, or null), `redaction`
 and `messages`. A message has `seq` from 0, `t_offset_ms`, `sender` (`client`, `server`), `kind`, `method`, `msg_id`,
-`payload`, `redacted`, and over HTTP `exchange` (a number for each HTTP request) and `channel` (`post` or `get`, of what
-the server sent). `kind` goes by shape alone: an object with `method` and `id` is a `request`, with `method` only a
-`notification`, with `id` only a `response`, with neither `unclassified`; what is no object is `raw`, with its text for
-a payload. There is no place for stderr, HTTP heads, ends of connections and other life events.
+`payload`, `redacted`, and over HTTP `exchange` (a number for each HTTP request) and `channel` (`post` or `get`, for
+messages of the server). `kind` depends on the shape alone: an object with `method` and `id` is a `request`, with
+`method` only a `notification`, with `id` only a `response`, with neither `unclassified`; any other value is `raw`, with
+its text as payload. It does not contain stderr, HTTP heads, ends of connections and other life events.
 """
 
 from __future__ import annotations
@@ -57,13 +57,13 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
 
 
 def not_kept(chosen: Chosen) -> list[str]:
-    """What none of the other recorders' files has a place for."""
+    """Return the sentence about events that the other recorders' formats do not contain."""
     others = (Kind.HTTP, Kind.SSE, Kind.LIFE, Kind.AUTH, Kind.NOTE, Kind.STDERR)
     amount = sum(1 for _ in chosen.of(*others))
     if not amount:
         return []
     return [
-        f"This format keeps messages only: {amount:,} other events (stderr, HTTP heads, life events) are not in it."
+        f"This format contains messages only: {amount:,} other events (stderr, HTTP heads, life events) are omitted."
     ]
 
 

@@ -1,10 +1,10 @@
 """A cassette of mcp-recorder, format 1.0: one JSON document with an interaction for each request of the client.
 
 The format, as version 0.5 of that tool reads it: `version`, `metadata` (`recorded_at`, `server_url`, `transport_type`,
-`protocol_version`, `server_info`) and `interactions`. An interaction is of `type` `jsonrpc_request` (`request` and
-`response`, both whole messages, the latter null where none came; `response_is_sse`, `response_status`, `latency_ms`),
+`protocol_version`, `server_info`) and `interactions`. An interaction has the `type` `jsonrpc_request` (`request` and
+`response`, both whole messages, the latter null if missing; `response_is_sse`, `response_status`, `latency_ms`),
 `notification` (a `request` alone, status 202) or `lifecycle` (`http_method`, `http_path`, `response_status`: a GET or
-DELETE). There is no place for anything that the server said unasked, nor for answers to it.
+DELETE). It does not contain the server's own messages, nor the answers to them.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class _Interactions:
         self._broken = 0
 
     def of(self, n: int) -> str:
-        """The interaction that begins with an event; empty where none does."""
+        """Return the interaction that starts with an event; empty without one."""
         index = self._index
         shape = index.shape(n)
         if self._http.is_head(n):
@@ -94,7 +94,7 @@ class _Interactions:
         return f'{_dumps(about)[:-1]}, "request": {request}, "response": {response or "null"}}}'
 
     def _response(self, n: int, answer: int) -> str | None:
-        """The answer to request `n`, which may have come in a batch."""
+        """Return the response to request `n`, which may be in a batch."""
         event = next(self._journal.events(answer, answer))
         if type(event.message) is not list:
             return portable(event.text)
@@ -131,13 +131,13 @@ class _Interactions:
         return next(self._journal.events(n, n)).text
 
     def missing(self) -> list[str]:
-        """What the format has no place for."""
+        """Return sentences about what the format does not contain."""
         found = []
         if self._unasked:
             found.append(
-                f"This format keeps the client's requests and their answers: {self._unasked:,} other messages "
-                "(what the server said unasked, what was answered to it, what is no message) are not in it."
+                f"This format contains the client's requests and their responses: {self._unasked:,} other messages "
+                "(the server's own, the answers to them, invalid ones) are omitted."
             )
         if self._broken:
-            found.append(f"{self._broken:,} requests are not in it: what was said is no JSON.")
+            found.append(f"{self._broken:,} requests are omitted: their text is not JSON.")
         return found

@@ -1,10 +1,10 @@
-"""A recording of mcporter: newline-delimited JSON, the messages with a `_meta` of its own each.
+"""A recording of mcporter: newline-delimited JSON, each message with its own `_meta`.
 
 The format, as version 0.12 of that tool writes and replays it: each line is a JSON-RPC message whose top-level `_meta`
-has `dir` (`send`, `recv`, `lifecycle`), `server` (the name the server has in the configuration) and `ts` (RFC 3339).
-The first and the last line of a connection are of `dir` `lifecycle`, with the methods `$transport/start` and
-`$transport/close`. Its replay expects the recorded requests in the recorded order with equal parameters, `initialize`
-included. There is no place for what is no object, nor for stderr, HTTP heads and life events.
+has `dir` (`send`, `recv`, `lifecycle`), `server` (the server's name in the configuration) and `ts` (RFC 3339). The
+first and the last line of a connection have the `dir` `lifecycle`, with the methods `$transport/start` and
+`$transport/close`. Its replay expects the recorded requests in the recorded order with equal parameters, including
+`initialize`. It does not contain values other than objects, stderr, HTTP heads and life events.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
         if text is None:
             missing += 1
             continue
-        # Of equal members the last one counts, should the message have a `_meta` here itself.
+        # Of equal members the last one counts, in case the message already has a `_meta`.
         comma = "," if event.message else ""
         out.write(f'{text[:-1]}{comma}"_meta":{meta("send" if event.dir is Dir.SEND else "recv", event.t)}}}\n')
     out.write(f'{{"jsonrpc":"2.0","method":"$transport/close","_meta":{meta("lifecycle", last)}}}\n')
     return [
-        f"The server is called “{server}” in it, as it must be in mcporter's configuration.",
-        *left_out(missing, "message that is no object", "messages that are no object"),
+        f"The server's name in it is “{server}”: use the same name in mcporter's configuration.",
+        *left_out(missing, "message that is not an object", "messages that are not objects"),
         *not_kept(chosen),
     ]
 
 
 def server_name(journal: Journal) -> str:
-    """What the server is called: its name in a configuration, else what the recording calls it."""
+    """Return the server's name: from a configuration, else from the recording."""
     target = journal.header.get("target")
     found = [target.get(key) for key in ("name", "label")] if type(target) is dict else []
     name = next((text for text in found if isinstance(text, str) and text), "server")

@@ -2,10 +2,10 @@
 
 The format, as of late 2026: each line is an object with `session_id`, `server_label`, `seq` from 1, `ts` (RFC 3339),
 `direction` (`c2s`, `s2c`, `stderr`, `meta`), `transport` (`stdio`, `http`) and either `raw`, the message as JSON, or
-`text`, what was no JSON or a line of stderr. The first line is `meta`; its `raw` has `command` (a list) and `cwd`. An
+`text`, an invalid message or a line of stderr. The first line is `meta`; its `raw` has `command` (a list) and `cwd`. An
 item of a batch is a line of its own with `batch`. Optional: `mcp_method`, `mcp_name`, `mcp_protocol_version` and
 `mcp_param_headers` (`name`, `value`) from the heads of HTTP requests, `status` and `auth_challenge` from those of
-responses, `truncated`, `redacted`. There is no version and no header line.
+responses, `truncated`, `redacted`. The format has no version and no header line.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
     others = sum(1 for _ in chosen.of(Kind.SSE, Kind.LIFE, Kind.AUTH, Kind.NOTE))
     if not others:
         return []
-    return [f"This format keeps messages and stderr: {others:,} other events (life events, logins) are not in it."]
+    return [f"This format contains messages and stderr: {others:,} other events (life events, logins) are omitted."]
 
 
 class _Log:
-    """Makes the envelopes of one recording."""
+    """Creates the envelopes of one recording."""
 
     def __init__(self, journal: Journal, chosen: Chosen) -> None:
         target = journal.header.get("target")
@@ -56,7 +56,7 @@ class _Log:
         self._transport = "http" if isinstance(self._target.get("url"), str) else "stdio"
 
     def lines(self) -> Iterator[str]:
-        """Each envelope as JSON, without what is common to all and without its number."""
+        """Yield each envelope as JSON, without the common members and its number."""
         argv, cwd = self._target.get("argv"), self._target.get("cwd")
         meta: dict[str, Any] = {
             "command": [clean(word) for word in argv if isinstance(word, str)] if type(argv) is list else []
@@ -85,7 +85,7 @@ class _Log:
             yield self._envelope(event.t, direction, portable(encode(item).decode()), None, {**more, "batch": True})
 
     def _of_head(self, event: Event) -> dict[str, Any]:
-        """What the heads say of a message over HTTP."""
+        """Return the members from a message's HTTP heads."""
         head = self._http.head_of(event.n)
         if not head or event.dir is not Dir.SEND:
             status = event.fields.get("status")

@@ -1,8 +1,8 @@
 """A Mermaid sequence diagram, as GitHub, GitLab and many editors draw it.
 
-Only letters, digits and a few harmless signs stand in it as they are; every other character is written as Mermaid's
-entity code (`#59;`), so that no text of a server can end a line or mean anything. What draws it refuses more than
-50,000 characters, so a diagram ends before that and says what is missing.
+Only letters, digits and a few safe characters are unmodified; every other character is written as Mermaid's entity code
+(`#59;`), so that no text of a server can end a line or become syntax. Renderers refuse more than 50,000 characters, so
+a longer diagram is truncated with a note.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from inspector.protocol.jsonrpc import Shape
 from inspector.text import duration, safe
 
 LONGEST = 49_000
-"""Characters of a diagram. Mermaid's own limit (`maxTextSize`) is 50,000, and a diagram cannot raise it."""
+"""Maximum characters of a diagram. Mermaid's own limit (`maxTextSize`) is 50,000, and a diagram cannot raise it."""
 LABEL = 80
-"""Characters of a name or other short text."""
+"""Maximum characters of a name or other short text."""
 LARGEST_READ = 1 << 20
-"""Bytes of a message beyond which its name is not looked up."""
+"""Maximum bytes of a message that is searched for a name."""
 
 _PLAIN = re.compile(r"[^A-Za-z0-9 _/.,()+*'?!@-]")
 _WORD = re.compile(r"\b[Ee][Nn][Dd]\b")
@@ -33,7 +33,7 @@ _STATES = {
     State.CANCELLED: "cancelled",
     State.TIMED_OUT: "timed out",
     State.LATE: "late",
-    State.UNKNOWN: "to nothing that was asked",
+    State.UNKNOWN: "to an unknown request",
     State.DOUBLED: "a second one",
     State.LOST: "lost",
 }
@@ -41,7 +41,7 @@ _LIFE = frozenset(("spawn", "exit", "ready", "failed", "lost", "reopen", "sessio
 
 
 def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
-    """Write the diagram to `out`, line by line, as far as a diagram may go."""
+    """Write the diagram to `out`, line by line, up to the limit."""
     chosen = Chosen(journal, numbers)
     target = journal.header.get("target")
     label = target.get("label") if type(target) is dict else None
@@ -62,16 +62,16 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
         drawn += 1
         out.write(line)
     if not total:
-        out.write("  Note over C,S: nothing was said\n")
+        out.write("  Note over C,S: no messages\n")
     if drawn == total:
         return []
     missing = f"{total - drawn:,} of {total:,} lines are not drawn"
     out.write(f"  Note over C,S: {text(missing)}\n")
-    return [f"A diagram may have 50,000 characters: {missing}. Choose with --filter or --events."]
+    return [f"A diagram is limited to 50,000 characters: {missing}. Select events with --filter or --events."]
 
 
 def _line(journal: Journal, n: int) -> str:
-    """The line of an event; empty where nothing is drawn for it."""
+    """Return the line of an event; empty if it is not drawn."""
     index = journal.index
     kind = index.kind(n)
     sender, receiver = ("C", "S") if index.dir(n) == Dir.SEND else ("S", "C")
@@ -81,7 +81,7 @@ def _line(journal: Journal, n: int) -> str:
             arrow = "-)"
         return f"  {sender}{arrow}{receiver}: {n} {_message(journal, n)}\n"
     if kind == Kind.INVALID:
-        return f"  {sender}-x{receiver}: {n} no JSON\n"
+        return f"  {sender}-x{receiver}: {n} not JSON\n"
     if kind == Kind.STDERR:
         said = next(journal.events(n, n)).text[: LABEL * 2]
         return f"  Note right of S: {n} stderr{text(' ' + said) if said.strip() else ''}\n"
@@ -102,7 +102,7 @@ def _life(event: Event) -> str:
 
 
 def _message(journal: Journal, n: int) -> str:
-    """What a message is, in a few words."""
+    """Describe a message in a few words."""
     index = journal.index
     shape, state = index.shape(n), index.state(n)
     words: list[str] = []
@@ -120,16 +120,16 @@ def _message(journal: Journal, n: int) -> str:
         if state is State.ERROR and shape is Shape.RESULT:
             words.append("(isError)")
     else:
-        words.append("batch" if shape is Shape.BATCH else "no JSON-RPC")
+        words.append("batch" if shape is Shape.BATCH else "not JSON-RPC")
     if state in _STATES:
         words.append(f"({_STATES[state]})")
     return " ".join(words)
 
 
 def text(value: str) -> str:
-    """Any text as a part of a line: nothing in it is Mermaid's, and nothing moves the cursor."""
+    """Return text as a safe part of a line: without Mermaid syntax and control characters."""
     shown = safe(value, LABEL)
-    # `end` by itself is a word of the language wherever it stands; a code in it makes it none.
+    # `end` alone is a keyword anywhere; an entity code inside it prevents that.
     return _WORD.sub(lambda found: f"#{ord(found[0][0])};{found[0][1:]}", _PLAIN.sub(_entity, shown)) or "#32;"
 
 

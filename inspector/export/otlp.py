@@ -1,10 +1,10 @@
-"""OTLP traces as JSON (OpenTelemetry protocol 1.x, JSON mapping): what a collector's `otlpjsonfile` receiver reads.
+"""OTLP traces as JSON (OpenTelemetry protocol 1.x, JSON mapping), for a collector's `otlpjsonfile` receiver.
 
-One trace for the recording, a span for the session in it, and a span for each exchange, nested as the exchanges were;
-what belongs to a request (progress, log messages) is an event of its span. A request that carries a `traceparent` in
-its `_meta` (SEP-414) stands in the trace and under the span which that names. Names and attributes are those of the
-OpenTelemetry semantic conventions for MCP: docs/gen-ai/mcp.md of open-telemetry/semantic-conventions-genai. All ids
-follow from the recording's id and the event's number, so that the same recording gives the same spans.
+One trace for the recording, one span for the session in it, and one span per exchange, nested as the exchanges were;
+messages inside a request (progress, log messages) are events of its span. A request that carries a `traceparent` in its
+`_meta` (SEP-414) has that trace and parent span. Names and attributes are those of the OpenTelemetry semantic
+conventions for MCP: docs/gen-ai/mcp.md of open-telemetry/semantic-conventions-genai. All ids are derived from the
+recording's id and the event's number, so that the same recording results in the same spans.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from inspector.protocol.jsonrpc import Shape, excerpt
 from inspector.version import __version__
 
 LONGEST = 1000
-"""Characters of an attribute's text."""
+"""Maximum characters of an attribute's text."""
 MOST_EVENTS = 128
-"""Events of a span: OpenTelemetry's own default limit. The rest are counted in `droppedEventsCount`."""
+"""Maximum events of a span: OpenTelemetry's default limit. The rest are counted in `droppedEventsCount`."""
 LARGEST_READ = 16 << 20
-"""Bytes of a message beyond which nothing is looked up in it."""
+"""Maximum bytes of a message that is parsed."""
 
 _INTERNAL, _SERVER, _CLIENT = 1, 2, 3
 _ERROR = 2
@@ -67,7 +67,7 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
 
 
 def attribute(key: str, value: object) -> dict[str, Any]:
-    """A `KeyValue`. An int64 is a string in the JSON mapping of Protocol Buffers."""
+    """Return a `KeyValue`. An int64 is a string in the JSON mapping of Protocol Buffers."""
     if type(value) is bool:
         return {"key": key, "value": {"boolValue": value}}
     if type(value) is int and -(1 << 63) <= value < 1 << 63:
@@ -77,7 +77,7 @@ def attribute(key: str, value: object) -> dict[str, Any]:
 
 
 class _Spans:
-    """Makes the spans of one recording."""
+    """Creates the spans of one recording."""
 
     def __init__(self, journal: Journal, chosen: Chosen, facts: Facts) -> None:
         self._journal = journal
@@ -90,14 +90,14 @@ class _Spans:
         self._common = self._of_connection()
 
     def _id(self, name: str, digits: int) -> str:
-        """An id that is not zero in the given number of hexadecimal digits."""
+        """Return a nonzero id with the given number of hexadecimal digits."""
         return hashlib.sha256(b"%b %b" % (self._seed, name.encode())).hexdigest()[: digits - 1] + "1"
 
     def _time(self, t: int) -> str:
         return str(min(max(self._zero + t * 1000, 0), _LATEST))
 
     def resource(self) -> Attributes:
-        """Who made the spans: the client of the recording, as far as it is known."""
+        """Return the attributes of the recorded client, as far as it is known."""
         tool = self._journal.header.get("tool")
         found = [attribute("service.name", "mcp-client")]
         if isinstance(tool, str):
@@ -106,7 +106,7 @@ class _Spans:
         return found
 
     def session(self) -> dict[str, Any]:
-        """The span around all the others."""
+        """Return the span around all the others."""
         facts = self._facts
         attributes = [*self._common]
         for key, value in (
@@ -127,7 +127,7 @@ class _Spans:
         }
 
     def exchange(self, n: int) -> dict[str, Any]:
-        """The span of an exchange: of kind client where the recorded client asked, else server."""
+        """Return the span of an exchange: of kind client if the recorded client sent the request, else server."""
         index, answer = self._journal.index, self._chosen.answer(n)
         begun = index.time(n)
         ended = max(index.time(answer), begun) if answer else begun
@@ -145,12 +145,12 @@ class _Spans:
         return span
 
     def stands_alone(self, n: int) -> bool:
-        """Whether an event is a notification that belongs to no request: those that do are events of its span."""
+        """Whether an event is a notification outside any request: the others are events of a request's span."""
         index = self._journal.index
         return index.shape(n) is Shape.NOTIFICATION and not index.parent(n) and not index.pair(n)
 
     def notification(self, n: int) -> dict[str, Any]:
-        """The span of a notification: a moment."""
+        """Return the span of a notification, without a duration."""
         t = self._journal.index.time(n)
         return self._span(n, _CLIENT if self._journal.index.dir(n) is Dir.SEND else _SERVER, t, t)
 
@@ -179,7 +179,7 @@ class _Spans:
         return message if type(message) is dict else {}
 
     def _parent(self, n: int, params: dict[str, Any]) -> tuple[str, str]:
-        """Trace and parent: what the request itself says, else the exchange that it happened in, else the session."""
+        """Return trace and parent: from the request itself, else the enclosing exchange, else the session."""
         meta = params.get("_meta")
         given = meta.get("traceparent") if type(meta) is dict else None
         found = _TRACEPARENT.fullmatch(given) if isinstance(given, str) else None
@@ -191,7 +191,7 @@ class _Spans:
         return self._trace, self._root
 
     def _outcome(self, state: State, answer: int) -> tuple[str, str, Attributes]:
-        """The class of the error, if it was one, what was said about it, and attributes."""
+        """Return the class of the error, its description, and attributes; empty for a success."""
         if state in _FATES:
             return _FATES[state], "", []
         if state is not State.ERROR or not answer:
@@ -206,13 +206,13 @@ class _Spans:
         return shown, clean(said[:LONGEST]) if isinstance(said, str) else "", status
 
     def _events(self, n: int) -> tuple[list[dict[str, Any]], int]:
-        """The notifications that belong to a request, and how many more there are."""
+        """Return the notifications inside a request, and the number of dropped ones."""
         index = self._journal.index
         found: list[dict[str, Any]] = []
         dropped = 0
         for m in self._chosen.inside(n):
             if index.id(m) is not None:
-                continue  # A question: it has a span of its own.
+                continue  # A question has its own span.
             if len(found) == MOST_EVENTS:
                 dropped += 1
                 continue
@@ -235,7 +235,7 @@ class _Spans:
         return found
 
     def _of_connection(self) -> Attributes:
-        """What is the same for every span: the revision, and how the server was reached."""
+        """Return the attributes that every span has: the revision and the transport."""
         facts = self._facts
         found: Attributes = []
         if isinstance(facts.revision, str):
@@ -267,7 +267,7 @@ def _of_url(url: str) -> Attributes:
 
 
 def _of_request(method: str, message: dict[str, Any], params: dict[str, Any]) -> tuple[str, Attributes]:
-    """What a span's name says beside the method, and what its attributes say of the request."""
+    """Return the rest of a span's name, and the attributes of a request."""
     found = [attribute("mcp.method.name", method)]
     id = message.get("id")
     if type(id) in (int, str):
@@ -288,7 +288,7 @@ def _of_request(method: str, message: dict[str, Any], params: dict[str, Any]) ->
 
 
 def _nanoseconds(journal: Journal) -> int:
-    """When the recording began, in nanoseconds since 1970."""
+    """Return the recording's start in nanoseconds since 1970."""
     from datetime import UTC, datetime
 
     try:

@@ -1,7 +1,7 @@
-"""A pytest module: runs the recorded session again and compares each answer with the recorded one.
+"""A pytest module: repeats the recorded session and compares each response with the recorded one.
 
-It needs pytest and our library, no plugin. What is new with every run (times, ids, cursors) may differ; the rules are
-those of `inspector.compare`, and can be changed at the top of the module.
+It needs pytest and our library, no plugin. Values that are new in every run (times, ids, cursors) may differ; the rules
+are those of `inspector.compare`, and can be changed at the top of the module.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from inspector.export.steps import ExportStep, steps
 from inspector.journal.journal import Journal
 
 LARGEST = 100_000
-"""Bytes of an answer beyond which a test asks only whether there was one."""
+"""Bytes of a response above which a test only requires a result."""
 
 _IMPORTS = (
     "import pytest",
@@ -49,7 +49,7 @@ def answers():
     return asyncio.run(run())
 
 
-# By the number of the request in the recording: method, name, and what was answered; None where that is too much.
+# By the number of the request in the recording: method, name, and the response; None if the response is too large.
 EXPECTED = {{
 """
 _TEST = """}
@@ -69,26 +69,26 @@ def test_the_answer_is_the_recorded_one(answers, n):
 def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
     """Write the module to `out`, step by step."""
     chosen = Chosen(journal, numbers)
-    out.write(head(journal, chosen, "Tests made of a recorded session.", _IMPORTS))
+    out.write(head(journal, chosen, "Tests of a recorded session.", _IMPORTS))
     out.write(_BEGIN)
     parts, skipped = write_parts(journal, chosen, out, _statement, "session, answers")
     out.write(_SESSION.format(parts="".join(f"        await {name}(session, answers)\n" for name in parts)))
     for n, expected in _expected(journal, chosen):
         out.write(f"    {n}: {expected},\n")
     out.write(_TEST)
-    return left_out(skipped, "request that cannot be made again", "requests that cannot be made again")
+    return left_out(skipped, "request that cannot be repeated", "requests that cannot be repeated")
 
 
 def _statement(step: ExportStep) -> str:
-    # The answers of tools are compared whole, and so is one page of a list: as they came.
+    # Responses of tools, and single pages of lists, are compared unmodified.
     made = call(step) if step.method in ("tools/call", "prompts/get", "resources/read") else request(step)
     return f"await ask(answers, {step.n}, {made})"
 
 
 def _expected(journal: Journal, chosen: Chosen) -> Iterator[tuple[int, str]]:
-    """What each step that is made again is to be answered: `("method", "name", {…})`, as Python.
+    """Yield the expected response of each repeated step: `("method", "name", {…})`, as Python.
 
-    Where the answer was a question, that is the answer to the last of the rounds that followed.
+    If the response was a request for input, it is the response to the last of the rounds that followed.
     """
     pending: dict[tuple[str, str], int] = {}
     for step in steps(journal, chosen):
@@ -116,7 +116,7 @@ def _name(step: ExportStep) -> str:
 
 
 def _answer(step: ExportStep, message: dict[str, Any], octets: int) -> str:
-    """The recorded answer as Python; `None` where only that there is one can be expected."""
+    """Return the recorded response as Python; `None` if only its existence can be expected."""
     error = message.get("error")
     expected: dict[str, Any] = {"result": message.get("result")}
     if type(error) is dict:

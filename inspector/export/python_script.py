@@ -1,4 +1,4 @@
-"""A Python program on our own library (`import inspector`) that does again what the recorded client did."""
+"""A Python program with our own library (`import inspector`) that repeats the recorded client's requests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from inspector.protocol.views import View
 from inspector.version import __version__
 
 PART = 200
-"""Steps of one function: Python takes long for functions of very many statements."""
+"""Maximum steps of one function: Python compiles functions with very many statements slowly."""
 
 _LISTS = {
     "tools/list": "tools",
@@ -32,7 +32,7 @@ _BY_URI = {
 def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
     """Write the program to `out`, step by step."""
     chosen = Chosen(journal, numbers)
-    out.write(head(journal, chosen, "Does again what was done in a recorded session."))
+    out.write(head(journal, chosen, "Repeats the requests of a recorded session."))
     out.write(
         """
 
@@ -47,11 +47,11 @@ async def show(what):
     out.write("\n\nasync def main():\n    async with inspector.open(TARGET, **OPTIONS) as session:\n")
     out.write("".join(f"        await {name}(session)\n" for name in parts) or "        print(session.server)\n")
     out.write('\n\nif __name__ == "__main__":\n    asyncio.run(main())\n')
-    return left_out(skipped, "request that cannot be made again", "requests that cannot be made again")
+    return left_out(skipped, "request that cannot be repeated", "requests that cannot be repeated")
 
 
 def head(journal: Journal, chosen: Chosen, what: str, imports: tuple[str, ...] = ()) -> str:
-    """How a program on our library begins: what it imports, target, options, and the answers to the server."""
+    """Return the start of a program: imports, target, options, and the answers to the server."""
     found = answers(journal, chosen)
     lines = [
         f"# {what} Written by inspector {__version__}.",
@@ -71,7 +71,7 @@ def head(journal: Journal, chosen: Chosen, what: str, imports: tuple[str, ...] =
 
 
 def target(journal: Journal) -> str:
-    """What `inspector.open` takes, as Python."""
+    """Return the argument of `inspector.open`, as Python."""
     header = View(journal.header.get("target"))
     if header.text("name"):
         return literal("@" + header.text("name"))
@@ -101,7 +101,7 @@ def _options(journal: Journal) -> dict[str, str]:
 
 
 def _answering(found: Answers, options: dict[str, str]) -> list[str]:
-    """The answers of the recorded client, given in their order."""
+    """Return the statements with the recorded client's answers, in order."""
     lines: list[str] = []
     if found.sampling:
         lines += _queue("SAMPLING", found.sampling)
@@ -119,7 +119,7 @@ def _answering(found: Answers, options: dict[str, str]) -> list[str]:
 
 
 def _elicited(answer: dict[str, Any] | None) -> Any:
-    """An answer to an elicitation as a callback gives it."""
+    """Return an answer to an elicitation as a callback returns it."""
     action = answer["action"] if answer is not None else "decline"
     if answer is None or action != "accept":
         return action if action == "cancel" else "decline"
@@ -134,9 +134,9 @@ def _queue(name: str, items: list[Any]) -> list[str]:
 def write_parts(
     journal: Journal, chosen: Chosen, out: IO[str], line: Callable[[ExportStep], str], given: str = "session"
 ) -> tuple[list[str], int]:
-    """Write the steps as functions of so many, with parameters `given`. Returns their names, and how many are missing.
+    """Write the steps as functions with parameters `given`. Return their names, and the number of skipped steps.
 
-    `line` makes the statement of a step.
+    `line` creates the statement of a step.
     """
     names: list[str] = []
     written = skipped = 0
@@ -147,7 +147,7 @@ def write_parts(
         if step.why_not:
             skipped += not step.round
             if names:
-                out.write(f"    # {step.comment}: not asked again, {step.why_not}\n")
+                out.write(f"    # {step.comment}: not repeated, {step.why_not}\n")
             continue
         out.write(f"    # {step.comment}\n    {line(step)}\n")
         written += 1
@@ -155,7 +155,7 @@ def write_parts(
 
 
 def call(step: ExportStep) -> str:
-    """The call of our library that makes the request of a step."""
+    """Return the call of our library that sends a step's request."""
     params = step.params or {}
     name, uri = params.get("name"), params.get("uri")
     arguments = params.get("arguments", {})
@@ -179,6 +179,6 @@ def call(step: ExportStep) -> str:
 
 
 def request(step: ExportStep) -> str:
-    """The same for any method, as it went out."""
+    """Return the same for any method, as it was sent."""
     given = f", {python_value(step.params)}" if step.params is not None else ""
     return f"session.request({expression(step.method)}{given})"

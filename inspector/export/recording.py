@@ -1,8 +1,8 @@
-"""A recording again: the chosen events, numbered anew, in a file that everything of ours opens.
+"""A recording of the selected events, renumbered, for all commands that read recordings.
 
-Each line keeps the number it had in `was`; the header says in `from` which recording it was made of. References
-(`for` of a life event, the event a finding is about) are written with the new numbers; where what they name is not
-among the chosen, with the old one, as `for_was`. What is no line of a recording is kept as an event `unreadable`.
+Each line has its old number in `was`; the header's `from` names the original recording. References (`for` of a life
+event, the event of a finding) have the new numbers; a reference to an event that is not selected has the old one, as
+`for_was`. An invalid line becomes an event `unreadable`.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from inspector.protocol.jsonrpc import NotJson, Shape, parse
 
 
 def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
-    """Write the recording to `out`, event by event. One of a newer version keeps its lines as they are."""
+    """Write the recording to `out`, event by event. Lines of a newer format version are unchanged."""
     chosen = Chosen(journal, numbers)
     if journal.raw_only:
         out.write(dumps(journal.header) + "\n")
         for n in chosen:
             out.write(journal.line(n).decode("utf-8", "replace") + "\n")
-        return ["The recording is of a newer version: its lines were taken over as they are."]
+        return ["The recording has a newer format: its lines were copied unchanged."]
     ranks = _ranks(chosen)
     out.write(dumps(_header(journal, ranks)) + "\n")
     errors = invalid = last = 0
@@ -38,14 +38,16 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
         invalid += state == State.INVALID
         last = max(last, journal.index.time(n))
     if journal.end_is_missing:
-        return ["The recording has no end: its writer was killed, or is still writing. Nor has what was made of it."]
-    ended = journal.ended or {"t": last, "reason": "the session went on"}
+        return [
+            "The recording has no end line: its writer was killed, or is still writing. The export has none either."
+        ]
+    ended = journal.ended or {"t": last, "reason": "the session was still open"}
     out.write(dumps({**ended, "kind": "end", "events": ranks[-1], "invalid": invalid, "errors": errors}) + "\n")
     return []
 
 
 def _ranks(chosen: Chosen) -> array[int]:
-    """By old number: how many of the chosen events come up to it. That is the new number of one that is chosen."""
+    """Return, by old number, the count of selected events up to it: the new number of a selected event."""
     ranks = array("I", [0])
     rank = 0
     for n in range(1, chosen.count + 1):
@@ -55,7 +57,7 @@ def _ranks(chosen: Chosen) -> array[int]:
 
 
 def _header(journal: Journal, ranks: array[int]) -> dict[str, Any]:
-    """The header, with an id that follows from what was chosen of which recording."""
+    """Return the header, with an id derived from the recording and the selection."""
     digest = hashlib.sha256(ranks.tobytes()).hexdigest()
     id = str(uuid.uuid5(uuid.NAMESPACE_OID, f"{journal.header.get('id')} {digest}"))
     source = {"id": journal.header.get("id"), "events": len(ranks) - 1}
@@ -85,7 +87,7 @@ def _event(journal: Journal, n: int, ranks: array[int]) -> dict[str, Any]:
 
 
 def _refer(value: dict[str, Any], ranks: array[int]) -> None:
-    """Write the number of the request that a life event is about anew."""
+    """Renumber the request that a life event is about."""
     named = value.get("for")
     if type(named) is not int or not 0 < named < len(ranks):
         return

@@ -1,4 +1,4 @@
-"""A Python program on the official SDK (`mcp` 2) that does again what the recorded client did."""
+"""A Python program with the official SDK (`mcp` 2) that repeats the recorded client's requests."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
     server, imports = _server(journal)
     found = answers(journal, chosen)
     lines = [
-        f"# Does again what was done in a recorded session. Written by inspector {__version__}; needs mcp>=2.",
+        f"# Repeats the requests of a recorded session. Written by inspector {__version__}; needs mcp>=2.",
         f"# The recording: {remark(journal.header.get('id'))}",
         "import asyncio",
         "import os",
@@ -95,11 +95,11 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
     out.write(f"\n\nasync def main():\n    async with Client(SERVER, {', '.join(options)}) as client:\n")
     out.write("".join(f"        await {name}(client)\n" for name in parts) or "        print(client.server_info)\n")
     out.write('\n\nif __name__ == "__main__":\n    asyncio.run(main())\n')
-    return left_out(skipped, "request that cannot be made again", "requests that cannot be made again")
+    return left_out(skipped, "request that cannot be repeated", "requests that cannot be repeated")
 
 
 def _server(journal: Journal) -> tuple[str, list[str]]:
-    """What `Client` takes, as Python, and what has to be imported for it."""
+    """Return the argument of `Client`, as Python, and its imports."""
     header = View(journal.header.get("target"))
     argv = [each for each in header.array("argv") if isinstance(each, str)]
     if argv:
@@ -129,7 +129,7 @@ def _server(journal: Journal) -> tuple[str, list[str]]:
 
 
 def _mode(journal: Journal) -> str:
-    """Which era the client is to speak: the recorded one, where that is known."""
+    """Return the era for the client: the recorded one, if known."""
     facts = facts_of(journal)
     if facts.era == "modern" and isinstance(facts.revision, str):
         return facts.revision[:20]
@@ -143,7 +143,7 @@ def _list(name: str, items: list[Any]) -> list[str]:
 
 
 def _call(step: ExportStep) -> str:
-    """The call of the SDK that makes the request of a step."""
+    """Return the SDK call that sends a step's request."""
     params = step.params or {}
     name, uri, arguments = params.get("name"), params.get("uri"), params.get("arguments", {})
     keys = set(params)
@@ -168,7 +168,7 @@ def _call(step: ExportStep) -> str:
 
 
 def _complete(params: dict[str, Any]) -> str:
-    """The call for a completion; empty where it is not of the usual form."""
+    """Return the call for a completion; empty for an unusual one."""
     ref, argument, context = View(params.get("ref")), View(params.get("argument")), View(params.get("context"))
     kind = ref.text("type")
     name = ref.text("name") if kind == "ref/prompt" else ref.text("uri")

@@ -1,7 +1,7 @@
-"""What the client of a recording did, as the steps of a program: its requests in their order, and its answers.
+"""The recorded client's requests and answers, as the steps of a program.
 
-Left out is what every client does by itself: opening the connection, reading on in lists, following tasks, sending the
-rounds of input after the first. So is what never got an answer: a program would wait for it in vain.
+Requests that every client sends on its own are omitted: opening the connection, further pages of lists, polling tasks,
+input rounds after the first. So are requests without a response: a program would wait in vain.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _OPENING = frozenset(("initialize", "server/discover", "subscriptions/listen"))
 _FOLLOWING = ("tasks/",)
 _NO_ANSWER = frozenset((State.PENDING, State.CANCELLED, State.TIMED_OUT, State.LOST))
 _ROUND = ("inputResponses", "requestState")
-"""Parameters of a request that goes on with one that the server has answered with questions (MRTR, 2026-07-28)."""
+"""Parameters of a request that continues after an input request of the server (MRTR, 2026-07-28)."""
 
 
 class ExportStep(NamedTuple):
@@ -33,17 +33,17 @@ class ExportStep(NamedTuple):
     n: int
     method: str
     params: dict[str, Any] | None
-    """Without `_meta`, which each client makes anew."""
+    """Without `_meta`, which each client creates itself."""
     comment: str
-    """What it was and how it ended, on one safe line."""
+    """The request and its outcome, on one safe line."""
     why_not: str
-    """Why it is not to be done again; empty where it is."""
+    """Why it is not repeated; empty if it is."""
     round: bool = False
-    """It goes on with an earlier one."""
+    """Whether it continues an earlier one."""
 
 
 def steps(journal: Journal, chosen: Chosen) -> Iterator[ExportStep]:
-    """The requests of the client among the chosen exchanges, in their order."""
+    """Yield the client's requests in the selected exchanges, in order."""
     index = journal.index
     for exchange in chosen.exchanges():
         n, method, state = exchange.n, exchange.method, index.state(exchange.n)
@@ -62,13 +62,13 @@ def steps(journal: Journal, chosen: Chosen) -> Iterator[ExportStep]:
 
 def _why_not(state: State, method: str, given: Any, params: dict[str, Any] | None, round: bool) -> str:
     if state in _NO_ANSWER:
-        return "it got no answer"
+        return "it has no response"
     if round:
-        return "it goes on with an earlier one"
+        return "it continues an earlier one"
     if method.endswith("/list") and params and "cursor" in params:
-        return "it reads on in a list, from a place that only that session knew"
+        return "it continues a list at a cursor of the recorded session"
     if given is not None and params is None:
-        return "its parameters are no object"
+        return "its parameters are not an object"
     try:
         python_value(params)
     except TooDeep:
@@ -77,22 +77,22 @@ def _why_not(state: State, method: str, given: Any, params: dict[str, Any] | Non
 
 
 class Answers(NamedTuple):
-    """What the client answered the server's questions, in order; None where it refused."""
+    """The client's answers to the server's questions, in order; None for a refusal."""
 
     sampling: list[dict[str, Any] | None]
     elicitation: list[dict[str, Any] | None]
     roots: list[dict[str, Any]]
-    """The roots of the last answer that named some."""
+    """The roots of the last answer with roots."""
     declared: frozenset[str] = frozenset()
-    """The capabilities that the client declared, whether it was asked or not: a server may offer more to it."""
+    """The capabilities that the client declared, used or not: a server may offer more to it."""
 
 
 MOST_ANSWERS = 1000
-"""Answers of a kind that a program has with it."""
+"""Maximum answers of each kind in a program."""
 
 
 def answers(journal: Journal, chosen: Chosen) -> Answers:
-    """The answers of the client: to requests of the server, and those in its rounds of input."""
+    """Return the client's answers: to requests of the server, and in its input rounds."""
     found = Answers([], [], [], _declared(journal))
     index = journal.index
     for n in chosen.of(Kind.RPC):
@@ -118,7 +118,7 @@ def answers(journal: Journal, chosen: Chosen) -> Answers:
 
 
 def _declared(journal: Journal) -> frozenset[str]:
-    """What the client said it can do, in its handshake or in its first request of the modern era."""
+    """Return the capabilities in the client's handshake or first modern request."""
     index = journal.index
     for n in range(1, index.count + 1):
         if index.dir(n) is not Dir.SEND or index.shape(n) is not Shape.REQUEST:
@@ -133,7 +133,7 @@ def _declared(journal: Journal) -> frozenset[str]:
 
 
 def _keep(found: Answers, answer: Any) -> None:
-    """Put an answer with its kind, which its members tell."""
+    """Add an answer to its kind, which its members determine."""
     if type(answer) is not dict:
         return
     try:

@@ -1,4 +1,4 @@
-"""Files of other recorders, made into recordings: one module per format, loaded when it is asked for."""
+"""Files of other recorders, converted to recordings: one module per format, loaded on demand."""
 
 from __future__ import annotations
 
@@ -15,50 +15,50 @@ from inspector.imports.source import Source
 class Format(NamedTuple):
     """One format.
 
-    Its module has `fits(source)`, which tells the format by the beginning of a file, and `read(source, maker)`.
+    Its module has `fits(source)`, which recognises the format by the start of a file, and `read(source, maker)`.
     """
 
     summary: str
     module: str
     signs: str
-    """By what it is recognised."""
+    """The members that identify the format."""
 
 
 FORMATS = {
     "mcpsnoop": Format("a session log of mcpsnoop", "mcpsnoop", "lines with “session_id”, “seq” and “direction”"),
     "mcp-cassette": Format("a cassette of mcp-cassette", "mcp_cassette", "“format_version” with “messages”"),
     "mcp-recorder": Format("a cassette of mcp-recorder", "mcp_recorder", "“interactions” with “metadata”"),
-    "mcporter": Format("a recording of mcporter", "mcporter", "messages, one a line, with “_meta.dir”"),
-    "har": Format("an HTTP Archive 1.2 of a browser, a proxy or ours", "har", "“log” with “entries”"),
+    "mcporter": Format("a recording of mcporter", "mcporter", "messages, one per line, with “_meta.dir”"),
+    "har": Format("an HTTP Archive 1.2 of a browser, a proxy or Inspector", "har", "“log” with “entries”"),
     "inspector": Format(
         "the protocol, network or console export of the official MCP Inspector", "official",
         "a list of entries with “timestamp” and “message” or “requestHeaders”",
     ),
-    "jsonl": Format("bare messages, one a line", "jsonl", "messages, one a line"),
+    "jsonl": Format("bare messages, one per line", "jsonl", "messages, one per line"),
 }  # fmt: skip
 """The formats by name."""
 
 
 class Imported(NamedTuple):
-    """What an import made."""
+    """The result of an import."""
 
     format: str
     events: int
     messages: int
     notes: list[str]
-    """What the format did not keep, and what could not be read, in sentences."""
+    """What the format does not keep, and what could not be read, as sentences."""
 
 
 def import_file(path: Path, out: Path, format: str | None = None, *, force: bool = False) -> Imported:
-    """Make a recording in `out` of the file of another recorder; `force` replaces an existing file.
+    """Convert the file of another recorder to a recording in `out`; `force` replaces an existing file.
 
-    The format is told by the content where it is not given. Raises `UsageError` where the file cannot be read, is of
-    no known format, or holds nothing of MCP; `out` is not touched then.
+    Without `format`, the content determines it. Raises `UsageError` if the file cannot be read, has no known format, or
+    contains no MCP messages; `out` is unchanged then.
     """
     source = Source(path)
     format = recognised(source) if format is None else format
     if format not in FORMATS:
-        raise UsageError(f"There is no format “{format[:40]}”.", hint=f"Formats are {', '.join(FORMATS)}.")
+        raise UsageError(f"Unknown format “{format[:40]}”.", hint=f"Use one of {', '.join(FORMATS)}.")
     if out.exists() and out.samefile(path):
         raise UsageError(f"{out} is the file to import.", hint=Hint("Choose another name with ", Parameter.OUT, "."))
     check_free(out, force=force)
@@ -68,7 +68,7 @@ def import_file(path: Path, out: Path, format: str | None = None, *, force: bool
         _module(FORMATS[format]).read(source, maker)
         if not maker.begun or not len(maker.journal):
             raise UsageError(
-                f"There is nothing of MCP in {path}" + (f": {maker.notes[0]}" if maker.notes else "."),
+                f"{path} contains no MCP messages" + (f": {maker.notes[0]}" if maker.notes else "."),
                 hint=Hint(
                     f"It was read as {format}; ",
                     Parameter.IMPORT_FORMAT.to("FORMAT"),
@@ -87,7 +87,7 @@ def import_file(path: Path, out: Path, format: str | None = None, *, force: bool
 
 
 def recognised(source: Source) -> str:
-    """The format of a file, by its content. Raises `UsageError` where it is none of those known."""
+    """Return the format of a file, by its content. Raises `UsageError` for an unknown one."""
     if any(type(value) is dict and value.get("format") == "mcp-recording" for value in source.first_values()):
         raise UsageError(f"{source.path} is a recording already.", hint=f"Open it: inspector replay {source.path}")
     for name, format in FORMATS.items():
@@ -95,8 +95,8 @@ def recognised(source: Source) -> str:
             return name
     looked = "; ".join(f"{name}: {format.signs}" for name, format in FORMATS.items())
     raise UsageError(
-        f"{source.path} is of no format that is known here. Looked for {looked}.",
-        hint=Hint("Name the format with ", Parameter.IMPORT_FORMAT, ", where the beginning of the file is damaged."),
+        f"{source.path} has no known format. The known formats have {looked}.",
+        hint=Hint("Set the format with ", Parameter.IMPORT_FORMAT, ", if the start of the file is damaged."),
     )
 
 

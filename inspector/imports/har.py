@@ -1,7 +1,7 @@
-"""HTTP Archive 1.2 of browsers, proxies, and of ours: the exchanges of MCP in it.
+"""HTTP Archive 1.2 of browsers, proxies, and of Inspector: the MCP exchanges in it.
 
-Format: http://www.softwareishard.com/blog/har-12-spec/. Ours has what crossed stdio as entries with `_synthetic`, whose
-`_from` says who sent the request.
+Format: http://www.softwareishard.com/blog/har-12-spec/. Inspector's archives have stdio messages as entries with
+`_synthetic`, whose `_from` names the sender of the request.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _BEFORE_ANSWER = ("blocked", "dns", "connect", "send", "wait")
 
 
 def fits(source: Source) -> bool:
-    """Whether this is such an archive."""
+    """Whether the file is such an archive."""
     names = source.names(*_PATH)
     return "log" in names and bool({"entries", "creator"} & names)
 
@@ -39,7 +39,7 @@ def read(source: Source, maker: Maker) -> None:
     name = creator.get("name") if type(creator) is dict else None
     record_exchanges(maker, found, name if isinstance(name, str) else "HAR")
     if document.broken is not None:
-        maker.unread(f"What comes after entry {len(document.items):,}", str(document.broken))
+        maker.unread(f"The part after entry {len(document.items):,}", str(document.broken))
 
 
 def _exchange(entry: Entry, begun: int) -> WebExchange:
@@ -83,7 +83,7 @@ def _text(value: Any) -> str:
 
 
 def _pairs(value: Any) -> list[tuple[str, str]]:
-    """Header fields; those that HTTP/2 has instead of a first line are left out."""
+    """Return the header fields without HTTP/2's pseudo-headers."""
     if type(value) is not list:
         return []
     return [

@@ -1,4 +1,4 @@
-"""Where the values of a JSON document stand in its text, as far as it goes: a broken end costs only what is in it."""
+"""The positions of a JSON document's values in its text; a broken end loses only itself."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _SPACE = re.compile(r"[ \t\n\r]*")
 _decode = json.JSONDecoder().raw_decode
 
 Place = tuple[int, int]
-"""Where a value begins and ends, in characters."""
+"""The start and the end of a value, in characters."""
 
 
 def value_end(text: str, at: int) -> int:
-    """Where the JSON value that begins at `at` ends. Raises `Broken`."""
+    """Return the end of the JSON value that starts at `at`. Raises `Broken`."""
     try:
         return int(_decode(text, at)[1])
     except json.JSONDecodeError as error:
@@ -26,7 +26,7 @@ def value_end(text: str, at: int) -> int:
 
 
 def _end_by_tokens(text: str, at: int) -> int:
-    """The same for what the standard library refuses: nested too deeply, or an integer of more than 4,300 digits."""
+    """Return the same for values that the standard library refuses: deep nesting, or more than 4,300 digits."""
     depth, end = 0, at
     for token, _, end in tokens(text, at):
         if token is Token.CLOSE:
@@ -39,19 +39,19 @@ def _end_by_tokens(text: str, at: int) -> int:
 
 
 class Document:
-    """A JSON document with one long array in it: where that array's items stand, and the other members before them.
+    """A JSON document with one long array: the positions of its items, and of the members before it.
 
-    `path` names the members that lead to the array; an empty one says that the document is the array. `broken` says
-    where the document stops being JSON, None where it does not; what is complete before that is there.
+    `path` names the members that lead to the array; an empty one means that the document is the array. `broken` is the
+    position where the document stops being JSON, or None; everything complete before that is available.
     """
 
     def __init__(self, text: str, path: tuple[str | None, ...]) -> None:
         self.text = text
         self.items: list[Place] = []
         self.members: dict[str, Place] = {}
-        """Members of the objects on the way, the last one of equal names."""
+        """Members of the objects on the path, the last one of equal names."""
         self.names: set[str] = set()
-        """The names of all of them, and of those on the way and of one that is broken."""
+        """The names of all members, including those on the path and a broken one."""
         self.broken: Broken | None = None
         try:
             end = _skip(text, self._into(_skip(text, 1 if text.startswith("\ufeff") else 0), path))
@@ -61,7 +61,7 @@ class Document:
             self.broken = broken
 
     def member(self, name: str) -> str:
-        """The text of a member; `null` where there is none."""
+        """Return the text of a member; `null` if it is missing."""
         start, end = self.members.get(name, (0, 0))
         return self.text[start:end] or "null"
 
@@ -92,7 +92,7 @@ class Document:
 
 
 def members(text: str) -> dict[str, Place]:
-    """Where the values of an object's members stand, the last one of equal names; none for what is no object."""
+    """Return the positions of an object's values, the last one of equal names; empty if it is not an object."""
     return Document(text, (None,)).members
 
 
@@ -102,7 +102,7 @@ def _skip(text: str, at: int) -> int:
 
 
 def _key(text: str, at: int) -> tuple[str, int]:
-    """A member's name, and where its value begins."""
+    """Return a member's name, and the start of its value."""
     if text[at : at + 1] != '"':
         raise Broken("a key was expected", at)
     try:
@@ -111,12 +111,12 @@ def _key(text: str, at: int) -> tuple[str, int]:
         raise Broken(json_reason(error), error.pos) from None
     colon = _skip(text, end)
     if text[colon : colon + 1] != ":":
-        raise Broken("a key without its colon", at)
+        raise Broken("a colon was expected after a key", at)
     return str(key), _skip(text, colon + 1)
 
 
 def _next(text: str, at: int, closing: str) -> int:
-    """Where what follows a value begins: the next one, or the closing bracket."""
+    """Return the start of the next value, or of the closing bracket."""
     at = _skip(text, at)
     sign = text[at : at + 1]
     if sign == closing:

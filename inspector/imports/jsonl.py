@@ -1,4 +1,4 @@
-"""Bare messages, one a line, as `inspector export --to jsonl` and many a log have them: no times, no directions."""
+"""Bare messages, one per line, as `inspector export --to jsonl` and many logs have them: no times, no directions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from inspector.protocol.jsonrpc import NotJson, Shape, parse, shape_of
 
 
 def fits(source: Source) -> bool:
-    """Whether there is a message among the first lines."""
+    """Whether one of the first lines is a message."""
     return any(_is_message(value) for value in source.first_values())
 
 
@@ -41,6 +41,6 @@ def read(source: Source, maker: Maker) -> None:
         maker.message(senders.of(value), channels.STDIO, line)
     if maker.begun:
         maker.note(
-            "Bare messages have no times, and do not say who sent them: that is told by their methods and ids, and may "
-            "be wrong for pings and progress."
+            "Bare messages have no times and no senders. The sender is derived from methods and ids, and may be "
+            "wrong for ping and progress."
         )

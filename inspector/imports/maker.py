@@ -1,4 +1,4 @@
-"""The recording that an import makes: events with the times they had, and what the other format did not keep."""
+"""The recording that an import creates: events with their original times, and notes about what is missing."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from inspector.protocol.jsonrpc import NotJson, parse
 from inspector.version import __version__
 
 PLACES = 20
-"""Places that are named where something cannot be read; more are counted."""
+"""Unreadable places that are named; further ones are only counted."""
 MOST_SECRETS = 32
-"""Credentials of the imported file that are looked for in all of it."""
+"""Maximum credentials of the imported file that are searched for in all of it."""
 SHORTEST_SECRET = 12
-"""Characters of such a one: a shorter session id would be found in what is something else."""
+"""Minimum characters of a credential: a shorter session id could match other text."""
 LATEST = 1 << 52
-"""Microseconds; a time beyond is none."""
+"""Maximum time in microseconds."""
 
 _CREDENTIALS = frozenset((
     "authorization", "proxy-authorization", "cookie", "x-api-key", "api-key", "x-auth-token", "mcp-session-id",
@@ -29,11 +29,11 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Maker:
-    """Writes the recording. First `begin`, then events in their order, then `end`."""
+    """Writes the recording. First `begin`, then events in order, then `end`."""
 
     def __init__(self, out: Path, format: str, source: Source) -> None:
         self.notes: list[str] = []
-        """What the format did not keep, and what could not be read, in sentences."""
+        """What the format does not keep, and what could not be read, as sentences."""
         self.messages = 0
         self._out = out
         self._format = format
@@ -46,7 +46,7 @@ class Maker:
 
     @property
     def journal(self) -> Journal:
-        """The recording; what is asked for it before `begin` is a recording of nothing."""
+        """The recording; before `begin` an empty one."""
         if self._journal is None:
             self.begin(None, {})
         assert self._journal is not None
@@ -58,7 +58,7 @@ class Maker:
         return self._journal is not None
 
     def begin(self, started: int | None, target: dict[str, Any], tool: str = "", secrets: Iterable[str] = ()) -> None:
-        """Write the header. `started` is in microseconds of Unix time, `tool` what the file says who wrote it."""
+        """Write the header. `started` is in microseconds of Unix time, `tool` is the writer that the file names."""
         name = self._source.path.name
         self._zero = started or 0
         about = {
@@ -73,13 +73,13 @@ class Maker:
     # Events
 
     def at(self, moment: int | None) -> None:
-        """When what comes next happened, in microseconds of Unix time; None: when the last event did."""
+        """Set the time of the next event in microseconds of Unix time; None: that of the last event."""
         if moment is not None:
             self._last = min(max(moment - self._zero, 0), LATEST)
         self.journal.moment = self._last
 
     def message(self, dir: Dir, channel: str, data: bytes, **fields: Any) -> int:
-        """Record a message, with further `fields` of its line. Returns its number."""
+        """Record a message, with further `fields` of its line. Return its number."""
         journal = self.journal
         self.messages += 1
         if dir is Dir.RECV:
@@ -94,11 +94,11 @@ class Maker:
         return journal.record_sent(channel, data, message, extra_json(fields | why))
 
     def stderr(self, data: bytes) -> None:
-        """Record a line of stderr, or several."""
+        """Record one or more lines of stderr."""
         self.journal.record_stderr("stderr", data.split(b"\n"))
 
     def learn(self, headers: Iterable[tuple[str, str]]) -> None:
-        """Look for the credentials in these header fields in all that comes, as in a session of our own."""
+        """Redact the credentials in these headers in all further events, as in our own sessions."""
         for name, value in headers:
             if name.lower() in _CREDENTIALS and "‹redacted " not in value and self._secrets < MOST_SECRETS:
                 secret = value.rpartition(" ")[2] if "authorization" in name.lower() else value
@@ -106,20 +106,20 @@ class Maker:
                     self._secrets += 1
                     self.journal.redactor.add(secret)
 
-    # What is to be said
+    # Notes
 
     def unread(self, place: str, why: str) -> None:
-        """Say that something in the file cannot be read."""
+        """Note that something in the file cannot be read."""
         self._unread += 1
         if self._unread <= PLACES:
             self.note(f"{place} cannot be read: {why}.")
 
     def note(self, sentence: str) -> None:
-        """Say something in the recording and at the end."""
+        """Add a note to the recording and the result."""
         self.notes.append(sentence)
 
     def end(self) -> None:
-        """Write what is to be said, and the end."""
+        """Write the notes and the end."""
         if self._unread > PLACES:
             self.note(f"{self._unread - PLACES:,} more places cannot be read.")
         self.at(None)
@@ -134,7 +134,7 @@ class Maker:
 
 
 def moment(value: Any) -> int | None:
-    """Microseconds of Unix time of a date as RFC 3339 writes it, or of a number of milliseconds; None for neither."""
+    """Return microseconds of Unix time for an RFC 3339 date or a number of milliseconds; None for anything else."""
     if type(value) in (int, float):
         return int(value * 1000) if 0 < value < LATEST / 1000 else None
     if type(value) is not str or len(value) > 64:
@@ -148,7 +148,7 @@ def moment(value: Any) -> int | None:
 
 
 def _written(moment: int) -> str:
-    """Microseconds of Unix time as the header of a recording has them."""
+    """Return microseconds of Unix time in the format of a recording's header."""
     try:
         found = _EPOCH + timedelta(microseconds=moment)
     except OverflowError:

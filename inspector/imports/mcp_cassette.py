@@ -1,7 +1,7 @@
 """A cassette of mcp-cassette, format versions 1 to 3: one JSON document with the messages in order.
 
-`messages` have `t_offset_ms`, `sender` (`client`, `server`), `kind`, `payload` (a message; of kind `raw` the text of
-what was none), `redacted`, and over HTTP `exchange` (a number for each HTTP request) and `channel` (`post`, `get`).
+`messages` have `t_offset_ms`, `sender` (`client`, `server`), `kind`, `payload` (a message; of kind `raw` the text of an
+invalid one), `redacted`, and over HTTP `exchange` (a number for each HTTP request) and `channel` (`post`, `get`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _KNOWN = 3
 
 
 def fits(source: Source) -> bool:
-    """Whether this is such a cassette."""
+    """Whether the file is such a cassette."""
     return {"format_version", "messages"} <= source.names(*_PATH)
 
 
@@ -36,7 +36,7 @@ def read(source: Source, maker: Maker) -> None:
     started = moment(began) or 0
     maker.begin(started, target, f"mcp-cassette, format {json.dumps(version)[:20]}", secrets)
     if type(version) is not int or version > _KNOWN:
-        maker.note(f"The cassette is of format version {str(version)[:20]}; this Inspector knows {_KNOWN}.")
+        maker.note(f"The cassette has format version {str(version)[:20]}; this Inspector supports {_KNOWN}.")
     for place, (start, end) in enumerate(document.items, 1):
         entry = Entry(document.text[start:end])
         dir = {"client": Dir.SEND, "server": Dir.RECV}.get(entry.text("sender"))
@@ -48,7 +48,7 @@ def read(source: Source, maker: Maker) -> None:
         fields: dict[str, Any] = {"redacted": True} if entry.get("redacted") is True else {}
         maker.message(dir, _channel(entry) if over_http else channels.STDIO, data or b"", **fields)
     if document.broken is not None:
-        maker.unread(f"What comes after message {len(document.items):,}", str(document.broken))
+        maker.unread(f"The part after message {len(document.items):,}", str(document.broken))
     heads = "HTTP heads, " if over_http else ""
     maker.note(f"mcp-cassette does not keep {heads}stderr, the ends of connections and parts of a millisecond.")
 

@@ -1,8 +1,8 @@
 """A cassette of mcp-recorder, format 1.0: one JSON document with an interaction for each request of the client.
 
-An interaction is of `type` `jsonrpc_request` (`request`, `response`, `response_is_sse`, `response_status`,
-`latency_ms`), `notification` (`request`) or `lifecycle` (`http_method`, `http_path`, `response_status`). When a request
-was made is not in it: they are laid one after the other.
+An interaction has the `type` `jsonrpc_request` (`request`, `response`, `response_is_sse`, `response_status`,
+`latency_ms`), `notification` (`request`) or `lifecycle` (`http_method`, `http_path`, `response_status`). It does not
+contain the time of a request: requests are placed one after the other.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _PATH = ("interactions",)
 
 
 def fits(source: Source) -> bool:
-    """Whether this is such a cassette."""
+    """Whether the file is such a cassette."""
     return {"metadata", "interactions"} <= source.names(*_PATH)
 
 
@@ -54,15 +54,15 @@ def read(source: Source, maker: Maker) -> None:
             streamed = {"sse": {"event": "message"}} if over_http and entry.get("response_is_sse") is True else {}
             maker.message(Dir.RECV, channel, response, **fields, **streamed)
     if document.broken is not None:
-        maker.unread(f"What comes after interaction {len(document.items):,}", str(document.broken))
+        maker.unread(f"The part after interaction {len(document.items):,}", str(document.broken))
     maker.note(
-        "mcp-recorder keeps the client's requests with their answers: what the server said unasked, stderr, header "
-        "fields, and when a request was made are not in it. Requests stand one after the other."
+        "mcp-recorder keeps the client's requests with their responses. It does not keep the server's own messages, "
+        "stderr, header fields and the times of requests. Requests are placed one after the other."
     )
 
 
 def _lifecycle(entry: Entry, maker: Maker, place: int, url: str) -> None:
-    """A GET or DELETE, of which only path and status are known."""
+    """Record a GET or DELETE, of which only path and status are known."""
     method = entry.text("http_method")[:20] or "GET"
     channel = channels.of_request(method, place)
     try:

@@ -1,7 +1,7 @@
-"""A recording of mcporter: newline-delimited JSON, the messages with a top-level `_meta` of its own each.
+"""A recording of mcporter: newline-delimited JSON, each message with its own top-level `_meta`.
 
-`_meta` has `dir` (`send`, `recv`, `lifecycle`), `server` and `ts`. It is taken out again; what remains of the line is
-the message's text.
+`_meta` has `dir` (`send`, `recv`, `lifecycle`), `server` and `ts`. It is removed; the rest of the line is the message's
+text.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _DIRS = {"send": Dir.SEND, "recv": Dir.RECV}
 
 
 def fits(source: Source) -> bool:
-    """Whether this is such a recording."""
+    """Whether the file is such a recording."""
     return any(_meta(value).get("dir") in (*_DIRS, "lifecycle") for value in source.first_values())
 
 
@@ -35,7 +35,7 @@ def read(source: Source, maker: Maker) -> None:
         meta = _meta(value)
         dir = meta.get("dir")
         if type(dir) is not str or dir not in (*_DIRS, "lifecycle"):
-            maker.unread(f"Line {number:,}", "it is no message with a direction")
+            maker.unread(f"Line {number:,}", "it is not a message with a direction")
             continue
         if not maker.begun:
             server = meta.get("server")
@@ -50,21 +50,21 @@ def read(source: Source, maker: Maker) -> None:
     if not maker.begun:
         return
     if others:
-        maker.note(f"Lines of other servers in the same file ({others:,}) are left out.")
+        maker.note(f"Lines of other servers in the same file ({others:,}) are skipped.")
     maker.note(
-        "mcporter keeps messages that its SDK could read, not as they were written. It does not keep stderr and HTTP "
+        "mcporter keeps the messages that its SDK could read, not their exact text. It does not keep stderr and HTTP "
         "heads."
     )
 
 
 def _meta(value: Any) -> dict[str, Any]:
-    """What mcporter says of a message."""
+    """Return mcporter's metadata of a message."""
     found = value.get("_meta") if type(value) is dict and type(value.get("method", "")) is str else None
     return found if type(found) is dict and type(found.get("dir")) is str else {}
 
 
 def _without_meta(text: str) -> str:
-    """The text of a message without the member that mcporter has added, and the comma before or after it."""
+    """Return the text of a message without mcporter's member and its comma."""
     start, end = members(text)["_meta"]
     name = text.rindex('"', 0, text.rindex(":", 0, start))
     begin = text.rindex('"', 0, name)

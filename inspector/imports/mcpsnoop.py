@@ -2,7 +2,7 @@
 
 Each line is an object with `session_id`, `server_label`, `seq`, `ts`, `direction` (`c2s`, `s2c`, `stderr`, `meta`),
 `transport` and either `raw`, the message as JSON, or `text`. The log has no header; its `meta` line has `command` and
-`cwd`. Of HTTP there are the routing header fields of a request and the status of a response, and no channels.
+`cwd`. Over HTTP it has the routing headers of a request and the status of a response, but no channels.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ROUTING = ("mcp_method", "mcp_name", "mcp_protocol_version", "mcp_param_headers
 
 
 def fits(source: Source) -> bool:
-    """Whether this is such a log."""
+    """Whether the file is such a log."""
     return any(
         type(value) is dict and {"session_id", "seq", "direction"} <= value.keys() for value in source.first_values()
     )
@@ -36,9 +36,9 @@ def read(source: Source, maker: Maker) -> None:
             continue
         entry = Entry(line.decode("utf-8", "surrogateescape"))
         if not entry.readable:
-            maker.unread(f"Line {number:,}", "it is no JSON object")
+            maker.unread(f"Line {number:,}", "it is not a JSON object")
         elif not log.take(entry):
-            maker.unread(f"Line {number:,}", "it has no direction that is known")
+            maker.unread(f"Line {number:,}", "it has an unknown direction")
     log.tell()
 
 
@@ -51,7 +51,7 @@ class _Log:
         self._over_http = False
 
     def take(self, entry: Entry) -> bool:
-        """Record what a line says. False: nothing that is known."""
+        """Record a line. False: its direction is unknown."""
         maker, direction, session = self._maker, entry.get("direction"), entry.get("session_id")
         if type(direction) is not str or direction not in (*_DIRS, "stderr", "meta"):
             return False
@@ -101,13 +101,15 @@ class _Log:
         )
 
     def tell(self) -> None:
-        """Say what the format did not keep."""
+        """Add notes about what the format does not keep."""
         maker = self._maker
         if not maker.begun:
             return
         if self._others:
-            maker.note(f"Lines of other sessions in the same log ({self._others:,}) are left out.")
+            maker.note(f"Lines of other sessions in the same log ({self._others:,}) are skipped.")
         if self._batches:
-            maker.note(f"Messages that came in batches ({self._batches:,}) stand alone: mcpsnoop keeps no bounds.")
-        kept = "HTTP heads and which request a message belongs to" if self._over_http else "the server's exit"
-        maker.note(f"mcpsnoop does not keep {kept}, nor white space within messages as it was.")
+            maker.note(
+                f"Messages of batches ({self._batches:,}) are recorded separately: mcpsnoop does not keep the batches."
+            )
+        kept = "HTTP heads, the request that a message belongs to" if self._over_http else "the server's exit"
+        maker.note(f"mcpsnoop does not keep {kept}, and the white space within messages.")

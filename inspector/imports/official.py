@@ -1,11 +1,11 @@
-"""What the official MCP Inspector (2.x) exports: a JSON list of the entries of one of its tabs.
+"""Exports of the official MCP Inspector (2.x): a JSON list of the entries of one of its tabs.
 
 `inspector-protocol-….json` has messages: `timestamp`, `direction` (`request`, `response`, `notification`), `origin`
-(`client`, `server`; missing in older ones), `message`, and where there was one `response` with `duration` in
-milliseconds. `inspector-network-….json` has HTTP requests: `timestamp`, `method`, `url`, `requestHeaders`,
-`requestBody`, `responseStatus`, `responseStatusText`, `responseHeaders`, `responseBody`, `duration`, `error` and
-`category` (`auth`, `transport`). `inspector-console-….json` has lines of stderr: `timestamp`, `message`. Newest or
-oldest first: entries are sorted by their times.
+(`client`, `server`; missing in older ones), `message`, and `response` with `duration` in milliseconds if there was one.
+`inspector-network-….json` has HTTP requests: `timestamp`, `method`, `url`, `requestHeaders`, `requestBody`,
+`responseStatus`, `responseStatusText`, `responseHeaders`, `responseBody`, `duration`, `error` and `category` (`auth`,
+`transport`). `inspector-console-….json` has lines of stderr: `timestamp`, `message`. Entries in either order are sorted
+by their times.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _ORIGINS = {"client": Dir.SEND, "server": Dir.RECV}
 
 
 def fits(source: Source) -> bool:
-    """Whether this is such a list."""
+    """Whether the file is such a list."""
     names = source.names_of_item()
     return "timestamp" in names and bool({"message", "requestHeaders"} & names)
 
@@ -39,11 +39,11 @@ def read(source: Source, maker: Maker) -> None:
     else:
         _read_messages(document, maker)
     if document.broken is not None:
-        maker.unread(f"What comes after entry {len(document.items):,}", str(document.broken))
+        maker.unread(f"The part after entry {len(document.items):,}", str(document.broken))
 
 
 def _read_messages(document: Document, maker: Maker) -> None:
-    """Messages and lines of stderr, those at the same time in the order of the list."""
+    """Record messages and lines of stderr; equal times keep the order of the list."""
     found: list[tuple[int, int, int, str]] = []
     for place, (start, end) in enumerate(document.items, 1):
         entry = Entry(document.text[start:end])
@@ -76,8 +76,8 @@ def _read_messages(document: Document, maker: Maker) -> None:
         maker.note("This is stderr only: the official Inspector exports messages from its Protocol tab.")
     else:
         maker.note(
-            "The official Inspector keeps messages that its SDK could read, not as they were written, and the newest "
-            "1,000 of them; stderr and HTTP heads are exports of their own."
+            "The official Inspector keeps the latest 1,000 messages that its SDK could read, not their exact text. "
+            "stderr and HTTP heads are separate exports."
         )
 
 

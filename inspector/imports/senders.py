@@ -1,4 +1,4 @@
-"""Who sent a message, where a file does not say: told by its method, and for an answer by the request it answers."""
+"""The sender of a message if the file does not name it, by its method or its request."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from inspector.journal.format import Dir
 from inspector.protocol.jsonrpc import Shape, id_key, shape_of
 
 MOST_WAITING = 100_000
-"""Requests without an answer that are remembered."""
+"""Maximum open requests that are tracked."""
 
 _OF_SERVERS = frozenset((
     "sampling/createMessage", "elicitation/create", "roots/list", "notifications/message", "notifications/progress",
@@ -17,17 +17,17 @@ _OF_SERVERS = frozenset((
     "notifications/resources/updated", "notifications/elicitation/complete", "notifications/tasks/status",
     "notifications/subscriptions/acknowledged",
 ))  # fmt: skip
-"""What only servers send, or nearly so: clients do report progress, but hardly ever."""
+"""Notifications that usually only servers send: clients may send progress too, but rarely do."""
 
 
 class Senders:
-    """Follows the messages of one connection in their order."""
+    """Tracks the messages of one connection in order."""
 
     def __init__(self) -> None:
         self._waiting: OrderedDict[tuple[Dir, Any], None] = OrderedDict()
 
     def of(self, message: Any, known: Dir | None = None) -> Dir:
-        """The direction of the next message; `known` where the file says it."""
+        """Return the direction of the next message; `known` if the file has it."""
         shape = shape_of(message)
         if shape is Shape.BATCH:
             found = [self.of(item, known) for item in message if type(item) is dict]
@@ -46,9 +46,9 @@ class Senders:
         return dir
 
     def _answered(self, id: Any, known: Dir | None) -> Dir:
-        """The direction of an answer: against that of the request; of two with the same id, the server's.
+        """Return the direction of a response: opposite to its request; of two with the same id, the server's.
 
-        A server asks while a request of the client waits, and is answered first.
+        A server sends its request while one of the client is open, and is answered first.
         """
         if known is None:
             asked = Dir.SEND

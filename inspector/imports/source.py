@@ -1,4 +1,4 @@
-"""The file that is imported: its lines or its text, of which no more is read at once than fits into memory."""
+"""The file to import: its lines or its text, read in portions that fit into memory."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from inspector.imports.json_places import Document
 from inspector.protocol.jsonrpc import NotJson, parse
 
 LARGEST_DOCUMENT = 512 << 20
-"""Bytes of a file that is one JSON document."""
+"""Maximum bytes of a file that is one JSON document."""
 LONGEST_LINE = 128 << 20
-"""Bytes of a line; a longer one is left out, and that is said."""
+"""Maximum bytes of a line; a longer one is skipped with a note."""
 SAMPLE = 1 << 20
-"""Bytes at the beginning of a file by which its format is recognised."""
+"""Bytes at the start of a file that determine its format."""
 SAMPLE_LINES = 20
 
 
@@ -24,7 +24,7 @@ class Source:
     """One file."""
 
     def __init__(self, path: Path) -> None:
-        """Raises `UsageError` where the file cannot be read or is empty."""
+        """Raises `UsageError` if the file cannot be read or is empty."""
         self.path = path
         try:
             with open_regular(path) as file:
@@ -32,10 +32,10 @@ class Source:
         except OSError as error:
             raise UsageError(f"{path} cannot be read: {error.strerror or error}.") from None
         if not self._begin.strip():
-            raise UsageError(f"{path} is empty: there is nothing to import.")
+            raise UsageError(f"{path} is empty.")
 
     def lines(self) -> Iterator[tuple[int, bytes | None]]:
-        """Each line that is not blank, by its number from 1, without its line end; None for one that is too long."""
+        """Yield the number, from 1, and the bytes of each line. Skips blank lines; None for a line that is too long."""
         with open_regular(self.path) as file:
             number = 0
             while line := file.readline(LONGEST_LINE):
@@ -50,23 +50,23 @@ class Source:
                     yield number, line
 
     def document(self, *path: str) -> Document:
-        """The file as one JSON document with an array at `path`. Raises `UsageError` for one that is too large."""
+        """Return the file as one JSON document with an array at `path`. Raises `UsageError` if it is too large."""
         with open_regular(self.path) as file:
             content = file.read(LARGEST_DOCUMENT + 1)
         if len(content) > LARGEST_DOCUMENT:
             size = self.path.stat().st_size
             raise UsageError(
-                f"{self.path} has {size:,} bytes; a file that is one JSON document may have {LARGEST_DOCUMENT:,}.",
-                hint="Have the other tool write less of it.",
+                f"{self.path} has {size:,} bytes; the limit for one document is {LARGEST_DOCUMENT:,}.",
+                hint="Export a smaller part of it with the other tool.",
             )
         return Document(_decoded(content), path)
 
     def names(self, *path: str) -> set[str]:
-        """The names of the members on the way to an array at `path`, as far as they stand in the beginning."""
+        """Return the member names on the path to an array at `path`, from the start of the file."""
         return Document(_decoded(self._begin), path).names
 
     def first_values(self) -> Iterator[Any]:
-        """The values of the first lines, as far as they are JSON."""
+        """Yield the values of the first lines that are JSON."""
         for line in self._begin.split(b"\n")[:SAMPLE_LINES]:
             try:
                 yield parse(line)
@@ -74,20 +74,20 @@ class Source:
                 continue
 
     def names_of_item(self) -> set[str]:
-        """The names of the members of the first item, where the file is an array of objects."""
+        """Return the names of the first item's members, if the file is an array of objects."""
         text = _decoded(self._begin).lstrip()
         return Document(text[1:].lstrip(), (None,)).names if text.startswith("[") else set()
 
 
 def _decoded(data: bytes) -> str:
-    """Text in which bytes that are no UTF-8 stand as they are; UTF-16 with its mark is read, too."""
+    """Return the text of UTF-8, or of UTF-16 with a byte order mark. Invalid bytes are kept as surrogates."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return data.decode("utf-16", "replace")
     return data.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
 
 
 def value_of(text: str) -> Any:
-    """The value of a JSON text; None where it is none."""
+    """Return the value of a JSON text; None if it is not JSON."""
     try:
         return parse(encoded(text))
     except NotJson:
@@ -95,7 +95,7 @@ def value_of(text: str) -> Any:
 
 
 def encoded(text: str) -> bytes:
-    """The bytes of a text that came out of a file: those that were no UTF-8, and half surrogate pairs, as they were."""
+    """Return the bytes of a text from a file: bytes that were not UTF-8 and unpaired surrogates are unchanged."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""The `target` of an imported recording: what the other tool was connected to, without its secrets."""
+"""The `target` of an imported recording: the other tool's target, without its secrets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from inspector.config.targets import HttpTarget, StdioTarget
 
 
 def stdio_target(argv: Any, cwd: Any = None, label: Any = None) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """The target that a command is, as far as one is known, and the secrets in it."""
+    """Return the target of a command, as far as it is known, and the secrets in it."""
     words = tuple(word for word in argv if isinstance(word, str)) if type(argv) is list else ()
     if not words:
         return {"kind": "stdio", "argv": []} | _label(label), ()
@@ -17,7 +17,7 @@ def stdio_target(argv: Any, cwd: Any = None, label: Any = None) -> tuple[dict[st
 
 
 def http_target(url: Any, label: Any = None) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """The target that a URL is, and the secrets in it."""
+    """Return the target of a URL, and the secrets in it."""
     if not isinstance(url, str) or not url:
         return {"kind": "http"} | _label(label), ()
     target = HttpTarget(url)

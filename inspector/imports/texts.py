@@ -1,4 +1,4 @@
-"""Messages that stand in a file as JSON within JSON: their exact text where the file can have it."""
+"""Messages that a file has as JSON within JSON: their exact text if the file has it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from inspector.protocol.jsonrpc import encode
 
 
 def message_bytes(text: str) -> bytes:
-    """A message as it stands in the file, on one line.
+    """Return a message as in the file, on one line.
 
-    A tool that sets its files over several lines has set the message, too: then it is written without white space.
+    A tool that formats its files over several lines also formats the message: then it is written without white space.
     """
     if "\n" not in text and "\r" not in text:
         return encoded(text)
@@ -21,7 +21,7 @@ def message_bytes(text: str) -> bytes:
 
 
 def amount(value: Any) -> float:
-    """A number that makes sense as milliseconds; 0 for anything else."""
+    """Return a valid number of milliseconds; 0 for anything else."""
     return float(value) if isinstance(value, int | float) and 0 <= value < 1e13 else 0.0
 
 
@@ -38,20 +38,20 @@ class Entry:
             self.value = value
 
     def get(self, name: str) -> Any:
-        """The value of a member; None where there is none."""
+        """Return the value of a member; None if it is missing."""
         return self.value.get(name)
 
     def text(self, name: str) -> str:
-        """The value of a member that is a text, else the empty one."""
+        """Return the value of a member that is a text, or an empty text."""
         found = self.value.get(name)
         return found if isinstance(found, str) else ""
 
     def number(self, name: str) -> float:
-        """The value of a member as milliseconds; 0 where it is none."""
+        """Return the value of a member as milliseconds; 0 if it is not a number."""
         return amount(self.value.get(name))
 
     def exact(self, name: str) -> bytes | None:
-        """The text of a member that is there and not null."""
+        """Return the text of a member, unless it is missing or null."""
         start, end = self._places.get(name, (0, 0))
         text = self._text[start:end]
         return message_bytes(text) if text and text != "null" else None

@@ -1,7 +1,7 @@
-"""HTTP requests that another tool saw: those of MCP among them, laid out as the events of a session over HTTP.
+"""HTTP requests from another tool: those of MCP, as the events of a session over HTTP.
 
-What came in a stream has no times in these formats. A message of one stands at the time of the stream's beginning, an
-answer not before its request, and the answer to the stream's own request at its end.
+These formats have no times for the messages of a stream. Each gets the time of the stream's start, a response at the
+earliest the time of its request, and the response to the stream's own request the time of its end.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from inspector.transports.sse_stream import SseEvent, SseParser
 
 _STREAM = "text/event-stream"
 _SAYS_NOTHING = (b"", b"accepted", b"ok")
-"""What servers answer to a message that needs no answer."""
+"""Bodies that servers send for a message that needs no response."""
 
 
 @dataclass(slots=True)
@@ -30,7 +30,7 @@ class WebExchange:
 
     begun: int
     answered: int
-    """When the head of the response came."""
+    """When the head of the response arrived."""
     ended: int
     method: str
     url: str
@@ -42,9 +42,9 @@ class WebExchange:
     answer_headers: list[tuple[str, str]]
     body: bytes | None
     login: bool = False
-    """The tool says that it belongs to a login."""
+    """Whether the tool marks it as part of a login."""
     over_stdio: str = ""
-    """Who sent it (`client`, `server`) where it is made up of what crossed stdio."""
+    """The sender (`client`, `server`) if it was converted from stdio."""
 
     @property
     def address(self) -> str:
@@ -59,10 +59,10 @@ class WebExchange:
 
 
 def record_exchanges(maker: Maker, exchanges: list[WebExchange], tool: str) -> None:
-    """Record what is of MCP among `exchanges`, in the order of time, and say how many are not."""
+    """Record the MCP requests among `exchanges`, in order of time, and note the number of the others."""
     wanted = _of_mcp(exchanges)
     if not wanted:
-        maker.note(f"none of its {len(exchanges):,} requests is one of MCP.")
+        maker.note(f"none of its {len(exchanges):,} requests is an MCP request.")
         return
     started = min(exchange.begun for exchange in wanted)
     first = next(exchange for exchange in wanted if not exchange.login)
@@ -72,21 +72,21 @@ def record_exchanges(maker: Maker, exchanges: list[WebExchange], tool: str) -> N
     maker.begin(started, target, tool, secrets)
     left = len(exchanges) - len(wanted)
     if left:
-        maker.note(f"Of its {len(exchanges):,} requests, those that are not of MCP are left out: {left:,}.")
+        maker.note(f"Of its {len(exchanges):,} requests, {left:,} are not MCP requests and are skipped.")
     layout = _Layout(maker, wanted)
     for number, exchange in enumerate(wanted, 1):
         layout.lay(exchange, number)
     layout.record()
     if any(exchange.over_stdio for exchange in wanted):
-        maker.note("An archive of what crossed stdio does not keep stderr and the server's exit.")
+        maker.note("An archive of stdio messages does not keep stderr and the server's exit.")
     if any(exchange.streams for exchange in wanted):
-        maker.note("When each message of an event stream came is not in it: times within streams are made up.")
+        maker.note("It does not contain the times of messages within event streams: these times are estimated.")
     if any(exchange.body is None and exchange.status == 200 and not exchange.login for exchange in wanted):
-        maker.note("The bodies of some responses are not in it.")
+        maker.note("It does not contain the bodies of some responses.")
 
 
 def _of_mcp(exchanges: list[WebExchange]) -> list[WebExchange]:
-    """Those of MCP, by the time at which they began."""
+    """Return the MCP requests, sorted by their start."""
     addresses = {each.address for each in exchanges if each.method == "POST" and _is_message(each.sent)}
     addresses |= {each.address for each in exchanges if _names_endpoint(each)}
     found = [
@@ -126,13 +126,13 @@ def _events(body: bytes) -> Iterator[SseEvent]:
 
 
 class _Layout:
-    """Puts the events of all requests into one order."""
+    """Sorts the events of all requests into one order."""
 
     def __init__(self, maker: Maker, exchanges: list[WebExchange]) -> None:
         self._maker = maker
         self._events: list[tuple[int, int, Callable[[], Any]]] = []
         self._asked: dict[Any, list[int]] = {}
-        """When the requests with an id were sent, ascending."""
+        """Send times of the requests with an id, ascending."""
         for exchange in exchanges:
             id = None if exchange.login or exchange.over_stdio else _id_of(exchange.sent)
             if id is not None:
@@ -142,13 +142,13 @@ class _Layout:
         self._events.append((time, len(self._events), record))
 
     def record(self) -> None:
-        """Record them all."""
+        """Record all events."""
         for time, _, record in sorted(self._events, key=lambda event: event[:2]):
             self._maker.at(time)
             record()
 
     def lay(self, exchange: WebExchange, number: int) -> None:
-        """Lay out the events of one request; those that began before it have been laid out."""
+        """Add the events of one request, after those that started before it."""
         if exchange.login:
             self._add(exchange.begun, lambda: _record_login(self._maker, exchange))
         elif exchange.over_stdio:
@@ -192,7 +192,7 @@ class _Layout:
 
 
 def _id_of(data: bytes) -> Any:
-    """The id of a request, as a key; None where there is none."""
+    """Return the id of a request, as a key; None without one."""
     try:
         value = parse(data)
     except NotJson:
@@ -223,7 +223,7 @@ def _record_answer(maker: Maker, exchange: WebExchange, channel: str) -> None:
 
 
 def _record_event(maker: Maker, channel: str, event: SseEvent) -> None:
-    """One event of a stream, as a session of ours records it."""
+    """Record one event of a stream, as a session does."""
     about: dict[str, Any] = {"event": event.type} if event.type else {}
     if event.id is not None:
         about["id"] = event.id
@@ -237,14 +237,14 @@ def _record_event(maker: Maker, channel: str, event: SseEvent) -> None:
 
 
 def _record_login(maker: Maker, exchange: WebExchange) -> None:
-    """A request of a login, without its secrets."""
+    """Record a request of a login, without its secrets."""
     try:
         host = urlsplit(exchange.url).netloc
     except ValueError:
         host = ""
     ok = exchange.status is not None and exchange.status < 400
     maker.journal.record_auth(
-        "fetch", ok, f"{exchange.method} {host}: {exchange.status if exchange.status is not None else 'no answer'}",
+        "fetch", ok, f"{exchange.method} {host}: {exchange.status if exchange.status is not None else 'no response'}",
         facts={
             "request": {
                 "method": exchange.method, "url": exchange.url, "headers": exchange.headers,

@@ -1,1 +1,1 @@
-"""What a recording is good for: played in time, answered from, sent again."""
+"""Uses of a recording: play it in time, answer from it, send it again."""

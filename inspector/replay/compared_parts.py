@@ -1,4 +1,4 @@
-"""Parts of recorded and live messages: what of an answer is compared, what a request is about."""
+"""The parts of recorded and live messages that are compared."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from inspector.transports.correlate import id_span
 
 
 def body_of(message: Any, id: Any = None) -> dict[str, Any]:
-    """The part of an answer that is compared: its result or its error. Of a batch, the answer to `id`."""
+    """Return the compared part of a response: its result or its error. Of a batch, the response to `id`."""
     if type(message) is list:
         message = next((item for item in message if type(item) is dict and item.get("id") == id), None)
     if type(message) is not dict:
@@ -18,7 +18,7 @@ def body_of(message: Any, id: Any = None) -> dict[str, Any]:
 
 
 def status_of(body: dict[str, Any]) -> str:
-    """What a task's answer says of its state; empty where it says nothing."""
+    """Return the status in a task response, or an empty text."""
     result = body.get("result")
     status = result.get("status") if type(result) is dict else None
     return status if isinstance(status, str) else ""
@@ -33,7 +33,7 @@ def name_of(message: Any) -> str:
 
 
 def with_id(data: bytes, id: int | str) -> bytes:
-    """An answer with another id, and nothing else changed where that can be."""
+    """Return a response with another id, byte-identical otherwise if possible."""
     span = id_span(data)
     if span is not None:
         return data[: span[0]] + jsonrpc.encode(id) + data[span[1] :]

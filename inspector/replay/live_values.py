@@ -1,7 +1,7 @@
-"""Values that a server makes up and its client only hands back: cursors, tasks, states. Live ones take their place.
+"""Values that a server creates and its client sends back: cursors, tasks, states. A rerun replaces them by live ones.
 
-Only places that the specification names are looked at, and what the user names beside them; the rest of a message
-stays as it was written, byte for byte.
+Only members that the specification names and keys that the user names are replaced; the rest of a message stays
+byte-identical.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ _MADE_UP = frozenset(("nextCursor", "taskId", "requestState", "elicitationId"))
 _HANDED_BACK = frozenset(("cursor", "taskId", "requestState", "elicitationId"))
 _DEEPEST = 64
 _MOST = 100_000
-"""Values of one answer that are looked at."""
+"""Maximum values of one response that are compared."""
 
 
 class Carried:
-    """What has become of the recorded server's values. `names` are keys of the user's beside those of the protocol."""
+    """The live replacements of recorded values. `names` are the user's keys, in addition to those of the protocol."""
 
     def __init__(self, names: Iterable[str] = ()) -> None:
         self._names = frozenset(names)
         self._values: dict[str, Any] = {}
-        """The recorded text or number, as JSON text: the live one."""
+        """Recorded text or number, as JSON text → the live one."""
         self._anywhere: dict[str, Any] = {}
-        """The same of the user's keys, whose values may stand under any key."""
+        """The same for the user's keys, whose values may occur under any key."""
         self._keys: dict[str, str] = {}
-        """Keys that the server chose for what it wants to know."""
+        """Recorded key of an input request → the live key."""
 
     def learn(self, recorded: Any, live: Any) -> None:
-        """Compare two answers, or two questions, for values that the client will hand back."""
+        """Compare two responses, or two questions, for values that the client will send back."""
         if type(recorded) is dict and type(live) is dict:
             self._learn_keys(recorded.get("inputRequests"), live.get("inputRequests"))
         for key, before, now in _side_by_side(recorded, live):
@@ -44,7 +44,7 @@ class Carried:
                 self._anywhere[json.dumps(before)] = now
 
     def _learn_keys(self, recorded: Any, live: Any) -> None:
-        """What the server wants to know is named by keys of its own: those of the same method, in order."""
+        """Match the server's own keys of input requests: those of the same method, in order."""
         if type(recorded) is not dict or type(live) is not dict:
             return
         left = [key for key in live if key not in recorded]
@@ -57,7 +57,7 @@ class Carried:
                 left.remove(same)
 
     def rewritten(self, data: bytes) -> bytes:
-        """A message of the recorded client with the values of now; the same bytes where there is nothing to change."""
+        """Return a message of the recorded client with live values; the same bytes if nothing changes."""
         if not (self._values or self._anywhere or self._keys):
             return data
         try:
@@ -70,7 +70,7 @@ class Carried:
         return text.encode("utf-8", "surrogatepass")
 
     def _changes(self, text: str) -> Iterator[tuple[int, int, Any]]:
-        """What is to be replaced: start, end, value."""
+        """Yield the replacements: start, end, value."""
         key, depth, responses = "", 0, -1
         for token, start, end in tokens(text):
             if token is Token.KEY:
@@ -94,7 +94,7 @@ class Carried:
 
 
 def _canonical(text: str) -> str:
-    """A scalar as `json.dumps` writes it."""
+    """Return a scalar as `json.dumps` writes it."""
     return json.dumps(unquote(text)) if text.startswith('"') else text
 
 
@@ -103,7 +103,7 @@ def _method(asked: Any) -> Any:
 
 
 def _side_by_side(recorded: Any, live: Any) -> Iterator[tuple[str, Any, Any]]:
-    """The scalars that stand at the same place in both, with the key under which they do."""
+    """Yield the scalars at the same place in both values, with their key."""
     stack = [("", recorded, live, 0)]
     seen = 0
     while stack and seen < _MOST:

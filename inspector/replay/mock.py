@@ -1,9 +1,9 @@
-"""A mock server: it answers from a recording, over whichever transport its clients use.
+"""A mock server: it answers from a recording, over any transport of its clients.
 
-`Mock` is given clients by an end of `inspector.serving` (`opens` is what that end calls). The recording that is served
-is read once for all. Each client (`MockClient`) has its own order, its own faults and its own recording. What it asks
-is matched, then played on a stage of its own (`_Answering`). What the server had told by itself is told when the
-conversation has come as far (`_Teller`).
+`inspector.serving` passes its clients to `Mock` with `opens`. The recording is read once for all clients. Each client
+(`MockClient`) has its own order, faults and recording. Each request is matched, then answered on its own
+(`_Answering`). Messages that the server sent on its own are sent when the conversation has reached the same point
+(`_Teller`).
 """
 
 from __future__ import annotations
@@ -38,37 +38,38 @@ from inspector.transports.request_matching import HANDSHAKE, NOT_RECORDED, Match
 
 OnMiss = Literal["error", "last", "passthrough"]
 MOST_RECORDED = 100
-"""Clients of one run whose recordings are kept; those of further ones are not."""
+"""Maximum clients of one run whose recordings are kept."""
 TYPES: dict[Form, str] = {"json": "application/json", "sse": "text/event-stream"}
 FINISH_WITHIN = 1.0
-"""Seconds in which what was asked is still answered when the client has said its last word."""
+"""Seconds for which open requests are still answered after the client's last message."""
 _ANSWERS = (Shape.RESULT, Shape.ERROR)
 _FORMS: dict[str, Form] = {"application/json": "json", "text/event-stream": "sse"}
 _DRAIN_EVERY = 64
 BREATH = 0.005
-"""Seconds before an answer that follows other messages, which the client is given time to read first: some clients lose
-the progress that they read together with the answer."""
+"""Seconds before a response that follows other messages: some clients lose progress that they read together with the
+response.
+"""
 _AT_ONCE = 64
 
 
 @dataclass(frozen=True, slots=True)
 class MockOptions:
-    """How a recording is served."""
+    """The options of a mock server."""
 
     match: Match = "params"
     on_miss: OnMiss = "error"
     speed: float | None = None
-    """1.0 is the recorded pace, 2.0 twice as fast, None as fast as it goes."""
+    """1.0 is the recorded pace, 2.0 twice as fast, None as fast as possible."""
     faults: tuple[Fault, ...] = ()
     seed: str = ""
-    """What faults are drawn with; empty: something that is different each time."""
+    """The seed of the faults; empty: a different one in each run."""
 
 
 class Mock:
-    """Serves `journal`, which the caller opened and releases. `load` it before any client comes.
+    """Serves `journal`, which the caller opens and releases. `load` it before the first client.
 
-    `new_journal` makes the recording of a client by its number, from 1; without it none is kept. `said` gets the lines
-    of the recorded stderr. `upstream` connects to the live server that is asked what was never recorded.
+    `new_journal` creates the recording of a client by its number, from 1; without it none is kept. `said` receives the
+    lines of the recorded stderr. `upstream` connects to the live server for requests that are not recorded.
     """
 
     def __init__(
@@ -92,15 +93,16 @@ class Mock:
         self.said = said
         self.upstream = upstream if self.options.on_miss == "passthrough" else None
         self.live_journal = live_journal
-        """Makes the recording of a connection to the live server."""
+        """Creates the recording of a connection to the live server."""
         self.sleep = sleep
         self.recordings: list[str] = []
         self._new_journal = new_journal
 
     async def load(self, **binding: Any) -> None:
-        """Read the recording to its end. Raises `RecordingError` where nothing in it could answer.
+        """Read the recording to its end. Raises `RecordingError` if nothing in it can answer.
 
-        `binding` is what of the HTTP endpoint is not for the recording to say: path, names, origins, limits.
+        `binding` are the properties of the HTTP endpoint that the recording does not determine: path, names, origins,
+        limits.
         """
         await load(self.requests, self.journal)
         await self.timeline.read()
@@ -108,12 +110,12 @@ class Mock:
         self.binding: Binding = self.conduct.binding(**binding)
 
     def opens(self, client: Client) -> MockClient:
-        """The handler of a new client."""
+        """Return the handler of a new client."""
         self.tally.clients += 1
         return MockClient(self, client, self.tally.clients)
 
     def new_journal(self, number: int) -> Journal:
-        """The recording of a client."""
+        """Return the recording of a client."""
         if self._new_journal is None or number > MOST_RECORDED:
             return Journal.unnamed({})
         made = self._new_journal(number)
@@ -122,21 +124,21 @@ class Mock:
         return made
 
     async def wait(self, microseconds: int) -> None:
-        """Let so much recorded time pass, at the pace that was asked for."""
+        """Wait for recorded time to pass, at the chosen pace."""
         if self.options.speed is not None and microseconds > 0:
             await self.sleep(microseconds / 1e6 / self.options.speed)
 
     def report(self) -> MockReport:
-        """What was asked, missed, never asked."""
+        """Return the answered, missed and unused requests."""
         return report(self.tally, self.journal, self.requests.methods, self.seed, self.recordings)
 
     async def close(self) -> None:
-        """Stop reading. The clients are closed by the end that has them."""
+        """Stop reading. `inspector.serving` closes the clients."""
         await self.requests.aclose()
 
 
 class _Asked:
-    """A request that has no answer yet."""
+    """A request without a response."""
 
     __slots__ = ("given_up", "matched", "reply", "task")
 
@@ -144,11 +146,11 @@ class _Asked:
         self.reply = reply
         self.task: asyncio.Task[None]
         self.matched = False
-        """It is known which recorded request stands for it."""
+        """Whether its recorded request is known."""
         self.given_up = False
 
     def give_up(self) -> None:
-        """The client wants no answer. The recorded request counts as used up all the same."""
+        """Cancel the request for the client. The recorded request counts as used."""
         self.given_up = True
         if self.matched:
             self.task.cancel()
@@ -170,20 +172,20 @@ class MockClient:
         self._tasks: set[asyncio.Task[None]] = set()
         self._silent: set[asyncio.Task[Any]] = set()
         self._changed = asyncio.Event()
-        """A task has ended, or is silent now."""
+        """Set when a task has ended or stays silent."""
         self._asked: dict[Any, _Asked] = {}
         """By id."""
         self.teller = _Teller(self)
         self._passed: dict[str, int] = {}
         self._ready = False
         self.initialize: dict[str, Any] | None = None
-        """How the client opened its connection in the legacy era."""
+        """The client's `initialize` request, in the handshake era."""
         self.teller.tell(0)
 
-    # What comes
+    # Incoming messages
 
     def received(self, arrived: Arrived, reply: Reply) -> None:
-        """Record a message and do what it asks for."""
+        """Record a message and handle it."""
         self._record_arrived(arrived, reply)
         if arrived.shape is Shape.BATCH:
             batch = Batch(reply, arrived.message)
@@ -220,15 +222,15 @@ class MockClient:
         reply.end()
 
     def _senseless(self, reply: Reply, arrived: Arrived | None) -> None:
-        """What is no message gets what it got then, else the error that JSON-RPC has for it (section 5.1)."""
+        """Respond to an invalid message as recorded, or with its JSON-RPC error (section 5.1)."""
         self.mock.tally.counts["invalid"] += 1
         word = self._next_word("", self.mock.timeline.senseless)
         if word:
             self.teller.tell(word)
         elif arrived is None or not arrived.why:
-            self._refuse(reply, jsonrpc.INVALID_REQUEST, "This is no JSON-RPC message.")
-        elif not arrived.cut:  # Who broke off does not listen any more.
-            self._refuse(reply, jsonrpc.PARSE_ERROR, f"This is no JSON: {arrived.why}.")
+            self._refuse(reply, jsonrpc.INVALID_REQUEST, "This is not a JSON-RPC message.")
+        elif not arrived.cut:  # A client that closed the connection cannot receive a response.
+            self._refuse(reply, jsonrpc.PARSE_ERROR, f"This is not JSON: {arrived.why}.")
 
     def _refuse(self, reply: Reply, code: int, text: str) -> None:
         raw = encode(jsonrpc.error(None, code, text))
@@ -246,13 +248,13 @@ class MockClient:
             self.teller.tell(word)
 
     def _next_word(self, method: str, numbers: list[int] | tuple[int, ...]) -> int:
-        """The next recorded one of what the client says again; 0 when there are no more."""
+        """Return the next recorded occurrence of a repeated message; 0 without one."""
         position = self._passed.get(method, 0)
         self._passed[method] = position + 1
         return numbers[position] if position < len(numbers) else 0
 
     def left(self, reply: Reply) -> None:
-        """A stream was closed by its client: in the modern era it has cancelled what was asked there."""
+        """Handle a stream that its client closed: in the modern era this cancels its requests."""
         if self.mock.conduct.modern:
             for key in [key for key, asked in self._asked.items() if asked.reply is reply]:
                 self._cancel(key)
@@ -272,7 +274,7 @@ class MockClient:
         key = id_key(message["id"])
         if key is None:
             self.mock.tally.counts["invalid"] += 1
-            _Answering(self, {"id": None}, reply).error(jsonrpc.INVALID_REQUEST, "An id is a string or a number.")
+            _Answering(self, {"id": None}, reply).error(jsonrpc.INVALID_REQUEST, "An id must be a string or a number.")
             return
         asked = self._asked[key] = _Asked(reply)
         asked.task = self.start(self._answer(message, asked, head))
@@ -301,23 +303,25 @@ class MockClient:
             await self._play(n, message, reply)
         elif (default := self._default(message)) is not None:
             answering.result(default)
-        elif message["method"] in HANDSHAKE:  # It asks which era this is, and the recording says: not that one.
+        elif (
+            message["method"] in HANDSHAKE
+        ):  # A request for another era's handshake: the recorded server does not support that era.
             self.mock.tally.counts["refused"] += 1
             self._error(message, answering)
         else:
             await self._miss(message, answering)
 
     def _default(self, message: dict[str, Any]) -> dict[str, Any] | None:
-        """What answers a request that was never recorded, or None. A list that was recorded has its own pages only."""
+        """Return the default response to an unrecorded request, or None. A recorded list has its own pages only."""
         method = message["method"]
         if method != "ping" and self._passthrough is not None:
-            return None  # The live server knows better.
+            return None  # The live server responds instead.
         if method.endswith("/list") and method in self.mock.requests.methods:
             return None
         return self.mock.conduct.default_answer(method)
 
     def _task_ended(self, n: int, message: dict[str, Any]) -> dict[str, Any] | None:
-        """How a task has ended which is asked for more often than it was answered for in the recording."""
+        """Return the final state of a task that is polled more often than in the recording."""
         if message["method"] != GET:
             return None
         answered = bool(n) and self.mock.journal.index.pair(n) > 0
@@ -337,7 +341,7 @@ class MockClient:
             await self.teller.listen(n, names, answering)
             return
         if self.teller.tell(n):
-            await asyncio.sleep(0)  # What came before the answer comes before it.
+            await asyncio.sleep(0)  # Messages that arrived before the response are sent before it.
         if not await Play(mock.journal, n, message, answering).run():
             await answering.without_answer()
         elif not self._ready:
@@ -366,14 +370,14 @@ class MockClient:
             self._error(message, answering, {"nearest": nearest} if nearest else None)
 
     def _error(self, message: dict[str, Any], answering: _Answering, data: Any = None) -> None:
-        """Say that something is not in the recording."""
+        """Respond that a request is not in the recording."""
         code, text = self.mock.requests.missing(message["method"])
-        # A modern client that meets a legacy recording takes HTTP 400 for what it is (2026-07-28, "Versioning").
+        # A modern client expects HTTP 400 from a legacy server (2026-07-28, "Versioning").
         status = 400 if version_of(message) is not None and not self.mock.conduct.modern else None
         answering.error(code, text, data, status=status)
 
     def _say_ready(self, message: dict[str, Any], reply: Reply) -> None:
-        """A connection stands: its recording says so, as that of any session does."""
+        """Record that the connection is ready, as any session does."""
         self._ready = True
         modern = version_of(message)
         answer = self.mock.conduct.initialize
@@ -384,10 +388,10 @@ class MockClient:
             transport = "stdio" if channels.is_stdio(reply.channel) else "http"
             self.journal.record_life("", "ready", revision=revision, era=era, transport=transport)
 
-    # What goes
+    # Outgoing messages
 
     def begin(self, reply: Reply, form: Form, status: int, kind: str = "") -> None:
-        """Begin an answer, and record the head of its response. `kind` is the type of a body that is no JSON."""
+        """Start a response, and record its HTTP head. `kind` is the type of a body that is not JSON."""
         fields = [["Content-Type", kind or TYPES[form]]]
         self._record_head(reply, status, fields)
         reply.begin(form, status, (("Content-Type", kind),) if kind else ())
@@ -399,28 +403,28 @@ class MockClient:
             self.journal.record_http(reply.channel, Dir.RECV, status=status, headers=fields)
 
     def live_journal(self) -> Journal:
-        """A recording for a connection to the live server."""
+        """Return a recording for a connection to the live server."""
         return self.mock.live_journal()
 
     def hear_stderr(self, lines: Sequence[bytes]) -> None:
-        """The live server's stderr becomes ours."""
+        """Forward the live server's stderr."""
         self.journal.record_stderr("stderr", lines)
         for line in lines:
             self.mock.said(line)
 
     def push(self, raw: bytes, m: int = 0) -> None:
-        """Record and send what belongs to no request."""
+        """Record and send a message that belongs to no request."""
         self.record(self.client.channel, raw, m)
         self.client.push(raw)
 
     def record(self, channel: str, raw: bytes, m: int = 0, *, cut: bool = False) -> None:
-        """Record what goes to the client; `m` is the event of the recording that it comes from."""
+        """Record an outgoing message; `m` is its event in the served recording."""
         self.journal.record_received(channel, [raw], f',"recorded":{m}' if m else "", cut=cut)
 
     # Tasks, and the end
 
     def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Have something done for this client, at its end at the latest."""
+        """Start a task of this client, which ends with it at the latest."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._done)
@@ -431,12 +435,14 @@ class MockClient:
         self._changed.set()
         error = None if task.cancelled() else task.exception()
         if error is not None:
-            # A fault of our own must not vanish, and must not take the other clients with it.
+            # A failure of ours must be visible, and must not affect other clients.
             self.journal.record_note(f"failed: {error!r}")
-            task.get_loop().call_exception_handler({"message": "the mock failed", "exception": error, "task": task})
+            task.get_loop().call_exception_handler(
+                {"message": "the mock server failed", "exception": error, "task": task}
+            )
 
     async def close(self, *, gone: bool) -> None:
-        """Answer what can be answered in a second, unless nobody listens; stop the rest; close the recording."""
+        """Answer for up to a second, unless the client is gone; cancel the rest; close the recording."""
         if not gone and self._tasks:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._finished(), FINISH_WITHIN)
@@ -450,7 +456,7 @@ class MockClient:
         self.journal.release()
 
     async def silence(self) -> None:
-        """Say nothing more in this task, which nobody has to wait for."""
+        """Stay silent in this task, without delaying the end."""
         task = asyncio.current_task()
         if task is not None:
             self._silent.add(task)
@@ -465,7 +471,7 @@ class MockClient:
 
 
 class _Answering:
-    """What becomes of one live request. `message` is the request, `n` the recorded one that stands for it (0: none)."""
+    """The response to one live request. `message` is the request, `n` its recorded request (0: none)."""
 
     def __init__(self, client: MockClient, message: dict[str, Any], reply: Reply, n: int = 0) -> None:
         self.reply = reply
@@ -473,7 +479,7 @@ class _Answering:
         self._message = message
         self._n = n
         self._form: Form | None = None
-        """As it was recorded over HTTP, or has been decided."""
+        """The form recorded over HTTP, or the chosen one."""
         self._status: int | None = None
         self._retry: int | None = None
         self._body = b""
@@ -482,23 +488,23 @@ class _Answering:
         index = client.mock.journal.index
         answer = index.pair(n) if n else 0
         self._apart = not (answer and channels.is_get(index.channel(answer)))
-        """What came on a standing stream came apart from this exchange (not so over HTTP+SSE, where all did)."""
+        """Messages on a standing stream belong to no exchange (except over HTTP+SSE, which has only one stream)."""
 
     @property
     def id(self) -> Any:
         """The id of the live request."""
         return self._message.get("id")
 
-    # The stage
+    # The player's interface
 
     async def deliver(self, raw: bytes, m: int, event: Event, *, answer: bool) -> None:
-        """Send what the recorded server sent."""
+        """Send a message of the recorded server."""
         if event.kind == Kind.INVALID and self._status is not None and self._status >= 400:
             self._body = raw
         elif answer:
             await self._answer(raw, m)
         elif event.shape is Shape.NOTIFICATION and self._client.teller.tell_listener(m, event):
-            return  # It only happened to come while this call was under way.
+            return  # It belongs to no exchange: it only arrived during this call.
         elif (self._apart and channels.is_get(event.ch)) or self._form == "json":
             self._client.push(raw, m)
         else:
@@ -509,7 +515,7 @@ class _Answering:
             await self.reply.drain()
 
     async def passed(self, m: int) -> None:
-        """HTTP heads say how the answer stood; where the client had said something, the server may go on."""
+        """Handle an HTTP head, which has the status, or a client message, after which the server may continue."""
         journal = self._client.mock.journal
         kind, dir = journal.index.kind(m), journal.index.dir(m)
         if dir == Dir.SEND and kind == Kind.RPC:
@@ -542,11 +548,11 @@ class _Answering:
         return self._client.questions.ask(id)
 
     def forget(self, questions: list[Question]) -> None:
-        """Expect no answers to these any more."""
+        """Stop waiting for the answers to these questions."""
         self._client.questions.forget(questions)
 
     async def wait(self, microseconds: int) -> None:
-        """Keep the pace."""
+        """Wait as long as in the recording."""
         await self._client.mock.wait(microseconds)
 
     # Sending
@@ -558,7 +564,7 @@ class _Answering:
             self._client.begin(self.reply, self._form, self._status or status)
 
     def listen(self) -> None:
-        """Begin a stream that stays open."""
+        """Start a stream that stays open."""
         self._begin("sse")
 
     def send(self, raw: bytes, m: int = 0, *, cut: bool = False) -> None:
@@ -592,7 +598,7 @@ class _Answering:
         self._client.journal.record_note(f"fault: {text}", fault=kind, recorded=m)
 
     def _damaged(self, fault: Fault, raw: bytes, m: int) -> bool:
-        """Do what the fault does to the connection. Whether anything is to be sent all the same."""
+        """Apply a fault to the connection; True if the response is still sent."""
         if fault.kind == "disconnect":
             self.reply.cut()
         elif fault.kind == "cut":
@@ -604,34 +610,34 @@ class _Answering:
     def _changed(self, fault: Fault, raw: bytes) -> bytes:
         if fault.kind == "corrupt":
             return self._client.faults.corrupted(raw)
-        return encode(jsonrpc.error(self.id, fault.value, "This error was asked for with --fault."))
+        return encode(jsonrpc.error(self.id, fault.value, "This error was requested with --fault."))
 
     def pass_on(self, raw: bytes) -> None:
-        """What a live server says while it is at this request."""
+        """Send a message of the live server during this request."""
         self._begin("sse")
         self.send(raw)
 
     def deliver_foreign(self, raw: bytes, message: dict[str, Any]) -> None:
-        """The answer of a live server."""
+        """Send the live server's response."""
         self._begin("json", status_of(message, modern=self._client.mock.conduct.modern))
         self.send(raw)
         self.reply.end()
 
     def result(self, value: Any) -> None:
-        """Answer with something that is in no recording."""
+        """Respond with a result that is not recorded."""
         self._begin("json")
         self.send(encode(jsonrpc.result(self.id, value)))
         self.reply.end()
 
     def error(self, code: int, text: str, data: Any = None, *, status: int | None = None) -> None:
-        """Answer with an error of our own."""
+        """Respond with our own error."""
         body = jsonrpc.error(self.id, code, text, data)
         self._begin("json", status or status_of(body, modern=self._client.mock.conduct.modern))
         self.send(encode(body))
         self.reply.end()
 
     async def without_answer(self) -> None:
-        """The exchange is over and had no answer: be as silent as the recorded server, or say that it is not there."""
+        """End an exchange without a recorded response: stay silent as recorded, or respond with an error."""
         mock = self._client.mock
         refusal = mock.timeline.refusals.get(self._n)
         if refusal is not None:
@@ -648,28 +654,28 @@ class _Answering:
                 self.send(self._body)
                 self.reply.end()
                 return
-            why = f"the recorded server answered with HTTP {self._status}"
+            why = f"the recorded server responded with HTTP {self._status}"
         else:
             why = fate(mock.journal, self._n)
         method = mock.journal.index.method(self._n)
-        self._client.journal.record_note(f"no answer: {method}: {why}", unanswered=self._n)
-        self.error(NOT_RECORDED, f"The recording has no answer to {method[:200]}: {why}.")
+        self._client.journal.record_note(f"no response: {method}: {why}", unanswered=self._n)
+        self.error(NOT_RECORDED, f"The recording has no response to {method[:200]}: {why}.")
 
 
 class _Teller:
-    """Tells a client what stands behind each word of the timeline, once."""
+    """Sends a client the server's own messages of the timeline, each once."""
 
     def __init__(self, client: MockClient) -> None:
         self.names: dict[int, Names] = {}
-        """By recorded request, the live one that stood for it last."""
+        """By recorded request, the names of its latest live request."""
         self._client = client
         self._mock = client.mock
         self._listens: dict[int, list[tuple[Names, _Answering]]] = {}
-        """By recorded `subscriptions/listen`, the live ones that are open."""
+        """By recorded `subscriptions/listen`, the open live ones."""
         self._told: set[int] = set()
 
     def tell(self, word: int) -> bool:
-        """The conversation has come to this word of the recording: tell what came behind it. Whether there is any."""
+        """Send the messages that follow this point of the recorded conversation; True if there are any."""
         told = self._mock.timeline.after.get(word)
         if told is None or word in self._told:
             return False
@@ -705,14 +711,14 @@ class _Teller:
             client.push(event.bytes, m)
 
     def _answered(self, answer: int) -> None:
-        """The client has answered a question; `answer` is how it had done so in the recording (0: it had not)."""
+        """Handle the client's answer to a question; `answer` is the recorded answer (0: none)."""
         if answer:
             self.tell(answer)
 
     # Subscriptions
 
     async def listen(self, n: int, names: Names, answering: _Answering) -> None:
-        """A subscription: it is open until either side ends it, and what comes on it is told."""
+        """Serve a subscription until either side ends it."""
         answering.listen()
         live = names, answering
         self._listens.setdefault(n, []).append(live)
@@ -726,7 +732,7 @@ class _Teller:
             self._listens[n].remove(live)
 
     def tell_listener(self, m: int, event: Event) -> bool:
-        """Whether an event belongs to a subscription; then it goes to those that the client has open now."""
+        """Send an event to the open subscriptions that it belongs to; False if it belongs to none."""
         subscription = subscription_of(event.message)
         listen = self._mock.timeline.listen_of(m, subscription)
         if self._mock.timeline.acknowledged.get(listen) == m:

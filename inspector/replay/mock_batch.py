@@ -1,4 +1,4 @@
-"""A batch of messages (2025-03-26), answered one by one where a stream takes it, else together."""
+"""A JSON-RPC batch (2025-03-26): answered one by one on a stream, otherwise together."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from inspector.serving.base import Fields, Form, Reply
 
 
 class Batch:
-    """The reply to a batch, shared by the replies to what is in it."""
+    """The reply to a batch, shared by the replies to its messages."""
 
     def __init__(self, reply: Reply, items: list[Any]) -> None:
         self.reply = reply
@@ -19,15 +19,15 @@ class Batch:
         self._left = len(items) + 1
 
     def reply_to(self, item: Any) -> Reply:
-        """The reply to one of the messages."""
+        """Return the reply to one of the messages."""
         return _Part(self)
 
     def complete(self) -> None:
-        """All messages have been taken."""
+        """Handle the end of the batch: all messages were received."""
         self.ended()
 
     def ended(self) -> None:
-        """One of them has its answer, or needs none."""
+        """Handle a message that was answered, or needs no response."""
         self._left -= 1
         if not self._left:
             self.reply.end()
@@ -46,7 +46,7 @@ class _Part:
         return not self._ended and self._batch.reply.open
 
     def begin(self, form: Form, status: int = 200, fields: Fields = ()) -> None:
-        """Several answers need a stream; a batch in which nothing is asked is answered as a whole."""
+        """Start a stream for several responses; a batch without requests is answered as a whole."""
         self._batch.reply.begin("sse" if self._batch.several else form, 200 if self._batch.several else status, fields)
 
     def send(self, data: bytes) -> None:

@@ -1,7 +1,7 @@
-"""Faults that a mock server is told to have: which, on which recorded answers, how often.
+"""The faults of a mock server: their kind, the responses that they affect, and their probability.
 
 `KIND[=VALUE][@FILTER][%PERCENT]`, such as `delay=200`, `drop@method:tools/call`, `error=-32603@name:add%10`. The filter
-is that of the journal and looks at the recorded answer.
+is that of the journal and applies to the recorded response.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ class Fault:
     value: int
     filter: Filter | None
     chance: float
-    """From 0 to 1."""
+    """A value from 0 to 1."""
     text: str
-    """As it was spelled."""
+    """The original text."""
 
 
 def parse_fault(text: str) -> Fault:
-    """Read a fault. Raises `UsageError` (a `FilterError` where it is the filter)."""
+    """Parse a fault. Raises `UsageError` (a `FilterError` for an invalid filter)."""
     found = _SPELLED.fullmatch(text.strip())
     kind = found["kind"] if found else ""
     if found is None or kind not in _KINDS:
-        raise UsageError(f"“{text[:80]}” is no fault: it is {', '.join(_KINDS)}.", hint=_HINT)
+        raise UsageError(f"Unknown fault “{text[:80]}”. Use one of {', '.join(_KINDS)}.", hint=_HINT)
     chance = 1.0
     if found["percent"] is not None:
         try:
@@ -53,10 +53,10 @@ def parse_fault(text: str) -> Fault:
         except ValueError:
             chance = -1.0
         if not 0 <= chance <= 1:
-            raise UsageError(f"{found['percent']} % is no probability.", hint=_HINT)
+            raise UsageError(f"{found['percent']} % is not a probability.", hint=_HINT)
     source = found["filter"]
     if source is not None and not source.strip():
-        raise UsageError(f"There is no filter after @ in “{text[:80]}”.", hint=_HINT)
+        raise UsageError(f"The filter after @ is missing in “{text[:80]}”.", hint=_HINT)
     return Fault(
         kind,  # type: ignore[arg-type]  # one of _KINDS
         _value(kind, found["value"], text),
@@ -72,7 +72,7 @@ def _value(kind: str, word: str | None, text: str) -> int:
         return default or 0
     number = int(word) if word and re.fullmatch(r"-?[0-9]{1,9}", word, re.ASCII) else None
     if kind == "delay" and (number is None or not 0 <= number <= _LONGEST_DELAY):
-        raise UsageError(f"“{text[:80]}” does not say how long the delay is.", hint="Write milliseconds: delay=200.")
+        raise UsageError(f"“{text[:80]}” has no duration.", hint="Write milliseconds: delay=200.")
     if kind == "error" and number is None:
         raise UsageError(f"“{text[:80]}” has no error code.", hint="Write a whole number: error=-32603.")
     if default is None or number is None:
@@ -81,7 +81,7 @@ def _value(kind: str, word: str | None, text: str) -> int:
 
 
 class Faults:
-    """The faults of one client. With the same seed and the same requests in the same order, the same ones strike."""
+    """The faults of one client. The same seed and requests, in the same order, cause the same faults."""
 
     def __init__(self, faults: Iterable[Fault], journal: Journal, seed: str) -> None:
         self._faults = tuple(faults)
@@ -89,7 +89,7 @@ class Faults:
         self._random = Random(seed)
 
     def striking(self, m: int) -> tuple[int, Fault | None]:
-        """What becomes of recorded answer `m`: milliseconds of delay, and the first other fault that strikes."""
+        """Return the delay of recorded response `m` in milliseconds, and the first other fault that applies."""
         delay, struck = 0, None
         for fault in self._faults:
             if fault.filter is not None and not fault.filter.matches(self._journal, m):
@@ -103,7 +103,7 @@ class Faults:
         return delay, struck
 
     def corrupted(self, raw: bytes) -> bytes:
-        """The bytes of an answer, damaged so that they are no JSON any more. No line end is added."""
+        """Return the bytes of a response, damaged so that they are not JSON. Adds no line ending."""
         position = self._random.randrange(1, max(2, len(raw) - 1))
         noise = bytes(self._random.choice(b"\x01\x7f\xff\xfe{}\\") for _ in range(4))
         return b"\xff" + raw[:position] + noise + raw[position + 4 :]

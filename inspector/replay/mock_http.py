@@ -1,4 +1,4 @@
-"""What a recording says of how its server behaved over HTTP, and what its era demands of requests there.
+"""The HTTP behaviour of a recorded server, and its era's requirements for requests.
 
 Source: MCP 2026-07-28 "Streamable HTTP", "Request Metadata" and "Server Validation"; 2025-11-25 "Session Management".
 """
@@ -21,7 +21,7 @@ from inspector.serving.base import Head
 from inspector.serving.http import SESSION, Binding
 
 _LOOKED_AT = 5000
-"""Events of one kind that are read to find out how the server behaved."""
+"""Maximum events of one kind that are read to determine the behaviour."""
 _BAD_REQUEST = (jsonrpc.HEADER_MISMATCH, jsonrpc.MISSING_CAPABILITY, jsonrpc.UNSUPPORTED_VERSION)
 
 _DEFAULTS: dict[str, tuple[str, str, dict[str, Any]]] = {
@@ -34,14 +34,14 @@ _DEFAULTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "prompts/list": ("prompts", "", {"prompts": []}),
     "completion/complete": ("completions", "", {"completion": {"values": []}}),
 }
-"""By method: the capability that declares it, the part of the capability, and a result that says nothing."""
+"""By method: its capability, the capability's part, and an empty result."""
 
 Problem = tuple[int, str, Any]
 """Code, message and data of a JSON-RPC error."""
 
 
 class Conduct:
-    """How the recorded server behaved. The journal has been read to its end."""
+    """The behaviour of the recorded server. The journal must be read to its end."""
 
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
@@ -49,15 +49,15 @@ class Conduct:
         self.discover = self._opening("server/discover")
         opening = self.initialize or self.discover
         self.over_http = opening is not None and channels.is_post(journal.index.channel(opening))
-        """It was recorded over Streamable HTTP (not over HTTP+SSE, whose answers come on its one stream)."""
+        """Whether it was recorded over Streamable HTTP (not HTTP+SSE, which responds on its one stream)."""
         self.legacy = self.initialize is not None
         self.modern = self.discover is not None or (not self.legacy and self._has_modern_requests())
         self.supported = self._supported()
-        """The revisions that `server/discover` named; empty where it was not asked."""
+        """The revisions in the response to `server/discover`; empty without one."""
         self._fields: HeaderFields | None = None
 
     def _answers(self, method: str) -> list[int]:
-        """The recorded results of a method, the newest first."""
+        """Return the recorded results of a method, the latest first."""
         return list(Query(method=method, dir=Dir.RECV, shape=Shape.RESULT).backwards(self.journal.index))
 
     def _opening(self, method: str) -> int | None:
@@ -75,16 +75,16 @@ class Conduct:
         return [each for each in found if type(each) is str] if type(found) is list else []
 
     def _declared(self) -> dict[str, Any]:
-        """The capabilities that the recorded server declared; empty where the recording does not show them."""
+        """Return the capabilities that the recorded server declared; empty if they are not recorded."""
         opening = self.initialize or self.discover
         result = self.journal.event(opening).message.get("result") if opening else None
         found = result.get("capabilities") if type(result) is dict else None
         return found if type(found) is dict else {}
 
     def default_answer(self, method: str) -> dict[str, Any] | None:
-        """The result for a request that the recording does not hold, of a feature that the server declared.
+        """Return the result for an unrecorded request of a declared feature; None if it is not declared.
 
-        A client must be able to use what is declared to it: lists are empty, settings are taken. None: not declared.
+        A client must be able to use a declared feature: lists are empty, settings are accepted.
         """
         capability, part, result = _DEFAULTS.get(method, ("", "", {}))
         declared = self._declared().get(capability) if capability else None
@@ -99,7 +99,7 @@ class Conduct:
     # The endpoint
 
     def binding(self, **more: Any) -> Binding:
-        """How the endpoint behaves. What a recording over stdio cannot say is as the protocol would have it."""
+        """Return the endpoint's behaviour. A recording over stdio uses the protocol's defaults."""
         if not self.legacy:
             return Binding(sessions=False, listening=False, **more)
         if not self.over_http:
@@ -137,12 +137,12 @@ class Conduct:
     # Requests of the modern era
 
     def problem(self, head: Head | None, message: dict[str, Any]) -> Problem | None:
-        """Why a request must be refused by its era's rules, as far as the recording tells them. None: it need not."""
+        """Return why a request violates the rules of its era, as far as they are recorded, or None."""
         version = version_of(message)
         if not self.modern or (version is None and self.legacy):
             return None
         if message["method"] == "initialize" and not self.legacy:
-            return jsonrpc.UNSUPPORTED_VERSION, "There is no handshake in this era.", self._versions(None)
+            return jsonrpc.UNSUPPORTED_VERSION, "This era has no handshake.", self._versions(None)
         if head is not None:
             mismatch = self._mismatch(head, message, version)
             if mismatch:
@@ -158,18 +158,18 @@ class Conduct:
         if head.field(VERSION_FIELD) is None:
             return f"{VERSION_FIELD} is missing"
         if head.field(VERSION_FIELD) != version:
-            return f"{VERSION_FIELD} is not the version that the body names"
+            return f"{VERSION_FIELD} is not the version in the body"
         params = message.get("params")
         for name, wanted in self._known().of(message["method"], params if type(params) is dict else {}, ""):
             given = head.field(name)
             if given is None:
                 return f"{name} is missing"
             if not _same(given, wanted):
-                return f"{name} is not what the body says"
+                return f"{name} does not match the body"
         return ""
 
     def _known(self) -> HeaderFields:
-        """What the recorded lists of tools ask to be repeated in the header."""
+        """Return the headers that the recorded tools declare."""
         if self._fields is None:
             self._fields = HeaderFields()
             for n in reversed(self._answers("tools/list")[:100]):
@@ -180,7 +180,7 @@ class Conduct:
 
 
 def status_of(message: Any, *, modern: bool) -> int:
-    """The HTTP status of an answer that was not recorded over HTTP. Only the modern era has others than 200."""
+    """Return the HTTP status of a response that was not recorded over HTTP. Only the modern era has others than 200."""
     error = message.get("error") if type(message) is dict else None
     code = error.get("code") if type(error) is dict else None
     if not modern or code is None:
@@ -189,7 +189,7 @@ def status_of(message: Any, *, modern: bool) -> int:
 
 
 def version_of(message: Any) -> str | None:
-    """The revision that a request of the modern era names, or None."""
+    """Return the revision that a modern request names, or None."""
     params = message.get("params") if type(message) is dict else None
     meta = params.get("_meta") if type(params) is dict else None
     version = meta.get(VERSION_KEY) if type(meta) is dict else None
@@ -197,7 +197,7 @@ def version_of(message: Any) -> str | None:
 
 
 def field(fields: dict[str, Any], name: str) -> str | None:
-    """A header field of a recorded HTTP head."""
+    """Return a header of a recorded HTTP head, or None."""
     pairs = fields.get("headers")
     for pair in pairs if type(pairs) is list else ():
         if type(pair) is list and len(pair) == 2 and type(pair[0]) is str and pair[0].lower() == name.lower():
@@ -206,7 +206,7 @@ def field(fields: dict[str, Any], name: str) -> str | None:
 
 
 def _same(given: str, wanted: str) -> bool:
-    """Whether two field values mean the same: decoded, and numbers by their value."""
+    """Whether two header values are equal: decoded, and numbers by value."""
     left, right = headers.decode(given), headers.decode(wanted)
     if left == right:
         return left is not None

@@ -1,4 +1,4 @@
-"""What was never recorded, asked of a live server: one connection for each client, made when it is first needed."""
+"""Unrecorded requests to a live server: one connection for each client, opened at first use."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ from inspector.replay.mock_http import version_of
 from inspector.transports.base import Outgoing
 
 Upstream = Callable[[Journal, Hearer], BareConnection]
-"""Makes a connection to the live server."""
+"""Creates a connection to the live server."""
 
 
 class Asking(Protocol):
-    """One request of the client, as the live server's answer comes to it."""
+    """One request of the client, which receives the live server's response."""
 
     def deliver_foreign(self, raw: bytes, message: dict[str, Any]) -> None:
-        """Send the answer."""
+        """Send the response."""
 
     def pass_on(self, raw: bytes) -> None:
         """Send a message that belongs to the request."""
 
 
 class Downstream(Protocol):
-    """The client of the mock, as the live server behind it needs it."""
+    """The client of the mock server, as its live server needs it."""
 
     initialize: dict[str, Any] | None
-    """The request with which it began its connection."""
+    """The request that opened the client's connection."""
 
     def live_journal(self) -> Journal:
-        """A recording for a connection to the live server."""
+        """Return a recording for a connection to the live server."""
 
     def push(self, raw: bytes) -> None:
         """Send a message that belongs to no request."""
 
     def hear_stderr(self, lines: Sequence[bytes]) -> None:
-        """Take lines of the live server's stderr."""
+        """Handle lines of the live server's stderr."""
 
 
 class Passthrough:
-    """The live server behind one client. Ids of requests are ours on the way there."""
+    """The live server of one client. Requests get our own ids on this connection."""
 
     def __init__(self, client: Downstream, upstream: Upstream) -> None:
         self._client = client
@@ -55,11 +55,11 @@ class Passthrough:
         self._opening = asyncio.Lock()
         self._waiting: dict[Any, tuple[asyncio.Future[dict[str, Any]], Asking | None]] = {}
         self._asked: dict[Any, Any] = {}
-        """By the id a question of the live server has for our client: its own."""
+        """By the client-side id of the live server's question: its original id."""
         self._count = 0
 
     async def forward(self, message: dict[str, Any], answering: Asking) -> None:
-        """Ask the live server and give its answer to the client. Raises an `InspectorError` where there is none."""
+        """Send the request to the live server and pass on its response. Raises an `InspectorError` without one."""
         async with self._opening:
             if self._connection is None:
                 await self._open(message)
@@ -67,7 +67,7 @@ class Passthrough:
         answering.deliver_foreign(encode({**answer, "id": message["id"]}), answer)
 
     async def _open(self, message: dict[str, Any]) -> None:
-        """Connect; where the client has opened its own connection with a handshake, open this one with the same."""
+        """Connect, and repeat the client's handshake if it made one."""
         self._journal = self._client.live_journal()
         connection = self._upstream(self._journal, self)
         await connection.open()
@@ -83,7 +83,7 @@ class Passthrough:
     async def _ask(self, message: dict[str, Any], answering: Asking | None) -> dict[str, Any]:
         connection = self._connection
         if connection is None:
-            raise ConnectionProblem("The connection to the live server is gone.")
+            raise ConnectionProblem("The connection to the live server is lost.")
         self._count += 1
         id = self._count
         future: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
@@ -98,17 +98,17 @@ class Passthrough:
             self._waiting.pop(id, None)
 
     def answered(self, message: dict[str, Any]) -> bool:
-        """The client has answered something: whether that was a question of the live server, which then has it."""
+        """Pass on an answer of the client to the live server's question; False if it is not one."""
         key = id_key(message.get("id"))
         if key not in self._asked or self._connection is None:
             return False
         self._connection.send(encode({**message, "id": self._asked.pop(key)}))
         return True
 
-    # What the live server says
+    # Messages of the live server
 
     def on_received(self, messages: Sequence[bytes], frames: Sequence[Frame]) -> None:
-        """Answers go to whoever asked, everything else to the exchange that is under way, if it is one."""
+        """Pass responses to their requests, and other messages to the open exchange, if there is exactly one."""
         for frame in frames:
             message = frame.message
             if frame.shape in (Shape.RESULT, Shape.ERROR):
@@ -121,7 +121,7 @@ class Passthrough:
                 self._pass_on(encode(message))
 
     def _take_answer(self, message: dict[str, Any]) -> None:
-        """An error without an id can only be about the one request that waits: its server could not read it."""
+        """Handle a response. An error without an id belongs to the only open request: the server could not read it."""
         id = message.get("id")
         if id is None and len(self._waiting) == 1:
             (id,) = self._waiting
@@ -137,24 +137,24 @@ class Passthrough:
             self._client.push(raw)
 
     def on_stderr(self, lines: Sequence[bytes]) -> None:
-        """The live server's stderr becomes ours."""
+        """Forward the live server's stderr."""
         self._client.hear_stderr(lines)
 
     def on_failed(self, outgoing: Outgoing, error: InspectorError) -> None:
-        """One request will get no answer."""
+        """Handle a request that gets no response."""
         future, _ = self._waiting.get(id_key(outgoing.id), (None, None))
         if future is not None and not future.done():
             future.set_exception(error)
 
     def on_lost(self, error: InspectorError) -> None:
-        """The live server is gone; the next miss connects anew."""
+        """Handle the loss of the live server; the next miss connects again."""
         self._connection = None
         for future, _ in self._waiting.values():
             if not future.done():
                 future.set_exception(error)
 
     async def close(self) -> None:
-        """End the connection."""
+        """Close the connection."""
         if self._connection is not None:
             await self._connection.close()
         if self._journal is not None:

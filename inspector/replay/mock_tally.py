@@ -1,4 +1,4 @@
-"""What a mock server was asked: counted while it runs, told at its end."""
+"""Statistics of a mock server: counted while it runs, reported at its end."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from inspector.protocol.jsonrpc import excerpt
 from inspector.transports.request_matching import HANDSHAKE
 
 MOST_KEPT = 1000
-"""Misses that are kept; further ones are counted."""
+"""Maximum misses that are stored; further ones are only counted."""
 EXCERPT = 200
 
 
@@ -22,15 +22,15 @@ class Missed:
     client: int
     method: str
     params: str
-    """The beginning of the parameters, as JSON."""
+    """The start of the parameters, as JSON."""
     nearest: int
-    """The recorded request that has most in common with it; 0: none of its method was recorded."""
+    """The most similar recorded request; 0: none of its method was recorded."""
     became: str
     """`error`, `last` or `passthrough`."""
 
 
 class Tally:
-    """Counts of everything, and what was missed."""
+    """Counts all requests, and stores the missed ones."""
 
     def __init__(self) -> None:
         self.clients = 0
@@ -39,10 +39,10 @@ class Tally:
         """`answered`, `missed`, `unanswered`, `refused`, `cancelled`, `invalid`; `fault:…` by kind."""
         self.missed: list[Missed] = []
         self.used: set[int] = set()
-        """Recorded requests that stood for one of a client's."""
+        """Recorded requests that matched a client's request."""
 
     def miss(self, missed: Missed) -> None:
-        """A request was not in the recording."""
+        """Store a request that was not in the recording."""
         self.counts["missed"] += 1
         if len(self.missed) < MOST_KEPT:
             self.missed.append(missed)
@@ -50,7 +50,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class MockReport:
-    """What there is to tell at the end."""
+    """The report at the end."""
 
     recording: str
     seed: str
@@ -59,13 +59,13 @@ class MockReport:
     counts: dict[str, int]
     missed: list[Missed]
     never_asked: list[tuple[int, str, str]]
-    """Event number, method and parameters of recorded requests that nobody asked, up to `MOST_KEPT`."""
+    """Event number, method and parameters of unused recorded requests, up to `MOST_KEPT`."""
     never_asked_count: int
     recordings: list[str]
-    """The recordings that were made of the clients."""
+    """The recordings of the clients."""
 
     def as_json(self) -> dict[str, Any]:
-        """The report as one JSON document."""
+        """Return the report as one JSON document."""
         faults = {name.removeprefix("fault:"): n for name, n in self.counts.items() if name.startswith("fault:")}
         return {
             "recording": self.recording,
@@ -91,7 +91,7 @@ COUNTED = ("answered", "missed", "unanswered", "refused", "cancelled", "invalid"
 def report(
     tally: Tally, journal: Journal, requests: dict[str, list[int]], seed: str, recordings: list[str]
 ) -> MockReport:  # fmt: skip
-    """Sum up. `requests` are the recorded ones by method; how often a connection is opened is of no interest."""
+    """Create the report. `requests` are the recorded ones by method; handshakes are not reported as unused."""
     asked = (found for method, found in requests.items() if method not in HANDSHAKE)
     numbers = sorted(n for found in asked for n in found if n not in tally.used)
     never = [
@@ -104,7 +104,7 @@ def report(
 
 
 def shown(params: Any) -> str:
-    """The beginning of parameters, as JSON; `_meta` says nothing here."""
+    """Return the start of the parameters, as JSON, without `_meta`."""
     if type(params) is dict:
         params = {key: value for key, value in params.items() if key != "_meta"}
     return excerpt(params, EXCERPT) if params else ""

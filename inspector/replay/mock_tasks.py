@@ -1,7 +1,7 @@
-"""How recorded tasks ended: for clients that ask for one more often than the recorded client did.
+"""The final states of recorded tasks, for clients that poll more often than the recorded one.
 
-The recorded client may have heard of the end by a notification, or gone for the result at once. One that only polls
-would never hear of it.
+The recorded client may have learned the end by a notification, or requested the result immediately. A client that only
+polls would never learn it.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ ENDED = ("completed", "failed", "cancelled")
 _TOLD = ("notifications/tasks/status", "notifications/tasks")
 _TELLING = Query(kind=Kind.RPC, dir=Dir.RECV, method=(*_TOLD, GET, "tasks/result", "tools/call"))
 _READ = 10_000
-"""Messages that are looked at."""
+"""Maximum messages that are read."""
 
 
 class TaskEnds:
-    """The last state of each recorded task, read when it is first asked for."""
+    """The last state of each recorded task, read at its first poll."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._states: dict[str, dict[str, Any]] | None = None
 
     def of(self, params: Any) -> dict[str, Any] | None:
-        """The state in which the task that `params` name ended; None where it did not, or is not known."""
+        """Return the final state of the task in `params`; None if it is unfinished or unknown."""
         if self._states is None:
             self._states = self._read()
         id = params.get("taskId") if type(params) is dict else None
@@ -57,13 +57,13 @@ class TaskEnds:
             states[value["taskId"]] = {key: item for key, item in value.items() if key != "_meta"}
 
     def _asked(self, n: int) -> dict[str, Any]:
-        """The parameters of the request that event `n` answers."""
+        """Return the parameters of the request that event `n` responds to."""
         request = self._journal.index.pair(n)
         params = self._journal.event(request).message.get("params") if request else None
         return params if type(params) is dict else {}
 
     def ended(self, n: int) -> bool:
-        """Whether the answer to the recorded `tasks/get` said that the task has ended."""
+        """Whether the response to the recorded `tasks/get` says that the task has ended."""
         answer = self._journal.index.pair(n)
         message = self._journal.event(answer).message if answer else None
         result = message.get("result") if type(message) is dict else None

@@ -1,8 +1,8 @@
-"""What a recorded server told by itself, and after which words of the conversation each thing came.
+"""The timeline of a recording: what the server sent on its own, and at which point of the conversation.
 
-Words are what the client sent, and the answers to it. What came between two of them without belonging to a request is
-told again when a client has come as far: after the same word. A `subscriptions/listen` never ends by itself, so what
-came on its stream counts as told by the server, too.
+The points are the client's messages and their responses. What came between two of them without belonging to a request
+is sent again when a client reaches the same point. A `subscriptions/listen` does not end by itself, so messages on its
+stream count as sent on the server's own initiative, too.
 """
 
 from __future__ import annotations
@@ -23,35 +23,35 @@ LISTEN = "subscriptions/listen"
 _ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 _ASKING = (Shape.REQUEST, Shape.NOTIFICATION)
 _AT_ONCE = 1 << 14
-"""Events looked at before others get their turn."""
+"""Events that are read before other tasks run."""
 _HEARD = Query(kind=(Kind.RPC, Kind.INVALID), dir=(Dir.SEND, Dir.RECV)) | Query(kind=Kind.STDERR, dir=Dir.RECV)
-"""What the client sent, and what the server told."""
+"""The client's messages, and the server's own."""
 _SENT = Query(kind=Kind.RPC, dir=Dir.SEND)
 _ACKNOWLEDGEMENTS = Query(method=_ACKNOWLEDGED)
 
 
 class Timeline:
-    """`after` says by the number of a word what came behind it; 0 stands for the beginning."""
+    """`after` maps a point's number to the messages that follow it; 0 is the start."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self.after: dict[int, array[int]] = {}
         self.listens: set[int] = set()
-        """The `subscriptions/listen` requests that were not refused."""
+        """The accepted `subscriptions/listen` requests."""
         self.acknowledged: dict[int, int] = {}
-        """By `subscriptions/listen`, the event that acknowledged it, which each one of now needs first."""
+        """By `subscriptions/listen`, the event that acknowledged it, which is sent first to each live one."""
         self.notifications: dict[str, list[int]] = {}
-        """What the client notified of, by method, in order."""
+        """The client's notifications, by method, in order."""
         self.senseless: list[int] = []
-        """What the client sent that is no JSON-RPC message."""
+        """The client's messages that are not JSON-RPC."""
         self.refusals: dict[int, int] = {}
-        """By request, the error without an id that its POST was answered with."""
+        """By request, the error without an id in the response to its POST."""
         self.told = 0
         self._posted: dict[str, int] = {}
         self._listens_by_id: dict[Any, list[int]] = {}
 
     async def read(self) -> None:
-        """Look at every event once."""
+        """Read every event once."""
         index = self._journal.index
         word = 0
         last = self._last_said()
@@ -91,16 +91,16 @@ class Timeline:
             self.senseless.append(n)
 
     def _acknowledges(self, n: int) -> bool:
-        """Whether this is what begins a subscription, and is told with it."""
+        """Whether this acknowledges a subscription, and is sent with it."""
         listen = self.listen_of(n, subscription_of(self._journal.event(n).message))
         return bool(listen) and self.acknowledged.setdefault(listen, n) == n
 
     def _last_said(self) -> int:
-        """The client's last word. A subscription that ended after it was ended by the end of the connection."""
+        """Return the client's last message. The end of the connection ended every later subscription."""
         return _SENT.last(self._journal.index)
 
     def _refused(self, n: int) -> bool:
-        """Whether a subscription was never open: it was answered with an error, and nothing acknowledged it."""
+        """Whether a subscription was refused: it has an error response and no acknowledgement."""
         index = self._journal.index
         answer = index.pair(n)
         if not answer or index.shape(answer) != Shape.ERROR:
@@ -108,7 +108,7 @@ class Timeline:
         return not _ACKNOWLEDGEMENTS.first(index, n, answer - 1)
 
     def _ends_exchange(self, n: int) -> bool:
-        """Whether this is the answer that a request of the client got."""
+        """Whether this is the response to a request of the client."""
         index = self._journal.index
         request = index.pair(n)
         if not request or index.shape(n) in _ASKING or request in self.listens:
@@ -116,7 +116,7 @@ class Timeline:
         return index.pair(request) == n
 
     def _refuses(self, n: int) -> bool:
-        """Whether this answers a POST, and nothing that was asked by its id."""
+        """Whether this is a POST's response that matches no request by id."""
         index = self._journal.index
         if index.shape(n) is not Shape.ERROR or index.pair(n):
             return False
@@ -124,7 +124,7 @@ class Timeline:
         return bool(request) and not index.pair(request) and request not in self.refusals
 
     def _stands_alone(self, n: int) -> bool:
-        """Whether this is not played with the exchange of a request, because it belongs to none or came too late."""
+        """Whether this is not replayed with a request, because it belongs to none or came too late."""
         index = self._journal.index
         root = self._root_of(n)
         if not root or root == n or index.dir(root) is not Dir.SEND or root in self.listens:
@@ -133,12 +133,12 @@ class Timeline:
         return bool(answer) and n > answer
 
     def _root_of(self, n: int) -> int:
-        """The request in whose exchange event `n` stands, or 0."""
+        """Return the request whose exchange contains event `n`, or 0."""
         index = self._journal.index
         return index.root_of(n) if index.kind(n) is Kind.RPC else index.parent(n)
 
     def listen_of(self, n: int, subscription: Any) -> int:
-        """The `subscriptions/listen` on whose stream event `n` came: by its place, else by the id that it names."""
+        """Return the `subscriptions/listen` of event `n`: by its stream, otherwise by the id that it names."""
         root = self._root_of(n)
         if root in self.listens or subscription is None:
             return root if root in self.listens else 0
@@ -148,7 +148,7 @@ class Timeline:
 
 
 def subscription_of(message: Any) -> Any:
-    """The id of the subscription that a notification or an answer names, or None."""
+    """Return the subscription id in a notification or response, or None."""
     for part in ("params", "result"):
         value = message.get(part) if type(message) is dict else None
         meta = value.get("_meta") if type(value) is dict else None

@@ -1,4 +1,4 @@
-"""Where to go in a recording, as somebody types it: a time, a number of an event, an end."""
+"""Positions in a recording as a user types them: a time, an event number, an end."""
 
 from __future__ import annotations
 
@@ -15,15 +15,18 @@ Unit = Literal["time", "number", "end"]
 _NUMBER = re.compile(r"([+-]?)#?(\d{1,18})")
 _CLOCK = re.compile(r"([+-]?)(?:(\d{1,6}):)?(\d{1,6}):(\d{1,2}(?:\.\d{0,9})?)")
 _SECONDS = re.compile(r"([+-]?)(\d{1,12}(?:\.\d{0,9})?)\s*(us|µs|ms|s|min|m|h)?")
-"""A whole number without a unit is read as `_NUMBER` first."""
+"""`_NUMBER` matches a whole number without a unit first."""
 _OF_DAY = re.compile(r"at\s+(\d{1,2}):(\d{2})(?::(\d{2}(?:\.\d{0,6})?))?")
 _UNITS = {"us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """`value` is microseconds since the start for a time, the number of an event for a number (where `relative`, from
-    where one stands), and 0 or 1 for the beginning and the end."""
+    """A position that a user typed.
+
+    `value` is microseconds since the start for a time, the event number for a number (if `relative`, from the current
+    one), and 0 or 1 for the start and the end.
+    """
 
     unit: Unit
     value: int
@@ -31,10 +34,10 @@ class Place:
 
 
 def read(text: str, journal: Journal) -> Place:
-    """Read a place. Raises `UsageError`.
+    """Parse a position. Raises `UsageError`.
 
-    `01:12.3` and `1:02:03` are times since the start, `90s`, `1.5min` too; with `+` or `-` they are relative.
-    `1204` or `#1204` is the number of an event, `+10` ten further; `at 13:05:01` is a time of day; `start`, `end`.
+    `01:12.3` and `1:02:03` are times since the start, `90s`, `1.5min` too; with `+` or `-` they are relative. `1204` or
+    `#1204` is an event number, `+10` ten further; `at 13:05:01` is a time of day; `start`, `end`.
     """
     wanted = text.strip().lower()
     if wanted in ("start", "end"):
@@ -51,20 +54,20 @@ def read(text: str, journal: Journal) -> Place:
     if found := _OF_DAY.fullmatch(wanted):
         return Place("time", _of_day(journal, found))
     raise UsageError(
-        f"“{text.strip()[:60]}” is no place in a recording.",
+        f"Invalid position “{text.strip()[:60]}”.",
         hint="Write 01:12.3, +30s, -2min, at 13:05, 1204, start or end.",
     )
 
 
 def beyond(place: Place, journal: Journal) -> str:
-    """In words that a place is behind the end, as far as the recording has been read; empty where it is not."""
+    """Return a notice for a position after the end, as far as the recording has been read; otherwise empty."""
     index = journal.index
     if place.relative or not index.count:
         return ""
     if place.unit == "number" and place.value > index.count:
-        return f"The last event is {index.count:,}: this goes there."
+        return f"The last event is {index.count:,}: going there."
     if place.unit == "time" and place.value > index.time(index.count):
-        return f"It lasts {index.time(index.count) / 1_000_000:,.1f} s: this goes to its end."
+        return f"The recording lasts {index.time(index.count) / 1_000_000:,.1f} s: going to its end."
     return ""
 
 
@@ -74,10 +77,10 @@ def _time(sign: str, seconds: float) -> Place:
 
 
 def _of_day(journal: Journal, found: re.Match[str]) -> int:
-    """A time of day in microseconds since the start: the first one after the recording began."""
+    """Return a time of day in microseconds since the start: its first occurrence after the recording started."""
     hours, minutes, seconds = int(found[1]), int(found[2]), float(found[3] or 0)
     if hours > 23 or minutes > 59 or seconds >= 60:
-        raise UsageError(f"{found[0]} is no time of day.", hint="Write at 13:05 or at 13:05:01.5.")
+        raise UsageError(f"{found[0]} is not a time of day.", hint="Write at 13:05 or at 13:05:01.5.")
     began = journal.clock(0)
     try:
         meant = began.replace(hour=hours, minute=minutes, second=0, microsecond=0) + timedelta(seconds=seconds)

@@ -1,7 +1,7 @@
-"""A clock and a position over a recording: what plays it, steps through it and goes to places in it. Draws nothing.
+"""A clock and a position in a recording, to play it, step through it and jump in it. Draws nothing.
 
-The position is the number of the last event that has happened; 0 is before the first. A player stands at the end as
-long as nobody moves it, also when the recording grows.
+The position is the number of the last event shown; 0 is before the first. A player stays at the end of a growing
+recording until it is moved.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from inspector.replay.places import Place
 from inspector.replay.profile import Profile
 
 FOLD = 2.0
-"""Seconds that a gap between two events takes at most, at speed 1."""
+"""Maximum seconds of a gap between two events, at speed 1."""
 UNFOLDED = 1 << 62
 NEAR, NEAR_READ = 2048, 64
-"""Events that are looked at for a match at once; as many where their bodies have to be read."""
+"""Events that are searched immediately for a match; the second limit applies if bodies must be read."""
 STEPS = 2000
-"""Events that one tick goes on by at most; as fast as it goes means as many in each."""
+"""Maximum events that one tick plays; at maximum speed each tick plays as many."""
 
 
 class Player:
-    """Plays a journal. `clock` gives seconds on any clock that does not run backwards; call `tick` now and then."""
+    """Plays a journal. `clock` is a monotonic clock in seconds; call `tick` regularly."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class Player:
         self.profile = Profile(journal, round(fold * 1_000_000) if fold > 0 else UNFOLDED)
         self.speed = speed
         self.follow = follow
-        """Another process still writes the recording: at its end, what comes is waited for."""
+        """Another process is still writing the recording: at its end, wait for more."""
         self.playing = False
         self._clock = clock
         self._then = 0.0
@@ -49,26 +49,26 @@ class Player:
         """Microseconds of playing time since the event at the position."""
         self._position: int | None = None
 
-    # Where it stands
+    # Position
 
     @property
     def count(self) -> int:
-        """How many events there are."""
+        """The number of events."""
         return self.journal.index.count
 
     @property
     def at_end(self) -> bool:
-        """Whether it stands at the end, and stays there as the recording grows."""
+        """Whether it is at the end, and follows a growing recording."""
         return self._position is None
 
     @property
     def position(self) -> int:
-        """The last event that has happened."""
+        """The last event shown."""
         return self.count if self._position is None else min(self._position, self.count)
 
     @property
     def now(self) -> int:
-        """The time in microseconds since the start of the recording, between two events while it plays."""
+        """The time in microseconds since the start of the recording, also between two events while it plays."""
         n, index = self.position, self.journal.index
         if not n:
             return 0
@@ -78,13 +78,13 @@ class Player:
 
     @property
     def place(self) -> int:
-        """Where it stands in the profile."""
+        """The position in the profile."""
         return min(self.profile.place(self.position) + round(self._owed), self.profile.length)
 
     # Playing
 
     def play(self) -> None:
-        """Play from the position; from the beginning where it stands at the end."""
+        """Play from the position; at the end, from the start."""
         if self.at_end or self.position >= self.count:
             self._position = 0
             self._owed = 0
@@ -92,22 +92,22 @@ class Player:
         self.playing = self.count > 0
 
     def pause(self) -> None:
-        """Stand still."""
+        """Pause."""
         self.playing = False
 
     def toggle(self) -> None:
-        """Play, or pause."""
+        """Toggle between play and pause."""
         if self.playing:
             self.pause()
         else:
             self.play()
 
     def change_speed(self, by: int) -> None:
-        """Play one step faster, or slower with a negative `by`."""
+        """Change the speed by one step; slower with a negative `by`."""
         self.speed = speeds.step(self.speed, by)
 
     def tick(self) -> bool:
-        """Go on by the time that has passed since the last tick. True: it stands elsewhere than before."""
+        """Advance by the time since the last tick. True: the position changed."""
         if not self.playing:
             return False
         now = self._clock()
@@ -126,7 +126,7 @@ class Player:
         return after != before
 
     def _play_on(self, n: int, passed: float) -> int:
-        """The event that is reached after so many microseconds of playing time, of which the rest stays owed."""
+        """Return the event reached after this playing time in microseconds; the rest is carried over."""
         self._owed += passed
         for _ in range(STEPS):
             gap = self._gap(n)
@@ -134,18 +134,18 @@ class Player:
                 return n
             self._owed -= gap
             n += 1
-        self._owed = 0.0  # It cannot keep up: what was not played in time is not made up for.
+        self._owed = 0.0  # Playback is too slow: the missed time is dropped.
         return n
 
     def _gap(self, n: int) -> int:
-        """Microseconds for which it waits after event `n`."""
+        """Return the gap after event `n` in microseconds."""
         index = self.journal.index
         return min(max(index.time(n + 1) - index.time(n), 0), self.profile.fold) if 0 < n < self.count else 0
 
-    # Going to places
+    # Jumping
 
     def go(self, n: int | None) -> bool:
-        """Stand at event `n`, or with None at the end. Plays on from there if it played. True: it was elsewhere."""
+        """Go to event `n`, or with None to the end. Playback continues from there. True: the position changed."""
         before = (self.position, self.at_end)
         self._owed = 0.0
         self._position = None if n is None or n >= self.count else max(n, 0)
@@ -155,20 +155,20 @@ class Player:
         return before != (self.position, self.at_end)
 
     def step(self, by: int) -> bool:
-        """Go on, or back, by so many events, and stand there."""
+        """Go forward or back by a number of events, and pause."""
         self.pause()
         return self.go(self.position + by)
 
     def step_exchange(self, by: int) -> bool:
-        """Go to where the next exchange ends, or the one before with a negative `by`, and stand there.
+        """Go to the end of the next exchange, or the previous one with a negative `by`, and pause.
 
-        Where there is none, go to the end, or to the beginning.
+        Without one, go to the end, or to the start.
         """
         self.pause()
         return self.go(steps.next_exchange(self.journal, self.position, by) or (None if by > 0 else 0))
 
     def go_to(self, place: Place) -> bool:
-        """Go to a time, a number or an end."""
+        """Go to a time, an event number or an end."""
         if place.unit == "end":
             return self.go(None if place.value else 0)
         if place.unit == "number":
@@ -177,14 +177,14 @@ class Player:
         return self.go(self.profile.number_at_time(place.value + self.now if place.relative else place.value))
 
     def go_to_finding(self, by: int) -> bool:
-        """Go to the next finding, or to the one before. False where there is none."""
+        """Go to the next or previous finding. False without one."""
         n = steps.next_finding(self.journal, self.position, by)
         if n:
             self.go(n)
         return bool(n)
 
     def near_match(self, filter: Filter, by: int) -> int:
-        """The next event that a filter leaves, or the one before, if it is near: found at once. 0 where it is not."""
+        """Return the next or previous event that matches a filter, if it is near; otherwise 0. Fast."""
         n, reach = self.position, NEAR_READ if filter.reads else NEAR
         if by > 0:
             return next(iter(filter.numbers(self.journal, n + 1, n + reach)), 0)
@@ -192,5 +192,5 @@ class Player:
         return found[-1] if found else 0
 
     def next_match(self, filter: Filter, by: int) -> int:
-        """The next event that a filter leaves, or the one before; 0 where there is none. May read the whole file."""
+        """Return the next or previous event that matches a filter, or 0. May read the whole file."""
         return filter.next(self.journal, self.position, by)

@@ -1,7 +1,7 @@
-"""A recording along its time: how long it plays up to each event, how dense it is where, and where the errors are.
+"""A recording along its time: the playing time of each event, the density of events, and the errors.
 
-Computed once for each event, as the recording grows. A gap counts for no more than `fold`, a clock that runs backwards
-counts as standing still, and every event counts for a microsecond at least, so that no two are at the same place.
+Computed once for each event, as the recording grows. A gap counts for at most `fold`, a clock that runs backwards
+counts as stopped, and every event takes at least a microsecond, so that no two have the same position.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from inspector.journal.exchange import failures
 from inspector.journal.journal import Journal
 
 BLOCK = 256
-"""Events from one place whose position is kept to the next."""
+"""Events between two stored positions."""
 BINS = 2048
-"""Parts of the whole length that are told apart, at most; half as many at least, once it is long."""
+"""Maximum number of parts of the total length; at least half as many once it is long."""
 FIRST_BIN = 64
-"""Microseconds of one part at first; the parts get twice as long whenever there are too many."""
+"""Initial microseconds of one part, which doubles whenever there are too many parts."""
 
 
 class Profile:
-    """Places are microseconds of playing time at speed 1 since the first event. `advance` takes in what has come."""
+    """Positions are microseconds of playing time at speed 1 since the first event. `advance` processes new events."""
 
     def __init__(self, journal: Journal, fold: int) -> None:
         self.journal = journal
         self.fold = fold
-        """Microseconds that a gap counts for at most."""
+        """Maximum microseconds that a gap counts for."""
         self.seen = 0
         self.length = 0
-        """The place of the last event that has been looked at."""
+        """The position of the last processed event."""
         self.latest = 0
         """The latest time of all events, in microseconds since the start."""
         self.errors = 0
@@ -42,7 +42,7 @@ class Profile:
         self._errors = array("L", [0]) * BINS
 
     def advance(self, limit: int = 20_000) -> bool:
-        """Look at up to `limit` further events. True: there are more."""
+        """Process up to `limit` further events. True: more are left."""
         index = self.journal.index
         last = min(index.count, self.seen + limit)
         fold, place, latest = self.fold, self.length, self.latest
@@ -69,7 +69,7 @@ class Profile:
         return last < index.count
 
     def _halve(self) -> None:
-        """Make the parts twice as long."""
+        """Double the length of the parts."""
         for bins in (self._counts, self._errors):
             half = array("L", map(sum, zip(bins[::2], bins[1::2], strict=True)))
             bins[: BINS // 2] = half
@@ -79,7 +79,7 @@ class Profile:
     # Places
 
     def place(self, n: int) -> int:
-        """The place of event `n`; 0 before the first."""
+        """Return the position of event `n`; 0 before the first."""
         n = min(n, self.seen)
         place = self._blocks[n // BLOCK]
         begin = n // BLOCK * BLOCK
@@ -92,7 +92,7 @@ class Profile:
         return place
 
     def number_at(self, place: int) -> int:
-        """The last event that is not beyond a place; 0 where none is."""
+        """Return the last event at or before a position; 0 without one."""
         n = (bisect_right(self._blocks, place) - 1) * BLOCK
         at = self._blocks[n // BLOCK]
         index, fold = self.journal.index, self.fold
@@ -105,9 +105,9 @@ class Profile:
         return n
 
     def number_at_time(self, t: int) -> int:
-        """The last event before the first one that is later than `t` microseconds; 0 where there is none.
+        """Return the last event before the first one that is later than `t` microseconds; 0 without one.
 
-        Where a clock ran backwards, the event that first passed that time is the end.
+        If a clock ran backwards, the first event after that time is the limit.
         """
         n = (bisect_right(self._latest, t) - 1) * BLOCK if t >= 0 else 0
         index = self.journal.index
@@ -118,7 +118,7 @@ class Profile:
     # Drawing
 
     def columns(self, cells: int) -> list[tuple[int, int]]:
-        """Events and errors in each of `cells` equal parts of the whole length."""
+        """Return the events and errors in each of `cells` equal parts of the total length."""
         found = [(0, 0)] * cells
         if not self.seen or cells <= 0:
             return found
@@ -132,11 +132,11 @@ class Profile:
         return list(zip(events, errors, strict=True))
 
     def cell(self, place: int, cells: int) -> int:
-        """The part of `cells` in which a place lies."""
+        """Return the part of `cells` that contains a position."""
         return min(place * cells // max(self.length + 1, 1), cells - 1)
 
     def number_in(self, cell: int, cells: int) -> int:
-        """The first event of a part of `cells`, or where none lies in it the last one before it; 1 at least."""
+        """Return the first event in a part of `cells`, or the last one before it; at least 1."""
         begin = ceil(cell * (self.length + 1) / max(cells, 1))
         before = self.number_at(max(begin - 1, 0))
         after = before + 1

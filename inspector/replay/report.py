@@ -1,4 +1,4 @@
-"""What came of a rerun: how each exchange with the live server compares with the recorded one."""
+"""The result of a rerun: a comparison of each live exchange with the recorded one."""
 
 from __future__ import annotations
 
@@ -11,36 +11,37 @@ from inspector.compare.values import Difference
 from inspector.errors import InspectorError
 
 RerunVerdict = Literal["same", "different", "no answer", "not sent", "not recorded", "not asked"]
-"""How a live exchange compares with the recorded one. `not recorded`: the server asked something new, or answers now
-what it did not answer then; `not asked`: it did not ask what it asked then."""
+"""The result of comparing a live exchange with the recorded one. `not recorded`: a new question of the server, or a
+response that the recording does not have; `not asked`: a recorded question that the server did not ask.
+"""
 
 
 @dataclass(slots=True)
 class RerunOutcome:
-    """What became of one recorded request, or of one question of the server."""
+    """The outcome of one recorded request, or of one question of the server."""
 
     recorded: int
-    """Its number in the recording; 0 for what is new."""
+    """Its number in the recording; 0 for a new one."""
     method: str
     name: str = ""
-    """The tool, prompt or resource that it was about."""
+    """The tool, prompt or resource."""
     live: int = 0
-    """Its number in the new recording; 0 where it was not sent."""
+    """Its number in the new recording; 0 if it was not sent."""
     verdict: RerunVerdict = "not sent"
     differences: Sequence[Difference] = ()
     note: str = ""
     question: bool = False
-    """The server asked it."""
+    """Whether it is a question of the server."""
     seconds: float = 0.0
-    """From the live request to its answer; 0 where there was none."""
+    """Seconds from the live request to its response; 0 without one."""
 
     @property
     def differs(self) -> bool:
-        """Whether the live server did something else."""
+        """Whether the live server behaved differently."""
         return self.verdict != "same" and not (self.verdict == "not recorded" and not self.question)
 
     def as_json(self) -> dict[str, Any]:
-        """For `--json`: numbers in both recordings, what it was about, the verdict, the differences, the note."""
+        """Return numbers in both recordings, method, name, verdict, differences and note, for `--json`."""
         shown: dict[str, Any] = {
             "recorded": self.recorded or None, "live": self.live or None, "method": self.method, "name": self.name,
             "asked_by": "server" if self.question else "client", "verdict": self.verdict, "differs": self.differs,
@@ -52,25 +53,27 @@ class RerunOutcome:
 
 @dataclass(slots=True)
 class RerunReport:
-    """What came of a rerun, in the order of the recording."""
+    """The result of a rerun, in the order of the recording."""
 
     outcomes: list[RerunOutcome] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     error: InspectorError | None = None
-    """Why it ended before its end."""
+    """Why the rerun stopped early."""
 
     @property
     def first(self) -> RerunOutcome | None:
-        """The first one that differs."""
+        """Return the first outcome that differs."""
         return next((outcome for outcome in self.outcomes if outcome.differs), None)
 
     @property
     def clean(self) -> bool:
-        """Whether the live server did what the recorded one did."""
+        """Whether the live server behaved as recorded."""
         return self.error is None and self.first is None
 
     def as_json(self) -> dict[str, Any]:
-        """The result as one document: whether it is clean, counts by verdict, the first difference, every exchange."""
+        """Return the result as one document: whether it is clean, counts by verdict, the first difference, every
+        exchange.
+        """
         first = self.first
         return {
             "clean": self.clean,

@@ -1,7 +1,7 @@
-"""A recorded client once more, in front of a live server: the same messages, in the same order and concurrency.
+"""Reruns a recorded client against a live server: the same messages, in the same order and concurrency.
 
-A message goes out when everything that the recorded client had seen before it has come from the live server too. What
-the server asks is answered as it was answered then. Each answer is held against the recorded one.
+A message is sent when everything that the recorded client had received before it has arrived from the live server too.
+The server's questions get their recorded answers. Each response is compared with the recorded one.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from inspector.replay.script import Script, ScriptStep
 from inspector.transports.base import Outgoing
 
 PATIENCE = 5.0
-"""Seconds for what a server tells by itself, if it came before the next message when this was recorded."""
+"""Seconds to wait for the server's own messages that came before the next message in the recording."""
 _POLL = 0.5
-"""Seconds between two looks at a task that had come further when this was recorded, if its server names no other."""
+"""Seconds between two polls of a task that had progressed further in the recording, if the server names no interval."""
 _LOOK, _WORKING = "tasks/get", "working"
 _LISTEN = "subscriptions/listen"
 _GRACE = 0.2
-"""Seconds at the end for questions that nobody expected."""
+"""Seconds at the end to wait for unexpected questions."""
 
 
 class Rerun:
-    """Runs the script of `recording` against `target`. What crosses the wire is recorded in `journal`."""
+    """Runs the script of `recording` against `target`. The new messages are recorded in `journal`."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class Rerun:
         told: Callable[[RerunOutcome], None] = lambda _outcome: None,
         connect: Connect = transport_for,
     ) -> None:
-        """`pace`: 1.0 leaves the pauses of the recording between messages, 2.0 half of them, None none."""
+        """`pace`: 1.0 keeps the recorded pauses between messages, 2.0 halves them, None has none."""
         self.recording = recording
         self.target = target
         self.journal = journal
@@ -70,11 +70,11 @@ class Rerun:
         self._connection: BareConnection | None = None
         self._lost: InspectorError | None = None
         self._asked: dict[int, RerunOutcome] = {}
-        """The requests that went out, by their number in the recording."""
+        """The sent requests, by their number in the recording."""
         self._open: dict[int, RerunOutcome] = {}
-        """Those that are not answered, by their number in the new recording."""
+        """The open requests, by their number in the new recording."""
         self._again: dict[int, int] = {}
-        """Requests that repeat one which is still open: number of the new one, number of the first one."""
+        """Repeated polls: number of the new request → number of the first one."""
         self._timers: set[asyncio.TimerHandle] = set()
         self._progress: dict[int, int] = {}
         self._heard: dict[str, int] = {}
@@ -83,7 +83,7 @@ class Rerun:
         journal.exact_frames = True
 
     async def run(self) -> RerunReport:
-        """Do every step, then wait for the answers that are still to come. Never raises for what the server does."""
+        """Run every step, then wait for the remaining responses. Never raises a failure of the server."""
         expected: dict[str, int] = {}
         try:
             for step in self._script.steps():
@@ -105,7 +105,7 @@ class Rerun:
         return self.report
 
     def kill_now(self) -> None:
-        """End the server at once, for whoever cannot wait."""
+        """Kill the server immediately, for exits without time to wait."""
         if self._connection is not None:
             self._connection.transport.kill_now()
 
@@ -133,13 +133,13 @@ class Rerun:
         await self._connection.open()
 
     def _send(self, n: int) -> None:
-        """Send the recorded message `n` as it was, but for the values that the live server has chosen itself."""
+        """Send the recorded message `n`, with the live server's own values."""
         index = self.recording.index
         event = self.recording.event(n)
         if event.fields.get("redacted"):
             self._redacted.append(n)
         if self._connection is None or self._lost is not None:
-            raise self._lost or ConnectionProblem("There is no connection.")
+            raise self._lost or ConnectionProblem("The connection is lost.")
         asks = index.shape(n) == Shape.REQUEST
         outcome = RerunOutcome(n, index.method(n), name_of(event.message))
         if asks:
@@ -155,7 +155,7 @@ class Rerun:
     # Waiting
 
     async def _until_seen(self, step: ScriptStep, expected: dict[str, int]) -> None:
-        """Wait for the answers that the recorded client had by now, and for a while for what it had been told."""
+        """Wait for the responses that the recorded client had by now, and for a limited time for the other messages."""
         wanted = [
             outcome
             for n in step.after
@@ -184,18 +184,18 @@ class Rerun:
         return self._asked.get(index.pair(n))
 
     async def _until_progressed(self, outcome: RerunOutcome, count: int) -> None:
-        """Wait until a request has made as much progress as when it was cancelled then."""
+        """Wait until a request has made as much progress as at its recorded cancellation."""
         live = outcome.live
         await self._wait(lambda: self._progress.get(live, 0) >= count or live not in self._open, PATIENCE)
 
     async def _until_answered(self) -> None:
-        """The last answers; of requests that were not answered then, none is waited for."""
+        """Wait for the last responses; requests without a recorded response are not awaited."""
         index = self.recording.index
         wanted = [
             outcome
             for outcome in self._open.values()
             if (answer := index.pair(outcome.recorded))
-            # A subscription that failed, or was ended when nothing more was sent, did so with its connection.
+            # A subscription that failed, or ended after the last message, ended with its connection.
             and not (outcome.method == _LISTEN and (index.shape(answer) == Shape.ERROR or answer > self._last_sent()))
         ]
         if wanted:
@@ -205,13 +205,13 @@ class Rerun:
         await self._wait(lambda: False, _GRACE)
 
     def _last_sent(self) -> int:
-        """The last message of the recorded client."""
+        """Return the last message of the recorded client."""
         index = self.recording.index
         sent = (n for n in range(index.count, 0, -1) if index.dir(n) == Dir.SEND and index.kind(n) == Kind.RPC)
         return next(sent, 0)
 
     async def _wait(self, met: Callable[[], bool], seconds: float) -> bool:
-        """Whether a condition came true in time, and before the connection was lost."""
+        """Wait for a condition; False after a timeout or a lost connection."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 while not met() and self._lost is None:
@@ -226,10 +226,10 @@ class Rerun:
             )
             self._judged(outcome, "no answer")
 
-    # What arrives (the connection's hearer)
+    # Incoming messages (the connection's listener)
 
     def on_received(self, messages: Sequence[bytes], frames: Sequence[Frame]) -> None:
-        """Take answers, answer questions, count what the server tells."""
+        """Process responses, answer questions, count the server's own messages."""
         for frame in frames:
             items = frame.message if frame.shape is Shape.BATCH else (frame.message,)
             for item in items:
@@ -255,10 +255,10 @@ class Rerun:
                 self._progress[about] = self._progress.get(about, 0) + 1
 
     def on_stderr(self, lines: Sequence[bytes]) -> None:
-        """What the server says to people is in the new recording, and compared with nothing."""
+        """Ignore stderr: it is in the new recording, and not compared."""
 
     def on_failed(self, outgoing: Outgoing, error: InspectorError) -> None:
-        """A request broke by itself: the same as long ago, or a difference."""
+        """Handle a request that failed alone: as recorded, or a difference."""
         outcome = self._open.pop(self._again.get(outgoing.n, outgoing.n), None)
         if outcome is not None:
             outcome.note = error.message
@@ -268,33 +268,33 @@ class Rerun:
         self._news.set()
 
     def on_lost(self, error: InspectorError) -> None:
-        """The server is gone: nothing more can be sent."""
+        """Handle the loss of the server: nothing more can be sent."""
         self._lost = error
         self._news.set()
 
     # Judging
 
     def _as_recorded(self, frame: Frame, message: dict[str, Any]) -> Any:
-        """An answer as it stands in the new recording: what was cut out of the old one is cut out of this one too."""
+        """Return a response as the new recording has it, with the same redactions as the old one."""
         return self.journal.event(frame.n).message if self.journal.redactor.active else message
 
     def _compare(self, outcome: RerunOutcome, message: dict[str, Any], shown: Any) -> None:
         answer = self.recording.index.pair(outcome.recorded)
         if not answer:
-            outcome.note = "it was not answered when this was recorded"
+            outcome.note = "the recording has no response to it"
             self._judged(outcome, "not recorded")
             return
         recorded = body_of(self.recording.event(answer).message, self.recording.index.id(outcome.recorded))
         live = body_of(message)
         self._carried.learn(recorded.get("result"), live.get("result"))
         if outcome.method == _LOOK and status_of(recorded) == _WORKING and status_of(live):
-            outcome.note = "how far a task has come is a matter of time"
+            outcome.note = "the progress of a task depends on time"
             self._judged(outcome, "same")
             return
         self._hold(outcome, recorded, body_of(shown, message.get("id")))
 
     def _is_too_early(self, outcome: RerunOutcome, message: dict[str, Any]) -> bool:
-        """Whether a task had come further when the recorded client looked; then it is looked at again in a while."""
+        """Whether a task had progressed further in the recording; it is then polled again."""
         answer = self.recording.index.pair(outcome.recorded)
         live = body_of(message)
         if outcome.method != _LOOK or status_of(live) != _WORKING or not answer:
@@ -311,11 +311,11 @@ class Rerun:
             return
         data = self._carried.rewritten(self.recording.event(outcome.recorded).bytes)
         request = {**jsonrpc.parse(data), "id": f"rerun-{len(self._again) + 1}"}
-        with suppress(ConnectionProblem):  # `on_lost` has said or will say why.
+        with suppress(ConnectionProblem):  # `on_lost` reports the reason.
             self._again[self._connection.send(jsonrpc.encode(request))] = outcome.live
 
     def _hold(self, outcome: RerunOutcome, recorded: Any, live: Any) -> None:
-        """Hold what came against what had come."""
+        """Compare a live response with the recorded one."""
         found = compare(recorded, live, self._rules, method=outcome.method, name=outcome.name)
         outcome.differences = found.differences
         self._judged(outcome, "same" if found.same else "different")
@@ -325,7 +325,7 @@ class Rerun:
         self._told(outcome)
 
     def _answer(self, frame: Frame, message: dict[str, Any]) -> None:
-        """Answer what the server asks as it was answered then; what is new is refused and told of."""
+        """Answer the server's question as recorded; refuse and report a new one."""
         id, method, params = message["id"], message["method"], message.get("params")
         if jsonrpc.id_key(id) is None or self._connection is None:
             return
@@ -337,7 +337,7 @@ class Rerun:
         outcome = RerunOutcome(question, method, name_of(message), frame.n, question=True)
         self.report.outcomes.append(outcome)
         if not question:
-            outcome.note = "the server did not ask this when it was recorded"
+            outcome.note = "the recording does not have this question"
             self._judged(outcome, "not recorded")
             self._reply(jsonrpc.encode(jsonrpc.error(id, jsonrpc.INTERNAL_ERROR, "The recording has no answer.")))
             return
@@ -348,13 +348,13 @@ class Rerun:
             self._reply(with_id(self._carried.rewritten(self.recording.event(answer).bytes), id))
 
     def _asked_by_live(self, n: int) -> int:
-        """The recorded request that went out as the live one `n`."""
+        """Return the recorded request that was sent as the live one `n`."""
         outcome = self._open.get(n) if n else None
         return outcome.recorded if outcome is not None else 0
 
     def _reply(self, data: bytes) -> None:
         if self._connection is not None:
-            with suppress(ConnectionProblem):  # `on_lost` has said or will say why.
+            with suppress(ConnectionProblem):  # `on_lost` reports the reason.
                 self._connection.send(data)
 
     def _end(self, error: InspectorError) -> None:
@@ -363,22 +363,20 @@ class Rerun:
             self._unanswered(outcome)
 
     def _conclude(self) -> None:
-        """What was not asked, what was not sent, and everything in the order of the recording."""
+        """Add what was not asked and not sent, and sort everything by the recording's order."""
         index = self.recording.index
         if self._redacted:
             first, more = self._redacted[0], len(self._redacted) - 1
             also = f" (and {more} more)" if more else ""
-            self.report.notes.append(
-                f"Message {first}{also} was redacted when it was recorded, and was sent like that."
-            )
+            self.report.notes.append(f"Message {first}{also} was redacted in the recording, and was sent redacted.")
         for outcome in self._open.values():
             answered = index.pair(outcome.recorded)
-            outcome.note = "it ended with its connection" if answered else "it was not answered, then or now"
+            outcome.note = "it ended with its connection" if answered else "it was not answered, recorded or live"
             self._judged(outcome, "same")
         for n in self._script.unasked():
             event = self.recording.event(n)
             outcome = RerunOutcome(n, index.method(n), name_of(event.message), question=True)
-            outcome.note = "the server asked this when it was recorded"
+            outcome.note = "the recorded server asked this"
             self.report.outcomes.append(outcome)
             self._judged(outcome, "not asked")
         if self.report.error is not None:
@@ -389,7 +387,7 @@ class Rerun:
         for outcome in self.report.outcomes:
             elapsed = self.journal.index.duration(outcome.live) if outcome.live else None
             outcome.seconds = (elapsed or 0) / 1e6
-        # What is new stands where it came: after the request that went out last before it.
+        # A new question follows the last request sent before it.
         place = 0
         order: dict[int, tuple[int, int]] = {}
         for at, outcome in enumerate(self.report.outcomes):

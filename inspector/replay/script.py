@@ -1,7 +1,7 @@
-"""What the client of a recording did, as steps that can be done again: connections, messages, streams that it closed.
+"""The recorded client's actions as repeatable steps: connections, messages, closed streams.
 
-What a client asked in order to find out what a server speaks, and to no avail, is not done again: of each negotiation
-only the opening that came off stays, and what followed it.
+Failed attempts of the negotiation are not repeated: of each negotiation only the successful opening and what followed
+it remain.
 """
 
 from __future__ import annotations
@@ -27,32 +27,32 @@ _ON_THEIR_OWN = frozenset((
     "notifications/resources/updated", "notifications/elicitation/complete", "notifications/tasks",
     "notifications/tasks/status", "notifications/subscriptions/acknowledged",
 ))  # fmt: skip
-"""What a server tells by itself and a client may well have waited for."""
+"""Messages that a server sends on its own and a client may have waited for."""
 
 
 class ScriptStep(NamedTuple):
-    """One thing that the recorded client did."""
+    """One action of the recorded client."""
 
     do: Literal["connect", "send", "close-stream"]
     n: int
-    """The event of the recording. For `close-stream` the request whose stream it was; for `connect` what came next."""
+    """The event in the recording. For `close-stream` the request of the stream; for `connect` the next event."""
     after: tuple[int, ...] = ()
-    """Answers that had come since the step before this one."""
+    """Responses that arrived since the step before."""
     heard: tuple[str, ...] = ()
-    """Methods of what the server had told by itself since then, in order."""
+    """Methods of the server's own messages since then, in order."""
     pause: int = 0
-    """Microseconds since the step before this one."""
+    """Microseconds since the step before."""
 
 
 class Script:
-    """The steps of a recording, and what its client answered when it was asked."""
+    """The steps of a recording, and its client's answers to questions."""
 
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
         self._left_out = _failed_openings(journal)
         self._questions: dict[tuple[int, str], deque[int]] = {}
         self.questions = 0
-        """How many there are whose answer is in the recording."""
+        """The number of questions with a recorded answer."""
         self._find_questions()
 
     def _find_questions(self) -> None:
@@ -63,7 +63,7 @@ class Script:
                 self.questions += bool(index.pair(n))
 
     def steps(self) -> Iterator[ScriptStep]:
-        """What was done, in order."""
+        """Yield the steps in order."""
         index = self.journal.index
         begins = {first for first, _ in index.connections.between(1, len(self.journal))}
         connect = True
@@ -93,7 +93,7 @@ class Script:
             heard.clear()
 
     def _step(self, n: int, kind: Kind, dir: Dir, shape: Shape) -> ScriptStep | None:
-        """What event `n` is as a step; None where the client did nothing by it, or only answered."""
+        """Return event `n` as a step; None if it is not an action, or only an answer."""
         index = self.journal.index
         if not index.is_kept(n):
             return None
@@ -109,14 +109,14 @@ class Script:
         return self.journal.event(n).fields
 
     def progress_before(self, request: int, n: int) -> int:
-        """How often the server had told of the progress of a request before event `n`."""
+        """Return the number of progress notifications of a request before event `n`."""
         return Query(method=PROGRESS, inside=request).count(self.journal.index, request, n - 1)
 
     def answer_to(self, method: str, params: Any, inside: int) -> tuple[int, int]:
-        """What was answered when the server asked this: the recorded question and its answer (0: none was given).
+        """Return the recorded question and its answer for a live question (answer 0: none was given).
 
-        Each is given once: the next one of the same request (`inside`, 0: of none) with the same parameters, else the
-        next of that request, else of any. (0, 0) where nothing like it was asked.
+        Each is returned once: the next one of the same request (`inside`, 0: of none) with the same parameters,
+        otherwise the next of that request, otherwise of any. (0, 0) without a similar one.
         """
         asked = self._questions.get((inside, method)) or next(
             (found for (_, name), found in self._questions.items() if name == method and found), None
@@ -129,13 +129,13 @@ class Script:
         return n, self.journal.index.pair(n)
 
     def unasked(self) -> Iterator[int]:
-        """The recorded questions, with an answer, that `answer_to` has not given."""
+        """Yield the answered recorded questions that `answer_to` has not returned."""
         for found in self._questions.values():
             yield from (n for n in found if self.journal.index.pair(n))
 
 
 def _failed_openings(journal: Journal) -> frozenset[int]:
-    """The requests of each negotiation before the one that was agreed with. Where none was, the last one stays."""
+    """Return the unsuccessful requests of each negotiation. Without a successful one, the last one is kept."""
     index = journal.index
     failed: list[int] = []
     for first, last in index.connections.between(1, index.count):
@@ -151,11 +151,11 @@ def _failed_openings(journal: Journal) -> frozenset[int]:
 
 
 def check_source(recording: Journal, source: Path) -> None:
-    """Raise `RecordingError` if nothing in a recording can be sent again."""
+    """Raise `RecordingError` if a recording contains nothing that can be sent again."""
     if recording.raw_only:
-        raise RecordingError(f"{source} has a newer format, so it cannot be run again.", hint="Update Inspector.")
+        raise RecordingError(f"{source} has a newer format, so it cannot be rerun.", hint="Update Inspector.")
     if not Query(kind=Kind.RPC, dir=Dir.SEND).first(recording.index):
         raise RecordingError(
-            f"{source} holds no message of a client: there is nothing to be sent.",
-            hint="Choose a recording in which something was asked.",
+            f"{source} contains no message of a client, so nothing can be sent.",
+            hint="Choose a recording that contains requests.",
         )

@@ -1,21 +1,21 @@
-"""How fast a recording can be played, in words and steps."""
+"""The speeds of playback, as numbers and text."""
 
 from __future__ import annotations
 
 from math import inf
 
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 10.0, 25.0, 100.0, inf)
-"""What `faster` and `slower` step through; `inf` is as fast as it goes."""
+"""The steps of `faster` and `slower`; `inf` is the maximum speed."""
 SLOWEST, FASTEST = 0.1, 100.0
 
 
 def words(speed: float) -> str:
-    """A speed for people: `4×`, `0.25×`, `max`."""
+    """Format a speed: `4×`, `0.25×`, `max`."""
     return "max" if speed == inf else f"{speed:g}×"
 
 
 def read(text: str) -> float | None:
-    """A speed as somebody writes it: `4`, `4x`, `0.5×`, `1/4`, `max`; None where it is none, or out of bounds."""
+    """Parse a speed: `4`, `4x`, `0.5×`, `1/4`, `max`; None if it is invalid or out of bounds."""
     plain = text.strip().lower()
     if plain == "max":
         return inf
@@ -29,7 +29,7 @@ def read(text: str) -> float | None:
 
 
 def step(speed: float, by: int) -> float:
-    """The next speed in this direction, or the same at the end of the scale."""
+    """Return the next speed in this direction, or the same at the end of the scale."""
     if by > 0:
         return next((other for other in SPEEDS if other > speed), speed)
     return next((other for other in reversed(SPEEDS) if other < speed), speed)

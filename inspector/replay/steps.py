@@ -1,4 +1,4 @@
-"""From one event of a recording to the next that matters: the end of an exchange, a finding."""
+"""Steps through a recording: to the end of an exchange, or to a finding."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from inspector.journal.select import Query
 from inspector.protocol.jsonrpc import Shape
 
 _MOST_NESTED = 20_000
-"""Answers inside other exchanges that are passed over in one step."""
+"""Maximum nested responses that are skipped in one step."""
 
 _ANSWERS = Query(dir=(Dir.SEND, Dir.RECV), shape=(Shape.RESULT, Shape.ERROR))
 
 
 def next_exchange(journal: Journal, n: int, step: int) -> int:
-    """The nearest event after `n` (before it with -1) that ends an outermost exchange: its answer, or its request where
-    that has none. 0 where there is none."""
+    """Return the nearest event after `n` (before it with -1) that ends an outermost exchange, or 0.
+
+    This is its response, or its request if it has none.
+    """
     index = journal.index
     answer = 0
     for passed, m in enumerate(_ANSWERS.each(index, n) if step > 0 else _ANSWERS.backwards(index, upto=n - 1), 1):
@@ -34,7 +36,7 @@ def next_exchange(journal: Journal, n: int, step: int) -> int:
 
 
 def next_finding(journal: Journal, n: int, step: int) -> int:
-    """The nearest event after `n` (before it with -1) that has a finding; 0 where none has."""
+    """Return the nearest event after `n` (before it with -1) that has a finding, or 0."""
     found = journal.findings.events()
     if step > 0:
         at = bisect_right(found, n)

@@ -116,7 +116,7 @@ def test_faults_are_told_with_the_seed_that_makes_them_again(home: Path) -> None
         ([str(ROOT / "README.md")], "is no recording"),
         ([TOUR, "--on-miss", "passthrough"], "needs a target"),
         ([TOUR, "--on-miss", "error", "https://host.example/mcp"], "no target is asked"),
-        ([TOUR, "--fault", "explode"], "is no fault"),
+        ([TOUR, "--fault", "explode"], "Unknown fault"),
         ([TOUR, "--pace", "0"], "is no pace"),
         ([TOUR, "--match", "some"], "--match cannot be"),
         ([TOUR, "--http=x:y"], "is no address"),

@@ -90,14 +90,14 @@ def command(*words: str) -> Make:
 BROKEN: dict[str, tuple[Make, str]] = {
     "command missing": (command("no-such-server-here"), "The command “no-such-server-here” was not found on the PATH."),
     "path missing": (command("./no-such-server"), "No program exists at ./no-such-server in …."),
-    "one word": (command("sh -c true"), "The command is the one word “sh -c true”: “sh” is the program"),
+    "one word": (command("sh -c true"), "The command is the single word “sh -c true”: “sh” is the program"),
     "not executable": (script("weather", "#!/bin/sh\n", may=False), "…/weather is not executable."),
-    "wrong interpreter": (script("weather", "#!/no/such/python\n"), "…/weather is to be run by /no/such/python, which is"),
-    "no interpreter on the PATH": (script("weather", "#!/usr/bin/env nosuchnode\n"), "…/weather is to be run by nosuch"),
+    "wrong interpreter": (script("weather", "#!/no/such/python\n"), "…/weather should be run by /no/such/python, which does not exist"),
+    "no interpreter on the PATH": (script("weather", "#!/usr/bin/env nosuchnode\n"), "…/weather should be run by nosuch"),
     "no first line": (script("weather.py", "import sys\n"), "…/weather.py is not a program, and it has no “#!” line"),
     "Windows line endings": (script("weather", "#!/bin/sh\r\ntrue\r\n"), "…/weather has Windows line endings"),
     "folder missing": (
-        lambda folder: StdioTarget(("sh",), cwd=str(folder / "gone")), "The folder …/gone, in which the server is to",
+        lambda folder: StdioTarget(("sh",), cwd=str(folder / "gone")), "The folder …/gone, in which the server should start",
     ),
     "script missing": (command(sys.executable, "gone.py"), "The file gone.py, which "),
     "crash at import": (program("import no_such_package\n"), "It cannot import the Python module no_such_package,"),
@@ -105,15 +105,15 @@ BROKEN: dict[str, tuple[Make, str]] = {
     "syntax error": (program("def f(:\n"), "Its program has a syntax error"),
     "port in use": (program(PORT), "It needs port "),
     "missing key": (program(NO_KEY), "It needs the environment variable WEATHER_API_KEY, which is not set."),
-    "exit code": (program("raise SystemExit(3)\n"), "The server ended with exit code 3 before it answered."),
+    "exit code": (program("raise SystemExit(3)\n"), "The server ended with exit code 3 before it responded."),
     "ends by itself": (program("pass\n"), "The server exited by itself with exit code 0"),
-    "killed": (program("import os\nos.kill(os.getpid(), 9)\n"), "The server was ended by SIGKILL before it answered."),
+    "killed": (program("import os\nos.kill(os.getpid(), 9)\n"), "The server was ended by SIGKILL before it responded."),
     "Content-Length framing": (program(FRAMED), "It frames its messages with Content-Length headers"),
     "Content-Length in its output": (program(FRAMES_OUT), "It frames its messages with Content-Length headers"),
     "several lines": (program(PRETTY), "It writes JSON that spans several lines"),
     "UTF-16": (program(WIDE), "It writes UTF-16 to stdout"),
     "an HTTP server": (program(LISTENS), "It is a server at a URL, http://127.0.0.1:8123/mcp,"),
-    "silent": (program(SILENT), "The server runs, reads its stdin, but does not respond."),
+    "silent": (program(SILENT), "The server runs, but does not respond to what it reads."),
     "does not read": (command("sleep", "600"), "The server runs, but does not read its stdin."),
 }  # fmt: skip
 
@@ -134,7 +134,7 @@ async def test_the_first_sentence_names_the_cause(name: str, home: Path, examine
 async def test_a_banner_on_stdout_is_named_though_it_connects(home: Path, examine: Examine) -> None:
     found = await examine(python(home, BANNER))
     assert found.cause.startswith("It connects: inspector-demo ")
-    assert "but: it prints “Weather server 1.0” to stdout, where nothing but messages may be." in found.cause
+    assert "but: it prints “Weather server 1.0” to stdout, which must contain only messages." in found.cause
     assert (found.exit_code, step(found, "stdout").verdict) == (0, "warn")
     assert "stderr" in found.fix.text
 

@@ -114,7 +114,7 @@ async def test_nothing_at_all_at_the_path(serve: Any, examine: Examine) -> None:
 async def test_a_login_page(serve: Any, examine: Examine) -> None:
     web = await serve(lambda request, reply: reply.body(200, LOGIN, HTML))
     found = await examine(HttpTarget(web.url))
-    assert found.cause.startswith(f"A login page in HTML answers at {web.url}, and no MCP server")
+    assert found.cause.startswith(f"{web.url} responds with an HTML login page instead of MCP")
     assert not any(each.name == "paths" for each in found.steps)
 
 
@@ -207,7 +207,7 @@ async def test_a_proxy_that_refuses(serve: Any, examine: Examine) -> None:
         port = taken.getsockname()[1]
         web = await serve(answers)
         found = await examine(HttpTarget(web.url, proxy=f"http://127.0.0.1:{port}"))
-    assert found.cause == f"The proxy 127.0.0.1:{port} (as the target says) refuses the connection."
+    assert found.cause == f"The proxy 127.0.0.1:{port} (from the target) refuses the connection."
     assert "without it, 127.0.0.1: open" in " ".join(step(found, "proxy").details)
     assert found.fix.command == "export NO_PROXY=127.0.0.1"
 
@@ -221,7 +221,7 @@ async def test_a_proxy_that_wants_a_password(serve: Any, examine: Examine) -> No
 async def test_a_proxy_that_lets_nobody_through(serve: Any, examine: Examine) -> None:
     proxy = await serve(lambda request, reply: reply.body(403, ""))
     found = await examine(HttpTarget("https://mcp.example/mcp", proxy=f"http://127.0.0.1:{proxy.port}"))
-    assert found.cause.startswith("Nothing usable comes back from mcp.example:443 through the proxy 127.0.0.1:")
+    assert found.cause.startswith("mcp.example:443 sent no usable response through the proxy 127.0.0.1:")
 
 
 async def test_a_login_that_nobody_gives(serve: Any, examine: Examine) -> None:

@@ -98,7 +98,7 @@ def test_a_recording_without_an_end_gets_none(tmp_path: Path) -> None:
     (tmp_path / "live").mkdir()
     ended = again(journal, tmp_path / "live").ended
     assert ended is not None
-    assert ended["reason"] == "the session went on"
+    assert ended["reason"] == "the session was still open"
 
 
 # Bare messages

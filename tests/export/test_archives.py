@@ -90,7 +90,7 @@ def test_a_request_without_an_answer_says_so() -> None:
     call(journal, 1, "x", {}, None, "post-1")
     journal.record_http("post-1", Dir.SEND, method="POST", url="http://h/", headers=[])
     (entry,) = entries(journal)
-    assert (entry["response"]["status"], entry["comment"]) == (0, "There was no answer.")
+    assert (entry["response"]["status"], entry["comment"]) == (0, "No response was received.")
 
 
 def test_a_body_that_was_recorded_after_its_head_belongs_to_it() -> None:

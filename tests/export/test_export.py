@@ -277,7 +277,7 @@ def test_requests_that_came_to_nothing_say_so() -> None:
     assert text.count("never answered") == 2
     assert "timed out" in text
     assert ", late +" in text
-    assert "answers nothing that was asked" in text
+    assert "answers an unknown request" in text
 
 
 # Exact pieces of JSON

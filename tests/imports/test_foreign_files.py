@@ -93,9 +93,9 @@ def test_damaged_lines_are_said_with_their_place_and_the_rest_is_read(tmp_path: 
     )
     assert made.messages == 3
     assert [note for note in made.notes if "cannot be read" in note] == [
-        "Line 3 cannot be read: it is no JSON object.",
-        "Line 4 cannot be read: it has no direction that is known.",
-        "Line 8 cannot be read: it is no JSON object.",
+        "Line 3 cannot be read: it is not a JSON object.",
+        "Line 4 cannot be read: it has an unknown direction.",
+        "Line 8 cannot be read: it is not a JSON object.",
     ]
     assert len(of(journal, Kind.STDERR)) == 1
 
@@ -118,7 +118,7 @@ def test_a_line_that_is_too_long_is_left_out(tmp_path: Path, monkeypatch: pytest
 def test_another_session_in_the_same_log_is_left_out_and_that_is_said(tmp_path: Path) -> None:
     made, _ = imported(tmp_path, LOG + LOG.replace('"session_id": "a"', '"session_id": "b"'))
     assert made.messages == 3
-    assert "Lines of other sessions in the same log (5) are left out." in made.notes
+    assert "Lines of other sessions in the same log (5) are skipped." in made.notes
 
 
 def cassette(*messages: dict[str, Any], **head: Any) -> dict[str, Any]:
@@ -143,12 +143,12 @@ def test_of_a_torn_cassette_what_is_whole_is_read(tmp_path: Path) -> None:
     text = json.dumps(cassette(*[{"t_offset_ms": at, "sender": "client", "payload": ASK} for at in range(9)]))
     made, _ = imported(tmp_path, text[: text.rindex('"sender"') + 3])
     assert made.messages == 8
-    assert any("What comes after message 8 cannot be read" in note for note in made.notes)
+    assert any("The part after message 8 cannot be read" in note for note in made.notes)
 
 
 def test_a_newer_cassette_is_read_with_a_word_about_it(tmp_path: Path) -> None:
     made, _ = imported(tmp_path, json.dumps(cassette({"sender": "client", "payload": ASK}, format_version=9)))
-    assert "The cassette is of format version 9; this Inspector knows 3." in made.notes
+    assert "The cassette has format version 9; this Inspector supports 3." in made.notes
 
 
 def test_a_document_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,7 +224,7 @@ def test_of_a_browsers_archive_only_mcp_is_taken_and_no_secret(tmp_path: Path) -
         ),
     )  # fmt: skip
     assert made.format == "har"
-    assert "Of its 5 requests, those that are not of MCP are left out: 3." in made.notes
+    assert "Of its 5 requests, 3 are not MCP requests and are skipped." in made.notes
     assert journal.header["target"]["url"] == MCP
     assert [event.t for event in journal.events() if event.kind is not Kind.NOTE][:4] == [0, 0, 0, 0]
     assert b"\xff" in of(journal, Kind.RPC)[-1].bytes
@@ -377,8 +377,8 @@ def test_force_replaces_what_was_imported_before_and_only_when_all_went_well(tmp
     source, out = tmp_path / "messages.log", tmp_path / "ours.mcp.jsonl"
     out.write_text("old")
     out.chmod(0o666)
-    source.write_text("nothing of MCP\n")
-    with pytest.raises(UsageError, match="nothing of MCP"):
+    source.write_text("contains no MCP messages\n")
+    with pytest.raises(UsageError, match="contains no MCP messages"):
         import_file(source, out, "jsonl", force=True)
     assert out.read_text() == "old"
     source.write_text('{"jsonrpc":"2.0","id":1,"method":"ping"}\n')

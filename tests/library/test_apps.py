@@ -240,7 +240,7 @@ async def test_what_an_httpx_transport_raises_is_said() -> None:
         (App(), {"path": "mcp"}, "Invalid path"),
         ("http://a.example/", {"path": "/x"}, "path= works only"),
         ("http://a.example/", {"transport": 7}, "Invalid transport"),
-        ("true", {"transport": httpx.MockTransport(lambda _request: httpx.Response(200))}, "Pass a URL|not at a URL"),
+        ("true", {"transport": httpx.MockTransport(lambda _request: httpx.Response(200))}, "Pass a URL|is not a URL"),
     ],
 )
 async def test_what_cannot_be_opened_is_refused_at_once(target: Any, options: dict[str, Any], error: str) -> None:

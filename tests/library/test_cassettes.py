@@ -77,7 +77,7 @@ async def test_check_compares_and_keeps_nothing(path: Path) -> None:
     assert lines[0].startswith("The server's behaviour differs from the recording")
     assert '    answer $.result.content[0].text: expected "a", got "b"' in lines
     assert "tools/call echo was not recorded" in lines
-    with pytest.raises(AssertionError, match=r"tools/call echo \(event \d+\) was recorded, and did not come again"):
+    with pytest.raises(AssertionError, match=r"tools/call echo \(event \d+\) was recorded, but did not occur again"):
         await say(taped(path, "check"))
     assert path.read_bytes() == before
     assert [file.name for file in path.parent.iterdir()] == ["s.mcp.jsonl"]
@@ -207,7 +207,7 @@ async def test_several_clients_of_a_server_are_one_recording(path: Path) -> None
 async def test_a_server_that_is_not_open_or_has_no_recording_says_so(path: Path) -> None:
     with pytest.raises(inspector.UsageError, match="not open"):
         _ = server(path, "once").command
-    with pytest.raises(inspector.RecordingError, match="no recording"):
+    with pytest.raises(inspector.RecordingError, match="No recording exists"):
         await server(path, "none").__aenter__()
 
 

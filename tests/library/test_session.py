@@ -368,7 +368,7 @@ def test_what_is_said_wrongly_is_refused_at_once(tmp_path: Path) -> None:
         inspector.open("")
     with pytest.raises(inspector.UsageError, match="elicit="):
         inspector.open("true", elicit="maybe")
-    with pytest.raises(inspector.UsageError, match="standard input is not a terminal"):
+    with pytest.raises(inspector.UsageError, match="needs an interface"):
         inspector.open("true", sampling="ask")
     with pytest.raises(inspector.UsageError, match="a login works only with a URL"):
         inspector.open("true", bearer="x")

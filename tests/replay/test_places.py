@@ -68,7 +68,7 @@ def test_what_is_behind_the_end_is_said() -> None:
     journal.record_note("one")
     assert beyond(read("1", journal), journal) == ""
     assert "event is 1:" in beyond(read("2", journal), journal)
-    assert "goes to its end" in beyond(read("1h", journal), journal)
+    assert "going to its end" in beyond(read("1h", journal), journal)
     assert beyond(read("+1h", journal), journal) == beyond(read("end", journal), journal) == ""
 
 
