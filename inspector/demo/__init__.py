@@ -1,1 +1,1 @@
-"""A bundled MCP server that shows every feature. It stands alone: standard library only, nothing else of Inspector."""
+"""A bundled MCP server that shows every feature. It uses the standard library only, nothing else of Inspector."""

@@ -28,23 +28,23 @@ def _parse(words: list[str]) -> Namespace:
         type=_address,
         help="serve over HTTP (port 0: any) and write the URL to stderr",
     )
-    parser.add_argument("--attached", action="store_true", help="with --http: end when stdin ends")
+    parser.add_argument("--attached", action="store_true", help="with --http: stop when stdin ends")
     parser.add_argument("--items", metavar="N", type=_count, default=3000, help="number of generated resources")
     parser.add_argument(
-        "--slow", metavar="SECONDS", type=_seconds, nargs="?", const=0.5, default=0.0, help="delay every answer"
+        "--slow", metavar="SECONDS", type=_seconds, nargs="?", const=0.5, default=0.0, help="delay every response"
     )
     parser.add_argument("--tick", metavar="SECONDS", type=_seconds, default=1.0, help="time between clock changes")
     parser.add_argument(
         "--era", choices=ERAS, default="both", help="with a handshake (legacy), without (modern), or both at once"
     )
-    parser.add_argument("--protocol", choices=REVISIONS, default=REVISIONS[-1], help="newest revision to speak")
+    parser.add_argument("--protocol", choices=REVISIONS, default=REVISIONS[-1], help="newest revision to support")
     add_options(parser)
     options = parser.parse_args(words)
     options.auth = settings_of(options, parser)
     if options.auth is not None:
         options.http = options.http or _address("0")
         if options.http[0] not in _HERE:
-            parser.error("authorization without TLS is for this machine only: --http 127.0.0.1:PORT")
+            parser.error("authorization without TLS works only on this machine: --http 127.0.0.1:PORT")
     if options.era == "modern" and options.protocol not in MODERN:
         parser.error(f"--era modern needs --protocol {MODERN[0]}")
     return options
@@ -72,7 +72,7 @@ def _seconds(text: str) -> float:
 
 
 def main(words: list[str]) -> None:
-    """Runs the server until its client leaves or it is interrupted."""
+    """Runs the server until its client disconnects or it is interrupted."""
     options = _parse(words) if words else None  # nothing to parse: argparse would be a fifth of the start
     tools, prompts = all_tools(), all_prompts()
     if options is None:

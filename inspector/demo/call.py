@@ -1,7 +1,7 @@
-"""One request being served, as a feature sees it, and the way its messages take back to the client.
+"""One request and its messages to the client, as tools, resources and prompts see it.
 
-A tool, resource or prompt knows nothing of transports and eras: it gets a `Call` and returns a result. An era
-subclasses `Call` to say how the client is asked and logged to.
+A tool, resource or prompt does not depend on transports and eras: it gets a `Call` and returns a result. An era
+subclasses `Call` to implement questions and log messages.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "e
 
 
 class Channel:
-    """Where encoded messages go. A request brings the channel on which everything about it is said."""
+    """The receiver of encoded messages. A request has a channel for all messages about it."""
 
     def send(self, raw: bytes) -> None:
         """Sends a notification, or a request to the client."""
         raise NotImplementedError
 
     def answer(self, raw: bytes | None, status: int = 200) -> None:
-        """Ends one request with its response, or with None if it gets none because it was cancelled.
+        """Ends one request with its response, or with None if it was cancelled and gets none.
 
-        `status` is what HTTP says of the response, where that is still to be said.
+        `status` is the HTTP status of the response, if it was not sent yet.
         """
         raise NotImplementedError
 
     def hang_up(self, retry: int) -> None:
-        """Breaks the stream off, asking the client to come back after `retry` ms; nothing where there is no stream."""
+        """Closes the stream and asks the client to reconnect after `retry` ms; no effect without a stream."""
 
 
 class Call:
-    """A request from the client while it is served. All methods may be used from any thread."""
+    """A request of the client while it is served. All methods are thread-safe."""
 
     in_task = False  # whether the request has been answered and the work goes on as a task
 
@@ -60,14 +60,14 @@ class Call:
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """The arguments of a tool or prompt; an RpcError if they are no object."""
+        """The arguments of a tool or prompt; raises an RpcError if they are not an object."""
         arguments = self.params.get("arguments", {})
         if not isinstance(arguments, dict):
             raise RpcError(INVALID_PARAMS, "arguments must be an object")
         return arguments
 
     def text_param(self, name: str) -> str:
-        """A parameter that must be there and be text."""
+        """Returns a required text parameter."""
         value = self.params.get(name)
         if not isinstance(value, str):
             raise RpcError(INVALID_PARAMS, f"{name} must be a string")
@@ -75,26 +75,26 @@ class Call:
 
     @property
     def cancelled(self) -> bool:
-        """Whether the client no longer wants an answer."""
+        """Whether the client cancelled the request."""
         return self._cancelled.is_set()
 
     def cancel(self) -> None:
-        """Ends the call: whatever it waits for next raises Cancelled, and it is not answered."""
+        """Ends the call: its next wait raises Cancelled, and it gets no response."""
         self._cancelled.set()
         self._wake()
 
     def when_cancelled(self, wake: Callable[[], None]) -> None:
-        """Names what is to be called when the call is cancelled, in place of what was named before."""
+        """Sets the function to call at cancellation; replaces the one before."""
         self._wake = wake
         if self.cancelled:
             wake()
 
     def stop(self) -> None:
-        """Ends the call because the server stops serving; what has a proper end may still say so."""
+        """Ends the call because the server stops; a subscription may still send its end."""
         self.cancel()
 
     def sleep(self, seconds: float) -> None:
-        """Waits; raises Cancelled as soon as the call is cancelled."""
+        """Waits; raises Cancelled immediately at cancellation."""
         if self._cancelled.wait(seconds):
             raise Cancelled
 
@@ -122,41 +122,41 @@ class Call:
         self.notify("notifications/progress", params)
 
     def status(self, message: str) -> None:
-        """Says how a task goes; nothing where there is none."""
+        """Sets the status message of a task; no effect without one."""
 
     def log(self, level: str, data: Any, logger: str = "demo") -> None:
-        """Sends a log message, if the client wants messages of that level."""
+        """Sends a log message, if the client requested that level."""
         raise NotImplementedError
 
     def missing(self, capability: str) -> str:
-        """What stands in the way of a client capability ("sampling", "elicitation.url", …); empty if nothing does.
+        """Returns why a client capability ("sampling", "elicitation.url", …) is missing; empty if it is available.
 
-        Where the era has an error for that, it is raised: RpcError.
+        Raises RpcError if the era has an error for it.
         """
         raise NotImplementedError
 
     def ask(self, *questions: Question) -> list[dict[str, Any]]:
-        """Asks the client something, or several things at once, and waits for the answers, which it gives in order.
+        """Asks the client one or more questions at once, and returns its answers in order.
 
-        Raises Refused or Cancelled. A tool that asks is run from its start once more for every round of questions in
-        the era without requests to the client: until it has asked, it must do nothing that cannot be done twice.
+        Raises Refused or Cancelled. In the era without server requests, a tool that asks is run again from its start
+        for every round of questions: before it asks, it must not do anything that cannot be repeated.
         """
         raise NotImplementedError
 
     def come_back(self) -> None:
-        """Has the client send its request once more before the call goes on; nothing where an era cannot do that."""
+        """Makes the client send its request again before the call continues; no effect in an era without that."""
 
     def describe_client(self) -> dict[str, Any]:
-        """What the server knows of its client."""
+        """Returns the client's identity and capabilities."""
         raise NotImplementedError
 
     def later(self, seconds: float, method: str, params: dict[str, Any]) -> None:
-        """Sends a notification that belongs to no call after a while, if the client is still there."""
+        """Sends a notification that belongs to no call after some seconds, if the client is still connected."""
         raise NotImplementedError
 
 
 class TaskCall(Call):
-    """The call of a tool within a task; `origin` is the request that began it."""
+    """A tool call within a task; `origin` is the request that started it."""
 
     in_task = True
 
@@ -169,14 +169,14 @@ class TaskCall(Call):
         self.task.say(message)
 
     def progress(self, done: float, total: float | None = None, message: str = "") -> None:
-        """Says it as the status of the task."""
+        """Reports it as the status of the task."""
         if self.cancelled:
             raise Cancelled
         if message:
             self.task.say(message)
 
     def log(self, level: str, data: Any, logger: str = "demo") -> None:
-        """Nowhere: there is no request any more on whose stream it could be said."""
+        """Does nothing: the request has ended, and with it the stream for log messages."""
 
     def missing(self, capability: str) -> str:
         return self._origin.missing(capability)

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
     from inspector.demo.call import Call
 
-MOST = 100  # the specification allows no more values in one answer
+MOST = 100  # the maximum number of values in one response
 _DETAIL = ["brief", "detailed", "exhaustive"]
 _LANGUAGES = ["Deutsch", "English", "Español", "Français", "Italiano", "日本語"]
 
 
 def complete(call: Call) -> dict[str, Any]:
-    """The result of completion/complete; raises RpcError for a reference or argument that does not exist."""
+    """Returns the result of completion/complete; raises RpcError for an unknown reference or argument."""
     argument = call.params.get("argument")
     name = argument.get("name") if isinstance(argument, dict) else None
     value = argument.get("value") if isinstance(argument, dict) else None
@@ -69,7 +69,7 @@ def _for_prompt(call: Call, prompt: Any, name: str, value: str, chosen: dict[str
 
 def _for_template(call: Call, template: Any, name: str, value: str, chosen: dict[str, Any]) -> tuple[list[str], int]:
     if template not in [each["uriTemplate"] for each in call.world.resources.templates]:
-        raise RpcError(INVALID_PARAMS, f"There is no template {template}")
+        raise RpcError(INVALID_PARAMS, f"Unknown template {template}")
     if name not in UriTemplate(template).names():
         raise RpcError(INVALID_PARAMS, f"The template {template} has no variable {name}")
     if template == ITEM + "{id}":
@@ -86,7 +86,7 @@ def _for_template(call: Call, template: Any, name: str, value: str, chosen: dict
 
 
 def _numbers(value: str, last: int) -> tuple[list[str], int]:
-    """The numbers from 1 to `last` that start with these digits: a few of them, and how many there are."""
+    """Returns a few of the numbers from 1 to `last` that start with these digits, and their count."""
     if value and not (value.isascii() and value.isdigit() and value[0] != "0" and len(value) < 12):
         return [], 0
     ranges = []

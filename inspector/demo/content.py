@@ -1,4 +1,4 @@
-"""Content blocks and tool results in their newest form, and how each is said at an older revision."""
+"""Content blocks and tool results in their newest form, and their conversion to older revisions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from inspector.demo.revisions import Features
 
-# Which feature a key of a listed thing needs; keys that are not named here exist since the first revision.
+# The feature that each key requires; other keys exist since the first revision.
 _NEEDS = {
     "title": "titles",
     "icons": "icons",
@@ -43,18 +43,18 @@ def embedded(contents: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def link(resource: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """A block that points to a resource (2025-06-18 and later); takes the resource as it is listed."""
+    """A block that points to a resource (2025-06-18 and later), given as it is listed."""
     return {"type": "resource_link", **resource, **more}
 
 
 def contents(uri: str, mime: str, data: str | bytes) -> dict[str, Any]:
-    """What a resource holds: text for str, a base64 blob for bytes."""
+    """The contents of a resource: text for str, a base64 blob for bytes."""
     body = {"text": data} if isinstance(data, str) else {"blob": base64(data)}
     return {"uri": uri, "mimeType": mime, **body}
 
 
 def result(*blocks: dict[str, Any] | str, structured: dict[str, Any] | None = None) -> dict[str, Any]:
-    """A tool's result. Structured content is also said as text, for clients that do not know it."""
+    """Returns a tool's result. Structured content is repeated as text, for clients without support for it."""
     said = [text(block) if isinstance(block, str) else block for block in blocks]
     if structured is None:
         return {"content": said}
@@ -75,7 +75,7 @@ def form(features: Features, message: str, **fields: dict[str, Any]) -> tuple[st
 
 
 def accepted(answer: dict[str, Any]) -> dict[str, Any] | None:
-    """What the user put into a form; None if it was not accepted."""
+    """Returns the user's input in a form; None if it was not accepted."""
     content = answer.get("content")
     return content if answer.get("action") == "accept" and isinstance(content, dict) else None
 
@@ -86,7 +86,7 @@ def failure(words: str) -> dict[str, Any]:
 
 
 def fit(thing: dict[str, Any], features: Features) -> dict[str, Any]:
-    """A tool, resource, template, prompt, argument or implementation without the keys its revision does not know."""
+    """Returns a tool, resource, template, prompt, argument or implementation without keys that its revision lacks."""
     fitted = {key: value for key, value in thing.items() if key not in _NEEDS or getattr(features, _NEEDS[key])}
     if isinstance(fitted.get("arguments"), list):
         fitted["arguments"] = [fit(argument, features) for argument in fitted["arguments"]]
@@ -96,7 +96,7 @@ def fit(thing: dict[str, Any], features: Features) -> dict[str, Any]:
 
 
 def fit_block(block: dict[str, Any], features: Features) -> dict[str, Any]:
-    """A content block as the revision can say it: audio becomes an embedded blob, a link becomes text."""
+    """Converts a content block to a revision: audio becomes an embedded blob, a link becomes text."""
     if block["type"] == "audio" and not features.audio:
         resource = {"uri": "demo://inline/audio.wav", "mimeType": block["mimeType"], "blob": block["data"]}
         block = {"type": "resource", "resource": resource}
@@ -106,7 +106,7 @@ def fit_block(block: dict[str, Any], features: Features) -> dict[str, Any]:
 
 
 def fit_result(outcome: dict[str, Any], features: Features) -> dict[str, Any]:
-    """A tool's result as the revision can say it."""
+    """Converts a tool's result to a revision."""
     return fit(outcome, features) | {"content": [fit_block(block, features) for block in outcome["content"]]}
 
 

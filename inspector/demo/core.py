@@ -1,4 +1,4 @@
-"""What both eras serve alike: lists, reads, calls, prompts and completions, each from a Call to a result."""
+"""The features of both eras: lists, reads, calls, prompts and completions, each from a Call to a result."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Every feature of the protocol can be tried here, and nothing does any harm.
 - `bad-structured` breaks its own output schema, `protocol-error` and `fail` fail in two different ways.
 - `ask-several`, `ask-twice` and `come-back` take more than one round.
 - Subscribe to `demo://clock` to see a resource change.
-- `crash` ends the server. It means it.
+- `crash` really ends the server process.
 """
 
 
@@ -43,7 +43,7 @@ def _call_tool(call: Call) -> dict[str, Any]:
     tool = call.world.tool(call.params.get("name"), call.features)
     wrong = problems(call.arguments, tool.definition["inputSchema"])
     if wrong:
-        return failure(f"The arguments do not fit the schema of {tool.name}:\n" + "\n".join(wrong))
+        return failure(f"The arguments do not match the schema of {tool.name}:\n" + "\n".join(wrong))
     return fit_result(tool.run(call), call.features)
 
 
@@ -65,7 +65,7 @@ def _read_resource(call: Call) -> dict[str, Any]:
     uri = call.text_param("uri")
     contents = call.world.resources.read(uri)
     if uri.startswith(GUARDED) and not _allows(call, uri):
-        raise RpcError(INVALID_PARAMS, "The user does not want this to be read", {"uri": uri})
+        raise RpcError(INVALID_PARAMS, "The user did not allow this to be read", {"uri": uri})
     return {"contents": contents}
 
 
@@ -73,7 +73,7 @@ def _allows(call: Call, uri: str) -> bool:
     if call.missing("elicitation"):
         return False
     try:
-        question = form(call.features, f"May {uri} be read?", sure={"type": "boolean", "title": "Yes"})
+        question = form(call.features, f"Allow {uri} to be read?", sure={"type": "boolean", "title": "Yes"})
         content = accepted(call.ask(question)[0])
     except Refused:
         return False
@@ -104,7 +104,7 @@ HANDLERS: dict[str, Handler] = {
 
 
 def server_info() -> dict[str, Any]:
-    """Who this server is, in the newest form."""
+    """Returns the server's identity, in the newest form."""
     from inspector.demo.media import base64, picture
 
     icon = {"src": f"data:image/png;base64,{base64(picture(48, 48))}", "mimeType": "image/png", "sizes": ["48x48"]}

@@ -1,4 +1,4 @@
-"""One connection that may carry both eras: which of them a message belongs to."""
+"""One connection that may carry both eras: assigns each message to its era."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Connection:
-    """What stdio serves: a session for those who shake hands, and requests that need none, side by side."""
+    """A stdio connection: a session for clients with a handshake, and requests without one, side by side."""
 
     def __init__(self, world: World, out: Channel, transport: str) -> None:
         self._session = Session(world, out, transport) if world.handshakes else None
@@ -29,7 +29,7 @@ class Connection:
             session.receive(message, channel)
 
     def close(self) -> None:
-        """The client is gone: everything ends."""
+        """Ends everything: the client has disconnected."""
         if self._modern is not None:
             self._modern.close()
         if self._session is not None:

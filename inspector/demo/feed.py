@@ -1,4 +1,4 @@
-"""A stream of server-sent events that lives as long as its connection: what is said on it, and the one who reads it."""
+"""A stream of server-sent events that lives as long as its connection: the queued messages and their reader."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 MOST_UNSENT = 1000  # messages
 KEEP_ALIVE = 15.0  # seconds
-LOOK = 0.05  # seconds between looks at whether the client is still there
+LOOK = 0.05  # seconds between two checks of whether the client is connected
 
 
 class Feed(Channel):
-    """Messages on their way to one reader. Who says more than it takes has to wait, or is not heard if `lossy`."""
+    """Messages for one reader. A sender that is too fast waits, or loses messages if `lossy`."""
 
     def __init__(self, *, lossy: bool = False) -> None:
         self.ended = False
@@ -39,13 +39,13 @@ class Feed(Channel):
             self.send(raw)
 
     def end(self) -> None:
-        """Nothing more is said, nor heard."""
+        """Ends the stream: no more messages in either direction."""
         with self.news:
             self.ended = True
             self.news.notify_all()
 
     def follow(self, gone: Callable[[], bool], kind: bytes = b"") -> Iterator[bytes]:
-        """Events as they come, with comments in quiet times, until the end or until nobody is there.
+        """Yields events as they come, with comments in quiet times, until the end or the client's disconnect.
 
         `kind` goes before the data of each event: `event: …` and a line break.
         """

@@ -1,4 +1,4 @@
-"""The header fields in which HTTP repeats parts of a request (2026-07-28), held against the request itself."""
+"""The HTTP headers that repeat parts of a request (2026-07-28), compared with the request itself."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from inspector.demo.world import World
 
 VERSION = "MCP-Protocol-Version"
-# Which parameter of a method Mcp-Name repeats.
+# The parameter that Mcp-Name repeats, by method.
 _NAMED = {
     "tools/call": "name",
     "prompts/get": "name",
@@ -31,14 +31,14 @@ _SAFE = 2**53 - 1
 
 
 def check_version(headers: Message, revision: str) -> None:
-    """Raises RpcError (-32020) if the header does not name the revision of the request."""
+    """Raises RpcError (-32020) if the header does not have the request's revision."""
     said = _read(headers, VERSION)
     if said != revision:
         _refuse(VERSION, said, revision)
 
 
 def check_headers(headers: Message, message: dict[str, Any], world: World) -> None:
-    """Raises RpcError (-32020) if another header is missing or says something else than the request."""
+    """Raises RpcError (-32020) if another header is missing or differs from the request."""
     method, params = message["method"], message["params"]
     said = _read(headers, "Mcp-Method")
     if said != method:
@@ -55,7 +55,7 @@ def check_headers(headers: Message, message: dict[str, Any], world: World) -> No
 
 
 def mirrored(schema: dict[str, Any]) -> dict[str, tuple[str, ...]]:
-    """Which headers repeat which arguments of a tool, as paths; none if one annotation of its schema is not valid."""
+    """Returns the headers that repeat a tool's arguments, as paths; none if one of its annotations is invalid."""
     found: dict[str, tuple[str, ...]] = {}
     for header, path, part in _annotated(schema, ()):
         valid = isinstance(header, str) and _TOKEN.fullmatch(header)
@@ -88,22 +88,22 @@ def _check_parameter(headers: Message, header: str, value: Any) -> None:
     elif isinstance(value, (int, float)):
         number = _INTEGER.fullmatch(said or "")
         same = number is not None and int(number[1]) == value and abs(value) <= _SAFE
-    else:  # what is neither text nor absent cannot be repeated; whether it may be there is for its schema to say
+    else:  # other values cannot be repeated; whether they are valid is up to their schema
         same = said == (value if isinstance(value, str) else None)
     if not same:
         _refuse(header, said, value)
 
 
 def _read(headers: Message, header: str, *, encoded: bool = False) -> str | None:
-    """What a header says; None if it is not there."""
+    """Returns the value of a header; None if it is missing."""
     every = headers.get_all(header, [])
     if not every:
         return None
     if len(every) > 1:
-        raise RpcError(HEADER_MISMATCH, f"Header mismatch: {header} is there {len(every)} times", status=400)
+        raise RpcError(HEADER_MISMATCH, f"Header mismatch: {header} occurs {len(every)} times", status=400)
     said: str = every[0].strip(" \t")
     if not _PLAIN.fullmatch(said):
-        raise RpcError(HEADER_MISMATCH, f"Header mismatch: {header} holds invalid characters", status=400)
+        raise RpcError(HEADER_MISMATCH, f"Header mismatch: {header} contains invalid characters", status=400)
     if encoded and said.startswith("=?base64?") and said.endswith("?=") and len(said) >= len("=?base64??="):
         return _decode(header, said[len("=?base64?") : -len("?=")])
     return said
@@ -115,7 +115,7 @@ def _decode(header: str, text: str) -> str:
     try:
         return b64decode(text, validate=True).decode("utf-8")
     except ValueError:
-        raise RpcError(HEADER_MISMATCH, f"Header mismatch: {header} is no Base64 of UTF-8", status=400) from None
+        raise RpcError(HEADER_MISMATCH, f"Header mismatch: {header} is not Base64 of UTF-8", status=400) from None
 
 
 def _refuse(header: str, said: str | None, wanted: Any) -> NoReturn:

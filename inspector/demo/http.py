@@ -31,13 +31,13 @@ ENDPOINT = "/mcp"
 MOST_SESSIONS = 1000
 LARGEST_BODY = 64 * 1024 * 1024
 KEEP_ALIVE = 15.0
-_OLD = {sse.STREAM: "GET", sse.MESSAGES: "POST"}  # what each endpoint of HTTP+SSE is for
+_OLD = {sse.STREAM: "GET", sse.MESSAGES: "POST"}  # the method of each HTTP+SSE endpoint
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 _EVERYWHERE = {"0.0.0.0", "::"}
 
 
 class HttpSession:
-    """A session and its streams, under the name that the client sends back."""
+    """A session and its streams, with the id that the client sends back."""
 
     def __init__(self, world: World) -> None:
         self.id = os.urandom(16).hex()
@@ -65,7 +65,7 @@ class DemoServer(ThreadingTCPServer):
         self.answering: set[http_modern.Answering] = set()
         self.lock = threading.Lock()
         self.gate: Gate | None = None
-        # Only names of this machine may be asked for: otherwise a web page could rebind its own name to us.
+        # Only names of this machine are accepted: otherwise a web page could rebind its own name to us.
         self.hosts = None if host in _EVERYWHERE else _LOOPBACK | {host.lower()}
         super().__init__((host, port), Handler)
 
@@ -77,7 +77,7 @@ class DemoServer(ThreadingTCPServer):
         return f"http://{name}:{port}"
 
     def keep(self, session: HttpSession) -> None:
-        """Remembers a session, forgetting the oldest if there are too many."""
+        """Stores a session; drops the oldest if there are too many."""
         with self.lock:
             self.sessions[session.id] = session
             oldest = self.sessions.pop(next(iter(self.sessions))) if len(self.sessions) > MOST_SESSIONS else None
@@ -91,7 +91,7 @@ class DemoServer(ThreadingTCPServer):
         session.close()
 
     def stop(self) -> None:
-        """Ends the subscriptions, and lets their streams end."""
+        """Ends the subscriptions and their streams."""
         for subscription in list(self.world.subscriptions):
             subscription.stop()
         for answering in list(self.answering):
@@ -99,30 +99,30 @@ class DemoServer(ThreadingTCPServer):
                 answering.flushed.wait(1)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Says nothing about clients that hang up in the middle; they do."""
+        """Ignores clients that disconnect early."""
         if not isinstance(sys.exc_info()[1], ConnectionError):
             super().handle_error(request, client_address)
 
 
 class Handler(Connection):
-    """The requests of one connection: which endpoint, session and era each is for."""
+    """The requests of one connection: assigns each to its endpoint, session and era."""
 
     server: DemoServer
 
     def do_POST(self) -> None:
-        """One message from the client."""
+        """Handles one message from the client."""
         self._guarded(self._post)
 
     def do_GET(self) -> None:
-        """A stream for messages that belong to no request, or one that is resumed."""
+        """Opens a stream for messages that belong to no request, or resumes one."""
         self._guarded(self._get)
 
     def do_DELETE(self) -> None:
-        """The client ends its session."""
+        """Ends a session for its client."""
         self._guarded(self._delete)
 
     def do_PUT(self) -> None:
-        """Every other method is refused, with the list of those that are not."""
+        """Refuses every other method, with a list of the allowed ones."""
         self._guarded(self._refuse_method)
 
     do_PATCH = do_OPTIONS = do_HEAD = do_PUT
@@ -132,7 +132,7 @@ class Handler(Connection):
 
     def _guarded(self, serve: Callable[[], None]) -> None:
         try:
-            # The body is read before anything is refused: who is answered while still sending may miss the answer.
+            # The body is read before a refusal: a client that is still sending may miss the response.
             self._body = self._read_body()
             self._check_address()
             if not self._is_stopped():
@@ -150,7 +150,7 @@ class Handler(Connection):
     def _read_body(self) -> bytes:
         length = self.headers.get("Content-Length", "" if self.command == "POST" else "0")
         if not (length.isascii() and length.isdigit()):
-            raise HttpError(411, "Content-Length is needed", close=True)
+            raise HttpError(411, "Content-Length is required", close=True)
         if len(length) > 12 or int(length) > LARGEST_BODY:
             raise HttpError(413, f"The body is larger than {LARGEST_BODY} bytes", close=True)
         return self.rfile.read(int(length))
@@ -159,12 +159,12 @@ class Handler(Connection):
         allowed = self.server.hosts
         host, origin = self.headers.get("Host", ""), self.headers.get("Origin")
         if allowed is not None and _name_in("//" + host) not in allowed:
-            raise HttpError(403, f"This server is not {host}")
+            raise HttpError(403, f"This server does not have the host name {host}")
         if allowed is not None and origin is not None and _name_in(origin) not in allowed:
             raise HttpError(403, f"Requests from the origin {origin} are refused")
 
     def _is_stopped(self) -> bool:
-        """Whether authorization is switched on, and has something to say instead of what was asked for."""
+        """Whether authorization is enabled and has sent its own response."""
         gate = self.server.gate
         if gate is None:
             return False
@@ -225,7 +225,7 @@ class Handler(Connection):
         stream = session.streams.open(endless=False)
         session.session.receive(message, stream)
         features = session.session.features
-        if features is None:  # refused: no session comes of it
+        if features is None:  # refused: no session was opened
             session.close()
             self._reply_json(stream)
             return
@@ -258,10 +258,10 @@ class Handler(Connection):
     def _session(self) -> HttpSession:
         name = self.headers.get("Mcp-Session-Id")
         if name is None:
-            raise HttpError(400, "Mcp-Session-Id is missing: begin with initialize")
+            raise HttpError(400, "Mcp-Session-Id is missing: start with initialize")
         session = self.server.sessions.get(name)
         if session is None:
-            raise HttpError(404, "There is no such session: begin again with initialize")
+            raise HttpError(404, "Unknown session: start again with initialize")
         revision = self.headers.get("MCP-Protocol-Version")
         if revision is not None and revision not in HANDSHAKE:
             raise HttpError(400, f"Unsupported MCP-Protocol-Version: {revision}")
@@ -274,7 +274,7 @@ class Handler(Connection):
                 raise HttpError(406, f"Accept must allow {' and '.join(wanted)}")
 
     def _reply_json(self, stream: Stream, headers: dict[str, str] | None = None) -> None:
-        """The answer that a stream already holds, without a stream."""
+        """Sends a stream's response as JSON."""
         self.reply(200, {"Content-Type": "application/json", **(headers or {})}, stream.messages()[0])
 
     def _stream(self, session: HttpSession, stream: Stream, after: int) -> None:
@@ -285,7 +285,7 @@ class Handler(Connection):
                     self.write_chunk(events)
             self.write_chunk(b"")
         except ConnectionError:
-            self.close_connection = True  # the call goes on: a lost connection is no cancellation
+            self.close_connection = True  # the call continues: a lost connection is not a cancellation
         finally:
             if stream.endless:
                 session.streams.leave(stream)
@@ -301,7 +301,7 @@ def _name_in(url: str) -> str | None:
 def serve_http(world: World, host: str, port: int, *, auth: Settings | None = None, attached: bool = False) -> None:
     """Serves until interrupted or terminated; writes the URL to stderr first.
 
-    With `auth` only those who log in; when `attached` until stdin ends, too.
+    With `auth` only clients that log in; when `attached`, also only until stdin ends.
     """
     import signal
 

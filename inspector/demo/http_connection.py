@@ -1,4 +1,4 @@
-"""One connection over HTTP, as all transports of the demo use it: an answer, a stream, a refusal."""
+"""One connection over HTTP, for all transports of the demo: responses, streams, refusals."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class HttpError(Exception):
 
 
 class Connection(BaseHTTPRequestHandler):
-    """What is sent on one connection."""
+    """The responses on one connection."""
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -51,7 +51,7 @@ class Connection(BaseHTTPRequestHandler):
         self.wfile.flush()
 
     def reply(self, status: int, headers: dict[str, str], body: bytes) -> None:
-        """Sends an answer that is no stream."""
+        """Sends a response that is not a stream."""
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)

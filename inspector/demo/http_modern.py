@@ -1,4 +1,4 @@
-"""One request of the era without a handshake over HTTP: a JSON answer, or a stream that ends with the answer."""
+"""One modern request over HTTP: a JSON response, or a stream that ends with the response."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from inspector.demo.http_connection import Connection
     from inspector.demo.world import World
 
-PATIENCE = 0.5  # seconds until the stream begins for a call that has said nothing yet
+PATIENCE = 0.5  # seconds until the stream starts for a call without messages so far
 
 
 class Answering(Feed):
-    """What is said about one request. A subscription that is not read forgets what it was to say."""
+    """The messages about one request. A subscription that is not read drops its messages."""
 
     def __init__(self, *, endless: bool) -> None:
         super().__init__(lossy=endless)
@@ -42,7 +42,7 @@ class Answering(Feed):
         self.end()
 
     def only_answer(self, gone: Callable[[], bool]) -> bytes | None:
-        """The answer, if it comes soon and nothing else before it."""
+        """Returns the response, if it comes soon and is the only message."""
         with self.news:
             waited = 0.0
             while not self.messages and not self.ended and waited < PATIENCE and not gone():
@@ -52,7 +52,7 @@ class Answering(Feed):
 
 
 def is_for_modern(headers: Message, message: Any, world: World) -> bool:
-    """Whether a POST is for this era: by what it says, by its headers, or because there is no other."""
+    """Whether a POST is for this era: by its message, by its headers, or because the other era is disabled."""
     if not world.modern or not world.handshakes:
         return bool(world.modern)
     said = headers.get("MCP-Protocol-Version") in MODERN or "Mcp-Method" in headers
@@ -60,13 +60,13 @@ def is_for_modern(headers: Message, message: Any, world: World) -> bool:
 
 
 def serve(connection: Connection, message: Any, world: World, running: set[Answering]) -> None:
-    """Answers one POST whose message `is_for_modern`; raises RpcError for one that is no request or notification.
+    """Answers one POST whose message `is_for_modern`; raises RpcError if it is neither a request nor a notification.
 
-    While a request is served, `running` holds what is said about it.
+    While a request is served, `running` contains its messages.
     """
     kind = kind_of(message)
     if kind != "request":
-        # There is no notification that a client could send here, but none of them is an error either.
+        # No notification of a client has an effect here, but none is an error either.
         connection.reply(202 if kind == "notification" else 400, {}, b"")
         return
     answering = Answering(endless=message["method"] == LISTEN)
@@ -84,6 +84,6 @@ def serve(connection: Connection, message: Any, world: World, running: set[Answe
         connection.write_chunk(b"")
     finally:
         answering.end()
-        modern.drop()  # nothing is left of it, unless the client has closed the stream: that cancels the request
+        modern.drop()  # nothing remains of it, unless the client has closed the stream: that cancels the request
         running.discard(answering)
         answering.flushed.set()

@@ -44,7 +44,7 @@ _ABILITIES = {
 
 
 class _Asked:
-    """A request to the client that waits for its answer."""
+    """A request to the client that waits for its response."""
 
     def __init__(self) -> None:
         self.settled = threading.Event()
@@ -52,7 +52,7 @@ class _Asked:
 
 
 class _Batch(Channel):
-    """Collects the answers to one JSON-RPC batch (2025-03-26) and sends them as one array."""
+    """Collects the responses to one JSON-RPC batch (2025-03-26) and sends them as one array."""
 
     def __init__(self, channel: Channel, expected: int) -> None:
         self._channel = channel
@@ -74,7 +74,7 @@ class _Batch(Channel):
 
 
 class Session:
-    """What one client and this server know of each other. `out` takes what belongs to no request."""
+    """The state of one session. `out` receives messages that belong to no request."""
 
     def __init__(self, world: World, out: Channel, transport: str) -> None:
         self.world = world
@@ -102,7 +102,7 @@ class Session:
         world.watch(self._on_change)
 
     def receive(self, message: Any, channel: Channel) -> bool:
-        """Takes one message (or a batch); true if everything it asks for was answered when this returns."""
+        """Handles one message (or a batch); true if all its requests have responses when this returns."""
         if not isinstance(message, list):
             return self._receive_one(message, channel)
         try:
@@ -128,9 +128,9 @@ class Session:
         self._tasks.close()
 
     def check_batch(self, messages: list[Any]) -> None:
-        """Raises RpcError for a batch that this session may not be sent."""
+        """Raises RpcError for a batch that this session does not accept."""
         if self.features is None or not self.features.batches:
-            raise RpcError(INVALID_REQUEST, "Batches exist in revision 2025-03-26 only, and never around initialize")
+            raise RpcError(INVALID_REQUEST, "Only revision 2025-03-26 has batches, and never with initialize")
         if not messages:
             raise RpcError(INVALID_REQUEST, "An empty batch")
 
@@ -158,7 +158,9 @@ class Session:
                 raise RpcError(INVALID_PARAMS, "params must be an object")
             if self.features is None and method not in ("initialize", "ping"):
                 if self.world.modern:
-                    raise RpcError(INVALID_PARAMS, f"{method} before initialize, and without the _meta to do without")
+                    raise RpcError(
+                        INVALID_PARAMS, f"{method} before initialize, and without the _meta of the modern era"
+                    )
                 raise RpcError(INVALID_REQUEST, f"{method} before initialize")
             call = LegacyCall(self, channel, request_id, params)
             self._serving.add(call)
@@ -224,7 +226,7 @@ class Session:
 
     def _subscribe(self, call: Call) -> dict[str, Any]:
         uri = call.text_param("uri")
-        self.world.resources.read(uri)  # refuses one that does not exist
+        self.world.resources.read(uri)  # raises for an unknown one
         if uri not in self._subscriptions:
             self._subscriptions.add(uri)
             self.world.follow(uri)
@@ -244,12 +246,12 @@ class Session:
             self._say("notifications/resources/updated", {"uri": uri})
 
     def _say(self, method: str, params: dict[str, Any] | None = None) -> None:
-        """Says something that belongs to no request."""
+        """Sends a message that belongs to no request."""
         if self._ready and not self.closed:
             self.out.send(encode(notification(method, params)))
 
     def ask(self, call: LegacyCall, questions: tuple[Question, ...]) -> list[dict[str, Any]]:
-        """Asks the client on behalf of a call and waits; a call that is cancelled meanwhile cancels its questions."""
+        """Asks the client on behalf of a call and waits; cancelling the call cancels its questions."""
         with self._lock:
             first = self._asked + 1
             self._asked += len(questions)
@@ -281,7 +283,7 @@ class LegacyCall(Call):
     """A request within a session."""
 
     def __init__(self, session: Session, channel: Channel, request_id: Any, params: dict[str, Any]) -> None:
-        # Before the handshake only initialize and ping are served, to which the revision means nothing.
+        # Before the handshake only initialize and ping are served, which do not depend on the revision.
         features = session.features or Features(session.world.handshakes[-1])
         super().__init__(session.world, features, channel, request_id, params)
         self._session = session
@@ -295,15 +297,15 @@ class LegacyCall(Call):
             return ""
         feature, revision, path = _ABILITIES[capability]
         if feature and not getattr(self.features, feature):
-            return f"{capability} needs revision {revision}; this session speaks {self.features.revision}."
+            return f"{capability} requires revision {revision}; this session uses {self.features.revision}."
         declared: Any = self._session.capabilities
         for step in path.split("."):
             declared = declared.get(step) if isinstance(declared, dict) else None
         if capability == "elicitation" and self.features.elicitation_url and isinstance(declared, dict):
-            # An empty object means forms; one that names only `url` does not.
+            # An empty object means forms; an object with only `url` does not.
             declared = None if declared and "form" not in declared else declared
         if not isinstance(declared, dict):
-            return f"The client did not declare the capability {capability}, so it cannot be asked."
+            return f"The client did not declare the capability {capability}."
         return ""
 
     def ask(self, *questions: Question) -> list[dict[str, Any]]:
@@ -343,4 +345,4 @@ def _read_response(response: dict[str, Any]) -> dict[str, Any]:
     problem = response.get("error")
     if isinstance(problem, dict):
         raise Refused(problem.get("code"), problem.get("message"))
-    raise Refused("no code", "the response holds neither a result object nor an error object")
+    raise Refused("no code", "the response has neither a result object nor an error object")

@@ -1,4 +1,4 @@
-"""Tasks of revision 2025-11-25: the client asks for them, polls them and fetches their result."""
+"""Tasks of revision 2025-11-25: the client requests and polls them, and fetches their result."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CAPABILITY: dict[str, Any] = {"list": {}, "cancel": {}, "requests": {"tools": {"
 
 
 class SessionTasks:
-    """The tasks of one session. `notify` says something to the client that belongs to no request."""
+    """The tasks of one session. `notify` sends the client a message that belongs to no request."""
 
     def __init__(self, notify: Notify, level: Callable[[], int]) -> None:
         self._tasks = Tasks()
@@ -40,11 +40,11 @@ class SessionTasks:
         }
 
     def close(self) -> None:
-        """The session is over, and so is what was done for it."""
+        """Ends the session's tasks."""
         self._tasks.drop()
 
     def call_tool(self, call: Call) -> dict[str, Any]:
-        """tools/call with or without a task; raises RpcError (-32601) where the tool is not to be called like that."""
+        """Serves tools/call with or without a task; raises RpcError (-32601) if the tool does not support it."""
         handler = HANDLERS["tools/call"]
         wanted = call.params.get("task")
         tool = call.world.tool(call.params.get("name"), call.features)
@@ -59,7 +59,7 @@ class SessionTasks:
         created = _shown(task)
         within = _LegacyTaskCall(task, call, self._notify, self._level)
         task.run(within, lambda: handler(within), errors_fail=True)
-        words = f"{tool.name} is at work as task {task.id}."
+        words = f"{tool.name} runs as task {task.id}."
         return {"task": created, "_meta": {IMMEDIATE: words}}
 
     def _told(self, task: Task) -> None:
@@ -79,7 +79,7 @@ class SessionTasks:
         return _shown(task)
 
     def _result(self, call: Call) -> dict[str, Any]:
-        """Waits for the end of the task; what it asks meanwhile is asked on the stream of this request."""
+        """Waits for the end of the task; its questions are asked on the stream of this request."""
         task = self._tasks.get(call.text_param("taskId"))
         about = {RELATED: {"taskId": task.id}}
         while (found := task.take_question(call)) is not None:
@@ -97,7 +97,7 @@ class SessionTasks:
 
 
 class _LegacyTaskCall(TaskCall):
-    """Progress and log messages reach the client for as long as the task lives."""
+    """A task's call, whose progress and log messages reach the client until its end."""
 
     def __init__(self, task: Task, origin: Call, notify: Notify, level: Callable[[], int]) -> None:
         super().__init__(task, origin)

@@ -1,4 +1,4 @@
-"""subscriptions/listen (2026-07-28): one long request, on whose stream the client is told of changes."""
+"""subscriptions/listen (2026-07-28): one long request, whose stream delivers the changes to the client."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from inspector.demo.world import World
 
 _LISTS = {"tools": "toolsListChanged", "resources": "resourcesListChanged", "prompts": "promptsListChanged"}
-MOST_WATCHED = 1000  # resources, and tasks, of one subscription
+MOST_WATCHED = 1000  # maximum resources, and tasks, of one subscription
 
 
 class Subscription(Call):
-    """One request to listen. Everything that is sent for it carries its id."""
+    """A subscription request. Every message for it has its id."""
 
     def __init__(
         self, world: World, features: Features, channel: Channel, message: dict[str, Any], serving: Serving
@@ -42,14 +42,14 @@ class Subscription(Call):
         self._lock = threading.Lock()
 
     def begin(self) -> None:
-        """Tells the client which changes it will be told of, and from then on tells it; raises RpcError."""
+        """Acknowledges the subscription, and sends its changes from then on; raises RpcError."""
         self._serving.add(self)
         agreed: dict[str, Any] = {_LISTS[topic]: True for topic in self._topics}
         if self._uris:
             agreed["resourceSubscriptions"] = self._uris
         if self._tasks:
             agreed["taskIds"] = self._tasks
-        with self._lock:  # no change is missed from now on, and none is told before the agreement
+        with self._lock:  # no change is missed from now on, and none is sent before the acknowledgement
             self.world.watch(self._on_change)
             self.world.subscriptions.append(self)
             self._say("notifications/subscriptions/acknowledged", {"notifications": agreed})
@@ -57,7 +57,7 @@ class Subscription(Call):
             self.world.follow(uri)
 
     def cancel(self) -> None:
-        """The client no longer listens."""
+        """Ends the subscription for the client."""
         super().cancel()
         self._finish(None)
 
@@ -69,7 +69,7 @@ class Subscription(Call):
         about = {PREFIX + "serverInfo": IDENTITY, PREFIX + "subscriptionId": self.request_id}
         final = result(self.request_id, {"resultType": "complete", "_meta": about})
         if how == "cancelled":
-            self._send("notifications/cancelled", {"requestId": self.request_id, "reason": "The server wants to"})
+            self._send("notifications/cancelled", {"requestId": self.request_id, "reason": "The server ended it"})
         self._finish(encode(final) if how == "result" else None)
 
     def _finish(self, final: bytes | None) -> None:
@@ -105,7 +105,7 @@ class Subscription(Call):
 
 
 def _names(wanted: dict[str, Any], key: str) -> list[str]:
-    """A list of names in a filter, each once."""
+    """Returns a list of names in a filter, each once."""
     names = wanted.get(key, [])
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise RpcError(INVALID_PARAMS, f"{key} must be a list of strings")

@@ -1,4 +1,4 @@
-"""A picture and a sound made on the spot, so that the package carries no binary files."""
+"""A picture and a sound generated at run time, so that the package contains no binary files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def icon(colour: str = "orange") -> dict[str, Any]:
 
 
 def png(width: int, height: int, pixel: Callable[[int, int], tuple[int, int, int]]) -> bytes:
-    """A PNG (8-bit RGB, W3C PNG section 5) whose colours `pixel(x, y)` gives."""
+    """Returns a PNG (8-bit RGB, W3C PNG section 5) with the colours of `pixel(x, y)`."""
     import struct
     import zlib
 

@@ -1,4 +1,4 @@
-"""The era without a handshake (2026-07-28): requests that say who asks, each served for itself, on any transport."""
+"""The era without a handshake (2026-07-28): requests that identify their client, each on its own, on any transport."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from inspector.demo.world import World
 
 LISTEN = "subscriptions/listen"
-# How long the results of a method may be kept, in milliseconds.
+# Time to live of a method's results, in milliseconds.
 _FRESH = {
     "server/discover": 3_600_000,
     "tools/list": 10_000,
@@ -45,7 +45,7 @@ _FRESH = {
 
 
 def is_modern(message: Any) -> bool:
-    """Whether a message can only belong to this era: its method is of this era alone, or it says who asks."""
+    """Whether a message can only belong to this era: by its method, or by its metadata."""
     if not isinstance(message, dict):
         return False
     params = message.get("params")
@@ -55,7 +55,7 @@ def is_modern(message: Any) -> bool:
 
 
 class Modern:
-    """The requests that came on one connection. Over HTTP that is one request, whose `headers` have to fit it."""
+    """The requests on one connection. Over HTTP that is one request, whose `headers` must match it."""
 
     def __init__(self, world: World, transport: str, headers: Message | None = None) -> None:
         self.world = world
@@ -69,7 +69,7 @@ class Modern:
         }
 
     def receive(self, message: Any, channel: Channel) -> bool:
-        """Takes one message; true if what it asks for was answered when this returns."""
+        """Handles one message; true if its request has a response when this returns."""
         try:
             kind = kind_of(message)
         except RpcError as problem:
@@ -85,24 +85,24 @@ class Modern:
         return True
 
     def cancels(self, message: Any) -> bool:
-        """Cancels a request if that is what the message is for; false if none of these requests is meant."""
+        """Cancels a request if the message is its cancellation; false if it does not belong to these requests."""
         if not isinstance(message, dict) or "id" in message or message.get("method") != "notifications/cancelled":
             return False
         params = message.get("params")
         return isinstance(params, dict) and self._serving.cancel(params.get("requestId"))
 
     def close(self) -> None:
-        """The server stops: subscriptions end with their result, other requests without one."""
+        """Stops: subscriptions end with their result, other requests without one."""
         self._serving.stop()
 
     def drop(self) -> None:
-        """The client is gone: everything ends without a word."""
+        """Ends everything without a message: the client has disconnected."""
         self._serving.drop()
 
     def _receive_request(self, message: dict[str, Any], channel: Channel) -> bool:
         method = message["method"]
         if method == "initialize":
-            raise self._unsupported(message.get("params"), "There is no handshake: this server speaks")
+            raise self._unsupported(message.get("params"), "This server has no handshake and supports")
         features = self._check_meta(message)
         handler = self._own.get(method) or HANDLERS.get(method)
         if handler is None and method != LISTEN:
@@ -122,16 +122,16 @@ class Modern:
         params = message.get("params")
         meta = params.get("_meta") if isinstance(params, dict) else None
         if not isinstance(meta, dict):
-            raise RpcError(INVALID_PARAMS, "params._meta must be an object that says who asks", status=400)
+            raise RpcError(INVALID_PARAMS, "params._meta must be an object that identifies the client", status=400)
         for key, (kind, required) in _META.items():
             value = meta.get(PREFIX + key)
             if (required or value is not None) and not isinstance(value, kind):
-                raise RpcError(INVALID_PARAMS, f"_meta needs {PREFIX}{key} ({kind.__name__})", status=400)
+                raise RpcError(INVALID_PARAMS, f"_meta requires {PREFIX}{key} ({kind.__name__})", status=400)
         revision = meta[PREFIX + "protocolVersion"]
         if self._headers is not None:
             check_version(self._headers, revision)
         if revision not in self.world.modern:
-            raise self._unsupported({"protocolVersion": revision}, "Unsupported protocol version: this server speaks")
+            raise self._unsupported({"protocolVersion": revision}, "Unsupported protocol version: this server supports")
         level = meta.get(PREFIX + "logLevel")
         if level is not None and level not in LEVELS:
             raise RpcError(INVALID_PARAMS, f"logLevel must be one of {', '.join(LEVELS)}", status=400)
@@ -167,7 +167,7 @@ class Modern:
         }
 
 
-# key: (type, whether it must be there)
+# key: (type, required)
 _META: dict[str, tuple[type, bool]] = {
     "protocolVersion": (str, True),
     "clientCapabilities": (dict, True),
@@ -177,7 +177,7 @@ _META: dict[str, tuple[type, bool]] = {
 
 
 def _finished(method: str, handler: Handler) -> Handler:
-    """A handler whose result says what kind it is, who gave it and how long it holds."""
+    """A handler whose result has its kind, the server's identity and its time to live."""
 
     def serve(call: Call) -> dict[str, Any]:
         try:

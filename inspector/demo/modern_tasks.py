@@ -1,4 +1,4 @@
-"""The extension io.modelcontextprotocol/tasks (2026-07-28): the server decides, the client polls and answers."""
+"""The extension io.modelcontextprotocol/tasks (2026-07-28): the server creates tasks, the client polls and answers."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ REQUIRED: dict[str, Any] = {"extensions": {EXTENSION: {}}}
 
 
 def declares_tasks(call: Call) -> bool:
-    """Whether the client of a request knows the extension."""
+    """Whether the client of a request supports the extension."""
     extensions = call.meta[CAPABILITIES].get("extensions")
     return isinstance(extensions, dict) and isinstance(extensions.get(EXTENSION), dict)
 
 
 def need_tasks(call: Call) -> None:
-    """Raises RpcError (-32021) for a client that does not know the extension."""
+    """Raises RpcError (-32021) for a client that does not support the extension."""
     if not declares_tasks(call):
         raise missing_capability(EXTENSION, REQUIRED)
 
 
 def call_tool(call: Call) -> dict[str, Any]:
-    """tools/call: a tool that can be a task becomes one for every client that knows tasks."""
+    """Serves tools/call: a tool that can be a task becomes one for every client that supports tasks."""
     handler = HANDLERS["tools/call"]
     tool = call.world.tool(call.params.get("name"), call.features)
     support = tool.definition.get("execution", {}).get("taskSupport", "forbidden")
@@ -50,7 +50,7 @@ def call_tool(call: Call) -> dict[str, Any]:
 
 
 def in_full(task: Task) -> dict[str, Any]:
-    """A task with what belongs to its status: its result, its error or what it asks."""
+    """Returns a task with the details of its status: its result, its error or its questions."""
     shown = _shown(task)
     if task.status == "input_required":
         asked = {key: {"method": each.method, "params": each.params} for key, each in task.open_questions().items()}
@@ -74,7 +74,7 @@ def _update(call: Call) -> dict[str, Any]:
     given = call.params.get("inputResponses")
     if not isinstance(given, dict):
         raise RpcError(INVALID_PARAMS, "inputResponses must be an object")
-    # What is not asked, or no longer, is ignored; the rest is only taken if all of it can be.
+    # Unknown and answered questions are ignored; the others are accepted only if all of them are valid.
     taken = {
         key: checked_answer(key, asked.method, given[key])
         for key, asked in task.open_questions().items()

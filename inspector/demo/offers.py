@@ -1,7 +1,7 @@
-"""What the server offers: a tool and a prompt, each as it is listed and with the function that serves it.
+"""The server's offers: a tool and a prompt, each with its listed definition and its function.
 
-Those functions are given a `Call`, whose `world` holds these very tools and prompts. So this module cannot name the
-class: here a call is `Any`, and each function says what it takes.
+The functions get a `Call`, whose `world` contains these tools and prompts. This module cannot import that class, so a
+call is `Any` here, and each function's annotation has the type.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 RECEIVED = {
     "type": "object",
-    "properties": {"received": {"type": "object", "description": "The arguments as they arrived"}},
+    "properties": {"received": {"type": "object", "description": "The received arguments"}},
     "required": ["received"],
 }
 READ_ONLY = {"readOnlyHint": True, "idempotentHint": True, "openWorldHint": False}
 
 
 class Tool:
-    """A tool as it is listed, and what it does.
+    """A tool: its listed definition and its function.
 
-    `patient` tools may take long, so each call gets a thread; `needs` names the feature without which there is none.
+    `patient` tools may take long, so each call gets a thread; `needs` names the feature that the tool requires.
     """
 
     __slots__ = ("definition", "needs", "patient", "run")
@@ -43,7 +43,7 @@ class Tool:
 
     @property
     def name(self) -> str:
-        """The name by which it is called."""
+        """The name for calls."""
         name: str = self.definition["name"]
         return name
 
@@ -90,7 +90,9 @@ class Toolbox:
 
 
 class Prompt:
-    """A prompt as it is listed, and what it renders: (role, content block) pairs. `patient` ones ask the client."""
+    """A prompt: its listed definition and its function, which returns (role, content block) pairs. `patient` ones ask
+    the client.
+    """
 
     __slots__ = ("definition", "patient", "render")
 
@@ -100,7 +102,7 @@ class Prompt:
         self.patient = patient
 
     def get(self, call: Any) -> dict[str, Any]:
-        """The result of prompts/get; raises RpcError for arguments that are missing or no text."""
+        """Returns the result of prompts/get; raises RpcError for arguments that are missing or not text."""
         given = call.arguments
         for argument in self.definition.get("arguments", ()):
             if argument.get("required") and argument["name"] not in given:
@@ -115,5 +117,5 @@ class Prompt:
 
 
 def received(call: Any) -> dict[str, Any]:
-    """The result of tools that only tell what they were given, in the shape of RECEIVED."""
+    """Returns a result with the received arguments, in the shape of RECEIVED."""
     return result(structured={"received": call.arguments})

@@ -1,4 +1,4 @@
-"""Pages of a list behind opaque cursors."""
+"""Pages of a list with opaque cursors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PAGE_SIZE = 100
 
 
 def start_of(kind: str, cursor: Any) -> int:
-    """Where the page of a cursor starts (0 without one); raises RpcError for a cursor this list did not give."""
+    """Returns the start of a cursor's page (0 without one); raises RpcError for a cursor of another list."""
     if cursor is None:
         return 0
     try:

@@ -1,4 +1,4 @@
-"""The prompts: with and without arguments, with pictures, sounds, resources and several turns."""
+"""The prompts: with and without arguments, with pictures, sounds, resources and several messages."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ def _interview(call: Call, given: dict[str, str]) -> list[tuple[str, dict[str, A
 
 
 def _introduce(call: Call, given: dict[str, str]) -> list[tuple[str, dict[str, Any]]]:
-    name = "somebody who does not want to be named"
+    name = "an anonymous user"
     try:
         if not call.missing("elicitation"):
             question = form(call.features, "Who are you?", name={"type": "string", "title": "Name"})
             name = str((accepted(call.ask(question)[0]) or {}).get("name", name))
     except Refused:
-        pass  # the prompt does without
+        pass  # the prompt works without a name
     return [("user", text(f"You are talking to {name}."))]
 
 
@@ -83,10 +83,10 @@ def all_prompts() -> list[Prompt]:
                 "title": "Explain code",
                 "description": "Arguments can be completed; the framework depends on the language",
                 "arguments": [
-                    _argument("language", "Which language it is", required=True),
-                    _argument("framework", "Which framework it uses"),
+                    _argument("language", "The programming language", required=True),
+                    _argument("framework", "The framework"),
                     _argument("code", "The code", required=True),
-                    _argument("detail", "How detailed"),
+                    _argument("detail", "The level of detail"),
                 ],
             },
             _explain,
@@ -96,7 +96,7 @@ def all_prompts() -> list[Prompt]:
                 "name": "summarize-resource",
                 "title": "Summarize a resource",
                 "description": "Embeds a resource, whose URI can be completed",
-                "arguments": [_argument("uri", "Which resource", required=True)],
+                "arguments": [_argument("uri", "The resource", required=True)],
             },
             _summarize,
         ),
@@ -104,8 +104,8 @@ def all_prompts() -> list[Prompt]:
             {
                 "name": "describe-media",
                 "title": "Describe a picture and a sound",
-                "description": "Holds an image and an audio block",
-                "arguments": [_argument("language", "In which language to answer")],
+                "description": "Contains an image and an audio block",
+                "arguments": [_argument("language", "The language of the answer")],
             },
             _describe,
         ),
@@ -113,8 +113,8 @@ def all_prompts() -> list[Prompt]:
             {
                 "name": "interview",
                 "title": "Interview",
-                "description": "Several turns of both roles, and a link to a resource",
-                "arguments": [_argument("topic", "What it is about", required=True)],
+                "description": "Several messages of both roles, and a link to a resource",
+                "arguments": [_argument("topic", "The topic", required=True)],
             },
             _interview,
         ),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     Body = Callable[[], str | bytes]
 
 CLOCK = "demo://clock"
-LONGEST_URI = 2000  # matching a template takes time that grows with the square of the length
+LONGEST_URI = 2000  # the time to match a template grows with the square of the length
 ITEM = "demo://items/"
 GUARDED = "demo://guarded/"
 
@@ -23,7 +23,7 @@ _README = """# The demo server
 
 It shows what an MCP server can do. Try these:
 
-- **Tools**: `echo` is the simplest, `book-trip` has the largest form, `slow` can be cancelled, `crash` means it.
+- **Tools**: `echo` is the simplest, `book-trip` has the largest form, `slow` can be cancelled, `crash` ends the server.
 - **Resources**: `demo://clock` changes every second while you are subscribed.
 - **Templates**: `demo://weather/{country}/{city}` completes the city for the country you chose.
 - **Prompts**: `explain-code` completes the framework for the language you chose.
@@ -72,8 +72,8 @@ _FIXED: list[tuple[str, str, str, str, Body]] = [
     ("demo://page", "page", "A web page", "text/html", lambda: "<!doctype html><title>Demo</title><p>Hello.</p>\n"),
     ("demo://picture", "picture", "A sun, as PNG", "image/png", _picture),
     ("demo://chime", "chime", "A sound, as WAV", "audio/wav", _chime),
-    ("demo://bytes", "bytes", "Bytes of no known type", "application/octet-stream", lambda: bytes(range(256)) * 4),
-    ("demo://empty", "empty", "Text without a character", "text/plain", str),
+    ("demo://bytes", "bytes", "Bytes of an unknown type", "application/octet-stream", lambda: bytes(range(256)) * 4),
+    ("demo://empty", "empty", "Empty text", "text/plain", str),
     (CLOCK, "clock", "The time; subscribe to see it change", "text/plain", _clock),
 ]
 _TEMPLATES = [
@@ -90,12 +90,12 @@ _TEMPLATES = [
     ("demo://words/{word:3}/{word}", "word", "The first three letters, then all (level 4)"),
     ("demo://tags{/tags*}", "tags", "A list, exploded into segments (level 4)"),
     ("demo://filter{?keys*}", "filter", "Pairs, exploded into a query (level 4)"),
-    (GUARDED + "{name}", "guarded", "The user is asked before it is read"),
+    (GUARDED + "{name}", "guarded", "Asks the user before it is read"),
 ]
 
 
 class Resources:
-    """Everything that can be listed and read. `items` generated ones cost nothing until they are looked at."""
+    """All resources. `items` generated ones cost nothing until they are read."""
 
     def __init__(self, items: int) -> None:
         self.items = items
@@ -111,7 +111,7 @@ class Resources:
         return len(_FIXED) + len(self.extras) + self.items
 
     def page(self, start: int, stop: int) -> list[dict[str, Any]]:
-        """Resources as they are listed, in an order that does not change: fixed, added, generated."""
+        """Returns resources as they are listed, in a fixed order: fixed, added, generated."""
         if not self._listed:
             self._listed = [_listing(*each) for each in _FIXED]
         ahead = self._listed + [_extra_listing(number) for number in self.extras]
@@ -119,7 +119,7 @@ class Resources:
         return ahead[start:stop] + [_item_listing(number) for number in range(first + 1, last + 1)]
 
     def find(self, query: str, limit: int) -> list[dict[str, Any]]:
-        """The first resources whose name holds the query."""
+        """Returns the first resources whose name contains the query."""
         found: list[dict[str, Any]] = []
         for start in range(0, len(self), 100):
             found += [each for each in self.page(start, start + 100) if query.lower() in each["name"]]
@@ -128,7 +128,7 @@ class Resources:
         return found[:limit]
 
     def read(self, uri: str) -> list[dict[str, Any]]:
-        """What a resource holds; raises NotFound for one that does not exist."""
+        """Returns the contents of a resource; raises NotFound if it does not exist."""
         for each, _, _, mime, body in _FIXED:
             if uri == each:
                 return [contents(uri, mime, body())]

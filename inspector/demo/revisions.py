@@ -1,15 +1,15 @@
-"""What each revision knows, seen from the server."""
+"""The features of each revision, for the server."""
 
 from __future__ import annotations
 
 HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
-MODERN = ("2026-07-28",)  # without a handshake: every request says all that is to be known of its client
+MODERN = ("2026-07-28",)  # without a handshake: every request contains its client's identity and capabilities
 REVISIONS = HANDSHAKE + MODERN
 ERAS = ("legacy", "modern", "both")
 
 
 class Features:
-    """What may be said on a connection of one revision. Revisions are dates, so they compare as text."""
+    """The features of one revision. Revisions are dates, so they compare as text."""
 
     __slots__ = (
         "audio",
@@ -48,5 +48,5 @@ class Features:
         self.pings = not self.listening
         self.core_tasks = revision == "2025-11-25"
         self.tasks = revision >= "2025-11-25"
-        # Links to open have ids, errors of their own and a notification when they are done; streams can be resumed.
+        # URL elicitations have ids, errors of their own and a completion notification; streams can be resumed.
         self.elicitation_ids = self.primed_streams = revision == "2025-11-25"

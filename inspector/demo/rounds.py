@@ -1,4 +1,4 @@
-"""Calls that cannot send requests (2026-07-28): what they ask goes out as a result, and the call comes again."""
+"""Calls without server requests (2026-07-28): their questions are sent as a result, and the client calls again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 PREFIX = "io.modelcontextprotocol/"
 IDENTITY = {"name": "inspector-demo", "title": "Demo server", "version": "1.0.0"}
 ASKING = {"tools/call", "prompts/get", "resources/read"}  # the only methods that may ask
-# What an answer must hold to be one: key and type.
+# Required keys of an answer, and their types.
 _ANSWERS: dict[str, dict[str, tuple[type, ...]]] = {
     "elicitation/create": {"action": (str,)},
     "sampling/createMessage": {"role": (str,), "model": (str,), "content": (dict, list)},
@@ -27,7 +27,7 @@ _ANSWERS: dict[str, dict[str, tuple[type, ...]]] = {
 
 
 class InputRequired(Exception):
-    """A call needs something of its client before it can go on."""
+    """A call needs input of its client before it can continue."""
 
     def __init__(self, requests: dict[str, Any], state: str | None) -> None:
         self.result: dict[str, Any] = {"resultType": "input_required"}
@@ -38,10 +38,10 @@ class InputRequired(Exception):
 
 
 class ModernCall(Call):
-    """A request that says everything about its client, and what its client answered in earlier rounds.
+    """A request with its client's identity, and the client's answers in earlier rounds.
 
-    It is served from its start in every round. The answers of earlier rounds are in the state that it brings, those
-    of the last one beside it; so whatever was asked before is answered at once, and only what is new is asked.
+    It is served from its start in every round. The answers of earlier rounds are in its state, those of the last round
+    in its parameters; so earlier questions are answered immediately, and only new ones are asked.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class ModernCall(Call):
         first, _, second = ("elicitation.form" if capability == "elicitation" else capability).partition(".")
         declared = self.meta[PREFIX + "clientCapabilities"].get(first)
         there = isinstance(declared, dict)
-        if there and second:  # to declare elicitation and no more is to declare forms
+        if there and second:  # declaring elicitation without a mode means forms
             there = isinstance(declared.get(second), dict) or (second == "form" and not declared)
         if not there:
             raise missing_capability(capability, {first: {second: {}} if second else {}})
@@ -106,7 +106,7 @@ class ModernCall(Call):
             else:
                 needed[key] = {"method": method, "params": params}
         if needed:
-            # Roots alone are asked for without a state: a client has to get along with that, too.
+            # Roots alone are requested without a state: a client must support that, too.
             plain = not self._answers and not self._rounds and {each[0] for each in questions} == {"roots/list"}
             raise InputRequired(needed, None if plain else self._state(self._rounds))
         return answers
@@ -121,14 +121,14 @@ class ModernCall(Call):
 
 
 def missing_capability(name: str, required: dict[str, Any]) -> RpcError:
-    """The error for a client that did not declare what a request needs."""
-    problem = f"The client did not declare the capability {name}, which this needs"
+    """Returns the error for a client that did not declare a required capability."""
+    problem = f"The client did not declare the capability {name}, which this requires"
     return RpcError(MISSING_CAPABILITY, problem, {"requiredCapabilities": required}, status=400)
 
 
 def checked_answer(key: str, method: str, answer: Any) -> dict[str, Any]:
-    """The answer to a question; raises RpcError for something that is none."""
+    """Returns the answer to a question; raises RpcError if it is not valid."""
     wanted = _ANSWERS[method]
     if not isinstance(answer, dict) or not all(isinstance(answer.get(each), wanted[each]) for each in wanted):
-        raise RpcError(INVALID_PARAMS, f"inputResponses/{key} is no answer to {method}")
+        raise RpcError(INVALID_PARAMS, f"inputResponses/{key} is not a valid answer to {method}")
     return answer

@@ -1,10 +1,10 @@
-"""JSON-RPC 2.0 on the server's side: error codes, reading and writing one message as bytes."""
+"""JSON-RPC 2.0 for the server: error codes, decoding and encoding of messages."""
 
 from __future__ import annotations
 
 import json
 
-TYPE_CHECKING = False  # `typing` alone would be a tenth of the start; type checkers know this name
+TYPE_CHECKING = False  # importing `typing` would take a tenth of the start; type checkers know this name
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
@@ -13,7 +13,7 @@ INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
-RESOURCE_NOT_FOUND = -32002  # until 2025-11-25; later an unknown resource is a matter of INVALID_PARAMS
+RESOURCE_NOT_FOUND = -32002  # until 2025-11-25; later an unknown resource is INVALID_PARAMS
 URL_ELICITATION_REQUIRED = -32042  # 2025-11-25 only
 HEADER_MISMATCH = -32020  # this one and the next two: since 2026-07-28
 MISSING_CAPABILITY = -32021
@@ -21,7 +21,7 @@ UNSUPPORTED_VERSION = -32022
 
 
 class RpcError(Exception):
-    """A request that is answered with a JSON-RPC error; `status` is what HTTP says of it (2026-07-28)."""
+    """A request whose response is a JSON-RPC error; `status` is its HTTP status (2026-07-28)."""
 
     def __init__(self, code: int, message: str, data: Any = None, *, status: int = 200) -> None:
         super().__init__(message)
@@ -39,11 +39,11 @@ class NotFound(RpcError):
 
 
 class Cancelled(Exception):
-    """The client cancelled the request, or went away: there is nobody to answer."""
+    """The client cancelled the request, or disconnected: it needs no response."""
 
 
 class Refused(Exception):
-    """The client answered a question of ours with a JSON-RPC error."""
+    """The client responded to our question with a JSON-RPC error."""
 
     def __init__(self, code: Any, message: Any) -> None:
         super().__init__(f"{message} ({code})")
@@ -55,7 +55,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 def _finite(text: str) -> float:
     number = float(text)
-    if number - number != 0:  # infinity: it could be read, but never be written back
+    if number - number != 0:  # infinity: it can be read, but not written as JSON
         raise ValueError("a number is out of range")
     return number
 
@@ -66,7 +66,7 @@ _escaped = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",",
 
 
 def decode(raw: bytes) -> Any:
-    """One message from UTF-8 bytes; raises RpcError (parse error) for anything that is not strict JSON."""
+    """Decodes one message from UTF-8 bytes; raises RpcError (parse error) for anything that is not strict JSON."""
     try:
         return _decoder.decode(raw.decode("utf-8").strip())
     except (ValueError, RecursionError) as error:
@@ -74,7 +74,7 @@ def decode(raw: bytes) -> Any:
 
 
 def encode(message: Any) -> bytes:
-    """One message as UTF-8 JSON without line breaks; text with lone surrogates is written in escapes."""
+    """Encodes one message as UTF-8 JSON without line breaks; lone surrogates are escaped."""
     try:
         return _plain.encode(message).encode("utf-8")
     except UnicodeEncodeError:
@@ -82,7 +82,7 @@ def encode(message: Any) -> bytes:
 
 
 def valid_id(value: Any) -> bool:
-    """Whether a request id is a string or an integer, as MCP demands (never null, never a float)."""
+    """Whether a request id is a string or an integer, as MCP requires (never null, never a float)."""
     return isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool))
 
 
@@ -92,7 +92,7 @@ def result(request_id: Any, value: dict[str, Any]) -> dict[str, Any]:
 
 
 def error(request_id: Any, problem: RpcError) -> dict[str, Any]:
-    """A response that carries an error; without an id where the request's own could not be read."""
+    """A response with an error; without an id if the request's own could not be read."""
     body: dict[str, Any] = {"code": problem.code, "message": problem.message}
     if problem.data is not None:
         body["data"] = problem.data
@@ -123,6 +123,6 @@ def kind_of(message: Any) -> str:
             raise RpcError(INVALID_REQUEST, "Invalid request: id must be a string or an integer")
         return "request"
     if ("result" in message or "error" in message) and "id" in message:
-        # An error without a usable id answers nothing of ours; there is nothing to do about it either way.
+        # An error without a usable id matches no request of ours and needs no action.
         return "response"
     raise RpcError(INVALID_REQUEST, "Invalid request: neither a method nor a result")

@@ -49,7 +49,7 @@ _SIZES: dict[str, tuple[type[str | list | dict], bool, str]] = {
 
 
 def problems(value: Any, schema: dict[str, Any]) -> list[str]:
-    """What is wrong with a value, as "place: what"; empty if it is valid. Stops after ten."""
+    """Returns the problems of a value, as "place: what"; empty if it is valid. Stops after ten."""
     found: list[str] = []
     try:
         for place, what in _check(value, schema, schema, ""):
@@ -66,7 +66,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Equality as JSON has it: true is not 1, but 1.0 is."""
+    """Whether two values are equal as JSON: true is not 1, but 1.0 is."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if isinstance(one, dict) and isinstance(other, dict):
@@ -118,18 +118,18 @@ def _check_itself(value: Any, schema: dict[str, Any], place: str) -> Iterator[Pr
         if "pattern" in schema and not re.search(schema["pattern"], value):
             yield place, f"must match {schema['pattern']}"
         if "format" in schema and not re.fullmatch(_FORMATS[schema["format"]], value, re.ASCII):
-            yield place, f"is no {schema['format']}"
+            yield place, f"is not a valid {schema['format']}"
 
 
 def _check_choices(value: Any, schema: dict[str, Any], root: dict[str, Any], place: str) -> Iterator[Problem]:
     for part in schema.get("allOf", ()):
         yield from _check(value, part, root, place)
     if "anyOf" in schema and not any(_fits(value, part, root) for part in schema["anyOf"]):
-        yield place, "fits none of the variants"
+        yield place, "matches none of the variants"
     if "oneOf" in schema and sum(_fits(value, part, root) for part in schema["oneOf"]) != 1:
-        yield place, "must fit exactly one of the variants"
+        yield place, "must match exactly one of the variants"
     if "not" in schema and _fits(value, schema["not"], root):
-        yield place, "must not be like this"
+        yield place, "must not match the forbidden schema"
     if "if" in schema:
         yield from _check(value, schema.get("then" if _fits(value, schema["if"], root) else "else", {}), root, place)
 
@@ -148,7 +148,7 @@ def _check_object(value: dict[str, Any], schema: dict[str, Any], root: dict[str,
         if name in known:
             yield from _check(each, known[name], root, f"{place}/{name}")
         elif rest is False:
-            yield f"{place}/{name}", "is not known"
+            yield f"{place}/{name}", "is not allowed"
         elif rest is not True:
             yield from _check(each, rest, root, f"{place}/{name}")
 
@@ -159,4 +159,4 @@ def _check_array(value: list[Any], schema: dict[str, Any], root: dict[str, Any],
         part = first[number] if number < len(first) else schema.get("items", {})
         yield from _check(each, part, root, f"{place}/{number}")
     if schema.get("uniqueItems") and any(_same(a, b) for n, a in enumerate(value) for b in value[:n]):
-        yield place, "must not hold the same item twice"
+        yield place, "must not contain the same item twice"

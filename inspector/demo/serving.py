@@ -1,4 +1,4 @@
-"""The requests of one connection while they are served, whatever the era."""
+"""The running requests of one connection, in either era."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 
 
 class Serving:
-    """Runs handlers, each in its turn or on a thread of its own, and answers for them on the channel of their call."""
+    """Runs handlers, in order or on threads, and sends their responses on their call's channel."""
 
     def __init__(self) -> None:
         self._calls: dict[Any, Call] = {}
         self._lock = threading.Lock()
 
     def add(self, call: Call) -> None:
-        """Takes a call in; raises RpcError if its id is that of one that still runs."""
+        """Adds a call; raises RpcError if a running call has the same id."""
         with self._lock:
             if call.request_id in self._calls:
-                raise RpcError(INVALID_REQUEST, f"The id {call.request_id!r} belongs to a request that still runs")
+                raise RpcError(INVALID_REQUEST, f"The id {call.request_id!r} belongs to a running request")
             self._calls[call.request_id] = call
 
     def run(self, call: Call, handler: Handler, *, delay: float, patient: bool) -> bool:
-        """Serves a call that was added; true if it was answered when this returns, false if a thread goes on with it.
+        """Serves an added call; true if it has a response when this returns, false if a thread continues it.
 
         `delay`: seconds to wait first; `patient`: whether the handler may take long.
         """
@@ -41,12 +41,12 @@ class Serving:
         return True
 
     def remove(self, call: Call) -> None:
-        """Forgets a call: its id may be used again."""
+        """Removes a call: its id may be used again."""
         with self._lock:
             self._calls.pop(call.request_id, None)
 
     def cancel(self, request_id: Any) -> bool:
-        """Cancels a call by its id; false if there is none."""
+        """Cancels a call by its id; false if it is unknown."""
         with self._lock:
             call = self._calls.get(request_id) if valid_id(request_id) else None
         if call is None:
@@ -60,7 +60,7 @@ class Serving:
             call.stop()
 
     def drop(self) -> None:
-        """Cancels every call: there is nobody who would hear an answer."""
+        """Cancels every call: the client has disconnected."""
         for call in self._all():
             call.cancel()
 

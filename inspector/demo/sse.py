@@ -1,4 +1,4 @@
-"""The transport HTTP+SSE of 2024-11-05: all answers on one long stream, all requests by POST to where it says."""
+"""The transport HTTP+SSE of 2024-11-05: all responses on one long stream, all requests by POST to its endpoint."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class SseSession:
 
 
 def serve(connection: Connection, world: World, sessions: dict[str, SseSession]) -> None:
-    """Serves the stream of a new session until its client leaves; until then `sessions` holds it."""
+    """Serves the stream of a new session until its client disconnects; until then `sessions` contains it."""
     session = SseSession(world)
     sessions[session.id] = session
     try:
@@ -44,11 +44,11 @@ def serve(connection: Connection, world: World, sessions: dict[str, SseSession])
 
 
 def receive(connection: Connection, body: bytes, sessions: dict[str, SseSession]) -> None:
-    """Takes one message; the answer to it goes on the stream. Raises RpcError for what is no JSON."""
+    """Handles one message; its response goes to the stream. Raises RpcError if it is not JSON."""
     names = [each for each in connection.path.partition("?")[2].split("&") if each.startswith(_NAME)]
     session = sessions.get(names[0].removeprefix(_NAME)) if names else None
     if session is None:
-        connection.refuse(404 if names else 400, f"There is no such session: begin with GET {STREAM}")
+        connection.refuse(404 if names else 400, f"Unknown session: start with GET {STREAM}")
     message = decode(body)
     connection.reply(202, {"Content-Type": "text/plain"}, b"Accepted")
     session.session.receive(message, session.feed)

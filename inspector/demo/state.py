@@ -1,4 +1,4 @@
-"""What a client carries from one round of a request to the next: opaque to it, signed, and good for a while."""
+"""The opaque request state that a client carries from one round to the next: signed, with an expiry."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ _DIGEST = 32  # bytes
 
 
 class Seal:
-    """Signs states with a key of its own. A state belongs to one request: it is refused with any other."""
+    """Signs states with its own key. A state belongs to one request and is refused with any other."""
 
     def __init__(self) -> None:
         self._key = os.urandom(32)
 
     def close(self, request: Any, value: dict[str, Any]) -> str:
-        """The state that holds a value, for the request that it belongs to (any JSON value that identifies it)."""
+        """Returns the state with a value, for its request (any JSON value that identifies it)."""
         from base64 import urlsafe_b64encode
 
         body = encode({"until": time.time() + LIFETIME, "value": value})
         return urlsafe_b64encode(self._sign(request, body) + body).decode("ascii")
 
     def open(self, request: Any, state: Any) -> dict[str, Any]:
-        """The value of a state; raises RpcError if it was changed, is too old or belongs to another request."""
+        """Returns the value of a state; raises RpcError if it was changed, expired or is from another request."""
         from base64 import b64decode
         from hmac import compare_digest
 
         try:
             raw = b64decode(state, altchars=b"-_", validate=True)
         except (TypeError, ValueError):
-            raise RpcError(INVALID_PARAMS, "requestState is none of this server's") from None
+            raise RpcError(INVALID_PARAMS, "requestState is not from this server") from None
         signature, body = raw[:_DIGEST], raw[_DIGEST:]
         if not compare_digest(signature, self._sign(request, body)):
             raise RpcError(INVALID_PARAMS, "requestState was changed, or belongs to another request")
         content = decode(body)
         if content["until"] < time.time():
-            raise RpcError(INVALID_PARAMS, "requestState is too old: begin again")
+            raise RpcError(INVALID_PARAMS, "requestState has expired: start again")
         value: dict[str, Any] = content["value"]
         return value
 

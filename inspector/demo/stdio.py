@@ -1,4 +1,4 @@
-"""The stdio transport: one message a line on stdin and stdout."""
+"""The stdio transport: one message per line on stdin and stdout."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class _Stdout(Channel):
-    """Writes whole lines, from any thread, past Python's buffers: so nothing is torn when the process is ended."""
+    """Writes whole lines, from any thread, without Python's buffers: so no line is truncated at the process's end."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -29,7 +29,7 @@ class _Stdout(Channel):
                 while rest:
                     rest = rest[os.write(self._fd, rest) :]
             except BrokenPipeError:
-                os._exit(0)  # the client is gone, and with it the only one this process serves
+                os._exit(0)  # the only client has disconnected
 
     def answer(self, raw: bytes | None, status: int = 200) -> None:
         if raw is not None:

@@ -1,4 +1,4 @@
-"""The server's side of SSE streams: what was sent on each, so that a stream that broke off can be resumed."""
+"""The server's SSE streams: the sent events of each, so that a broken stream can be resumed."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-MOST_WAITING = 1000  # messages kept for a client that has no GET stream open
-MOST_KEPT = 1000  # events kept of one stream
-MOST_FINISHED = 16  # finished streams kept for clients that resume late
+MOST_WAITING = 1000  # maximum messages for a client without an open GET stream
+MOST_KEPT = 1000  # maximum events of one stream
+MOST_FINISHED = 16  # maximum finished streams for clients that resume late
 
 
 class Stream(Channel):
-    """One stream: the answer to a POST, which ends with the last response, or a GET stream, which has no end.
+    """One stream: of a POST, which ends with the last response, or of a GET, which has no end.
 
-    Event n of stream s has the id "s.n". `primed` streams begin with an event that has an id and no data
-    (2025-11-25), so that there is something to resume from even before the first message. Of what was sent, and of
-    what nobody reads, the newest events are kept; whoever sends faster than the reader takes has to wait.
+    Event n of stream s has the id "s.n". `primed` streams start with an event that has an id and no data (2025-11-25),
+    so that a client can resume even before the first message. Only the newest sent or unread events are kept; a sender
+    that is faster than the reader waits.
     """
 
     def __init__(self, name: int, *, endless: bool, primed: bool) -> None:
@@ -30,11 +30,11 @@ class Stream(Channel):
         self.ended = False
         self._primed = primed
         self._events = deque([b""] if primed else [])
-        self._first = 0  # number of the first event that is kept
+        self._first = 0  # number of the first kept event
         self._sent = 0
-        self._break: tuple[int, int] | None = None  # after which event the stream hangs up, and when to come back
+        self._break: tuple[int, int] | None = None  # the event after which the stream closes, and when to reconnect
         self._reader = 0
-        self._attended = not endless  # a POST is read from the start, even before its reader begins to follow
+        self._attended = not endless  # a POST is read from the start, even before its reader follows
         self._news = threading.Condition()
 
     def send(self, raw: bytes) -> None:
@@ -56,7 +56,7 @@ class Stream(Channel):
             self._news.notify_all()
 
     def end(self) -> None:
-        """Ends the stream without an answer."""
+        """Ends the stream without a response."""
         with self._news:
             self.ended = True
             self._news.notify_all()
@@ -67,9 +67,10 @@ class Stream(Channel):
             return list(self._events)[self._primed :]
 
     def follow(self, after: int, keep_alive: float) -> Generator[bytes, None, None]:
-        """Server-sent events after event number `after`, as they come; a comment after `keep_alive` quiet seconds.
+        """Yields server-sent events after event number `after`, as they come; a comment after `keep_alive` quiet
+        seconds.
 
-        Ends with the stream, when the stream hangs up, and when somebody else starts to follow the same stream.
+        Ends with the stream, when the stream closes, and when another reader follows the same stream.
         """
         with self._news:
             self._reader += 1
@@ -85,7 +86,7 @@ class Stream(Channel):
                         return
                     last = self.ended or self._break is not None
                     events = self._take()
-                if events or not fresh:  # A stream may end without an answer: an empty chunk would be a second end.
+                if events or not fresh:  # A stream may end without a response: an empty chunk would be a second end.
                     yield events if fresh else b": still here\n\n"
                 if last:
                     return
@@ -126,7 +127,7 @@ class Stream(Channel):
 
 
 class Streams(Channel):
-    """All streams of a session. As a channel it takes what belongs to no request, for the newest open GET stream."""
+    """All streams of a session. As a channel it receives messages without a request, for the newest open GET stream."""
 
     def __init__(self) -> None:
         self.primed = False
@@ -144,7 +145,7 @@ class Streams(Channel):
                 self._waiting.append(raw)
 
     def open(self, *, endless: bool) -> Stream:
-        """A new stream; an endless one gets what has been waiting for a listener."""
+        """Opens a new stream; an endless one gets the waiting messages."""
         with self._lock:
             self._made += 1
             stream = Stream(self._made, endless=endless, primed=self.primed)
@@ -160,9 +161,9 @@ class Streams(Channel):
             return stream
 
     def find(self, event_id: str) -> tuple[Stream, int] | None:
-        """The stream an event id belongs to, and the number of the event; None for an id that nobody was given.
+        """Returns the stream of an event id, and the number of the event; None for an unknown id.
 
-        An endless stream that is resumed is the one that messages go to from now on.
+        A resumed endless stream receives the messages from now on.
         """
         name, _, number = event_id.partition(".")
         if not (name.isascii() and name.isdigit() and number.isascii() and number.isdigit() and len(event_id) < 30):
@@ -176,7 +177,7 @@ class Streams(Channel):
         return stream, int(number)
 
     def leave(self, stream: Stream) -> None:
-        """The reader of an endless stream is gone: what comes next goes to another one."""
+        """The reader of an endless stream has disconnected: further messages go to another one."""
         with self._lock:
             if stream in self._listening and len(self._listening) > 1:
                 self._listening.remove(stream)

@@ -1,4 +1,4 @@
-"""Tasks: tool calls that go on after their request was answered, whatever the era calls that."""
+"""Tasks: tool calls that continue after the response to their request, in either era."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Question = tuple[str, dict[str, Any]]  # a method and its params
 
     class Cancellable(Protocol):
-        """The call of a tool or of tasks/result, as far as a task has to do with it."""
+        """The call of a tool or of tasks/result, as tasks use it."""
 
         @property
         def cancelled(self) -> bool: ...
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 FINAL = ("completed", "failed", "cancelled")
 MOST_TASKS = 1000
-LONGEST_LIFE = 3_600_000  # milliseconds that a task is kept, at most; also of one that did not say how long
+LONGEST_LIFE = 3_600_000  # maximum milliseconds that a task is kept, also without a requested time
 POLL_INTERVAL = 100  # milliseconds
 
 
@@ -38,7 +38,7 @@ class Asked:
 
     def __init__(self, question: Question) -> None:
         self.method, self.params = question
-        self.taken = False  # whether somebody is asking it just now
+        self.taken = False  # whether it is being asked now
         self.answer: dict[str, Any] | Refused | None = None
 
 
@@ -48,7 +48,7 @@ class Task:
     def __init__(self, life: int, told: Callable[[Task], None]) -> None:
         self.id = os.urandom(16).hex()
         self.status = "working"
-        self.message = "The work has begun."
+        self.message = "The work has started."
         self.created = self.updated = time.time()
         self.life = life
         self.result: dict[str, Any] | None = None
@@ -60,7 +60,7 @@ class Task:
         self._news = threading.Condition()
 
     def run(self, call: Cancellable, work: Callable[[], dict[str, Any]], *, errors_fail: bool) -> None:
-        """Begins the work on a thread. Cancelling the task cancels `call`.
+        """Starts the work on a thread. Cancelling the task cancels `call`.
 
         `work` returns the result of the tool. `errors_fail`: whether a result with isError is a failure of the task.
         """
@@ -74,7 +74,7 @@ class Task:
             words = "The tool reported an error." if outcome.get("isError") else "The work is done."
             self._change("failed" if failed else "completed", words, result=outcome)
         except Cancelled:
-            self._change("cancelled", "The server gave up.")
+            self._change("cancelled", "The server cancelled it.")
         except RpcError as problem:
             self._change("failed", problem.message, error=problem)
         except Exception as problem:  # noqa: BLE001 - the outermost edge of a task: the server must outlive it
@@ -84,26 +84,26 @@ class Task:
 
     @property
     def ended(self) -> bool:
-        """Whether nothing will change any more."""
+        """Whether it has reached a final status."""
         return self.status in FINAL
 
     @property
     def expired(self) -> bool:
-        """Whether it has been kept for as long as was agreed."""
+        """Whether its time to live has passed."""
         return time.time() >= self.created + self.life / 1000
 
     def say(self, message: str) -> None:
-        """Says how the work goes."""
+        """Sets the status message."""
         self._change("working", message)
 
     def cancel(self) -> None:
-        """The client does not want it any more."""
+        """Cancels the task for the client."""
         self._change("cancelled", "It was cancelled.")
         if self.call is not None:
             self.call.cancel()
 
     def ask(self, questions: tuple[Question, ...]) -> list[dict[str, Any]]:
-        """Asks and waits for all answers; raises Refused, or Cancelled when the task ends meanwhile."""
+        """Asks and waits for all answers; raises Refused, or Cancelled if the task ends first."""
         with self._news:
             mine = []
             for question in questions:
@@ -125,23 +125,23 @@ class Task:
         return answers
 
     def answer(self, key: str, answer: dict[str, Any] | Refused) -> None:
-        """Answers a question; one that is not asked any more, or has been answered, is not changed by that."""
+        """Answers a question; no effect on one that was withdrawn or answered."""
         with self._news:
             asked = self.questions.get(key)
             if asked is None or asked.answer is not None:
                 return
             asked.answer = answer
             if all(each.answer is not None for each in self.questions.values()):
-                self._change("working", "The answer has come.")
+                self._change("working", "The answer has arrived.")
             self._news.notify_all()
 
     def open_questions(self) -> dict[str, Asked]:
-        """What is still to be answered."""
+        """Returns the unanswered questions."""
         with self._news:
             return {key: asked for key, asked in self.questions.items() if asked.answer is None}
 
     def take_question(self, call: Cancellable) -> tuple[str, Asked] | None:
-        """Waits for the next question that nobody is asking, and takes it; None when the task has ended.
+        """Waits for the next question that is not being asked, and takes it; None after the task's end.
 
         Raises Cancelled if the call on whose behalf it waits is cancelled.
         """
@@ -161,7 +161,7 @@ class Task:
             return found
 
     def put_back(self, key: str) -> None:
-        """A question that was taken could not be asked: somebody else may."""
+        """Returns a taken question that could not be asked, so that another request may ask it."""
         with self._news:
             if key in self.questions:
                 self.questions[key].taken = False
@@ -184,14 +184,14 @@ class Task:
 
 
 class Tasks:
-    """The tasks that one client may know of: by id, in the order in which they began."""
+    """The tasks of one client, by id, in the order of their start."""
 
     def __init__(self) -> None:
         self._tasks: dict[str, Task] = {}
         self._lock = threading.Lock()
 
     def add(self, life: int, told: Callable[[Task], None]) -> Task:
-        """A new task that is kept for `life` milliseconds; raises RpcError if there are too many that still run."""
+        """Adds a task that is kept for `life` milliseconds; raises RpcError if too many are running."""
         self._end_expired()
         task = Task(min(life, LONGEST_LIFE), told)
         with self._lock:
@@ -199,31 +199,31 @@ class Tasks:
             for name in ended[: max(len(self._tasks) - MOST_TASKS + 1, 0)]:
                 del self._tasks[name]
             if len(self._tasks) >= MOST_TASKS:
-                raise RpcError(INTERNAL_ERROR, f"There are {MOST_TASKS} tasks already")
+                raise RpcError(INTERNAL_ERROR, f"{MOST_TASKS} tasks are running already")
             self._tasks[task.id] = task
         return task
 
     def all(self) -> list[Task]:
-        """All tasks that are still kept."""
+        """Returns all tasks that have not expired."""
         self._end_expired()
         with self._lock:
             return list(self._tasks.values())
 
     def find(self, name: Any) -> Task | None:
-        """A task by its id."""
+        """Returns a task by its id."""
         with self._lock:
             task = self._tasks.get(name) if isinstance(name, str) else None
         return None if task is None or task.expired else task
 
     def get(self, name: str) -> Task:
-        """A task by the id that a request names; raises RpcError if there is none."""
+        """Returns a task by a request's id; raises RpcError if it is unknown."""
         task = self.find(name)
         if task is None:
-            raise RpcError(INVALID_PARAMS, "Task not found: it never was, or its time is over")
+            raise RpcError(INVALID_PARAMS, "Task not found: unknown or expired")
         return task
 
     def drop(self) -> None:
-        """Cancels all that runs."""
+        """Cancels all running tasks."""
         for task in self.all():
             task.cancel()
 
@@ -237,6 +237,6 @@ class Tasks:
 
 
 def moment(seconds: float) -> str:
-    """A point in time as ISO 8601 with milliseconds."""
+    """Formats a time as ISO 8601 with milliseconds."""
     whole = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
     return f"{whole}.{int(seconds % 1 * 1000):03d}Z"

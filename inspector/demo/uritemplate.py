@@ -1,4 +1,4 @@
-"""URI templates (RFC 6570, levels 1 to 4) read backwards: from a URI to the values of the variables."""
+"""URI templates (RFC 6570, levels 1 to 4), matched in reverse: from a URI to the values of the variables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _VALUE = r"[A-Za-z0-9\-._~%,=!*'()@:$+]"
-# operator: what may stand in its place, what separates values, whether values are written with their names
+# operator: allowed characters, separator of values, whether values are written with their names
 _OPERATORS: dict[str, tuple[str, str, bool]] = {
     "": (rf"{_VALUE}*?", ",", False),
     "+": (r"[^\s{}]*?", ",", False),
@@ -24,7 +24,7 @@ _EXPRESSION = re.compile(r"\{([+#./;?&]?)([^{}]+)\}")
 
 
 class UriTemplate:
-    """One template, compiled when it is first matched."""
+    """One template, compiled at its first match."""
 
     def __init__(self, template: str) -> None:
         self.template = template
@@ -32,7 +32,7 @@ class UriTemplate:
         self._pattern: re.Pattern[str] | None = None
 
     def match(self, uri: str) -> dict[str, Any] | None:
-        """The variables by name (text; a list or dict for exploded ones), or None if the URI does not fit."""
+        """Returns the variables by name, or None for another URI. Exploded ones are lists or dicts, others text."""
         if self._pattern is None:
             self._pattern = self._compile()
         found = self._pattern.fullmatch(uri)

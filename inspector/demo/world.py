@@ -1,4 +1,4 @@
-"""What the server offers, shared by every connection of the process, and who is told when it changes."""
+"""The server's offers, shared by every connection of the process, and the watchers of their changes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from inspector.demo.revisions import Features
 
     class Subscription(Protocol):
-        """A request to listen, as far as the world has to do with it."""
+        """A subscription, as the world uses it."""
 
         def stop(self) -> None: ...
 
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 
 class World:
-    """Tools, resources and prompts, and the knobs of the command line.
+    """Tools, resources and prompts, and the options of the command line.
 
-    `tools` and `prompts`: those that it starts with, in the order in which they are listed; `items`: number of
-    generated resources; `delay`: seconds before each answer; `tick`: seconds between changes of the clock; `newest`:
-    the newest protocol revision that is spoken; `era`: "legacy" (with a handshake), "modern" (without) or "both".
+    `tools` and `prompts`: the initial ones, in the order in which they are listed; `items`: number of generated
+    resources; `delay`: seconds before each response; `tick`: seconds between changes of the clock; `newest`: the newest
+    supported revision; `era`: "legacy" (with a handshake), "modern" (without) or "both".
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class World:
             return [tool for tool in self._tools.values() if tool.offered(features)]
 
     def find_tool(self, name: Any) -> Tool | None:
-        """A tool by name, of whatever revision."""
+        """Returns a tool by name, of any revision."""
         return self._tools.get(name) if isinstance(name, str) else None
 
     def tool(self, name: Any, features: Features) -> Tool:
@@ -84,7 +84,7 @@ class World:
         return tool
 
     def takes_long(self, method: str, params: dict[str, Any]) -> bool:
-        """Whether what is asked for may take long: because it works for long, or waits for an answer of the client."""
+        """Whether a request may take long: because of its work, or because it waits for the client."""
         name = params.get("name")
         if method == "tasks/result":
             return True
@@ -110,7 +110,7 @@ class World:
         return prompt
 
     def add_extra(self, topic: str) -> str:
-        """Adds an entry to a list ("tools", "resources" or "prompts"), tells everybody, and gives its name."""
+        """Adds an entry to a list ("tools", "resources" or "prompts"), notifies all watchers, and returns its name."""
         with self._lock:
             extras = self._extras[topic]
             number = extras[-1] + 1 if extras else 1
@@ -124,7 +124,7 @@ class World:
         return name
 
     def remove_extra(self, topic: str) -> str | None:
-        """Removes the entry that was added last and gives its name; None if there is none."""
+        """Removes the entry that was added last and returns its name; None if there is none."""
         with self._lock:
             if not self._extras[topic]:
                 return None
@@ -137,13 +137,13 @@ class World:
         return name
 
     def next_visit(self) -> int:
-        """A new number for a link that the user is asked to open."""
+        """Returns a new number for a URL elicitation."""
         with self._lock:
             self._visits += 1
             return self._visits
 
     def watch(self, watcher: Watcher) -> None:
-        """From now on the watcher is called with (topic, name) for each change.
+        """Calls the watcher with (topic, name) for each change from now on.
 
         A topic is the name of a list, "updated" with the URI of a resource, or "task" with the id of a task.
         """
@@ -151,20 +151,20 @@ class World:
             self._watchers.append(watcher)
 
     def unwatch(self, watcher: Watcher) -> None:
-        """Ends what `watch` began."""
+        """Removes a watcher."""
         with self._lock:
             self._watchers.remove(watcher)
 
     def changed(self, topic: str) -> None:
-        """Tells everybody that a list has changed."""
+        """Notifies all watchers that a list has changed."""
         self.tell(topic, "")
 
     def touch(self, uri: str) -> None:
-        """Tells everybody that a resource has changed."""
+        """Notifies all watchers that a resource has changed."""
         self.tell("updated", uri)
 
     def follow(self, uri: str) -> None:
-        """Counts a subscriber; the clock runs while it has one."""
+        """Adds a subscriber; the clock runs while it has one."""
         if uri != CLOCK:
             return
         with self._lock:
@@ -174,7 +174,7 @@ class World:
                 self._clock.start()
 
     def unfollow(self, uri: str) -> None:
-        """Counts a subscriber off."""
+        """Removes a subscriber."""
         if uri == CLOCK:
             with self._lock:
                 self._followers -= 1
@@ -189,7 +189,7 @@ class World:
             self.touch(CLOCK)
 
     def tell(self, topic: str, name: str) -> None:
-        """Tells everybody of a change."""
+        """Notifies all watchers of a change."""
         with self._lock:
             watchers = list(self._watchers)
         for watcher in watchers:

@@ -63,4 +63,4 @@ def test_a_name_that_there_is_not_is_a_usage_error(run: Run, opened: Any) -> Non
     opened(lambda target: None)
     ran = run("demo", "--auth-fault", "nonsense")
     assert ran.code == 2
-    assert "does not start: --auth-fault nonsense: there are 401-forever, clock-skew" in ran.err
+    assert "does not start: --auth-fault nonsense: use one of 401-forever, clock-skew" in ran.err

@@ -152,9 +152,9 @@ def test_registration_gives_another_redirect_uri_or_no_id() -> None:
         ("iss-missing", ["a state"], []),
         ("iss-wrong", ["a state"], [ELSEWHERE]),
         ("iss-slash", ["a state"], [f"{ISSUER}/"]),
-        ("state-wrong", ["somebody-else"], [ISSUER]),
+        ("state-wrong", ["another-state"], [ISSUER]),
         ("state-missing", [], [ISSUER]),
-        ("state-doubled", ["a state", "somebody-else"], [ISSUER]),
+        ("state-doubled", ["a state", "another-state"], [ISSUER]),
     ],
 )
 def test_a_parameter_of_the_way_back_is_wrong(name: str, state: list[str], iss: list[str]) -> None:

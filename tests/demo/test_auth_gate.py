@@ -13,7 +13,7 @@ def test_without_a_token_it_is_told_where_to_ask() -> None:
     reply = Site().call(None)
     assert reply.status == 401
     assert challenge_in(reply) == {"resource_metadata": f"{WELL_KNOWN}/mcp", "scope": "demo:read"}
-    assert reply.json["error"]["message"] == "Authorization is needed"
+    assert reply.json["error"]["message"] == "Authorization is required"
 
 
 @pytest.mark.parametrize("path", ["/mcp", "/sse", "/messages"])

@@ -270,7 +270,7 @@ def test_a_client_has_to_be_registered_for_it(site: Site) -> None:
 
 
 def test_the_page_asks_for_the_code_and_knows_only_those_that_wait(site: Site) -> None:
-    assert "Which code" in site.get(f"{ISSUER}/device").text
+    assert "Enter the code" in site.get(f"{ISSUER}/device").text
     assert site.get(f"{ISSUER}/device", user_code="<b>BBBB</b>").status == 400
     assert site.send("POST", f"{ISSUER}/device", {"Content-Type": "text/plain"}, b"a").status == 400
 

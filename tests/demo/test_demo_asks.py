@@ -162,7 +162,7 @@ def test_features_of_later_revisions_are_not_used(connect: Connect) -> None:
     for name in ("ask-user", "ask-link", "ask-model-with-tools"):
         result = peer.call(name)
         assert result["isError"] is True
-        assert "needs revision" in text_of(result)
+        assert "requires revision" in text_of(result)
 
 
 def test_a_question_is_withdrawn_when_its_call_is_cancelled(connect: Connect) -> None:  # C-CANC-02

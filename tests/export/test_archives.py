@@ -67,7 +67,7 @@ def test_a_request_is_chosen_with_whatever_belongs_to_it() -> None:
     assert '"slow"' in entry["request"]["postData"]["text"]
     content = entry["response"]["content"]
     assert content["text"].count("data: ") == 1
-    assert content["comment"].endswith("left out.")
+    assert content["comment"].endswith("are omitted.")
     for n in (20, 21, 22, 23):
         (entry,) = entries(journal, [n])
         assert entry["response"]["content"]["text"]

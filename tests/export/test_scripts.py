@@ -100,7 +100,7 @@ def test_the_script_sends_it_again_through_a_pipe(talk: Path, tmp_path: Path) ->
 
 def test_what_never_got_an_answer_is_not_asked_again() -> None:
     text = exported(opened(RECORDINGS / "demo-tour.mcp.jsonl"), "python")
-    assert "# 68: tools/call forget, timeout: not asked again, it got no answer" in text
+    assert "# 68: tools/call forget, timeout: not repeated, it has no response" in text
     assert 'forget"' not in text
 
 

@@ -153,7 +153,7 @@ def test_a_newer_cassette_is_read_with_a_word_about_it(tmp_path: Path) -> None:
 
 def test_a_document_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "LARGEST_DOCUMENT", 100)
-    with pytest.raises(UsageError, match="may have 100"):
+    with pytest.raises(UsageError, match="one document is 100"):
         imported(tmp_path, json.dumps(cassette({"sender": "client", "payload": ASK})))
     assert not (tmp_path / "ours.mcp.jsonl").exists()
 
@@ -264,7 +264,7 @@ def test_the_stream_of_http_and_sse_answers_after_the_posts(tmp_path: Path) -> N
 
 
 def test_an_archive_without_mcp_makes_nothing(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="none of its 1 requests is one of MCP"):
+    with pytest.raises(UsageError, match="none of its 1 requests is an MCP request"):
         imported(tmp_path, archive(entry("GET", "https://host.example/")))
     assert not (tmp_path / "ours.mcp.jsonl").exists()
 

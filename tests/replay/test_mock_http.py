@@ -206,11 +206,11 @@ async def test_a_request_that_says_the_same_twice_is_answered(serve):
     [
         ({}, "MCP-Protocol-Version is missing"),
         (fields("tools/call", "region", "2025-11-25", Mcp_Param_Region="x"), "not the version"),
-        (fields("tools/list", "region", Mcp_Param_Region="x"), "Mcp-Method is not"),
+        (fields("tools/list", "region", Mcp_Param_Region="x"), "Mcp-Method does not match"),
         (fields("tools/call", Mcp_Param_Region="x"), "Mcp-Name is missing"),
-        (fields("tools/call", "Region", Mcp_Param_Region="x"), "Mcp-Name is not"),
+        (fields("tools/call", "Region", Mcp_Param_Region="x"), "Mcp-Name does not match"),
         (fields("tools/call", "region"), "Mcp-Param-Region is missing"),
-        (fields("tools/call", "region", Mcp_Param_Region="=?base64?!?="), "Mcp-Param-Region is not"),
+        (fields("tools/call", "region", Mcp_Param_Region="=?base64?!?="), "Mcp-Param-Region does not match"),
     ],
 )
 async def test_one_that_does_not_is_refused(serve, given, said):

@@ -128,7 +128,7 @@ async def test_one_column_goes_to_the_work_and_back() -> None:
     async with on_demo(size=NARROW) as (app, pilot):
         await pilot.press("enter")
         await shows(app, pilot, "Tools › ")
-        assert "Says back what it is told." in screen_text(app)
+        assert "Returns its message." in screen_text(app)
         await pilot.press("escape")
         await becomes(app, pilot, lambda: "Tools › " not in screen_text(app))
         await pilot.press("m")

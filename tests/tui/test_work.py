@@ -423,12 +423,12 @@ def test_the_same_arguments_are_listed_once_as_the_newest() -> None:
 async def test_where_no_item_is_left_there_is_no_form(tmp_path: Path) -> None:
     async with desk(tmp_path, "tools") as (_, app, pilot):
         await go(app, pilot, "tools", "echo")
-        await settle(pilot, lambda: "What to say" in screen_text(app))
+        await settle(pilot, lambda: "The text to return" in screen_text(app))
         await pilot.press("slash", *"qqq")
         await settle(pilot, lambda: "Nothing matches" in screen_text(app))
-        await settle(pilot, lambda: "What to say" not in screen_text(app))
+        await settle(pilot, lambda: "The text to return" not in screen_text(app))
         await pilot.press("backspace", "backspace", "backspace", *"echo")
-        await settle(pilot, lambda: "What to say" in screen_text(app))
+        await settle(pilot, lambda: "The text to return" in screen_text(app))
 
 
 async def test_past_calls_bring_back_their_result_and_other_arguments_mute_it(tmp_path: Path) -> None:

@@ -1,1 +1,1 @@
-"""An authorization server for the demo server, and the gate that asks for its tokens: in this process, no network."""
+"""An authorization server for the demo server, and the gate that requires its tokens: in this process, no network."""

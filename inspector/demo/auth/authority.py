@@ -47,15 +47,15 @@ class Authority:
 
     @property
     def issuer(self) -> str:
-        """The URL by which clients know this server."""
+        """The issuer's URL."""
         return self._issuer.url
 
     def access(self, token: str) -> Access | None:
-        """What an access token of this server allows; None if it is not valid."""
+        """Returns what an access token of this server allows; None if it is not valid."""
         return self._issuer.vault.access(token)
 
     def _places(self, layout: str) -> dict[str, bool]:
-        """Where the metadata are, and whether they are those of OpenID Connect."""
+        """Returns the paths of the metadata, and whether they are those of OpenID Connect."""
         oauth, openid = _WELL_KNOWN + _OAUTH + self._issuer.path, _WELL_KNOWN + _OPENID + self._issuer.path
         after = self._issuer.path + _WELL_KNOWN + _OPENID
         if layout == "oidc":
@@ -63,7 +63,7 @@ class Authority:
         return {} if layout == "defaults" else {oauth: False, openid: True, after: True}
 
     def answer(self, request: Request) -> HttpReply | None:
-        """Serves a request; None if its path is none of this server's."""
+        """Serves a request; None if its path does not belong to this server."""
         if request.path in self._metadata_places:
             methods: dict[str, Endpoint] | None = {"GET": self._metadata}
         else:
@@ -79,7 +79,7 @@ class Authority:
             return serve(request)
         except OAuthError as problem:
             if request.path.endswith("/device"):
-                return page(problem.status, "This cannot be read", "<p>Begin again.</p>")
+                return page(problem.status, "Invalid request", "<p>Start again.</p>")
             return refusal(problem)
 
     def _metadata(self, request: Request) -> HttpReply:
@@ -102,7 +102,7 @@ class Authority:
             "authorization_response_iss_parameter_supported": True,
         }
         if self._metadata_places[request.path]:
-            # There are no id tokens here, but OpenID Connect Discovery demands that these be told.
+            # There are no id tokens here, but OpenID Connect Discovery requires these members.
             document |= {
                 "jwks_uri": self._issuer.endpoint("/jwks"),
                 "subject_types_supported": ["public"],

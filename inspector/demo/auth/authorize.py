@@ -1,4 +1,4 @@
-"""The authorization endpoint: a page on which a person allows or denies, and the way back to the client."""
+"""The authorization endpoint: a page on which a person allows or denies, and the redirect to the client."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
 class _Asked:
-    """A request that a person has yet to decide."""
+    """A request that a person has not decided yet."""
 
     def __init__(self, client: Client, redirect_uri: str, state: str) -> None:
         self.client = client
@@ -32,14 +32,14 @@ class _Asked:
 
 
 class Authorize:
-    """The requests that were made and not yet decided."""
+    """The pending requests."""
 
     def __init__(self, issuer: Issuer) -> None:
         self._issuer = issuer
         self._open = Bounded(1000)
 
     def ask(self, request: Request) -> HttpReply:
-        """A request for a code (RFC 6749 section 4.1.1): the page, or at once the answer."""
+        """Handles a request for a code (RFC 6749 section 4.1.1): returns the page, or immediately the redirect."""
         issuer = self._issuer
         fields = request.asked()
         try:
@@ -48,8 +48,8 @@ class Authorize:
             if not client.may_return_to(redirect_uri):
                 raise OAuthError("invalid_request", f"{redirect_uri} is not registered for {client.id}")
         except OAuthError as problem:
-            # The browser is not sent to an address that the client may not have (RFC 6749 section 4.1.2.1).
-            return page(400, "This cannot be allowed", f"<p>{escape(problem.description)}</p>")
+            # The browser is not redirected to a URI that is not the client's (RFC 6749 section 4.1.2.1).
+            return page(400, "Request refused", f"<p>{escape(problem.description)}</p>")
         asked = _Asked(client, redirect_uri, "")
         try:
             asked.state = fields.get("state")
@@ -63,18 +63,18 @@ class Authorize:
         return self._page(asked, asked.grant, ticket)
 
     def decide(self, request: Request) -> HttpReply:
-        """What the person pressed."""
+        """Handles the person's decision."""
         try:
             form = request.form()
             asked: _Asked | None = self._open.pop(form.need("ticket"), None)
             decision = form.get("decision")
         except OAuthError as problem:
-            return page(problem.status, "This cannot be read", f"<p>{escape(problem.description)}</p>")
+            return page(problem.status, "Invalid request", f"<p>{escape(problem.description)}</p>")
         if asked is None or asked.grant is None:
-            return page(400, "This was decided already", "<p>Go back to the client and begin again.</p>")
+            return page(400, "This request was decided already", "<p>Go back to the client and start again.</p>")
         if decision == "allow":
             return self._allow(asked, asked.grant)
-        return self._refuse(asked, OAuthError("access_denied", "The person said no"))
+        return self._refuse(asked, OAuthError("access_denied", "The person denied access"))
 
     def _check(self, client: Client, fields: Fields) -> tuple[str, Grant]:
         if fields.get("response_type") != "code":
@@ -83,7 +83,7 @@ class Authorize:
             raise OAuthError("unauthorized_client", f"This client is not registered for {CODE}")
         challenge = fields.get("code_challenge")
         if not _CHALLENGE.fullmatch(challenge) or fields.get("code_challenge_method") != "S256":
-            raise OAuthError("invalid_request", "PKCE is needed: a code_challenge of the method S256")
+            raise OAuthError("invalid_request", "PKCE is required: a code_challenge with the method S256")
         scopes = self._issuer.scopes(fields.get("scope"))
         resource = self._issuer.resource(fields.get("resource"))
         refreshable = REFRESH in client.grants
@@ -105,10 +105,10 @@ class Authorize:
     def _page(self, asked: _Asked, grant: Grant, ticket: str) -> HttpReply:
         rows = {
             "Client": f"{asked.client.name} ({asked.client.id})",
-            "wants to": ", ".join(grant.scopes),
+            "requests": ", ".join(grant.scopes),
             "on": grant.resource,
-            "and returns to": asked.redirect_uri,
-            "State": "yes" if asked.state else "no: anybody could make this browser log in as somebody else",
+            "redirects to": asked.redirect_uri,
+            "State": "yes" if asked.state else "no: another person's login could be forced on this browser",
             "Refresh token": "yes" if grant.refreshable else "no: the client is not registered for it",
         }
         buttons = "".join(
@@ -116,4 +116,4 @@ class Authorize:
         )
         form = f'<form method="post" action="{escape(self._issuer.path)}/authorize/decide">'
         hidden = f'<input type="hidden" name="ticket" value="{ticket}">'
-        return page(200, "May it do this?", f"{table(rows)}{form}{hidden}{buttons}</form>")
+        return page(200, "Allow this request?", f"{table(rows)}{form}{hidden}{buttons}</form>")

@@ -1,4 +1,4 @@
-"""Clients: those known from the start, those that register (RFC 7591), those that are a document of their own."""
+"""Clients: predefined ones, registered ones (RFC 7591), and those that are a metadata document."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SCHEME = re.compile(r"[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+")  # of a native app: a 
 
 
 class Client:
-    """Who may ask for tokens, how it says who it is, and where its answers may go."""
+    """A client that may request tokens: its authentication method and its redirect URIs."""
 
     __slots__ = ("grants", "id", "jwks", "methods", "name", "redirects", "secret")
 
@@ -55,16 +55,16 @@ class Client:
         self.jwks = jwks
 
     def may_return_to(self, uri: str) -> bool:
-        """Whether an answer may go to a URI: as registered, except for the port of a loopback address."""
+        """Whether a redirect URI is allowed: as registered, except for the port of a loopback address."""
         return any(_same_place(registered, uri) for registered in self.redirects)
 
     def has_secret(self, said: str) -> bool:
-        """Whether that is its secret."""
+        """Whether a secret is the client's."""
         return bool(self.secret) and compare_digest(self.secret.encode(), said.encode("utf-8", "replace"))
 
 
 def known(jwks: Any = None) -> list[Client]:
-    """The clients that need no registration; `jwks` are the keys of `demo-key`, which is there only with them."""
+    """Returns the predefined clients; `jwks` are the keys of `demo-key`, which exists only with them."""
     both = ("client_secret_basic", "client_secret_post")
     clients = [
         Client("demo-app", "Demo app", redirects=ANYWHERE_HERE, grants=(CODE, REFRESH, DEVICE)),
@@ -98,7 +98,7 @@ class Clients:
         return found
 
     def register(self, request: Request, now: float) -> dict[str, Any]:
-        """The registration endpoint: what was understood comes back with an id (RFC 7591 section 3.2.1)."""
+        """Serves the registration endpoint: returns the accepted metadata with an id (RFC 7591 section 3.2.1)."""
         asked = _document(request.body)
         client = from_metadata("demo-" + secrets.token_hex(8), asked)
         document = {
@@ -125,18 +125,18 @@ def _document(raw: bytes) -> dict[str, Any]:
     try:
         document = json.loads(raw)
     except (ValueError, RecursionError):
-        raise OAuthError("invalid_client_metadata", "The body is no JSON") from None
+        raise OAuthError("invalid_client_metadata", "The body is not JSON") from None
     if not isinstance(document, dict):
         raise OAuthError("invalid_client_metadata", "The body must be a JSON object")
     return document
 
 
 def from_metadata(client_id: str, asked: dict[str, Any]) -> Client:
-    """A client as its metadata describe it (RFC 7591 section 2); raises OAuthError for what cannot be served."""
+    """Creates a client from its metadata (RFC 7591 section 2); raises OAuthError for unsupported metadata."""
     grants = _texts(asked, "grant_types", [CODE])
     served = tuple(each for each in grants if each in GRANTS)
     if not served:
-        raise OAuthError("invalid_client_metadata", f"grant_types has none of {', '.join(GRANTS)}")
+        raise OAuthError("invalid_client_metadata", f"grant_types must contain one of {', '.join(GRANTS)}")
     method = asked.get("token_endpoint_auth_method", "client_secret_basic")
     if method not in METHODS:
         raise OAuthError("invalid_client_metadata", f"token_endpoint_auth_method must be one of {', '.join(METHODS)}")
@@ -145,7 +145,7 @@ def from_metadata(client_id: str, asked: dict[str, Any]) -> Client:
         raise OAuthError("invalid_client_metadata", "client_name must be a text of at most 200 characters")
     jwks = asked.get("jwks")
     if method == "private_key_jwt" and not isinstance(jwks, dict):
-        raise OAuthError("invalid_client_metadata", "private_key_jwt needs the keys in jwks: no URL is fetched")
+        raise OAuthError("invalid_client_metadata", "private_key_jwt requires the keys in jwks: no URL is fetched")
     redirects = _texts(asked, "redirect_uris", [])
     if CODE in served and not redirects:
         raise OAuthError("invalid_redirect_uri", "redirect_uris is missing")
@@ -168,9 +168,13 @@ def _check_redirect(uri: str, application_type: Any) -> None:
     own = parts is not None and bool(_SCHEME.fullmatch(parts.scheme))
     away = parts is not None and parts.scheme == "https" and bool(parts.hostname)
     if "#" in uri or "*" in uri or not (here or own or away):
-        raise OAuthError("invalid_redirect_uri", f"A redirect URI is https, or http on this machine: {uri!r} is not")
+        raise OAuthError(
+            "invalid_redirect_uri", f"A redirect URI must be https, or http on this machine: {uri!r} is not"
+        )
     if application_type == "web" and not away:
-        raise OAuthError("invalid_redirect_uri", f"An application of the type web cannot be at {uri}: say native")
+        raise OAuthError(
+            "invalid_redirect_uri", f"An application of the type web cannot use {uri}: set the type native"
+        )
 
 
 def _same_place(registered: str, uri: str) -> bool:
@@ -181,13 +185,13 @@ def _same_place(registered: str, uri: str) -> bool:
         return False
     if one.scheme != "http" or other.scheme != "http" or one.hostname not in LOOPBACK:
         return False
-    # A native app cannot know its port beforehand (RFC 8252 section 7.3).
+    # A native app does not know its port in advance (RFC 8252 section 7.3).
     anywhere = registered in ANYWHERE_HERE
     return one.hostname == other.hostname and (anywhere or (one.path, one.query) == (other.path, other.query))
 
 
 def _parts(uri: str) -> Any:
-    """A URI in parts; None for what is none, or is read differently by different readers."""
+    """Parses a URI; None if it is not valid, or if parsers disagree on it."""
     if not uri.isascii() or not uri.isprintable() or " " in uri or "\\" in uri:
         return None
     try:

@@ -1,4 +1,4 @@
-"""The device flow (RFC 8628): a code on one screen, a page on another, and a client that asks again and again."""
+"""The device flow (RFC 8628): a code on one screen, a page on another, and a client that polls."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from inspector.demo.auth.issuer import Issuer
 
 LIFETIME = 600.0  # seconds
-INTERVAL = 1.0  # seconds between two questions of a client
-SLOWER = 5.0  # seconds that are added for a client that asks too soon
+INTERVAL = 1.0  # seconds between two polls of a client
+SLOWER = 5.0  # seconds that are added for a client that polls too fast
 _LETTERS = "BCDFGHJKLMNPQRSTVWXZ"  # no vowels, so no words (RFC 8628 section 6.1)
 
 
 class _Waiting:
-    """One device that waits for a person."""
+    """A device that waits for a person."""
 
     def __init__(self, client: Client, grant: Grant, until: float) -> None:
         self.client = client
@@ -35,7 +35,7 @@ class _Waiting:
 
 
 class Devices:
-    """The devices that wait, by either of their codes."""
+    """The waiting devices, by either of their codes."""
 
     def __init__(self, issuer: Issuer) -> None:
         self._issuer = issuer
@@ -68,54 +68,58 @@ class Devices:
         return json_answer(200, document)
 
     def grant(self, client: Client, form: Fields) -> Grant:
-        """What a device was granted; raises OAuthError as long as there is nothing (RFC 8628 section 3.5)."""
+        """Returns the grant of a device; raises OAuthError while there is none (RFC 8628 section 3.5)."""
         code = form.need("device_code")
         waiting: _Waiting | None = self._by_device.get(code)
         now = self._issuer.vault.now()
         if waiting is None or waiting.client.id != client.id:
-            raise OAuthError("invalid_grant", "There is no such device_code")
+            raise OAuthError("invalid_grant", "Unknown device_code")
         if waiting.until < now:
-            raise OAuthError("expired_token", "Nobody entered the code in time")
+            raise OAuthError("expired_token", "The code was not entered in time")
         if not waiting.decision:
             soon = now - waiting.asked_at < waiting.interval
             waiting.asked_at = now
             if soon:
                 waiting.interval += SLOWER
-                raise OAuthError("slow_down", f"Wait {waiting.interval:.0f} seconds between two questions")
+                raise OAuthError("slow_down", f"Wait {waiting.interval:.0f} seconds between two requests")
             raise OAuthError("authorization_pending", "The person has not decided yet")
         with self._issuer.vault.lock:
             if self._by_device.pop(code, None) is None:
-                raise OAuthError("invalid_grant", "There is no such device_code")
+                raise OAuthError("invalid_grant", "Unknown device_code")
         if waiting.decision != "allow":
-            raise OAuthError("access_denied", "The person said no")
+            raise OAuthError("access_denied", "The person denied access")
         return waiting.grant
 
     def show(self, request: Request) -> HttpReply:
-        """The page on which the code is entered, and then decided on."""
+        """Shows the page on which the code is entered and decided."""
         text = request.asked().get("user_code")
         action = escape(self._issuer.path) + "/device"
         if not text:
             field = '<input name="user_code" autofocus autocomplete="off" placeholder="XXXX-XXXX">'
-            return page(200, "Which code is shown?", f'<form action="{action}">{field}<button>Go on</button></form>')
+            return page(
+                200,
+                "Enter the code from your device",
+                f'<form action="{action}">{field}<button>Continue</button></form>',
+            )
         letters = "".join(letter for letter in text.upper() if letter in _LETTERS)
         waiting: _Waiting | None = self._by_user.get(letters)
         if waiting is None or waiting.decision or waiting.until < self._issuer.vault.now():
-            return page(400, "That code is not waited for", "<p>It may be too old, or decided already.</p>")
+            return page(400, "Unknown code", "<p>It may have expired, or was decided already.</p>")
         name = f"{waiting.client.name} ({waiting.client.id})"
-        rows = {"Client": name, "wants to": ", ".join(waiting.grant.scopes), "on": waiting.grant.resource}
+        rows = {"Client": name, "requests": ", ".join(waiting.grant.scopes), "on": waiting.grant.resource}
         hidden = f'<input type="hidden" name="user_code" value="{escape(letters)}">'
         buttons = "".join(
             f'<button name="decision" value="{value}">{value.capitalize()}</button>' for value in ("allow", "deny")
         )
         form = f'<form method="post" action="{action}">{hidden}{buttons}</form>'
-        return page(200, "May it do this?", table(rows) + form)
+        return page(200, "Allow this request?", table(rows) + form)
 
     def decide(self, request: Request) -> HttpReply:
-        """What the person pressed."""
+        """Handles the person's decision."""
         form = request.form()
         waiting: _Waiting | None = self._by_user.pop(form.get("user_code"), None)
         if waiting is None or waiting.decision:
-            return page(400, "That code is not waited for", "<p>It may be too old, or decided already.</p>")
+            return page(400, "Unknown code", "<p>It may have expired, or was decided already.</p>")
         waiting.decision = "allow" if form.get("decision") == "allow" else "deny"
         words = "Allowed" if waiting.decision == "allow" else "Denied"
         return page(200, words, "<p>Go back to the client.</p>")

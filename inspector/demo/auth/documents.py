@@ -1,4 +1,4 @@
-"""Clients whose id is the URL of a document about them (OAuth Client ID Metadata Document)."""
+"""Clients whose id is the URL of their metadata document (OAuth Client ID Metadata Document)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 TIMEOUT = 5.0  # seconds
 LARGEST = 65536
 EXAMPLE = "https://client.example/metadata.json"
-# A document that is known without a network: `.example` is nobody's (RFC 2606).
+# A document that needs no network: `.example` domains do not exist (RFC 2606).
 _EXAMPLE: dict[str, Any] = {
     "client_id": EXAMPLE,
     "client_name": "Client with a document",
@@ -32,7 +32,7 @@ _EXAMPLE: dict[str, Any] = {
 
 
 class Documents:
-    """The documents that were fetched; each is fetched once."""
+    """The fetched documents; each is fetched once."""
 
     def __init__(self, fetch: Fetch | None = None) -> None:
         self._fetch = fetch or fetch_public
@@ -40,28 +40,28 @@ class Documents:
         self._clients[EXAMPLE] = read(EXAMPLE, _EXAMPLE)
 
     def find(self, url: str) -> Client:
-        """The client whose id is a URL; raises OAuthError."""
+        """Returns the client whose id is a URL; raises OAuthError."""
         found: Client | None = self._clients.get(url)
         if found is None:
             _check_url(url)
             try:
                 document = json.loads(self._fetch(url))
             except (OSError, ValueError, RecursionError) as problem:
-                raise OAuthError("invalid_client", f"There is no document at {url}: {problem}") from None
+                raise OAuthError("invalid_client", f"Cannot fetch the document at {url}: {problem}") from None
             found = self._clients[url] = read(url, document)
         return found
 
 
 def read(url: str, document: Any) -> Client:
-    """The client that a document describes; raises OAuthError if it is not about this URL."""
+    """Returns the client that a document describes; raises OAuthError if it is not about this URL."""
     if not isinstance(document, dict) or document.get("client_id") != url:
-        raise OAuthError("invalid_client", f"The document at {url} does not have it as its client_id")
+        raise OAuthError("invalid_client", f"The document at {url} does not have the URL as its client_id")
     missing = [key for key in ("client_name", "redirect_uris") if key not in document]
     if missing:
         raise OAuthError("invalid_client", f"The document at {url} has no {missing[0]}")
     method = document.get("token_endpoint_auth_method", "none")
     if "client_secret" in document or method not in ("none", "private_key_jwt"):
-        raise OAuthError("invalid_client", f"The document at {url} is public: it cannot have a secret")
+        raise OAuthError("invalid_client", f"The document at {url} is public, so it must not contain a secret")
     return from_metadata(url, {**document, "token_endpoint_auth_method": method})
 
 
@@ -70,23 +70,23 @@ def _check_url(url: str) -> None:
     dotted = {".", ".."} & set(parts.path.split("/"))
     plain = not parts.fragment and parts.username is None and not dotted
     if parts.scheme != "https" or not parts.hostname or parts.path in ("", "/") or not plain:
-        raise OAuthError("invalid_client", f"A client id that is a URL is https and has a path: {url!r} is not so")
+        raise OAuthError("invalid_client", f"A client id that is a URL must be https and have a path: {url!r}")
 
 
 def fetch_public(url: str) -> bytes:
-    """What is at an https URL of a public address; no redirects, five seconds, 64 kB. Raises OSError or ValueError."""
+    """Fetches an https URL of a public address: no redirects, five seconds, 64 kB. Raises OSError or ValueError."""
     import http.client
     import ssl
 
     parts = urlsplit(url)
     host, port = str(parts.hostname), parts.port or 443
     address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][4][0]
-    # A page could make a browser ask us for a machine behind the same firewall.
+    # Otherwise a page could make a browser send us to a machine behind the same firewall.
     if not ipaddress.ip_address(address).is_global:
         raise ValueError("it is at a private address")
     connection = http.client.HTTPSConnection(host, port, timeout=TIMEOUT)
     try:
-        # Connected by hand, so that it is the address that was looked at, not another that the name has by now.
+        # Connected by hand, to the address that was checked, because the name may resolve differently now.
         plain = socket.create_connection((str(address), port), TIMEOUT)
         connection.sock = ssl.create_default_context().wrap_socket(plain, server_hostname=host)
         path = parts.path + (f"?{parts.query}" if parts.query else "")
@@ -96,7 +96,7 @@ def fetch_public(url: str) -> bytes:
             raise ValueError(f"status {response.status}")
         body = response.read(LARGEST + 1)
     except http.client.HTTPException as problem:
-        raise ValueError(f"no HTTP: {type(problem).__name__}") from None
+        raise ValueError(f"not HTTP: {type(problem).__name__}") from None
     finally:
         connection.close()
     if len(body) > LARGEST:

@@ -1,4 +1,4 @@
-"""HTTP requests and answers as values, so that an endpoint is a function from one to the other."""
+"""HTTP requests and responses as values, so that an endpoint is a function from one to the other."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class OAuthError(Exception):
 
 
 class HttpReply:
-    """What a request is answered with. A body that is an iterator is sent piece by piece."""
+    """The response to a request. A body that is an iterator is sent piece by piece."""
 
     __slots__ = ("body", "headers", "status")
 
@@ -50,7 +50,7 @@ class Request:
         self.body = body
 
     def origin(self, port: int | None) -> str:
-        """The origin that the client believes it talks to, if the server listens on a port."""
+        """Returns the origin that the client uses, if the server listens on a port."""
         host = urlsplit("//" + self.headers.get("Host", "")).hostname or ""
         return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
@@ -59,7 +59,7 @@ class Request:
         return Fields(_pairs(self.query))
 
     def form(self) -> Fields:
-        """The parameters in the body; raises OAuthError for a body that is no form."""
+        """Returns the parameters in the body; raises OAuthError for a body that is not a form."""
         if self.headers.get_content_type() != FORM:
             raise OAuthError("invalid_request", f"The body must be {FORM}")
         if len(self.body) > LARGEST_FORM:
@@ -68,21 +68,21 @@ class Request:
 
 
 class Fields:
-    """Parameters of a request. None may be there twice (RFC 6749 section 3.1)."""
+    """Parameters of a request. Each may occur only once (RFC 6749 section 3.1)."""
 
     def __init__(self, pairs: Pairs) -> None:
         self._pairs = pairs
 
     def get(self, name: str) -> str:
-        """The value of a parameter, empty where there is none: both mean the same. Raises OAuthError if doubled."""
+        """Returns the value of a parameter, or an empty text: both mean the same. Raises OAuthError if repeated."""
         values = [value for key, value in self._pairs if key == name]
         if len(values) > 1:
             code = "invalid_target" if name == "resource" else "invalid_request"
-            raise OAuthError(code, f"{name} is there {len(values)} times")
+            raise OAuthError(code, f"{name} occurs {len(values)} times")
         return values[0] if values else ""
 
     def need(self, name: str) -> str:
-        """The value of a parameter that must be there."""
+        """Returns the value of a required parameter."""
         value = self.get(name)
         if not value:
             raise OAuthError("invalid_request", f"{name} is missing")
@@ -97,21 +97,21 @@ def _pairs(text: str) -> Pairs:
 
 
 def json_answer(status: int, document: dict[str, Any], **headers: str) -> HttpReply:
-    """A JSON document that nobody keeps."""
+    """Returns a JSON response that must not be cached."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     fields = {"Content-Type": "application/json", "Cache-Control": "no-store", **named}
     return HttpReply(status, fields, json.dumps(document).encode("utf-8"))
 
 
 def refusal(problem: OAuthError) -> HttpReply:
-    """An error as the endpoints that are no pages tell it (RFC 6749 section 5.2)."""
+    """Returns an error as JSON, for endpoints other than pages (RFC 6749 section 5.2)."""
     headers = {"WWW_Authenticate": 'Basic realm="demo"'} if problem.status == 401 else {}
     document = {"error": problem.code, "error_description": problem.description}
     return json_answer(problem.status, document, **headers)
 
 
 def redirect(url: str, pairs: Pairs) -> HttpReply:
-    """Sends the browser to a URL with more parameters; those that it has stay (RFC 6749 section 3.1.2)."""
+    """Redirects the browser to a URL with more parameters; its own ones stay (RFC 6749 section 3.1.2)."""
     joint = "&" if urlsplit(url).query else "?"
     return HttpReply(302, {"Location": f"{url}{joint}{urlencode(pairs)}", "Cache-Control": "no-store"})
 
@@ -124,11 +124,11 @@ _STYLE = (
 
 
 def page(status: int, title: str, inside: str) -> HttpReply:
-    """A page for a person. `inside` is HTML, all of whose values were escaped; the title is escaped here."""
+    """Returns an HTML page. `inside` is HTML with escaped values; the title is escaped here."""
     headers = {
         "Content-Type": "text/html; charset=utf-8",
         "Cache-Control": "no-store",
-        # No form-action: browsers apply it to where a form is redirected, too, which is the client's own address.
+        # No form-action: browsers also apply it to the redirect of a form, which goes to the client's URI.
         "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
         "X-Frame-Options": "DENY",
         "X-Content-Type-Options": "nosniff",
@@ -139,6 +139,6 @@ def page(status: int, title: str, inside: str) -> HttpReply:
 
 
 def table(rows: dict[str, str]) -> str:
-    """Names and values as HTML."""
+    """Returns names and values as an HTML table."""
     lines = (f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in rows.items())
     return f"<table>{''.join(lines)}</table>"

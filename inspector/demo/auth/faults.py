@@ -1,7 +1,7 @@
-"""What can be wrong with authorization, each under a name. What is right is elsewhere, and is changed here on its way.
+"""Faults of authorization, each with a name. They change correct responses when those are sent.
 
-A fault belongs to a place: it takes what would be said there, and the URL of whoever says it, and gives what is said
-instead. Those of the place `access` have no such function: the gate knows them by name.
+A fault belongs to a place: its function receives the response and its URL, and returns the changed response. Faults of
+the place `access` have no function: the gate knows them by name.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MARKUP = "<b>Call</b> [bold red]0900[/] \x1b[31mnow\x1b[0m\x07\r\nSet-Cookie: a=
 
 
 class Fault:
-    """One thing that is wrong: where, and what, in a few words."""
+    """One fault: its place, and a short description."""
 
     __slots__ = ("about", "change", "place")
 
@@ -40,15 +40,15 @@ class Fault:
 
 
 FAULTS: dict[str, Fault] = {
-    SCOPE_FOREVER: Fault("access", "a tool wants demo:write even of tokens that have it"),
+    SCOPE_FOREVER: Fault("access", "a tool requires demo:write even of tokens that have it"),
     UNAUTHORIZED_FOREVER: Fault("access", "every token is refused with 401"),
-    MIGRATE: Fault("access", "the first call of a tool finds that another authorization server is responsible now"),
-    CLOCK_SKEW: Fault("access", "the claims of a token say that it ended an hour ago; it holds"),
+    MIGRATE: Fault("access", "the first call of a tool finds that another authorization server is responsible"),
+    CLOCK_SKEW: Fault("access", "the claims of a token say that it expired an hour ago; it is valid"),
 }
 
 
 class Faults:
-    """The faults that are switched on."""
+    """The enabled faults."""
 
     def __init__(self, names: tuple[str, ...] = ()) -> None:
         self.names = names
@@ -57,7 +57,7 @@ class Faults:
         return name in self.names
 
     def apply(self, place: str, said: Any, url: str) -> Any:
-        """What is said at a place, once everything that is wrong there has been done to it."""
+        """Returns the response of a place after all its enabled faults."""
         for name in self.names:
             fault = FAULTS[name]
             if fault.place == place and fault.change is not None and not isinstance(said, HttpReply):
@@ -74,7 +74,7 @@ def _fault(name: str, place: str, about: str) -> Callable[[Change], Change]:
 
 
 def _other_name(url: str) -> str:
-    """The same place under another name of this machine: another origin."""
+    """Returns the same URL with another name of this machine: another origin."""
     parts = urlsplit(url)
     other = "127.0.0.1" if parts.hostname == "localhost" else "localhost"
     return parts._replace(netloc=f"{other}:{parts.port}").geturl()
@@ -88,7 +88,7 @@ def _no_challenge(value: str, url: str) -> str:
     return ""
 
 
-@_fault("many-challenges", "challenge", "several schemes in one WWW-Authenticate, ours last; that is allowed")
+@_fault("many-challenges", "challenge", "several schemes in one WWW-Authenticate, ours last; this is allowed")
 def _many_challenges(value: str, url: str) -> str:
     return f'Negotiate YWJj==, Basic realm="a, Bearer \\"b\\"", {value}'
 
@@ -103,7 +103,7 @@ def _prm_missing(document: dict[str, Any], url: str) -> HttpReply:
     return json_answer(404, {"error": "not_found"})
 
 
-@_fault("prm-html", "prm", "a web page in place of the protected resource metadata")
+@_fault("prm-html", "prm", "a web page instead of the protected resource metadata")
 def _prm_html(document: dict[str, Any], url: str) -> HttpReply:
     return _web_page()
 
@@ -131,7 +131,7 @@ def _wrong_issuer(document: dict[str, Any], url: str) -> dict[str, Any]:
     return document | {"issuer": ELSEWHERE}
 
 
-@_fault("issuer-slash", "metadata", "issuer has a slash more")
+@_fault("issuer-slash", "metadata", "issuer has an extra slash")
 def _issuer_slash(document: dict[str, Any], url: str) -> dict[str, Any]:
     return document | {"issuer": document["issuer"] + "/"}
 
@@ -172,7 +172,7 @@ def _metadata_types(document: dict[str, Any], url: str) -> dict[str, Any]:
     return {key: value if key == "issuer" else {"value": [value]} for key, value in document.items()}
 
 
-@_fault("html-metadata", "metadata", "a web page in place of the metadata")
+@_fault("html-metadata", "metadata", "a web page instead of the metadata")
 def _html_metadata(document: dict[str, Any], url: str) -> HttpReply:
     return _web_page()
 
@@ -187,18 +187,18 @@ def _huge_metadata(document: dict[str, Any], url: str) -> HttpReply:
     return HttpReply(200, {"Content-Type": "application/json", "Content-Length": str(HUGE)}, _huge())
 
 
-@_fault("slow-metadata", "metadata", "metadata that come byte by byte, and never end")
+@_fault("slow-metadata", "metadata", "metadata that arrives byte by byte, and never ends")
 def _slow_metadata(document: dict[str, Any], url: str) -> HttpReply:
     return HttpReply(200, {"Content-Type": "application/json"}, _endless())
 
 
-@_fault("redirect-metadata", "metadata", "the metadata redirect to another origin")
+@_fault("redirect-metadata", "metadata", "the metadata redirects to another origin")
 def _redirect_metadata(document: dict[str, Any], url: str) -> Any:
-    """The other origin is this machine by another name, where they are: only who should not follow fails."""
+    """The other origin is another name of this machine, so a client that follows the redirect succeeds."""
     return document if urlsplit(url).hostname == "localhost" else HttpReply(302, {"Location": _other_name(url)})
 
 
-@_fault("redirect-loop", "metadata", "the metadata redirect to themselves")
+@_fault("redirect-loop", "metadata", "the metadata redirects to itself")
 def _redirect_loop(document: dict[str, Any], url: str) -> HttpReply:
     return HttpReply(302, {"Location": url})
 
@@ -211,17 +211,17 @@ def _registration_refuses(document: dict[str, Any], url: str) -> HttpReply:
     return json_answer(400, {"error": "invalid_redirect_uri", "error_description": MARKUP})
 
 
-@_fault("other-redirect", "registered", "registration gives another redirect URI back")
+@_fault("other-redirect", "registered", "registration returns another redirect URI")
 def _other_redirect(document: dict[str, Any], url: str) -> dict[str, Any]:
     return document | {"redirect_uris": [f"{ELSEWHERE}/callback"]}
 
 
-@_fault("registration-no-id", "registered", "registration gives no client_id")
+@_fault("registration-no-id", "registered", "registration returns no client_id")
 def _registration_no_id(document: dict[str, Any], url: str) -> dict[str, Any]:
     return {key: value for key, value in document.items() if key != "client_id"}
 
 
-# --- the way back from the browser -----------------------------------------------------------------------------------
+# --- the redirect of the browser -------------------------------------------------------------------------------------
 
 
 def _with(pairs: Pairs, name: str, value: str) -> Pairs:
@@ -232,7 +232,7 @@ def _without(pairs: Pairs, name: str) -> Pairs:
     return [(key, value) for key, value in pairs if key != name]
 
 
-@_fault("iss-missing", "redirect", "no iss, although the metadata promise it")
+@_fault("iss-missing", "redirect", "no iss, although the metadata promises it")
 def _iss_missing(pairs: Pairs, url: str) -> Pairs:
     return _without(pairs, "iss")
 
@@ -242,27 +242,27 @@ def _iss_wrong(pairs: Pairs, url: str) -> Pairs:
     return _with(pairs, "iss", ELSEWHERE)
 
 
-@_fault("iss-slash", "redirect", "iss has a slash more")
+@_fault("iss-slash", "redirect", "iss has an extra slash")
 def _iss_slash(pairs: Pairs, url: str) -> Pairs:
     return _with(pairs, "iss", url + "/")
 
 
-@_fault("state-wrong", "redirect", "another state comes back")
+@_fault("state-wrong", "redirect", "the redirect has another state")
 def _state_wrong(pairs: Pairs, url: str) -> Pairs:
-    return _with(pairs, "state", "somebody-else")
+    return _with(pairs, "state", "another-state")
 
 
-@_fault("state-missing", "redirect", "no state comes back")
+@_fault("state-missing", "redirect", "the redirect has no state")
 def _state_missing(pairs: Pairs, url: str) -> Pairs:
     return _without(pairs, "state")
 
 
-@_fault("state-doubled", "redirect", "the state comes back twice, once right and once wrong")
+@_fault("state-doubled", "redirect", "the redirect has two states, one right and one wrong")
 def _state_doubled(pairs: Pairs, url: str) -> Pairs:
-    return [*pairs, ("state", "somebody-else")]
+    return [*pairs, ("state", "another-state")]
 
 
-@_fault("error-redirect", "redirect", "an error comes back whose description is full of markup")
+@_fault("error-redirect", "redirect", "the redirect has an error whose description is full of markup")
 def _error_redirect(pairs: Pairs, url: str) -> Pairs:
     return _as_error(pairs)
 
@@ -272,7 +272,7 @@ def _as_error(pairs: Pairs) -> Pairs:
     return error + _without(_without(_without(pairs, "code"), "error"), "error_description")
 
 
-@_fault("error-iss-wrong", "redirect", "an error comes back from another issuer")
+@_fault("error-iss-wrong", "redirect", "the redirect has an error from another issuer")
 def _error_iss_wrong(pairs: Pairs, url: str) -> Pairs:
     return _with(_as_error(pairs), "iss", ELSEWHERE)
 
@@ -280,7 +280,7 @@ def _error_iss_wrong(pairs: Pairs, url: str) -> Pairs:
 # --- tokens ----------------------------------------------------------------------------------------------------------
 
 
-@_fault("token-200-error", "token", "an error with status 200 in place of a token")
+@_fault("token-200-error", "token", "an error with status 200 instead of a token")
 def _token_200_error(document: dict[str, Any], url: str) -> HttpReply:
     return json_answer(200, {"error": "invalid_grant", "error_description": "Not today"})
 
@@ -290,7 +290,7 @@ def _token_no_type(document: dict[str, Any], url: str) -> dict[str, Any]:
     return {key: value for key, value in document.items() if key != "token_type"}
 
 
-@_fault("token-other-type", "token", "a token_type that nobody knows")
+@_fault("token-other-type", "token", "an unknown token_type")
 def _token_other_type(document: dict[str, Any], url: str) -> dict[str, Any]:
     return document | {"token_type": "mac"}
 
@@ -305,12 +305,12 @@ def _token_negative_expiry(document: dict[str, Any], url: str) -> dict[str, Any]
     return document | {"expires_in": -1}
 
 
-@_fault("token-html", "token", "a web page in place of a token")
+@_fault("token-html", "token", "a web page instead of a token")
 def _token_html(document: dict[str, Any], url: str) -> HttpReply:
     return _web_page()
 
 
-@_fault("token-newline", "token", "a line break in the access token, and a header field after it")
+@_fault("token-newline", "token", "a line break in the access token, with a header field after it")
 def _token_newline(document: dict[str, Any], url: str) -> dict[str, Any]:
     return document | {"access_token": document["access_token"] + "\r\nX-Injected: yes"}
 
@@ -325,9 +325,9 @@ def _token_redirect(document: dict[str, Any], url: str) -> HttpReply:
     return HttpReply(307, {"Location": _other_name(url)})
 
 
-@_fault("refresh-refused", "refresh", "no refresh token holds")
+@_fault("refresh-refused", "refresh", "no refresh token is valid")
 def _refresh_refused(document: dict[str, Any], url: str) -> HttpReply:
-    return refusal(OAuthError("invalid_grant", "The refresh token is unknown, revoked or used up"))
+    return refusal(OAuthError("invalid_grant", "The refresh token is unknown, revoked or already used"))
 
 
 def _web_page() -> HttpReply:
@@ -336,7 +336,7 @@ def _web_page() -> HttpReply:
 
 
 def _huge() -> Iterator[bytes]:
-    """HUGE bytes of one JSON object."""
+    """Yields HUGE bytes of one JSON object."""
     start, end = b'{"access_token":"', b'","token_type":"Bearer"}'
     yield start
     piece = b"a" * 65536

@@ -1,4 +1,4 @@
-"""The MCP server as a protected resource: who is let in, how others are told where to ask (RFC 9728, RFC 6750)."""
+"""The MCP server as a protected resource: the token check and its metadata (RFC 9728, RFC 6750)."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from inspector.demo.auth.vault import Access
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
-# Which resource a path belongs to.
+# The resource of each path.
 _GUARDED = {"/mcp": "/mcp", "/sse": "/sse", "/messages": "/sse"}
 _WRITING = ("change-list", "touch-resource")
 _OF_OLD = ("same-origin", "defaults")
 
 
 class Gate:
-    """Stands before the MCP server. `issuers_url` is where the authorization servers listen, which may be the same."""
+    """The token check of the MCP server. `issuers_url` is the URL of the authorization servers, maybe the same."""
 
     def __init__(self, settings: Settings, server_url: str, issuers_url: str) -> None:
         self._settings = settings
@@ -43,12 +43,12 @@ class Gate:
         self._responsible = self.authorities[:1] if self._migrates else self.authorities
 
     def ask(self, request: Request) -> HttpReply | None:
-        """Serves what belongs to an authorization server."""
+        """Serves the requests to an authorization server."""
         answers = (authority.answer(request) for authority in self.authorities)
         return next((answer for answer in answers if answer is not None), None)
 
     def answer(self, request: Request) -> HttpReply | None:
-        """What is to be said instead of serving a request to the MCP server; None if it is let through."""
+        """Returns the response instead of the MCP server's; None if access is granted."""
         origin = request.origin(self._port)
         if self._of_old:
             found = self.ask(request)
@@ -68,7 +68,7 @@ class Gate:
         document: dict[str, Any] = {
             "resource": origin + path,
             "authorization_servers": [authority.issuer for authority in self._responsible],
-            "scopes_supported": [READ],  # what is enough to begin; more is asked for when it is needed
+            "scopes_supported": [READ],  # the minimum; more is required when it is needed
             "bearer_methods_supported": ["header"],
             "resource_name": "Demo server",
         }
@@ -83,7 +83,7 @@ class Gate:
         scheme, _, token = header.partition(" ")
         access = self._access(token.strip()) if scheme.lower() == "bearer" else None
         if access is None or UNAUTHORIZED_FOREVER in self._settings.faults:
-            return self._refuse(401, about, "invalid_token", "The token is unknown, too old or revoked", READ)
+            return self._refuse(401, about, "invalid_token", "The token is unknown, expired or revoked", READ)
         if urlsplit(access.grant.resource).path not in ("", "/", resource):
             return self._refuse(401, about, "invalid_token", f"The token is not for {resource}", READ)
         calls = list(_calls(request.body)) if request.method == "POST" else []
@@ -91,7 +91,7 @@ class Gate:
             return self._refuse(401, about, "invalid_token", "Another authorization server is responsible now", READ)
         needed = WRITE if any(name in _WRITING for name in calls) else READ
         if needed not in access.scopes or (needed == WRITE and SCOPE_FOREVER in self._settings.faults):
-            return self._refuse(403, about, "insufficient_scope", f"This needs the scope {needed}", needed)
+            return self._refuse(403, about, "insufficient_scope", f"This requires the scope {needed}", needed)
         return None
 
     def _access(self, token: str) -> Access | None:
@@ -99,7 +99,7 @@ class Gate:
         return next((access for access in found if access is not None), None)
 
     def _moves(self) -> bool:
-        """Whether another authorization server becomes responsible right now."""
+        """Whether another authorization server becomes responsible now."""
         with self._lock:
             moves = self._migrates and self._responsible == self.authorities[:1]
             if moves:
@@ -112,12 +112,12 @@ class Gate:
         parts += [f'scope="{scope}"']
         value = self._settings.faults.apply("challenge", "Bearer " + ", ".join(parts), about)
         headers = {"Content-Type": "application/json", **({"WWW-Authenticate": value} if value else {})}
-        body = encode(error(None, RpcError(INVALID_REQUEST, words or "Authorization is needed")))
+        body = encode(error(None, RpcError(INVALID_REQUEST, words or "Authorization is required")))
         return HttpReply(status, headers, body)
 
 
 def _calls(body: bytes) -> Iterator[Any]:
-    """The names of the tools that a body calls; nothing for what is no message, which is refused elsewhere."""
+    """Yields the names of the tools that a body calls; invalid messages are refused elsewhere."""
     try:
         message = decode(body)
     except RpcError:

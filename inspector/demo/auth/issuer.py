@@ -1,4 +1,4 @@
-"""Who issues tokens: the settings, the clients and the tokens that all endpoints of an authorization server share."""
+"""An issuer: the settings, clients and tokens that all endpoints of an authorization server share."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 READ, WRITE, OFFLINE = "demo:read", "demo:write", "offline_access"
 SCOPES = (READ, WRITE, OFFLINE)
 PROTECTED = ("", "/", "/mcp", "/sse")  # paths of the MCP server that tokens are for; the first two mean all of it
-# Where the authorization server is, and how that is found.
+# The location of the authorization server, and how it is found.
 LAYOUTS = {
     "apart": "on an origin of its own",
     "path": "its issuer has a path",
@@ -34,10 +34,10 @@ LAYOUTS = {
 
 
 class Settings:
-    """What the command line says about authorization.
+    """The authorization options of the command line.
 
-    `auto`: everything is allowed at once, without a page; `expiry`: lifetime of access tokens in seconds; `port`: where
-    the authorization server listens, 0 for any; `jwks`: the public keys of the client `demo-key`.
+    `auto`: every request is allowed immediately, without a page; `expiry`: lifetime of access tokens in seconds;
+    `port`: that of the authorization server, 0 for a free one; `jwks`: the public keys of the client `demo-key`.
     """
 
     def __init__(
@@ -77,16 +77,16 @@ class Issuer:
         self.identification = Identification(self._client_or_401, audiences, settings.now)
 
     def endpoint(self, path: str) -> str:
-        """The URL of an endpoint."""
+        """Returns the URL of an endpoint."""
         return self.url + path
 
     def find_client(self, client_id: str) -> Client:
-        """A client, known, registered or described by a document; raises OAuthError."""
+        """Returns a client: predefined, registered or described by a document; raises OAuthError."""
         if client_id.startswith(("https://", "http://")):
             return self._documents.find(client_id)
         found = self.clients.find(client_id)
         if found is None:
-            raise OAuthError("invalid_client", f"There is no client {client_id}")
+            raise OAuthError("invalid_client", f"Unknown client {client_id}")
         return found
 
     def _client_or_401(self, client_id: str) -> Client:
@@ -96,17 +96,17 @@ class Issuer:
             raise OAuthError(problem.code, problem.description, status=401) from None
 
     def scopes(self, text: str) -> tuple[str, ...]:
-        """The scopes that are asked for; raises OAuthError for unknown ones. Without any it is the smallest."""
+        """Returns the requested scopes; raises OAuthError for unknown ones. Without any, the minimum."""
         asked = tuple(dict.fromkeys(text.split()))
         unknown = [each for each in asked if each not in SCOPES]
         if unknown:
-            raise OAuthError("invalid_scope", f"There is no scope {unknown[0]}: there are {', '.join(SCOPES)}")
+            raise OAuthError("invalid_scope", f"Unknown scope {unknown[0]}: use one of {', '.join(SCOPES)}")
         return asked or (READ,)
 
     def resource(self, text: str) -> str:
-        """The resource that is asked for (RFC 8707), the whole MCP server where a client of old does not say.
+        """Returns the requested resource (RFC 8707); without one, the whole MCP server, as older clients expect.
 
-        Raises OAuthError for any that is not this MCP server.
+        Raises OAuthError for any resource that is not this MCP server.
         """
         if not text:
             return self._server_url
@@ -116,5 +116,5 @@ class Issuer:
         except ValueError:
             here = False
         if not here or parts.hostname not in LOOPBACK or parts.path not in PROTECTED or parts.query or "#" in text:
-            raise OAuthError("invalid_target", f"No tokens are given out here for {text}")
+            raise OAuthError("invalid_target", f"This server issues no tokens for {text}")
         return text

@@ -1,4 +1,4 @@
-"""Where the authorization servers listen, and how their answers are sent."""
+"""The listening socket of the authorization servers, and the sending of their responses."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class AuthServer(ThreadingTCPServer):
         self.gate = Gate(settings, server_url, self.url)
 
     def start(self) -> None:
-        """Serves on a thread of its own, for as long as the process lives."""
+        """Serves on a thread of its own, until the process ends."""
         threading.Thread(target=self.serve_forever, name="authorization", daemon=True).start()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Says nothing about clients that hang up in the middle; they do."""
+        """Ignores clients that disconnect early."""
         import sys
 
         if not isinstance(sys.exc_info()[1], ConnectionError):
@@ -49,7 +49,7 @@ class AuthServer(ThreadingTCPServer):
 
 
 def open_gate(settings: Settings, server_url: str) -> Gate:
-    """The gate of an MCP server, whose authorization servers listen by then. Ends the process if they cannot."""
+    """Opens the gate of an MCP server and starts its authorization servers. Ends the process if they cannot listen."""
     if settings.layout in ("same-origin", "defaults"):
         return Gate(settings, server_url, server_url)
     try:
@@ -63,7 +63,7 @@ def open_gate(settings: Settings, server_url: str) -> Gate:
 
 
 def send(handler: BaseHTTPRequestHandler, answer: HttpReply) -> None:
-    """Sends an answer; one that comes in pieces only as long as there is somebody to read it."""
+    """Sends a response; one in pieces only while its client is connected."""
     handler.send_response(answer.status)
     for name, value in answer.headers.items():
         handler.send_header(name, value)
@@ -95,12 +95,12 @@ class _Handler(BaseHTTPRequestHandler):
         """Keeps stderr quiet."""
 
     def do_GET(self) -> None:
-        """Every method comes here; which are served depends on the path."""
+        """Handles every method; the path determines which are served."""
         body = self._read_body()
         if body is None:
             return
         if not self._is_here(f"//{self.headers.get('Host', '')}") or not self._is_here(self.headers.get("Origin")):
-            # A web page could rebind its own name to this machine, or send a form to it.
+            # Otherwise a web page could rebind its own name to this machine, or send a form to it.
             answer: HttpReply | None = HttpReply(403, {"Content-Type": "text/plain"}, b"Only this machine is served")
         else:
             answer = self.server.gate.ask(Request(self.command, self.path, self.headers, body))
@@ -115,7 +115,7 @@ class _Handler(BaseHTTPRequestHandler):
             return False
 
     def _read_body(self) -> bytes | None:
-        """The body; None if it was refused."""
+        """Returns the body; None if it was refused."""
         length = self.headers.get("Content-Length", "" if self.command == "POST" else "0")
         if length.isascii() and length.isdigit() and len(length) < 10 and int(length) <= LARGEST_FORM:
             return self.rfile.read(int(length))

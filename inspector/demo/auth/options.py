@@ -1,4 +1,4 @@
-"""The words of the command line about authorization. What they mean is imported only once they are there."""
+"""The authorization options of the command line. Their modules are imported only when they are used."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ if TYPE_CHECKING:
 
 
 def add_options(parser: ArgumentParser) -> None:
-    """Adds them to a parser. Each of them switches authorization on."""
-    group = parser.add_argument_group("authorization", "Any of these has clients log in; HTTP only.")
-    group.add_argument("--auth", action="store_true", help="let nobody in without a token, and give tokens out")
-    group.add_argument("--auth-auto", action="store_true", help="allow everything at once, without a page")
+    """Adds them to a parser. Each of them enables authorization."""
+    group = parser.add_argument_group("authorization", "Each of these requires clients to log in; HTTP only.")
+    group.add_argument("--auth", action="store_true", help="require tokens, and issue them")
+    group.add_argument("--auth-auto", action="store_true", help="allow every request immediately, without a page")
     group.add_argument(
-        "--auth-fault", metavar="NAME", action="append", default=[], help="do one thing wrong; can be repeated"
+        "--auth-fault", metavar="NAME", action="append", default=[], help="enable one fault; can be repeated"
     )
-    group.add_argument("--auth-layout", metavar="NAME", help="where the authorization server is: apart, path, …")
+    group.add_argument("--auth-layout", metavar="NAME", help="location of the authorization server: apart, path, …")
     group.add_argument("--auth-expiry", metavar="SECONDS", type=int, help="lifetime of access tokens; 3600")
     group.add_argument("--auth-port", metavar="PORT", type=int, help="port of the authorization server; any")
     group.add_argument("--auth-jwks", metavar="FILE", help="public keys of the client demo-key, as a JWK set")
 
 
 def settings_of(options: Namespace, parser: ArgumentParser) -> Settings | None:
-    """What was said; None if nothing was. Ends the process with a usage error for what cannot be."""
+    """Returns the settings; None without options. Ends the process with a usage error for invalid options."""
     said = [options.auth_layout, options.auth_expiry, options.auth_port, options.auth_jwks]
     if not (options.auth or options.auth_auto or options.auth_fault or any(each is not None for each in said)):
         return None
@@ -34,16 +34,16 @@ def settings_of(options: Namespace, parser: ArgumentParser) -> Settings | None:
 
     layout = options.auth_layout or "apart"
     if layout not in LAYOUTS:
-        parser.error(f"--auth-layout {layout}: there are {', '.join(LAYOUTS)}")
+        parser.error(f"--auth-layout {layout}: use one of {', '.join(LAYOUTS)}")
     for name in options.auth_fault:
         if name not in FAULTS:
-            parser.error(f"--auth-fault {name}: there are {', '.join(sorted(FAULTS))}")
+            parser.error(f"--auth-fault {name}: use one of {', '.join(sorted(FAULTS))}")
     expiry = 3600 if options.auth_expiry is None else options.auth_expiry
     port = options.auth_port or 0
     if not 1 <= expiry <= 10**9:
-        parser.error("--auth-expiry is a number of seconds, at least 1")
+        parser.error("--auth-expiry must be a number of seconds, at least 1")
     if not 0 <= port < 65536:
-        parser.error(f"--auth-port {port}: there is no such port")
+        parser.error(f"--auth-port {port}: not a valid port")
     return Settings(
         auto=options.auth_auto,
         layout=layout,
@@ -63,5 +63,5 @@ def _read_jwks(path: str, parser: ArgumentParser) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError) as problem:
         parser.error(f"--auth-jwks {path}: {problem}")
     if not isinstance(jwks, dict) or not isinstance(jwks.get("keys"), list):
-        parser.error(f"--auth-jwks {path}: a JWK set is an object with keys, a list")
+        parser.error(f"--auth-jwks {path}: a JWK set must be an object with a list “keys”")
     return jwks

@@ -1,4 +1,4 @@
-"""Signatures of clients' assertions, RS256 and ES256, in plain Python: to be looked at, not to guard anything."""
+"""Signatures of clients' assertions, RS256 and ES256, in plain Python: for demonstration, not for protection."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ _G = (
 
 
 def decoded(text: str) -> bytes:
-    """Bytes of base64url without padding; raises ValueError."""
+    """Decodes base64url without padding; raises ValueError."""
     return urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
 def claims_of(token: str, jwks: Any) -> dict[str, Any]:
-    """The claims of a JWT that one of the keys signed; raises ValueError for anything else."""
+    """Returns the claims of a JWT that one of the keys signed; raises ValueError for anything else."""
     parts = token.split(".")
     if len(parts) != 3:
-        raise ValueError("it is no JWT")
+        raise ValueError("it is not a JWT")
     try:
         header, claims = (json.loads(decoded(part)) for part in parts[:2])
         signature = decoded(parts[2])
     except (ValueError, RecursionError):
-        raise ValueError("it is no JWT") from None
+        raise ValueError("it is not a JWT") from None
     if not isinstance(header, dict) or not isinstance(claims, dict):
-        raise ValueError("it is no JWT")
+        raise ValueError("it is not a JWT")
     check = {"RS256": _is_rsa, "ES256": _is_ecdsa}.get(str(header.get("alg")))
     if check is None:
         raise ValueError("its alg must be RS256 or ES256")
@@ -51,7 +51,7 @@ def claims_of(token: str, jwks: Any) -> dict[str, Any]:
         named = isinstance(key, dict) and (header.get("kid") is None or key.get("kid") in (None, header["kid"]))
         if named and check(key, hashlib.sha256(signed).digest(), signature):
             return claims
-    raise ValueError("no key of the client signed it")
+    raise ValueError("none of the client's keys signed it")
 
 
 def _number(key: dict[str, Any], name: str) -> int:

@@ -1,4 +1,4 @@
-"""The token endpoint, and the one that takes tokens back (RFC 6749 sections 4 to 6, RFC 7009)."""
+"""The token endpoint, and the revocation endpoint (RFC 6749 sections 4 to 6, RFC 7009)."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 def exchange(issuer: Issuer, devices: Devices, request: Request) -> tuple[dict[str, Any], bool]:
-    """Tokens for a code, a refresh token, a device code or the client itself, and whether it was a refresh token.
+    """Returns the tokens of a grant, and whether it was a refresh.
 
-    Raises OAuthError.
+    Grants: a code, a refresh token, a device code or the client itself. Raises OAuthError.
     """
     form = request.form()
     client = issuer.identification.client(request, form)
@@ -37,7 +37,7 @@ def exchange(issuer: Issuer, devices: Devices, request: Request) -> tuple[dict[s
 
 
 def revoke(issuer: Issuer, request: Request) -> HttpReply:
-    """Ends a token; says the same of one that is unknown (RFC 7009 section 2.2)."""
+    """Revokes a token; the response is the same for an unknown one (RFC 7009 section 2.2)."""
     form = request.form()
     client = issuer.identification.client(request, form)
     issuer.vault.revoke(form.need("token"), client.id)
@@ -47,11 +47,11 @@ def revoke(issuer: Issuer, request: Request) -> HttpReply:
 def _by_code(issuer: Issuer, client: Client, form: Fields) -> dict[str, Any]:
     code = issuer.vault.code(form.need("code"))
     if code is None or code.grant.client_id != client.id:
-        raise OAuthError("invalid_grant", "The code is unknown, too old or used up")
+        raise OAuthError("invalid_grant", "The code is unknown, expired or already used")
     if form.get("redirect_uri") not in ("", code.redirect_uri):
-        raise OAuthError("invalid_grant", "redirect_uri is another than the code was sent to")
+        raise OAuthError("invalid_grant", "redirect_uri differs from the one of the code")
     if not compare_digest(challenge_of(form.need("code_verifier")), code.challenge):
-        raise OAuthError("invalid_grant", "code_verifier is not that of the code_challenge")
+        raise OAuthError("invalid_grant", "code_verifier does not match the code_challenge")
     _check_resource(issuer, code.grant, form)
     return issuer.vault.new_tokens(code.grant)
 
@@ -63,12 +63,12 @@ def _by_refresh(issuer: Issuer, client: Client, form: Fields) -> dict[str, Any]:
     if found is not None and form.get("scope"):
         scopes = tuple(form.get("scope").split())
         if not set(scopes) <= set(found.grant.scopes):
-            raise OAuthError("invalid_scope", "A refresh cannot bring more than was granted")
+            raise OAuthError("invalid_scope", "A refresh cannot request more scopes than were granted")
     if found is not None:
         _check_resource(issuer, found.grant, form)
     grant = issuer.vault.refresh(text, client.id)
     if grant is None:
-        raise OAuthError("invalid_grant", "The refresh token is unknown, revoked or used up")
+        raise OAuthError("invalid_grant", "The refresh token is unknown, revoked or already used")
     return issuer.vault.new_tokens(grant, scopes)
 
 

@@ -1,4 +1,4 @@
-"""What was granted: codes, access tokens and refresh tokens, all of them random and kept in memory only."""
+"""Grants: codes, access tokens and refresh tokens, all random and in memory only."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
     Clock = Callable[[], float]
 
-MOST = 10_000  # of each kind; the oldest are forgotten
+MOST = 10_000  # of each kind; the oldest are dropped
 CODE_LIFETIME = 60.0  # seconds
 
 
 class Bounded(dict[str, "Any"]):
-    """A dictionary that forgets its oldest entry when it is full."""
+    """A dictionary that drops its oldest entry when it is full."""
 
     def __init__(self, most: int = MOST) -> None:
         super().__init__()
@@ -34,7 +34,7 @@ class Bounded(dict[str, "Any"]):
 
 
 class Grant:
-    """What one person, or one client for itself, has allowed: everything that comes of it ends with it."""
+    """A grant of a person, or of a client to itself: all its tokens end with it."""
 
     __slots__ = ("client_id", "refreshable", "resource", "revoked", "scopes", "subject")
 
@@ -50,7 +50,7 @@ class Grant:
 
 
 class Code:
-    """An authorization code, good once, with what must come back together with it."""
+    """An authorization code, valid once, with the values that must be sent with it."""
 
     __slots__ = ("challenge", "grant", "redirect_uri", "until", "used")
 
@@ -63,7 +63,7 @@ class Code:
 
 
 class Access:
-    """An access token as the resource server sees it. `until` is in seconds since 1970."""
+    """An access token as the resource server uses it. `until` is in seconds since 1970."""
 
     __slots__ = ("grant", "revoked", "scopes", "until")
 
@@ -75,7 +75,7 @@ class Access:
 
 
 class Refresh:
-    """A refresh token: good once, since each use brings another (OAuth 2.1 section 4.3.1)."""
+    """A refresh token, valid once: each use returns another (OAuth 2.1 section 4.3.1)."""
 
     __slots__ = ("grant", "used")
 
@@ -85,28 +85,28 @@ class Refresh:
 
 
 class Vault:
-    """All that one authorization server has handed out. `expiry`: lifetime of access tokens in seconds."""
+    """All grants of one authorization server. `expiry`: lifetime of access tokens in seconds."""
 
     def __init__(self, issuer: str, expiry: int, now: Clock) -> None:
         self.issuer = issuer
         self.expiry = expiry
         self.now = now
         self.lock = threading.RLock()
-        self.skew = 0.0  # added to the times that access tokens tell, not to those that hold
+        self.skew = 0.0  # added to the times in access tokens, not to their real lifetime
         self._key = secrets.token_bytes(32)
         self._codes = Bounded()
         self._access = Bounded()
         self._refresh = Bounded()
 
     def new_code(self, grant: Grant, redirect_uri: str, challenge: str) -> str:
-        """A code that stands for a grant for a minute."""
+        """Returns a code for a grant, valid for a minute."""
         code = secrets.token_urlsafe(24)
         with self.lock:
             self._codes[code] = Code(grant, redirect_uri, challenge, self.now() + CODE_LIFETIME)
         return code
 
     def code(self, text: str) -> Code | None:
-        """A code; it is used up by this. One that comes twice was stolen: what the first brought ends, too."""
+        """Returns and uses up a code. A second use means that it was stolen: the tokens of the first use end, too."""
         with self.lock:
             code: Code | None = self._codes.get(text)
             if code is None:
@@ -119,7 +119,7 @@ class Vault:
             return code
 
     def new_tokens(self, grant: Grant, scopes: tuple[str, ...] = ()) -> dict[str, Any]:
-        """The answer of a token endpoint (RFC 6749 section 5.1); `scopes`: fewer than were granted."""
+        """Returns the response of a token endpoint (RFC 6749 section 5.1); `scopes`: fewer than were granted."""
         scopes = scopes or grant.scopes
         until = self.now() + self.expiry
         token = self._sign(grant, scopes, until)
@@ -137,7 +137,7 @@ class Vault:
         return document
 
     def refresh(self, text: str, client_id: str) -> Grant | None:
-        """The grant of a refresh token, which is used up by this. One that comes twice ends the grant."""
+        """Returns the grant of a refresh token and uses it up. A second use ends the grant."""
         with self.lock:
             found: Refresh | None = self._refresh.get(text)
             if found is None or found.grant.client_id != client_id or found.grant.revoked:
@@ -149,19 +149,19 @@ class Vault:
             return found.grant
 
     def peek(self, text: str) -> Refresh | None:
-        """A refresh token, without using it up."""
+        """Returns a refresh token without using it up."""
         found: Refresh | None = self._refresh.get(text)
         return found
 
     def access(self, token: str) -> Access | None:
-        """An access token that holds now."""
+        """Returns an access token that is valid now."""
         found: Access | None = self._access.get(token)
         if found is None or found.revoked or found.grant.revoked or found.until <= self.now():
             return None
         return found
 
     def revoke(self, text: str, client_id: str) -> None:
-        """Ends an access token, or a refresh token with all that comes of it; nothing for those of others."""
+        """Revokes an access token, or a refresh token with its grant; ignores tokens of other clients."""
         with self.lock:
             access: Access | None = self._access.get(text)
             if access is not None and access.grant.client_id == client_id:
@@ -171,7 +171,7 @@ class Vault:
                 refresh.grant.revoked = True
 
     def _sign(self, grant: Grant, scopes: tuple[str, ...], until: float) -> str:
-        """A JWT of RFC 9068: whoever looks into a token finds its claims."""
+        """Returns a JWT of RFC 9068, so that clients can show its claims."""
         claims = {
             "iss": self.issuer,
             "sub": grant.subject,
@@ -187,10 +187,10 @@ class Vault:
 
 
 def encoded(raw: bytes) -> str:
-    """Base64url without padding (RFC 7515 section 2)."""
+    """Encodes base64url without padding (RFC 7515 section 2)."""
     return urlsafe_b64encode(raw).rstrip(b"=").decode("ascii")
 
 
 def challenge_of(verifier: str) -> str:
-    """The S256 challenge of a verifier (RFC 7636 section 4.2)."""
+    """Returns the S256 challenge of a verifier (RFC 7636 section 4.2)."""
     return encoded(hashlib.sha256(verifier.encode("utf-8", "replace")).digest())

@@ -1,4 +1,4 @@
-"""Tools that ask the client back: sampling, elicitation by form and by link, roots, ping."""
+"""Tools that ask the client: sampling, elicitation by form and by URL, roots, ping."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ box = Toolbox()
 
 
 def _ask(call: Call, capability: str, method: str, params: dict[str, Any]) -> dict[str, Any] | str:
-    """The client's answer, or text that says why there is none."""
+    """Returns the client's answer, or a text that says why there is none."""
     missing = call.missing(capability)
     if missing:
         return missing
@@ -36,10 +36,10 @@ def _as_text(value: Any) -> str:
 @box.add(
     "ask-model",
     {
-        "prompt": {"type": "string", "default": "Write a haiku about terminals.", "description": "What to ask"},
+        "prompt": {"type": "string", "default": "Write a haiku about terminals.", "description": "The prompt"},
         "max_tokens": {"type": "integer", "minimum": 1, "maximum": 100_000, "default": 200},
         "temperature": {"type": "number", "minimum": 0, "maximum": 2},
-        "with_picture": {"type": "boolean", "default": False, "description": "Sends a picture along"},
+        "with_picture": {"type": "boolean", "default": False, "description": "Adds a picture"},
     },
     title="Ask the client's model",
     hints=ASKS,
@@ -204,7 +204,7 @@ def ask_link(call: Call) -> dict[str, Any]:
 def need_link(call: Call) -> dict[str, Any]:
     """Refuses with error -32042 and a link; the pretended visit is soon complete, and then it works (2025-11-25).
 
-    Where there is no such error, it asks for the link to be opened.
+    In revisions without that error, it asks the user to open the link.
     """
     missing = call.missing("elicitation.url")
     if missing:
@@ -229,7 +229,7 @@ def where_am_i(call: Call) -> dict[str, Any]:
         return failure(answer)
     roots = answer.get("roots")
     if not isinstance(roots, list):
-        return failure("The client's answer holds no list of roots.")
+        return failure("The client's response contains no list of roots.")
     if not roots:
         return result("The client has no roots.")
     return result("\n".join(_as_text(root) for root in roots))
@@ -244,7 +244,7 @@ def where_am_i(call: Call) -> dict[str, Any]:
     needs="pings",
 )
 def ping_client(call: Call) -> dict[str, Any]:
-    """Pings the client and tells how long each answer took."""
+    """Pings the client and reports how long each response took."""
     import time
 
     took: list[str] = []

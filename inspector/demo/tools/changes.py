@@ -1,4 +1,4 @@
-"""Tools that change what the server lists, and tools about the connection."""
+"""Tools that change the server's lists, and tools about the connection."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ box = Toolbox()
     hints={"readOnlyHint": False, "destructiveHint": False, "idempotentHint": False, "openWorldHint": False},
 )
 def change_list(call: Call) -> dict[str, Any]:
-    """Adds an entry to one of the lists, or removes the newest one that it added, and tells every client."""
+    """Adds an entry to one of the lists, or removes the last one that it added, and notifies every client."""
     topic, action = call.arguments.get("list", "tools"), call.arguments.get("action", "add")
     if action == "add":
         return result(f"Added {call.world.add_extra(topic)} to the {topic}.")
@@ -41,7 +41,7 @@ def change_list(call: Call) -> dict[str, Any]:
     hints={"readOnlyHint": False, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False},
 )
 def touch_resource(call: Call) -> dict[str, Any]:
-    """Says that a resource has changed, to every client that has subscribed to it."""
+    """Sends an update of a resource to every client that has subscribed to it."""
     uri = call.arguments.get("uri", "demo://readme")
     call.world.touch(uri)
     return result(f"{uri} was touched.")
@@ -55,7 +55,7 @@ def touch_resource(call: Call) -> dict[str, Any]:
             "oneOf": [
                 {"const": "result", "title": "with the result, as when the server stops"},
                 {"const": "cancelled", "title": "with notifications/cancelled"},
-                {"const": "silence", "title": "without a word; over HTTP the stream just ends"},
+                {"const": "silence", "title": "without a message; over HTTP the stream just ends"},
             ],
             "default": "result",
         }
@@ -65,7 +65,7 @@ def touch_resource(call: Call) -> dict[str, Any]:
     needs="listening",
 )
 def end_listening(call: Call) -> dict[str, Any]:
-    """Ends every subscriptions/listen from the server's side, in one of the ways in which that happens."""
+    """Ends every subscriptions/listen from the server's side, in one of the possible ways."""
     subscriptions = list(call.world.subscriptions)
     for each in subscriptions:
         each.end(call.arguments.get("how", "result"))
@@ -74,5 +74,5 @@ def end_listening(call: Call) -> dict[str, Any]:
 
 @box.add("about-client", title="About you", hints={"readOnlyHint": True})
 def about_client(call: Call) -> dict[str, Any]:
-    """Tells what the server knows about its client, and the _meta that this call carried."""
+    """Returns what the server knows about its client, and the _meta of this call."""
     return result(structured=call.describe_client() | {"meta": call.meta})

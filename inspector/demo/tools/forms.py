@@ -1,4 +1,4 @@
-"""Tools whose point is the shape of their arguments: every form that JSON Schema can ask for."""
+"""Tools that show forms: every kind of argument that JSON Schema can describe."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ box = Toolbox()
 
 @box.add(
     "echo",
-    {"message": {"type": "string", "description": "What to say"}},
+    {"message": {"type": "string", "description": "The text to return"}},
     required=("message",),
     title="Echo",
     hints=READ_ONLY,
 )
 def echo(call: Call) -> dict[str, Any]:
-    """Says back what it is told."""
+    """Returns its message."""
     return result(call.arguments["message"])
 
 
@@ -240,13 +240,13 @@ def register(call: Call) -> dict[str, Any]:
     outputSchema=RECEIVED,
 )
 def configure(call: Call) -> dict[str, Any]:
-    """Every argument has a default, so it can be called as it stands."""
+    """Every argument has a default, so it can be called without arguments."""
     return received(call)
 
 
 @box.add("what-time", schema={"additionalProperties": False}, title="What time is it?", hints={"readOnlyHint": True})
 def what_time(call: Call) -> dict[str, Any]:
-    """Tells the time. It takes no arguments, and refuses any."""
+    """Returns the time. It takes no arguments, and refuses any."""
     import time
 
     return result(time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime()))

@@ -1,4 +1,4 @@
-"""Tools some of whose arguments are repeated in HTTP header fields (2026-07-28)."""
+"""Tools with arguments that are repeated in HTTP headers (2026-07-28)."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ box = Toolbox()
 @box.add(
     "route-query",
     {
-        "region": {"type": "string", "default": "north", "description": "Where to", "x-mcp-header": "Region"},
+        "region": {"type": "string", "default": "north", "description": "The target region", "x-mcp-header": "Region"},
         "limit": {"type": "integer", "minimum": -10, "maximum": 1000, "x-mcp-header": "Limit"},
         "dry_run": {"type": "boolean", "x-mcp-header": "Dry-Run"},
         "options": {
             "type": "object",
             "properties": {"tenant": {"type": "string", "description": "Whose", "x-mcp-header": "Tenant"}},
         },
-        "query": {"type": "string", "description": "What to ask there; it is repeated nowhere"},
+        "query": {"type": "string", "description": "The query; it is not repeated in a header"},
     },
     title="Route a query",
     hints=READ_ONLY,
     outputSchema=RECEIVED,
 )
 def route_query(call: Call) -> dict[str, Any]:
-    """Takes text, a number, a truth value and a nested one that HTTP repeats in headers, and tells what it got."""
+    """Takes text, a number, a boolean and a nested value that HTTP repeats in headers, and returns them."""
     return received(call)
 
 
@@ -45,5 +45,5 @@ def route_query(call: Call) -> dict[str, Any]:
     outputSchema=RECEIVED,
 )
 def bad_header(call: Call) -> dict[str, Any]:
-    """Has header annotations where there may be none: over HTTP a client of 2026-07-28 must not offer this tool."""
+    """Has invalid header annotations: over HTTP a client of 2026-07-28 must not offer this tool."""
     return received(call)

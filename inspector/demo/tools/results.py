@@ -1,4 +1,4 @@
-"""Tools whose point is what they answer: every kind of content, of structure and of error."""
+"""Tools that show results: every kind of content, of structure and of error."""
 
 from __future__ import annotations
 
@@ -62,13 +62,13 @@ _CITY = {"city": {"type": "string", "enum": ["Bergen", "Kyoto", "Lima", "Nairobi
 
 @box.add("show-markdown", title="Markdown", hints=READ_ONLY)
 def show_markdown(call: Call) -> dict[str, Any]:
-    """Answers with markdown that is meant for the user."""
+    """Returns markdown that is meant for the user."""
     return result(text(_MARKDOWN, annotations={"audience": ["user"], "priority": 0.9}))
 
 
 @box.add("show-unicode", title="Unicode sampler", hints=READ_ONLY)
 def show_unicode(call: Call) -> dict[str, Any]:
-    """Answers with scripts, emoji, combining marks and separators that are hard to draw in a terminal."""
+    """Returns scripts, emoji, combining marks and separators that are hard to draw in a terminal."""
     return result(_SAMPLER)
 
 
@@ -89,7 +89,7 @@ def show_unicode(call: Call) -> dict[str, Any]:
     _meta={"demo.example/category": "media"},
 )
 def draw_picture(call: Call) -> dict[str, Any]:
-    """Answers with a PNG image that is drawn on the spot."""
+    """Returns a generated PNG image."""
     from inspector.demo.media import picture
 
     wanted = call.arguments
@@ -107,7 +107,7 @@ def draw_picture(call: Call) -> dict[str, Any]:
     hints=READ_ONLY,
 )
 def play_tone(call: Call) -> dict[str, Any]:
-    """Answers with a WAV sound. Before 2025-03-26, which has no audio content, it is an embedded resource."""
+    """Returns a WAV sound. Before 2025-03-26, which has no audio content, it is an embedded resource."""
     from inspector.demo.media import tone
 
     return result(audio(tone(call.arguments.get("frequency", 440), call.arguments.get("seconds", 0.25))))
@@ -115,13 +115,13 @@ def play_tone(call: Call) -> dict[str, Any]:
 
 @box.add("embed-text", title="Embedded text", hints=READ_ONLY)
 def embed_text(call: Call) -> dict[str, Any]:
-    """Answers with the readme as an embedded text resource."""
+    """Returns the readme as an embedded text resource."""
     return result("The readme:", embedded(call.world.resources.read("demo://readme")[0]))
 
 
 @box.add("embed-blob", title="Embedded blob", hints=READ_ONLY)
 def embed_blob(call: Call) -> dict[str, Any]:
-    """Answers with bytes of no known type as an embedded blob resource."""
+    """Returns bytes of an unknown type as an embedded blob resource."""
     return result(embedded(contents("demo://inline/bytes.bin", "application/octet-stream", bytes(range(256)))))
 
 
@@ -132,14 +132,14 @@ def embed_blob(call: Call) -> dict[str, Any]:
     hints=READ_ONLY,
 )
 def link_resources(call: Call) -> dict[str, Any]:
-    """Answers with links to resources. Before 2025-06-18, which has no links, they are text."""
+    """Returns links to resources. Before 2025-06-18, which has no links, they are text."""
     listed = call.world.resources.page(0, int(call.arguments.get("count", 3)))
     return result("See also:", *(link(each) for each in listed))
 
 
 @box.add("mixed", title="All kinds at once", hints=READ_ONLY)
 def mixed(call: Call) -> dict[str, Any]:
-    """Answers with one block of every kind, for different audiences and of different weight."""
+    """Returns one block of every kind, with different audiences and priorities."""
     from inspector.demo.media import picture, tone
 
     for_user = {"audience": ["user"], "priority": 1.0, "lastModified": "2025-11-25T12:00:00Z"}
@@ -156,7 +156,7 @@ def mixed(call: Call) -> dict[str, Any]:
 
 @box.add("weather", _CITY, required=("city",), title="Weather", hints=READ_ONLY, outputSchema=_WEATHER)
 def weather(call: Call) -> dict[str, Any]:
-    """Answers with structured content that keeps to its output schema. The weather is made up."""
+    """Returns structured content that matches its output schema. The weather is made up."""
     city = call.arguments["city"]
     seed = sum(city.encode())
     conditions = ("sun", "clouds", "rain", "snow")[seed % 4]
@@ -174,7 +174,7 @@ def weather(call: Call) -> dict[str, Any]:
 
 @box.add("bad-structured", _CITY, title="Broken structure", hints=READ_ONLY, outputSchema=_WEATHER)
 def bad_structured(call: Call) -> dict[str, Any]:
-    """Promises the same structure as weather and breaks it in three places, on purpose."""
+    """Has the same output schema as weather and breaks it in three places, on purpose."""
     return result(structured={"temperature": "warm", "conditions": "sun", "humidity": 170})
 
 
@@ -209,7 +209,7 @@ _CUSTOMERS = (
 
 
 def _orders(count: int) -> list[dict[str, Any]]:
-    """Orders that are the same in every call."""
+    """Returns orders that are the same in every call."""
     found = []
     for at in range(count):
         seed = (at * 7919 + 104729) % 99991
@@ -267,7 +267,7 @@ def export_orders(call: Call) -> dict[str, Any]:
     hints=READ_ONLY,
 )
 def fail(call: Call) -> dict[str, Any]:
-    """Answers with a tool error: a result that says that the tool failed."""
+    """Returns a tool error: a result that says that the tool failed."""
     return failure(call.arguments.get("message", "The printer is on fire."))
 
 
@@ -282,7 +282,7 @@ def fail(call: Call) -> dict[str, Any]:
     hints=READ_ONLY,
 )
 def protocol_error(call: Call) -> dict[str, Any]:
-    """Answers with a JSON-RPC error in place of a result."""
+    """Returns a JSON-RPC error instead of a result."""
     wanted = call.arguments
     data = {"asked": True, "trace": ["demo", "tools", "protocol-error"]} if wanted.get("with_data", True) else None
     raise RpcError(int(wanted.get("code", -32603)), wanted.get("message", "Something broke inside"), data)
@@ -290,7 +290,7 @@ def protocol_error(call: Call) -> dict[str, Any]:
 
 @box.add("empty", title="Nothing", hints=READ_ONLY)
 def empty(call: Call) -> dict[str, Any]:
-    """Answers with no content at all."""
+    """Returns no content at all."""
     return result()
 
 
@@ -302,7 +302,7 @@ def empty(call: Call) -> dict[str, Any]:
     patient=True,
 )
 def big(call: Call) -> dict[str, Any]:
-    """Answers with that many megabytes of numbered lines."""
+    """Returns that many megabytes of numbered lines."""
     size = int(call.arguments.get("megabytes", 1) * 1_000_000)
     line = "{:08d} the quick brown fox jumps over the lazy dog again and again\n"
     lines = size // len(line.format(0)) + 1

@@ -1,4 +1,4 @@
-"""Tools that ask more than one thing: at once, one after the other, or nothing but to be called again."""
+"""Tools that need several rounds: several questions at once, one after the other, or only another call."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ box = Toolbox()
 
 
 def _chosen(answer: dict[str, Any], field: str) -> str | None:
-    """What was put into a field of a form; None if the form was not accepted, or the field left empty."""
+    """Returns the value of a form's field; None if the form was not accepted, or the field is empty."""
     chosen = (accepted(answer) or {}).get(field)
     return chosen if isinstance(chosen, str) and chosen else None
 
@@ -40,7 +40,7 @@ def ask_several(call: Call) -> dict[str, Any]:
 
 @box.add("ask-twice", title="Ask a second time", hints=ASKS, patient=True)
 def ask_twice(call: Call) -> dict[str, Any]:
-    """Asks with a form, and then with another one that depends on what was answered to the first."""
+    """Asks with a form, and then with another one that depends on the first answer."""
     missing = call.missing("elicitation")
     if missing:
         return failure(missing)
@@ -64,8 +64,8 @@ def ask_twice(call: Call) -> dict[str, Any]:
     hints=ASKS,
 )
 def come_back(call: Call) -> dict[str, Any]:
-    """Asks nothing, but has the client call again a few times before it answers (2026-07-28)."""
+    """Asks nothing, but makes the client call again a few times before it returns a result (2026-07-28)."""
     times = int(call.arguments.get("times", 2))
     for _ in range(times):
         call.come_back()
-    return result(f"Here you are; nobody had to wait more than {times} times.")
+    return result(f"Done after at most {times} further calls.")

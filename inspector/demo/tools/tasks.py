@@ -1,4 +1,4 @@
-"""Tools that can be tasks (2025-11-25, and the extension of 2026-07-28): one for each way in which a task goes."""
+"""Tools that can be tasks (2025-11-25, and the extension of 2026-07-28): one for each course of a task."""
 
 from __future__ import annotations
 
@@ -16,7 +16,13 @@ box = Toolbox()
 OPTIONAL = {"taskSupport": "optional"}
 PACE = {
     "seconds": {"type": "number", "minimum": 0, "maximum": 600, "default": 3, "description": "How long it takes"},
-    "steps": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 6, "description": "Reports on the way"},
+    "steps": {
+        "type": "integer",
+        "minimum": 1,
+        "maximum": 1000,
+        "default": 6,
+        "description": "Number of progress reports",
+    },
 }
 
 
@@ -29,7 +35,7 @@ def _work(call: Call) -> None:
 
 @box.add("task-slow", PACE, title="A slow task", hints=READ_ONLY, patient=True, execution=OPTIONAL)
 def task_slow(call: Call) -> dict[str, Any]:
-    """Works for a while and says how it goes; as a task, or while the client waits."""
+    """Works for a while and reports its progress; as a task, or while the client waits."""
     _work(call)
     return result("The slow task is done.")
 
@@ -37,7 +43,7 @@ def task_slow(call: Call) -> dict[str, Any]:
 @box.add("task-only", PACE, title="Only a task", hints=READ_ONLY, patient=True, needs="tasks",
          execution={"taskSupport": "required"})  # fmt: skip
 def task_only(call: Call) -> dict[str, Any]:
-    """Works for a while, and cannot be called in any other way than as a task."""
+    """Works for a while, and can only be called as a task."""
     _work(call)
     return result("The task is done.")
 
@@ -60,14 +66,14 @@ def task_ask(call: Call) -> dict[str, Any]:
 
 @box.add("task-fail", PACE, title="A task with a tool error", hints=READ_ONLY, patient=True, execution=OPTIONAL)
 def task_fail(call: Call) -> dict[str, Any]:
-    """Works for a while and answers with a result that says that the tool failed."""
+    """Works for a while and returns a result that says that the tool failed."""
     _work(call)
     return failure("All that work for nothing.")
 
 
 @box.add("task-error", PACE, title="A task with an error", hints=READ_ONLY, patient=True, execution=OPTIONAL)
 def task_error(call: Call) -> dict[str, Any]:
-    """Works for a while and ends with a JSON-RPC error in place of a result."""
+    """Works for a while and ends with a JSON-RPC error instead of a result."""
     _work(call)
     raise RpcError(INTERNAL_ERROR, "The machine broke down", {"part": "main spring"})
 
@@ -83,6 +89,6 @@ def task_give_up(call: Call) -> dict[str, Any]:
 
 @box.add("task-endless", title="A task without an end", hints=READ_ONLY, patient=True, execution=OPTIONAL)
 def task_endless(call: Call) -> dict[str, Any]:
-    """Never ends, until it is cancelled."""
+    """Runs until it is cancelled."""
     call.status("This will take for ever.")
     call.wait_for_ever()

@@ -1,4 +1,4 @@
-"""Tools whose arguments take more than a list of fields: variants, null, recursion, tuples, conditions."""
+"""Tools with complex arguments: variants, null, recursion, tuples, conditions."""
 
 from __future__ import annotations
 
@@ -65,9 +65,9 @@ def send_parcel(call: Call) -> dict[str, Any]:
 @box.add(
     "set-nickname",
     {
-        "nickname": {"type": ["string", "null"], "description": "null takes the nickname away", "maxLength": 40},
+        "nickname": {"type": ["string", "null"], "description": "null removes the nickname", "maxLength": 40},
         "age": {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "null"}], "default": None},
-        "pronouns": {"enum": ["she", "he", "they", None], "description": "An enum that has null among its values"},
+        "pronouns": {"enum": ["she", "he", "they", None], "description": "An enum that contains null"},
     },
     required=("nickname",),
     title="Set a nickname",
@@ -99,7 +99,7 @@ def set_nickname(call: Call) -> dict[str, Any]:
     hints=READ_ONLY,
 )
 def tree(call: Call) -> dict[str, Any]:
-    """Draws a tree of names. A schema that refers to itself."""
+    """Draws a tree of names. A recursive schema."""
     lines: list[str] = []
     waiting = [(0, call.arguments["root"])]
     while waiting:
@@ -120,14 +120,14 @@ def tree(call: Call) -> dict[str, Any]:
     outputSchema=RECEIVED,
 )
 def accept_terms(call: Call) -> dict[str, Any]:
-    """Arguments that have one possible value."""
+    """Arguments with one possible value."""
     return received(call)
 
 
 @box.add(
     "free-form",
     {
-        "data": {"type": "object", "description": "Any object at all", "additionalProperties": True},
+        "data": {"type": "object", "description": "Any object", "additionalProperties": True},
         "scores": {
             "type": "object",
             "description": "Names to numbers",
@@ -140,7 +140,7 @@ def accept_terms(call: Call) -> dict[str, Any]:
     outputSchema=RECEIVED,
 )
 def free_form(call: Call) -> dict[str, Any]:
-    """Objects whose keys no schema names, and a value of any type."""
+    """Objects with arbitrary keys, and a value of any type."""
     return received(call)
 
 

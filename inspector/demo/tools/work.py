@@ -1,4 +1,4 @@
-"""Tools that take time or misbehave: progress, logs, cancellation, noise, silence, death."""
+"""Tools that take time or misbehave: progress, logs, cancellation, noise, silence, a crash."""
 
 from __future__ import annotations
 
@@ -47,14 +47,20 @@ def slow(call: Call) -> dict[str, Any]:
     {
         "to": {"type": "integer", "minimum": 1, "maximum": 10_000, "default": 5},
         "level": {"type": "string", "enum": list(LEVELS), "default": "info", "description": "Level of the messages"},
-        "interval": {"type": "number", "minimum": 0, "maximum": 10, "default": 0.05, "description": "Seconds between"},
+        "interval": {
+            "type": "number",
+            "minimum": 0,
+            "maximum": 10,
+            "default": 0.05,
+            "description": "Seconds between messages",
+        },
     },
     title="Count in the log",
     hints=READ_ONLY,
     patient=True,
 )
 def count(call: Call) -> dict[str, Any]:
-    """Counts in log messages. Those below the level that the client has set are not sent."""
+    """Counts in log messages. Those below the client's log level are not sent."""
     last, level = int(call.arguments.get("to", 5)), call.arguments.get("level", "info")
     for number in range(1, last + 1):
         call.log(level, {"count": number, "of": last}, "count")
@@ -73,7 +79,7 @@ def count(call: Call) -> dict[str, Any]:
     patient=True,
 )
 def burst(call: Call) -> dict[str, Any]:
-    """Sends many notifications as fast as they are taken."""
+    """Sends many notifications as fast as possible."""
     total, kind = int(call.arguments.get("count", 1000)), call.arguments.get("kind", "message")
     for number in range(1, total + 1):
         if kind == "message":
@@ -82,7 +88,7 @@ def burst(call: Call) -> dict[str, Any]:
             call.progress(number, total, f"{number} of {total}")
         else:
             call.world.changed("tools")
-    return result(f"Sent {total} notifications, as far as they are wanted.")
+    return result(f"Sent {total} notifications, except those that the client does not want.")
 
 
 @box.add(
@@ -110,7 +116,7 @@ def noisy(call: Call) -> dict[str, Any]:
     hints={"readOnlyHint": False, "destructiveHint": True, "idempotentHint": False},
 )
 def crash(call: Call) -> dict[str, Any]:
-    """Ends the server process at once, without an answer."""
+    """Ends the server process immediately, without a response."""
     sys.stderr.write("demo: crashing, as asked\n")
     sys.stderr.flush()
     os._exit(int(call.arguments.get("exit_code", 1)))
@@ -130,11 +136,11 @@ def forget(call: Call) -> dict[str, Any]:
     patient=True,
 )
 def hang_up(call: Call) -> dict[str, Any]:
-    """Over HTTP it breaks its stream off, asks the client to come back, and answers to the one that resumes."""
+    """Over HTTP it closes its stream, asks the client to reconnect, and responds on the resumed stream."""
     call.log("notice", "hanging up", "hang-up")
     call.channel.hang_up(int(call.arguments.get("retry", 200)))
     call.sleep(0.05)
-    return result("You came back for this answer, or there was no stream to break off.")
+    return result("You resumed the stream for this answer, or there was no stream to close.")
 
 
 @box.add(
@@ -145,5 +151,5 @@ def hang_up(call: Call) -> dict[str, Any]:
     hints={"readOnlyHint": False, "destructiveHint": True, "idempotentHint": True, "openWorldHint": True},
 )
 def delete_everything(call: Call) -> dict[str, Any]:
-    """Carries every warning that annotations can give. It deletes nothing."""
+    """Has every warning that annotations can express. It deletes nothing."""
     return result("Nothing was deleted.")

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Sends again what was sent in a recorded session. Written by inspector VERSION.
+# Sends the messages of a recorded session again. Written by inspector VERSION.
 # The recording: 6b0f9a0e-0000-4000-8000-000000000001
 set -eu
-: "${TOKEN:?has to be set: the recording does not hold it}"
+: "${TOKEN:?must be set: the recording does not contain it}"
 SEEN=$(mktemp)
 trap 'rm -f "$SEEN"' EXIT
 # until_asked METHOD COUNT: wait until the server has sent so many requests of this method.
@@ -16,7 +16,7 @@ until_asked() {
 {
   # 2: initialize
   printf '%s\n' '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"inspector","version":"0.1.0"}}}'
-  sleep "${PAUSE:-1}"  # for the server to begin
+  sleep "${PAUSE:-1}"  # for the server to start
   # 4: notifications/initialized
   printf '%s\n' '{"jsonrpc":"2.0","method":"notifications/initialized"}'
   # 6: tools/list
@@ -28,5 +28,5 @@ until_asked() {
   printf '%s\n' '{"jsonrpc":"2.0","id":"s1","error":{"code":-1,"message":"User rejected sampling request"}}'
   # 18: tools/call echo
   printf '%s\n' '{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"echo","arguments":{}}}'
-  sleep "${WAIT:-2}"  # for the last answers
+  sleep "${WAIT:-2}"  # for the last responses
 } | npx -y some-server | tee "$SEEN"
