@@ -29,7 +29,7 @@ _KINDS = {
 
 
 class Careless:
-    """What the server knows. `secrets` are all that went over the wire, by their kind."""
+    """The server's state. `secrets` are all values that crossed the wire, by their kind."""
 
     def __init__(
         self, *, methods: tuple[str, ...] = ("none",), grants: tuple[str, ...] = (), dpop: bool = False
@@ -135,7 +135,7 @@ class Careless:
     # Secrets
 
     def repeated(self, said: set[str]) -> str:
-        """What was said, over and over: as it is, quoted, in base64 at each offset."""
+        """Repeat a text in several forms: unchanged, quoted, in base64 at each offset."""
         found = []
         for value in sorted(said, key=lambda value: (not value.startswith(WRONG), value)):
             found += [value, quote(value, safe="")]

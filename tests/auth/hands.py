@@ -1,4 +1,4 @@
-"""What a runner works with, in tests: a web of prepared answers, a person with prepared words, a recorder."""
+"""The runner's helpers in tests: a web of prepared responses, a person with prepared answers, a recorder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The demo server behind its authorization server, as a process; and a browser that is sent where it is told to go."""
+"""The demo server behind its authorization server, as a process; and a browser that follows redirects."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ urllib.request.urlopen(sys.argv[1], timeout=20).read()
 
 @contextmanager
 def protected_server(*options: str) -> Iterator[str]:
-    """The URL of a server that lets nobody in without a token; its authorization server allows everything."""
+    """The URL of a server that requires a token; its authorization server allows every request."""
     words = [sys.executable, "-m", "inspector.demo", "--http", "0", "--auth", "--auth-auto", *options]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     with subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=environment) as process:

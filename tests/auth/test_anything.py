@@ -1,4 +1,4 @@
-"""Whatever strangers say: a login ends with a token, or with a reason; nothing else, and nothing dangerous on the way."""
+"""Hostile responses: a login ends with a token or a reason, without dangerous effects."""
 
 from __future__ import annotations
 

@@ -205,7 +205,7 @@ def test_a_step_up_that_names_no_scope_asks_for_what_the_person_names() -> None:
     assert [asked["scope"] for asked in world.visits] == ["a c b"]
 
 
-def test_nobody_is_sent_to_the_browser_for_the_same_scopes_once_more() -> None:
+def test_the_browser_is_not_opened_again_for_the_same_scopes() -> None:
     """C-AUTH-34: the server wants more, and nothing says what."""
     world, state = World({PRM_PLACE: prm(scopes_supported=["a"])}), authorization()
     state.grant = grant(scope=("a",))
@@ -269,7 +269,7 @@ def test_another_operation_may_still_step_up() -> None:
 
 
 def test_a_401_for_ever_ends_after_one_login() -> None:
-    """C-AUTH-34: a token that was just issued, and is refused, is no better the second time."""
+    """C-AUTH-34: a token that was just issued and refused will be refused again."""
     world, state = World({TOKEN: one_after_another("a", "b", "c")}), authorization()
     assert answered(world, state)
     error = refused(world, state, Refused(challenges=('Bearer error="invalid_token", error_description="wrong aud"',)))
@@ -399,8 +399,8 @@ def test_a_refresh_token_that_is_good_for_nothing_starts_over(answer: Any) -> No
 
 
 @pytest.mark.parametrize("error", ["invalid_client", "unauthorized_client"])
-def test_a_server_that_has_started_anew_is_registered_with_anew(error: str) -> None:
-    """One that keeps its clients in memory does not know us any more; the browser would show that to the person alone."""
+def test_a_client_registers_again_with_a_restarted_server(error: str) -> None:
+    """A server with clients in memory forgets them; only the person would see its error page."""
     world = World(
         {TOKEN: [(401, {"error": error}), token(access_token="fresh")]},
         store={(ISSUER, SERVER): grant(refresh_token="of-before")},
@@ -506,7 +506,7 @@ def moved() -> World:
 
 
 def test_a_server_that_moved_to_another_authorization_server_is_noticed() -> None:
-    """C-AUTH-17: registered anew there; nothing of the first one is sent to the second, nor the other way round."""
+    """C-AUTH-17: registered again there; nothing of the first one is sent to the second, nor the other way round."""
     world, state = moved(), authorization()
     world.run(state.ready())
     assert answered(world, state)
@@ -554,8 +554,8 @@ def test_a_taken_port_means_another_registration() -> None:
     assert world.clients[ISSUER].redirect_uri == REDIRECT
 
 
-@pytest.mark.parametrize("error", [Denied("no"), TimedOut("nobody came back")])
-def test_a_server_that_may_have_forgotten_the_client_is_registered_with_anew(error: AuthorizationNeeded) -> None:
+@pytest.mark.parametrize("error", [Denied("no"), TimedOut("the browser did not come back")])
+def test_a_client_registers_again_with_a_server_that_may_have_forgotten_it(error: AuthorizationNeeded) -> None:
     """It shows “unknown client” to the person alone."""
 
     def back(url: str) -> str:
@@ -577,7 +577,7 @@ def test_only_a_client_of_before_is_doubted() -> None:
 
 
 def test_why_a_person_is_needed_is_said() -> None:
-    """For where nobody is."""
+    """The reason is for runs without a person."""
 
     def why(state: Authorization, refusal: Refused) -> str:
         world = World()
@@ -592,7 +592,7 @@ def test_why_a_person_is_needed_is_said() -> None:
     assert "not valid any more: a person must log in again" in why(again, Refused())
 
 
-def test_a_client_whose_secret_has_ended_is_registered_anew() -> None:
+def test_a_client_whose_secret_has_expired_is_registered_again() -> None:
     client = Client("registered-0", "s" * 20, "client_secret_basic", "registered", REDIRECT, NOW - 1)
     world = World(clients={ISSUER: client})
     answered(world, authorization())
@@ -647,7 +647,7 @@ def test_logging_out_gives_both_tokens_back_and_forgets_them() -> None:
 
 
 @pytest.mark.parametrize("answer", [(400, {"error": "unsupported_token_type"}), (503, b""), FetchFailed("gone")])
-def test_tokens_are_forgotten_though_nobody_takes_them_back(answer: Any) -> None:
+def test_tokens_are_deleted_without_a_revocation_endpoint(answer: Any) -> None:
     url = f"{ISSUER}/revoke"
     world = World({url: answer}, store={(ISSUER, SERVER): grant(revocation_endpoint=url)})
     assert world.run(authorization().log_out()) is False
@@ -655,7 +655,7 @@ def test_tokens_are_forgotten_though_nobody_takes_them_back(answer: Any) -> None
 
 
 def test_logging_out_forgets_the_client_that_was_registered() -> None:
-    """So that whoever begins anew is known to the server for certain."""
+    """The next login uses a client that the server certainly knows."""
     for client, left in (
         (grant().client, {}),
         (Client("mine", origin="typed"), {ISSUER: Client("mine", origin="typed")}),

@@ -147,7 +147,7 @@ async def test_an_answer_is_told_by_the_names_of_its_parameters(callback: browse
     assert await ask(port_of(callback), f"/callback?{query}") == expected
 
 
-async def test_requests_that_never_end_keep_nobody_out(callback: browser.Callback) -> None:
+async def test_endless_requests_do_not_block_others(callback: browser.Callback) -> None:
     port = port_of(callback)
     slow = [await asyncio.open_connection("127.0.0.1", port) for _ in range(browser.MOST_CONNECTIONS + 5)]
     for _, writer in slow:

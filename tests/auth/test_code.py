@@ -1,4 +1,4 @@
-"""What the browser comes back with: no code goes anywhere before everything about it is as it must be."""
+"""The redirect: the code is not sent anywhere before everything about it was checked."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def gone(url: str) -> str:
     raise Denied("The login was cancelled.", hint="Log in again.")
 
 
-def test_a_login_that_somebody_gives_up_ends_at_the_browser_and_blames_no_rule() -> None:
+def test_a_cancelled_login_ends_at_the_browser_without_a_rule() -> None:
     world = World(back=gone)
     assert isinstance(refused(world), Denied)
     assert (world.failed.step, world.failed.text, world.failed.rule) == ("callback", "The login was cancelled.", "")
@@ -203,7 +203,7 @@ def test_an_endpoint_may_not_say_what_is_ours_to_say(query: str) -> None:
 
 
 @pytest.mark.parametrize("methods", [..., [], ["plain"], ["s256"]])
-def test_without_pkce_nobody_is_sent_to_the_browser(methods: Any) -> None:
+def test_without_pkce_the_browser_is_not_opened(methods: Any) -> None:
     """C-AUTH-12."""
     world = World({AS_PLACE: metadata(code_challenge_methods_supported=methods)})
     refused(world)
@@ -212,7 +212,7 @@ def test_without_pkce_nobody_is_sent_to_the_browser(methods: Any) -> None:
     assert f"{ISSUER}/register" not in world.fetched
 
 
-def test_without_a_page_to_log_in_at_nobody_is_sent_there() -> None:
+def test_without_a_login_page_the_browser_is_not_opened() -> None:
     assert "no login page" in refused(World({AS_PLACE: metadata(authorization_endpoint=...)})).message
 
 

@@ -80,7 +80,7 @@ async def test_many_refused_requests_are_one_login() -> None:
     assert "token-number-1" not in recorder.text()
 
 
-async def test_the_clocks_stand_still_until_nobody_waits() -> None:
+async def test_timeouts_are_paused_while_any_login_waits() -> None:
     credential, recorder, _ = made(Slow())
     sent = await credential.fields("POST", TARGET.url)
     await asyncio.gather(*(credential.refused(REFUSED, sent) for _ in range(3)))
@@ -152,7 +152,7 @@ def test_what_cannot_be_a_token_is_refused_without_being_repeated(token: str) ->
     assert token not in caught.value.message + caught.value.hint
 
 
-async def test_all_connections_of_a_session_share_a_login_and_the_next_session_begins_anew() -> None:
+async def test_all_connections_of_a_session_share_a_login_and_the_next_session_starts_again() -> None:
     credential, recorder, authorizer = made(Slow())
     login = authorizer.login(TARGET)
     again = authorizer.credential(TARGET, recorder)
@@ -180,7 +180,7 @@ async def test_proofs_are_not_remembered_one_by_one() -> None:
     assert "the-token" not in recorder.text()
 
 
-async def test_a_login_begun_anew_takes_what_is_said_now_and_forgets_what_was_known() -> None:
+async def test_a_login_that_is_reset_uses_the_current_options() -> None:
     _, _, authorizer = made(Slow())
     login = authorizer.login(TARGET)
     assert login._keeps

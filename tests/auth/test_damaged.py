@@ -1,4 +1,4 @@
-"""A record of a login that is damaged, in the file or in the keyring: no login, or one that is begun anew; no crash."""
+"""A damaged login, in the file or in the keyring: no login, or a new one, and no crash."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KEY = assertions.new_key()
 GRANT = grant(token_type="DPoP", key=KEY, refresh_token="refresh", scope=("a",), asked=("a", "b"))
 CLIENT = Client("client-1", "client-secret", "client_secret_basic", "registered")
 FIELD = re.compile(r"[\x20-\x7e]*\Z")
-"""What a header field may hold."""
+"""The characters that a header field may have."""
 
 VALUES: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5)
@@ -113,7 +113,7 @@ def test_a_key_is_one_that_can_sign_or_none(damage: dict[str, Any], rest: str) -
      json.dumps({name: value for name, value in json.loads(KEY).items() if name != "d"})],
     ids=("text", "empty", "no-members", "list", "kty-alone", "no-numbers", "other-curve", "public"),  # KEY is random
 )  # fmt: skip
-def test_a_token_whose_key_is_damaged_is_one_that_nobody_has(tmp_path: Path, key: str) -> None:
+def test_a_token_with_a_damaged_key_does_not_count(tmp_path: Path, key: str) -> None:
     """It is not sent; the person logs in again, and the next key is a good one."""
     vault = Memory()
     store = Store(tmp_path / FILE, vault)

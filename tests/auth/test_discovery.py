@@ -1,4 +1,4 @@
-"""Who may let us in: both kinds of metadata, in their places, and what makes them unusable."""
+"""Discovery: both kinds of metadata, at their URLs, and what makes them invalid."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_the_root_is_not_asked_where_the_path_has_it() -> None:
     "answer",
     [
         (404, {}), (500, {}), (401, {"error": "x"}), b"<!doctype html><p>our app", b"", b"[1]", b'"text"', b"{broken",
-        b"[" * 100_000, {"hello": "world"}, b"\xff\xfe", FetchFailed("nobody there"), b'{"resource":' + b"9" * 5000,
+        b"[" * 100_000, {"hello": "world"}, b"\xff\xfe", FetchFailed("no response"), b'{"resource":' + b"9" * 5000,
     ],
     ids=str,
 )  # fmt: skip
@@ -79,7 +79,7 @@ def test_what_is_no_metadata_is_passed_over(answer: Any) -> None:
     ],
 )
 def test_metadata_about_another_resource_is_not_used(resource: str) -> None:
-    """C-AUTH-07: nobody is asked anything further."""
+    """C-AUTH-07: no further request is sent."""
     world = World({PRM_PLACE: prm(resource=resource)})
     error = refused(world)
     assert resource in error.message

@@ -1,4 +1,4 @@
-"""What a flow may fetch on behalf of a server, and what is recorded of it."""
+"""The fetches that a flow may make on behalf of a server, and their recording."""
 
 from __future__ import annotations
 

@@ -221,7 +221,7 @@ def test_an_exchange_that_fails_ends_there(answer: Any, options: dict[str, str],
         ({"grant": "client-credentials", "client_id": "me"}, "--client-secret-env or --client-key"),
     ],
 )
-def test_what_a_grant_needs_and_nobody_gave_is_named_with_its_option(options: dict[str, str], flag: str) -> None:
+def test_a_missing_value_of_a_grant_is_named_with_its_option(options: dict[str, str], flag: str) -> None:
     world = World()
     hint = refused(world, **options).hint
     assert hint == world.failed.fix
@@ -311,7 +311,7 @@ def test_a_device_answer_of_an_absurd_type_is_refused_by_its_name(changes: dict[
     assert not [action for action in world.log if isinstance(action, Show)]
 
 
-def test_a_code_that_nobody_enters_ends() -> None:
+def test_a_code_that_is_not_entered_expires() -> None:
     world = World(
         {AS_PLACE: OFFERS_DEVICE, DEVICE: device(interval=0), TOKEN: (400, {"error": "authorization_pending"})}
     )
@@ -320,7 +320,7 @@ def test_a_code_that_nobody_enters_ends() -> None:
 
 
 @pytest.mark.parametrize("wait", [True, False])
-def test_a_code_that_somebody_gives_up_says_so_in_its_own_step(wait: bool) -> None:
+def test_a_cancelled_code_is_reported_in_its_own_step(wait: bool) -> None:
     world = World({AS_PLACE: OFFERS_DEVICE, DEVICE: device(), TOKEN: (400, {"error": "authorization_pending"})})
     perform = world._perform
 
@@ -388,7 +388,7 @@ def test_a_token_is_bound_where_the_server_can() -> None:
 
 
 def test_each_server_has_its_own_nonce() -> None:
-    """C-AUTH-42; RFC 9449 sections 8 and 9: asked once more with it, and a 401 for it is no login."""
+    """C-AUTH-42; RFC 9449 sections 8 and 9: sent again with it, and its 401 does not cause a login."""
     wants = (400, {"error": "use_dpop_nonce"}, [("DPoP-Nonce", "of-the-as")])
     world, state = bound(**{TOKEN: [wants, token(token_type="DPoP")]}), authorization()
     assert world.run(state.answer(Refused(), []))

@@ -43,7 +43,7 @@ assertions.new_key = lambda: kept(new_key())
 async def failing(self, method, url):
     made = await fields(self, method, url)
     if made:
-        raise RuntimeError(f"nobody expected {{made}}")
+        raise RuntimeError(f"failure with {{made}}")
     return made
 words = sys.argv[1:]
 while words:
@@ -68,7 +68,7 @@ urllib.request.urlopen(sys.argv[1], timeout=20).read()
 """
 SEQUENCE = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[P\]_^][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]")
 BETWEEN = re.compile(r"[\s│┃┆┊║▏▎▌▐█▕|]+")
-"""What stands between the pieces of a text that was wrapped on the screen."""
+"""The characters between the pieces of a text that was wrapped on the screen."""
 WRONG_VALUE = f"{WRONG}/but+secret" * 9
 """So long that what the server says of it is cut off."""
 EC, RSA = ECKey.generate_key("P-256"), RSAKey.generate_key(2048)
@@ -88,7 +88,7 @@ COMPANY = (
 
 @dataclass(frozen=True)
 class Case:
-    """A way to log in: what the server offers, what is said, the secrets given, those that must have been met."""
+    """A kind of login: the server's offer, the options, the given secrets, and those that must have been used."""
 
     says: tuple[str, ...] = ()
     given: dict[str, str] = field(default_factory=dict)
@@ -118,11 +118,11 @@ CASES = {
         (*SERVICE, "--client-key", "KEY"), {}, {"access token", "client assertion", "DPoP key", "DPoP proof"}, keys=(RSA,), server={"dpop": True}
     ),
     "enterprise-managed": Case(
-        (*COMPANY, "--idp", "ORIGIN/idp"), {"SECRET": "secret of the idp's client", "ID_TOKEN": "eyJub25l.aWQtdG9rZW4.signed-by-nobody"},
+        (*COMPANY, "--idp", "ORIGIN/idp"), {"SECRET": "secret of the idp's client", "ID_TOKEN": "eyJub25l.aWQtdG9rZW4.signed-by-none"},
         {"access token", "subject token", "identity assertion", "assertion", "client secret"},
         server={"methods": ("client_secret_post",)},
     ),
-    "workload": Case(("--assertion-env", "JWT"), {"JWT": "eyJub25l.d29ya2xvYWQ.signed-by-nobody"}, {"access token", "assertion"}),
+    "workload": Case(("--assertion-env", "JWT"), {"JWT": "eyJub25l.d29ya2xvYWQ.signed-by-none"}, {"access token", "assertion"}),
 }  # fmt: skip
 
 
@@ -131,7 +131,7 @@ THOROUGH = ("code", "enterprise-managed")
 
 
 class Run:
-    """Commands of ours on a terminal, one after the other in one process; what they leave behind, and what is secret."""
+    """Our commands on a terminal, in one process: their output and files, and the secrets."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -198,7 +198,7 @@ class Run:
 
 
 def forms(secret: str) -> set[str]:
-    """A secret as it may stand somewhere: raw, quoted, in JSON, in the middle of base64 at any offset; or cut off."""
+    """The forms of a secret: raw, quoted, in JSON, inside base64 at any offset, or truncated."""
     found = {secret, quote(secret, safe=""), quote_plus(secret), json.dumps(secret)[1:-1]}
     raw = secret.encode()
     for offset in range(3):
@@ -247,7 +247,7 @@ def test_the_search_finds_what_there_is(run: Run, text: str) -> None:
 
 
 async def looked_at(recording: Path) -> list[str]:
-    """What the interface shows of a login: every step of it, what the token says of itself; and pictures of that."""
+    """The interface's screens of a login: every step, the token's claims, and pictures of them."""
     async with on_recording(recording) as (app, pilot):
         await pilot.press("6")
         assert app.session is not None
@@ -296,7 +296,7 @@ async def test_a_login_leaves_no_secret_behind(run: Run, name: str) -> None:
         assert list(zip(codes, [command for _, command in commands], strict=True)) == commands
         run.learn(careless, case)
     assert case.met <= run.secrets.keys()
-    assert "nobody expected" in (run.state / "log" / "inspector.log").read_text()
+    assert "failure with" in (run.state / "log" / "inspector.log").read_text()
     run.screens += [text.encode() for recording in (good, bad) for text in await looked_at(Path(recording))]
     assert leaks(run) == []
     assert '"kind":"auth"' in Path(good).read_text()
@@ -318,7 +318,7 @@ def test_a_header_of_a_config_entry_is_not_repeated_in_an_error(
     assert not any(form in said for form in forms(WRONG_VALUE)), said
 
 
-def test_the_interface_shows_none_while_somebody_logs_in_anew_and_out(run: Run) -> None:
+def test_the_interface_shows_none_during_login_and_logout(run: Run) -> None:
     careless = Careless(methods=("client_secret_post",), dpop=True)
     with serving(careless) as url:
         words = ["--era", "legacy", "--record", str(run.state / "live.mcp.jsonl"), url]

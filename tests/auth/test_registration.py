@@ -1,4 +1,4 @@
-"""Who we are to an authorization server, and what its answer to a registration may be."""
+"""Client registration: the client, and the authorization server's response."""
 
 from __future__ import annotations
 
@@ -194,14 +194,14 @@ def test_a_typed_client_is_not_asked_for_again() -> None:
 def test_a_client_that_was_mistyped_is_asked_for_again(method: str) -> None:
     """Otherwise one slip of the fingers would be stored for good."""
 
-    def nobody(url: str) -> str:
-        raise TimedOut("nobody came back")
+    def no_redirect(url: str) -> str:
+        raise TimedOut("the browser did not come back")
 
     world = World({AS_PLACE: metadata(registration_endpoint=...)}, ask=Client("mistyped"))
     if method == "refuses":
         world.pages[f"{ISSUER}/token"] = (401, {"error": "invalid_client"})
     else:
-        world.back = nobody
+        world.back = no_redirect
     with pytest.raises(AuthorizationNeeded):
         run(world)
     assert world.clients == {}

@@ -17,7 +17,7 @@ async def test_a_turn_is_taken_by_one_and_waited_for_by_the_other(tmp_path: Path
     assert await one.take()
     assert await one.take(), "it is theirs already"
     waiting = asyncio.ensure_future(other.take())
-    assert not await Lock(tmp_path / "a" / "x.lock").take(0), "somebody else has it"
+    assert not await Lock(tmp_path / "a" / "x.lock").take(0), "another owner holds it"
     assert not waiting.done()
     one.give()
     one.give()
@@ -36,7 +36,7 @@ async def test_turns_of_different_logins_have_nothing_to_do_with_each_other(tmp_
     other.give()
 
 
-async def test_whoever_no_longer_waits_holds_nothing(tmp_path: Path) -> None:
+async def test_a_waiter_that_gave_up_holds_no_lock(tmp_path: Path) -> None:
     one, other = Lock(tmp_path / "x.lock"), Lock(tmp_path / "x.lock")
     await one.take()
     waiting = asyncio.ensure_future(other.take())

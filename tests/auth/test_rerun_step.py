@@ -1,4 +1,4 @@
-"""A step of a login run again alone: what is asked for it, what is told of it, and what is never run alone."""
+"""A login step that is run again alone: its requests and its result."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_no_client_is_registered_in_a_step_that_registered_none() -> None:
     assert "registered no client" in rerun_step.why_not("registration", Before(issuer=ISSUER), state())
 
 
-def test_what_nobody_answers_is_told_and_not_raised() -> None:
+def test_a_missing_response_is_recorded_and_not_raised() -> None:
     world = World({PRM_PLACE: (500, {}), AS_PLACE: (500, {})})
     world.run(rerun_step.step(state(), "metadata", KNOWN))
     assert not world.told()[-1].ok

@@ -1,4 +1,4 @@
-"""Each rule that a step may name is told in words, so that a login can be followed without the specification."""
+"""Each rule that a step names has a text, so that a login is readable without the specification."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ async def test_consent_can_be_given_in_advance() -> None:
     assert (person.asked, opened.urls) == ([], [LOGIN])
 
 
-async def test_consent_in_advance_needs_nobody() -> None:
+async def test_consent_in_advance_needs_no_person() -> None:
     opened = Opened()
     await runner(Nobody(), opener=opened, open_browser=True).run(login(opened))
     with pytest.raises(AuthorizationNeeded, match=r"Tried: it .exit code 1.. Without a terminal"):
@@ -219,7 +219,7 @@ async def test_a_pasted_answer_to_another_request_is_refused_too() -> None:
     assert any("a “state” of another login" in said for said in person.said)
 
 
-async def test_nobody_is_a_reason_to_end_before_anything_is_registered() -> None:
+async def test_without_a_person_the_login_ends_before_registration() -> None:
     web = FakeWeb()
     with pytest.raises(AuthorizationNeeded, match="standard input is not a terminal") as caught:
         await runner(Nobody(), web=web).run(login())
@@ -238,7 +238,7 @@ async def test_only_secure_pages_are_opened(url: str) -> None:
     assert (opened.urls, person.visits, person.asked) == ([], [], [])
 
 
-async def test_nobody_who_comes_back_is_waited_for_only_so_long(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_wait_for_the_browser_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "VISIT_SECONDS", 0.01)
     person = FakePerson()
     with pytest.raises(TimedOut):
@@ -345,7 +345,7 @@ async def test_a_turn_is_held_until_it_ends_or_the_flow_does(tmp_path: Path) -> 
     await runner(Asked(), store=None).run(flow(fails=False))
 
 
-async def test_where_nobody_is_it_is_said_why_somebody_is_needed() -> None:
+async def test_without_a_person_the_error_says_why_one_is_needed() -> None:
     with pytest.raises(AuthorizationNeeded, match=r"^The login ended, but standard input is not a terminal"):
         await runner(Nobody()).run(only(Listen(why="The login ended")))
 

@@ -1,4 +1,4 @@
-"""What is kept: by issuer and resource, secrets in the keyring, else in a file for its user alone."""
+"""Stored logins: by issuer and resource, with secrets in the keyring, or in a private file."""
 
 from __future__ import annotations
 

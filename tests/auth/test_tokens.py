@@ -139,7 +139,7 @@ def test_a_given_secret_goes_the_way_that_is_offered(offered: Any, basic: bool) 
         assert (form["client_id"], form["client_secret"]) == ("my:id", "se cret+/%")
 
 
-def test_a_secret_that_nobody_takes_is_not_sent() -> None:
+def test_a_secret_without_a_supported_method_is_not_sent() -> None:
     world = World({AS_PLACE: metadata(token_endpoint_auth_methods_supported=["none"])})
     run(world, client_id="c", client_secret="very-secret")
     assert "very-secret" not in world.sent(TOKEN)[0].body.decode()

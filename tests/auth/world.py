@@ -1,4 +1,4 @@
-"""A world for flows: an MCP server, an authorization server, a person with a browser and a store, all of them scripted."""
+"""A scripted world for flows: an MCP server, an authorization server, a person with a browser, a store."""
 
 from __future__ import annotations
 
@@ -84,14 +84,15 @@ Answer = Callable[[Fetch], Any] | Mapping[str, Any] | tuple[Any, ...] | Inspecto
 
 @dataclass
 class World:
-    """What is where, and what happened. An answer is JSON (200), a pair of status and JSON, bytes, or an error.
+    """The responses by URL, and a log of events. A response is JSON (200), a pair of status and JSON, bytes, or an
+    error.
 
-    A list holds one answer after another (the last one stays); a function gets the fetch.
+    A list holds one response after another (the last one stays); a function gets the fetch.
     """
 
     pages: dict[str, Any] = field(default_factory=dict)
     back: Callable[[str], str] | None = None
-    """What the browser comes back with, for the authorization URL; None: with a code, our state and no `iss`."""
+    """Returns the redirect for the authorization URL; None: with a code, our state and no `iss`."""
     extra: dict[str, str] = field(default_factory=dict)
     """More parameters of the callback."""
     ask: Client | None = None
@@ -153,7 +154,7 @@ class World:
             case Secret() | Show() | Wait() | Turn() | Told():
                 pass
             case _:
-                raise AssertionError(f"nobody knows what {action} is")
+                raise AssertionError(f"unknown action {action}")
         return None
 
     def _fetched(self, action: Fetch) -> Fetched:

@@ -1,4 +1,4 @@
-"""Steps of a login that were run again alone, reduced from the journal: they stand beside the step, and nowhere else."""
+"""Login steps that were run again alone, reduced from the journal: attached to the original step only."""
 
 from __future__ import annotations
 

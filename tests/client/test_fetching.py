@@ -16,7 +16,7 @@ from inspector.errors import HttpError
 
 @asynccontextmanager
 async def answering(*parts: bytes) -> AsyncIterator[tuple[str, list[bytes]]]:
-    """A server that sends these bytes to whoever asks, and what it was asked."""
+    """A server that sends these bytes to every client, and the requests that it received."""
     asked: list[bytes] = []
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -86,7 +86,7 @@ async def test_an_answer_that_is_none_is_an_error(answer: bytes) -> None:
             await send(url)
 
 
-async def test_nobody_there_is_an_error() -> None:
+async def test_an_unreachable_server_is_an_error() -> None:
     async with answering() as (url, _):
         pass
     with pytest.raises(HttpError):

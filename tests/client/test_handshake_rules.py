@@ -92,7 +92,7 @@ async def test_all_that_is_sent_is_one_lawful_message_each(connect, revision):
 
 
 async def test_what_we_put_into_meta_is_a_progress_token_and_nothing_else(connect):
-    """C-BASE-11, C-BASE-12: no key of ours, and no trace that nobody asked for."""
+    """C-BASE-11, C-BASE-12: no key of ours, and no trace unless requested."""
     async with connect(busy_server("2025-11-25"), era="legacy") as session:
         await everything(session)
         keys = {key for message in sent(session) for key in message.get("params", {}).get("_meta", {})}
@@ -144,7 +144,7 @@ async def test_progress_of_an_unknown_token_is_dropped(connect):
     ids=lambda told: told["method"],
 )
 async def test_no_notification_is_answered(connect, told):
-    """C-BASE-05, C-ELIC-05: whatever its method, also one that nobody waits for."""
+    """C-BASE-05, C-ELIC-05: whatever its method, even without a receiver."""
 
     def answer(message, reply):
         reply(told)
@@ -224,7 +224,7 @@ async def test_prompts_come_in_pages_too(connect):
         assert [prompt["name"] for prompt in session.catalog.prompts.items] == ["a", "b", "c"]
 
 
-async def test_a_call_and_its_answer_are_on_record_before_anybody_hears_of_them(connect):
+async def test_a_call_and_its_response_are_recorded_before_they_are_reported(connect):
     """C-TOOL-03."""
     async with connect(Server(tools__call={"content": []}), era="legacy") as session:
         call = session.call_tool("t", {"amount": 7})
@@ -261,7 +261,7 @@ RESULT = {"type": "tool_result", "toolUseId": "1", "content": []}
 
 
 async def answer_of(session, server, method, params):
-    """What the server is answered when it asks this."""
+    """Return the response that the server gets to this request."""
     server.methods["x"] = lambda message, reply: [
         reply(ask("asked", method, params)),
         reply({"id": message["id"], "result": {}}),

@@ -79,7 +79,7 @@ def test_an_empty_cursor_is_another_page_than_the_first(cache):
     assert not cache.is_fresh(LIST, {"cursor": ""})
 
 
-def test_an_answer_that_took_input_serves_nobody_and_drops_what_was_there(cache):
+def test_a_response_that_took_input_is_not_cached_and_drops_the_cached_one(cache):
     """C-CACHE-01."""
     cache.took(READ, {"uri": "a:b"}, lasting(1000))
     cache.took(READ, {"uri": "a:b"}, lasting(1000), fresh=False)
@@ -157,7 +157,7 @@ def pages(ttl):
 
 
 @pytest.mark.parametrize(("ttl", "asked"), [(60_000, 2), (0, 4)])
-async def test_a_list_is_asked_for_anew_when_it_is_next_used_and_stale(connect, ttl, asked):
+async def test_a_stale_list_is_loaded_again_at_its_next_use(connect, ttl, asked):
     """C-CACHE-02: and not before."""
     server = modern(tools__list=pages(ttl))
     async with connect(server, era="modern") as session:

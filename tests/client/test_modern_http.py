@@ -1,4 +1,4 @@
-"""The modern era over Streamable HTTP: what stands in the header, how a call is cancelled, what there is no more."""
+"""The modern era over Streamable HTTP: headers, cancellation, and removed features."""
 
 import asyncio
 
@@ -286,7 +286,7 @@ async def test_input_is_given_over_http_too(visit):
     assert second.message["params"]["inputResponses"] == {"a": {"action": "decline"}}
 
 
-# Cancelling, and what there is no more
+# Cancellation, and removed features
 
 
 async def stream_for_ever(request, reply):
@@ -347,7 +347,7 @@ async def test_there_are_no_sessions_no_streams_of_their_own_and_no_goodbye(visi
 
 
 async def test_a_request_lost_with_its_stream_is_lost_and_not_resumed(visit):
-    """C-MOD-12, C-HTTP-37: made anew it is another request."""
+    """C-MOD-12, C-HTTP-37: a retry would be another request."""
 
     def breaks(request, reply):
         reply.stream()

@@ -183,7 +183,7 @@ async def test_the_end_of_another_stream_is_none_of_ours(connect, named):
         assert session.subscriptions.refused == []
 
 
-async def test_after_a_reconnect_all_is_asked_for_anew(connect):
+async def test_a_reconnect_subscribes_to_everything_again(connect):
     """C-SUB-02, C-STDIO-06."""
     streams = Streams()
     server = listening(streams)

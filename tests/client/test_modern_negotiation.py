@@ -133,7 +133,7 @@ async def test_an_exit_leads_to_the_handshake_on_a_fresh_start(begin):
     assert session.server.era == "legacy"
 
 
-async def test_a_server_that_the_question_left_broken_is_started_anew(begin):
+async def test_a_server_that_the_probe_broke_is_restarted(begin):
     """C-MOD-05: it answers the question with an error and dies of the handshake after it."""
 
     def make():
@@ -220,7 +220,7 @@ async def test_a_server_that_made_the_handshake_is_not_asked_again(begin, verdic
     assert session.server.era == "legacy"
 
 
-async def test_what_was_remembered_wrongly_is_found_out_anew(begin, verdicts):
+async def test_a_wrong_verdict_is_negotiated_again(begin, verdicts):
     """C-MOD-07."""
     await begin(lambda: legacy(refuses(code=-32601, message="no")), verdicts=verdicts)
     session, starts = await begin(modern, verdicts=verdicts)

@@ -123,7 +123,7 @@ async def test_all_that_is_sent_is_a_request_or_a_cancellation(connect):
 
 
 async def test_meta_has_the_eras_keys_and_the_users(connect):
-    """C-BASE-11, C-BASE-12: no key of ours, and no trace that nobody asked for."""
+    """C-BASE-11, C-BASE-12: no key of ours, and no trace unless requested."""
     async with connect(busy_server(), era="modern") as session:
         await everything(session)
         keys = {key for message in sent(session) for key in message["params"].get("_meta", {})}
@@ -168,7 +168,7 @@ async def test_a_result_of_an_unknown_type_is_no_answer(connect, kind):
 
 @pytest.mark.parametrize("code", [-32019, -32000, -32002, -32602, 5])
 async def test_codes_that_mean_nothing_are_only_shown(connect, code):
-    """C-BASE-10, C-RES-01: -32602 and -32002 are the same to whoever reads a resource."""
+    """C-BASE-10, C-RES-01: -32602 and -32002 mean the same for a resource."""
     error = {"code": code, "message": "no", "data": {"supported": ["2026-07-28"]}}
     server = modern(resources__read=lambda message, reply: reply({"id": message["id"], "error": error}))
     async with connect(server, era="modern") as session:

@@ -1,4 +1,4 @@
-"""The modern era: a request that is answered with a wish for input is made again with it, and with nothing else."""
+"""The modern era: a request that requires input is resent with the input, and nothing else."""
 
 import asyncio
 
@@ -122,7 +122,7 @@ async def test_a_state_alone_is_sent_back_at_once(connect):
 
 
 @pytest.mark.parametrize("wanted", [wanting(state="s"), wanting({"a": form()}, "s")])
-async def test_rounds_that_nobody_is_asked_for_end(connect, wanted, monkeypatch):
+async def test_rounds_without_a_person_end(connect, wanted, monkeypatch):
     """C-MRTR-04."""
     monkeypatch.setattr("inspector.client.engine.modern.FIRST_PAUSE", 0.0)
     server = modern(x=again(wanted, rounds=1000))
@@ -205,7 +205,7 @@ async def test_an_elicitation_that_is_declined_is_an_answer(connect, act, action
         assert server.asked("x")[1]["params"]["inputResponses"] == {"a": {"action": action}}
 
 
-async def test_a_call_that_is_cancelled_takes_its_questions_back_and_tells_nobody(connect):
+async def test_a_cancelled_call_withdraws_its_questions_without_a_message(connect):
     """C-CANC-01: nothing is in flight while the server waits for input."""
     server = modern(x=again(wanting({"a": form()})))
     async with connect(server, era="modern") as session:
@@ -221,7 +221,7 @@ async def test_a_call_that_is_cancelled_takes_its_questions_back_and_tells_nobod
         assert not server.asked("notifications/cancelled")
 
 
-async def test_the_clock_of_a_call_stands_still_while_somebody_is_asked(connect):
+async def test_the_timeout_of_a_call_is_paused_while_a_person_is_asked(connect):
     """C-LIFE-09."""
     server = modern(x=again(wanting({"a": form()})))
     async with connect(server, era="modern") as session:

@@ -49,7 +49,7 @@ def test_a_task_knows_the_request_that_made_it(tmp_path, made):
 
 
 @pytest.mark.parametrize("made", [{}, {"task": 7}, {"taskId": ["t"]}, {"task": {"taskId": "another"}}, [], None])
-def test_a_task_of_somebody_else_stays_so(tmp_path, made):
+def test_a_task_of_another_session_stays_so(tmp_path, made):
     tape = Tape(tmp_path / "a")
     tape.exchange("tools/call", {"name": ["odd"]}, made)
     tape.exchange("tasks/list", {}, {"tasks": [state()]})

@@ -175,7 +175,11 @@ async def test_a_timeout_cancels_and_the_late_answer_is_kept_as_late(connect):
 
 @pytest.mark.parametrize(
     ("sent", "words"),
-    [(b'{"id":1,"res', "cannot be read"), (b'{"id":"1","result":{}}', 'unknown id: "1".'), (b"Hello", "cannot be read")],
+    [
+        (b'{"id":1,"res', "cannot be read"),
+        (b'{"id":"1","result":{}}', 'unknown id: "1".'),
+        (b"Hello", "cannot be read"),
+    ],
 )
 async def test_a_timeout_names_what_may_have_been_meant_as_the_answer(connect, sent, words):
     async with connect(Server(x=lambda message, reply: reply(sent))) as session:
@@ -371,7 +375,9 @@ async def test_a_page_limit(connect):
         assert len(session.catalog.tools) == 4
 
 
-@pytest.mark.parametrize(("cursor", "words"), [("same", "repeated a cursor"), (7, "not a string"), ({"a": 1}, "not a string")])
+@pytest.mark.parametrize(
+    ("cursor", "words"), [("same", "repeated a cursor"), (7, "not a string"), ({"a": 1}, "not a string")]
+)
 async def test_a_bad_cursor_ends_the_list_with_a_finding(connect, cursor, words):
     """C-PAG-03."""
     async with connect(Server(tools__list={"tools": [{"name": "t"}], "nextCursor": cursor})) as session:
@@ -825,7 +831,7 @@ def test_capabilities_are_checked_in_parts():
     assert (seen.title, seen.name, seen.version) == ("T", "", "")
 
 
-async def test_a_session_that_the_server_forgot_is_made_anew_and_the_request_sent_again(connect):
+async def test_a_session_that_the_server_lost_is_initialized_again_and_the_request_resent(connect):
     """C-HTTP-12: what the HTTP transport says when a 404 answers our session id."""
 
     def second_time_only(message, reply):
@@ -843,7 +849,7 @@ async def test_a_session_that_the_server_forgot_is_made_anew_and_the_request_sen
         assert "session-lost" in [e.fields.get("event") for e in session.journal.events() if e.kind is Kind.LIFE]
 
 
-async def test_a_session_that_cannot_be_made_anew_is_lost(connect):
+async def test_a_session_that_cannot_be_initialized_again_is_lost(connect):
     server = Server(x=silent)
     async with connect(server) as session:
         call = session.start("x")

@@ -1,4 +1,4 @@
-"""Readers of a session need not know which one they have: live and recorded sessions are read by the same names."""
+"""Readers need not know the kind of a session: live and recorded sessions have the same names."""
 
 import ast
 from pathlib import Path
@@ -36,7 +36,7 @@ def test_a_recording_has_what_a_session_has_and_no_commands(tmp_path):
 def test_a_live_session_has_the_same_and_its_commands():
     session = Session(StdioTarget(("server",)), Journal.unnamed({}))
     wanted = members(SessionState) | members(Commands)
-    # There is no transport before it was opened.
+    # The transport exists only after opening.
     assert {name for name in wanted - {"transport"} if not hasattr(session, name)} == set()
     assert session.commands is session
     assert (session.at_end, session.upto, session.transport_name) == (True, 0, "stdio")
@@ -45,7 +45,7 @@ def test_a_live_session_has_the_same_and_its_commands():
 
 
 def lines_that_test(source):
-    """The lines on which something is tested for being a session of one kind, or for what only one kind has."""
+    """The lines that test the kind of a session, or use a member of one kind only."""
     found = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":

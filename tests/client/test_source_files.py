@@ -16,7 +16,7 @@ PATIENCE = 20
 
 
 async def heard(target: StdioTarget, write: Sequence[tuple[Path, str]], last: Path) -> list[list[str]]:
-    """What is said when files are written one after the other, until `last` is named."""
+    """Return the reported names when files are written one after the other, until `last` is reported."""
     found: list[list[str]] = []
 
     async def listen() -> None:

@@ -1,4 +1,4 @@
-"""What a session knows of a server as plain data: the same live and from its recording."""
+"""A session's surface of a server as plain data: the same live and from its recording."""
 
 from __future__ import annotations
 

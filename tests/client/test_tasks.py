@@ -17,7 +17,7 @@ QUICK = {"pollInterval": 1, "pollIntervalMs": 1}
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    """The server's shortest intervals are obeyed to the letter, and nobody waits where none is named."""
+    """The server's shortest intervals apply, and a missing interval is short."""
     monkeypatch.setattr(state_tasks, "SHORTEST_POLL", 0.0)
     monkeypatch.setattr(state_tasks, "POLL", 0.0)
 

@@ -1,4 +1,4 @@
-"""Error -32042: URLs that somebody must have visited before a call is made again (revision 2025-11-25)."""
+"""Error -32042: URLs that a person must visit before a call is retried (revision 2025-11-25)."""
 
 import pytest
 
@@ -118,7 +118,7 @@ async def test_without_a_url_it_is_an_error_like_any_other(connect, elicitations
         assert session.inbox.questions == []
 
 
-async def test_where_urls_were_not_declared_nobody_is_asked(connect):
+async def test_without_the_url_capability_no_question_is_asked(connect):
     """C-ELIC-05, C-ELIC-01, C-LIFE-07."""
     for how in ({"standing": Standing(elicitation="decline")}, {"protocol": "2025-06-18"}):
         server = wants_visits(link("a"))

@@ -51,7 +51,7 @@ def text_of(result: dict[str, Any]) -> str:
 
 
 class Peer:
-    """What both transports share: ids, a log of all that came, answers to the server's questions."""
+    """The common part of both transports: ids, a log of all messages, answers to the server's questions."""
 
     def __init__(self) -> None:
         self.received: list[dict[str, Any]] = []
@@ -270,7 +270,7 @@ class HttpPeer(Peer):
         self._ended = False
 
     def request(self, verb: str, body: Any = None, path: str | None = None, **headers: str | None) -> Reply:
-        """One HTTP exchange; a header given as None is left out, `_` in names stands for `-`."""
+        """One HTTP exchange; a header given as None is not sent, `_` in names stands for `-`."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         wanted = {key: value for key, value in (self.headers | named).items() if value is not None}
         raw = body if isinstance(body, bytes | None) else json.dumps(body).encode()

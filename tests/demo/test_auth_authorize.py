@@ -66,7 +66,7 @@ def test_markup_in_a_name_is_shown_as_it_is(asking: Site) -> None:
 @pytest.mark.parametrize(
     "changed",
     [
-        {"client_id": "nobody"},
+        {"client_id": "unknown"},
         {"client_id": None},
         {"redirect_uri": None},
         {"redirect_uri": "https://elsewhere.example/callback"},

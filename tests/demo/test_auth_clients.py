@@ -234,7 +234,7 @@ def test_a_client_that_signs_is_let_in_once_an_assertion(keyed: Site, key: Any, 
     "changed",
     [
         {"iss": "demo-app"},
-        {"sub": "nobody"},
+        {"sub": "unknown"},
         {"sub": None},
         {"aud": MCP},
         {"aud": None},

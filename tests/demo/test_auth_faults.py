@@ -268,7 +268,7 @@ def test_faults_add_up() -> None:
 
 @pytest.mark.parametrize("name", sorted(FAULTS))
 def test_a_fault_does_nothing_elsewhere(name: str) -> None:
-    """What a fault has nothing to do with is as right as ever, up to where it stops a client."""
+    """A fault changes nothing else, up to the point where it stops a client."""
     site, place = Site(name), FAULTS[name].place
     if place != "prm":
         assert site.get(f"{PRM}/mcp").json == Site().get(f"{PRM}/mcp").json

@@ -168,8 +168,8 @@ def test_huge_metadata_say_how_large_they_are(serve: Serve) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--auth-fault", "nonsense"], "there are 401-forever"),
-        (["--auth-layout", "nonsense"], "there are apart"),
+        (["--auth-fault", "nonsense"], "use one of 401-forever"),
+        (["--auth-layout", "nonsense"], "use one of apart"),
         (["--auth-expiry", "0"], "at least 1"),
         (["--auth-port", "65536"], "not a valid port"),
         (["--auth", "--http", "0.0.0.0:0"], "works only on this machine"),

@@ -71,7 +71,7 @@ def test_a_code_ends_after_a_minute(site: Site) -> None:
         ({"code_verifier": ""}, "invalid_request"),
         ({"redirect_uri": "http://127.0.0.1:5001/callback"}, "invalid_grant"),
         ({"resource": "http://127.0.0.1:1001/sse"}, "invalid_target"),
-        ({"client_id": "nobody"}, "invalid_client"),
+        ({"client_id": "unknown"}, "invalid_client"),
         ({"client_id": ""}, "invalid_client"),
         ({"grant_type": "password"}, "unsupported_grant_type"),
         ({"grant_type": ""}, "invalid_request"),
@@ -176,7 +176,7 @@ def test_a_client_with_a_secret_in_the_header_does_too(site: Site) -> None:
         ({"client_id": "demo-service", "client_secret": "wrong"}, None, "invalid_client"),
         ({"client_id": "demo-service"}, None, "invalid_client"),
         ({}, basic("demo-service", "wrong"), "invalid_client"),
-        ({}, basic("nobody", "wrong"), "invalid_client"),
+        ({}, basic("unknown", "wrong"), "invalid_client"),
         ({}, "Basic !", "invalid_client"),
         ({}, "Basic /w==", "invalid_client"),
         ({}, basic("demo-app", ""), "invalid_client"),
@@ -290,5 +290,5 @@ def test_unknown_tokens_and_those_of_others_are_left_alone(site: Site) -> None:
     for token in ("nonsense", tokens["access_token"], tokens["refresh_token"]):
         assert site.post(f"{ISSUER}/revoke", {"token": token, **SERVICE}).status == 200
     assert site.call(tokens["access_token"]).status == 200
-    assert site.post(f"{ISSUER}/revoke", {"token": "any", "client_id": "nobody"}).status == 401
+    assert site.post(f"{ISSUER}/revoke", {"token": "any", "client_id": "unknown"}).status == 401
     assert site.post(f"{ISSUER}/revoke", APP).json["error"] == "invalid_request"

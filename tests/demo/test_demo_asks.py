@@ -1,4 +1,4 @@
-"""What the demo server asks its client, and what it does not."""
+"""The questions of the demo server to its client."""
 
 from __future__ import annotations
 

@@ -217,7 +217,7 @@ def test_calls_run_side_by_side_and_are_cancelled_by_notification(connect: Conne
 
 def test_what_belongs_to_no_call_comes_on_the_newest_get_stream_only(connect: Connect) -> None:  # HTTP-36 to HTTP-38
     peer = connect()
-    peer.call("change-list", list="prompts")  # nobody listens yet: it waits for the first who does
+    peer.call("change-list", list="prompts")  # without a listener: it waits for the first one
     first = peer.listen()
     peer.notification("notifications/prompts/list_changed")
     second = peer.listen()
@@ -276,11 +276,11 @@ def test_a_stream_that_hangs_up_says_when_to_come_back_and_then_answers(connect:
     (broken,) = [each for each in peer.streams if each.ids]
     assert broken.retry == 30
     resumed = peer.listen(**{"Last-Event-ID": broken.ids[-1]})
-    assert "came back" in text_of(peer.response(request_id)["result"])
+    assert "resumed the stream" in text_of(peer.response(request_id)["result"])
     resumed.thread.join()
 
 
-def test_an_event_id_that_nobody_was_given_opens_a_new_stream(connect: Connect) -> None:
+def test_an_unknown_event_id_opens_a_new_stream(connect: Connect) -> None:
     peer = connect()
     for event_id in ("99.1", "x", "1.", "²._", "9" * 100):
         stream = peer.listen(**{"Last-Event-ID": event_id.encode().decode("latin-1")})

@@ -74,7 +74,7 @@ def test_an_id_keeps_its_type(modern: Modern) -> None:
     assert [each["params"]["_meta"][SUBSCRIPTION] for each in changes] == ["1"]
 
 
-def test_the_clock_ticks_while_somebody_listens(modern: Modern) -> None:
+def test_the_clock_ticks_while_a_client_is_subscribed(modern: Modern) -> None:
     client = modern(tick=0.005)
     number, _ = listen(client, resourceSubscriptions=["demo://clock"])
     client.wait(lambda each: len(told(client, number)) > 3)

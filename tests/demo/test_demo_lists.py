@@ -139,7 +139,7 @@ def test_completion_gives_a_hundred_values_at_most_and_counts_the_rest(
 @pytest.mark.parametrize(
     "params",
     [
-        {"ref": {"type": "ref/prompt", "name": "nobody"}, "argument": {"name": "a", "value": ""}},
+        {"ref": {"type": "ref/prompt", "name": "unknown"}, "argument": {"name": "a", "value": ""}},
         {"ref": {"type": "ref/prompt", "name": []}, "argument": {"name": "a", "value": ""}},
         {"ref": CODE, "argument": {"name": "colour", "value": ""}},
         {"ref": {"type": "ref/resource", "uri": "demo://nothing/{x}"}, "argument": {"name": "x", "value": ""}},
@@ -174,7 +174,7 @@ def test_prompts_carry_their_arguments_and_every_kind_of_content(shared: StdioPe
 @pytest.mark.parametrize(
     "params",
     [
-        {"name": "nobody"},
+        {"name": "unknown"},
         {"name": "explain-code", "arguments": {"language": "python"}},
         {"name": "explain-code", "arguments": {"language": "python", "code": 3}},
         {"name": "explain-code", "arguments": []},

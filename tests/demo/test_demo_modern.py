@@ -384,7 +384,7 @@ def test_a_state_does_not_hold_for_ever(modern: Modern, monkeypatch: pytest.Monk
     monkeypatch.setattr("inspector.demo.state.LIFETIME", -1.0)
     state = call(client, "come-back")["requestState"]
     problem = client.error("tools/call", {"name": "come-back", "arguments": {}, "requestState": state})
-    assert "too old" in problem["message"]
+    assert "has expired" in problem["message"]
 
 
 @pytest.mark.parametrize(

@@ -356,7 +356,7 @@ def test_closing_the_stream_of_a_subscription_ends_it(inside: DemoServer) -> Non
     assert inside.world.subscriptions == []
 
 
-def test_who_does_not_read_a_subscription_holds_nobody_up(inside: DemoServer) -> None:
+def test_an_unread_subscription_does_not_block_others(inside: DemoServer) -> None:
     connection = posted(inside.url + "/mcp", "subscriptions/listen", {"notifications": {"toolsListChanged": True}})
     response = connection.getresponse()
     client = ModernHttpPeer(inside.url + "/mcp")

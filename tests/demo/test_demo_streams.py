@@ -46,7 +46,7 @@ def test_a_new_reader_ends_the_old_one() -> None:
     assert b"".join(new) == b""
 
 
-def test_of_an_endless_stream_that_nobody_reads_the_newest_events_are_kept() -> None:
+def test_an_unread_endless_stream_keeps_its_newest_events() -> None:
     stream = Stream(1, endless=True, primed=False)
     for number in range(MOST_KEPT + 5):
         stream.send(b"%d" % number)

@@ -359,14 +359,14 @@ def test_there_is_no_list_and_no_blocking_result(modern: Connect) -> None:  # TA
     for method in ("tasks/list", "tasks/result"):
         assert client.error(method, {"taskId": "x"})["code"] == -32601
     for method in ("tasks/get", "tasks/update", "tasks/cancel"):
-        for name in ("nobody", {}, None):
+        for name in ("unknown", {}, None):
             assert client.error(method, {"taskId": name, "inputResponses": {}})["code"] == -32602
 
 
 def test_who_listens_to_a_task_is_told_all_of_it(modern: Connect) -> None:  # TASK-08
     client = modern(TASKS)
     task, other = started(client, "task-ask"), started(client, "task-endless")
-    number = client.start("subscriptions/listen", {"notifications": {"taskIds": [task["taskId"], "nobody"]}})
+    number = client.start("subscriptions/listen", {"notifications": {"taskIds": [task["taskId"], "unknown"]}})
     begun = client.notification("notifications/subscriptions/acknowledged")
     assert begun["params"]["notifications"] == {"taskIds": [task["taskId"]]}
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""What the tests of the doctor share: examinations with short limits, servers broken on purpose, a home of its own."""
+"""Shared by the doctor's tests: examinations with short limits, broken servers, a private home folder."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def examine() -> Iterator[Examine]:
     async def work(target: StdioTarget | HttpTarget, **more: Any) -> Diagnosis:
         journal = Journal.unnamed(target.as_header(), target.secrets)
         journals.append(journal)
-        authorize = None if isinstance(target, StdioTarget) else _nobody()
+        authorize = None if isinstance(target, StdioTarget) else _without_person()
         work.journal = journal  # type: ignore[attr-defined]
         return await diagnose(target, journal, Options(authorize=authorize), **({"limits": SHORT} | more))
 
@@ -57,7 +57,7 @@ def examine() -> Iterator[Examine]:
         journal.release()
 
 
-def _nobody() -> Authorizer:
+def _without_person() -> Authorizer:
     return Authorizer(AuthOptions(), web=Fetching, person=Nobody(), keeps=False)
 
 

@@ -121,7 +121,7 @@ BROKEN: dict[str, tuple[Make, str]] = {
 @pytest.mark.parametrize("name", BROKEN)
 async def test_the_first_sentence_names_the_cause(name: str, home: Path, examine: Examine) -> None:
     make, sentence = BROKEN[name]
-    # Whoever answers in no framing need not be waited for.
+    # A server without any framing needs no wait.
     limits = replace(SHORT, framing=0.1) if name in ("silent", "does not read") else SHORT
     found = await examine(make(home), limits=limits)
     said = found.cause.replace("~", "…")
@@ -145,7 +145,7 @@ async def test_an_end_at_an_unknown_method_is_named_though_it_connects(home: Pat
     assert (found.outcome, step(found, "exit").verdict) == ("connects", "warn")
 
 
-async def test_a_server_in_order_has_nothing_to_mend(examine: Examine) -> None:
+async def test_a_healthy_server_needs_no_fix(examine: Examine) -> None:
     found = await examine(StdioTarget((sys.executable, "-m", "inspector.demo")))
     assert found.cause.startswith("It connects: inspector-demo ")
     assert "but" not in found.cause

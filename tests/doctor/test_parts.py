@@ -1,4 +1,4 @@
-"""What the examination is made of: noise, last words, programs, privacy; with whatever a server prints."""
+"""The parts of an examination: noise, last stderr lines, programs, privacy, with any output of a server."""
 
 from __future__ import annotations
 

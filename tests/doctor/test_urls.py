@@ -159,7 +159,7 @@ async def test_a_certificate_that_is_no_good(name: str, sentence: str, serve: An
     # A certificate that is both is told of by what OpenSSL finds first.
     assert found.cause in (sentence, "The certificate of 127.0.0.1 is self-signed.")
     assert any(detail.startswith("valid: ") for detail in step(found, "tls").details)
-    assert web.requests == [], "nothing is sent to whom nobody trusts"
+    assert web.requests == [], "nothing is sent to an untrusted server"
 
 
 @pytest.mark.parametrize(
@@ -218,16 +218,18 @@ async def test_a_proxy_that_wants_a_password(serve: Any, examine: Examine) -> No
     assert found.cause == f"The proxy 127.0.0.1:{proxy.port} requires a user and a password (status 407)."
 
 
-async def test_a_proxy_that_lets_nobody_through(serve: Any, examine: Examine) -> None:
+async def test_a_proxy_that_refuses_every_connection(serve: Any, examine: Examine) -> None:
     proxy = await serve(lambda request, reply: reply.body(403, ""))
     found = await examine(HttpTarget("https://mcp.example/mcp", proxy=f"http://127.0.0.1:{proxy.port}"))
     assert found.cause.startswith("mcp.example:443 sent no usable response through the proxy 127.0.0.1:")
 
 
-async def test_a_login_that_nobody_gives(serve: Any, examine: Examine) -> None:
+async def test_a_login_without_an_authorization_server(serve: Any, examine: Examine) -> None:
     web = await serve(lambda request, reply: reply.body(401 if request.method == "POST" else 404, ""))
     found = await examine(HttpTarget(web.url))
-    assert found.cause == "The server requires authorization (status 401) but has no metadata of an authorization server."
+    assert (
+        found.cause == "The server requires authorization (status 401) but has no metadata of an authorization server."
+    )
     assert (found.outcome, found.exit_code) == ("authorization", 3)
 
 
@@ -259,7 +261,7 @@ async def test_a_login_that_is_offered(guarded: Any, examine: Examine) -> None:
     assert found.fix.command == f"inspector login {guarded.url}"
     assert "a person in a browser (client known by registering)" in step(found, "authorization").text
     assert found.exit_code == 3
-    assert not any(request.target == "/register" for request in guarded.requests), "nobody is registered"
+    assert not any(request.target == "/register" for request in guarded.requests), "no client is registered"
 
 
 async def test_a_token_that_is_given_is_used_and_not_shown(guarded: Any, examine: Examine) -> None:

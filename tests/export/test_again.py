@@ -36,7 +36,7 @@ def test_the_whole_of_a_recording_is_the_same_recording(name: str, tmp_path: Pat
     assert second.header["id"] != first.header["id"]
 
 
-def test_what_a_filter_leaves_is_numbered_anew_and_keeps_its_old_numbers(tmp_path: Path) -> None:
+def test_filtered_events_are_renumbered_and_keep_their_old_numbers(tmp_path: Path) -> None:
     first = opened(SESSION)
     numbers = parse("method:tools/*").numbers(first)
     second = again(first, tmp_path, numbers)
@@ -113,7 +113,7 @@ def test_messages_stand_alone_one_a_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "mended"),
+    ("text", "corrected"),
     [
         ('{"a":"\\ud83d\\ude42"}', '{"a":"\\ud83d\\ude42"}'),
         ('{"a":"\\ud83d"}', '{"a":"\ufffd"}'),
@@ -127,5 +127,5 @@ def test_messages_stand_alone_one_a_line() -> None:
         ("[" * 100_000 + "]" * 100_000, None),
     ],
 )
-def test_json_is_mended_for_strict_readers(text: str, mended: str | None) -> None:
-    assert portable(text) == mended
+def test_json_is_corrected_for_strict_parsers(text: str, corrected: str | None) -> None:
+    assert portable(text) == corrected

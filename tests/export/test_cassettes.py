@@ -127,7 +127,7 @@ def test_mcporter_has_the_messages_between_start_and_close() -> None:
     assert [line["_meta"]["dir"] for line in found] == ["lifecycle", "send", "recv", "recv", "lifecycle"]
     assert {line["_meta"]["server"] for line in found} == {"live"}
     assert found[3] == {"_meta": found[3]["_meta"]}
-    assert any("2 messages that are not objects," in note for note in export(journal, "mcporter", io.StringIO()))
+    assert any("2 messages that are not objects." in note for note in export(journal, "mcporter", io.StringIO()))
 
 
 @pytest.mark.parametrize("format", ["mcp-cassette", "mcporter", "mcpsnoop"])

@@ -1,4 +1,4 @@
-"""Exports: every event stands in them, nothing in them can be taken for something else, and they stay as they are."""
+"""Exports: they contain every event, nothing in them is ambiguous, and their format is stable."""
 
 from __future__ import annotations
 

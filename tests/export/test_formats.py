@@ -23,7 +23,7 @@ from tests.export.test_pages import Page
 
 
 def refuse(word: str) -> None:
-    raise AssertionError(f"{word} is no JSON")
+    raise AssertionError(f"{word} is not JSON")
 
 
 def is_document(text: str) -> None:

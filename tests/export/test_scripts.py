@@ -1,4 +1,4 @@
-"""Scripts and programs: they run, they do again what was done, and nothing of a server is anything but data in them."""
+"""Scripts and programs: they run, they repeat the requests, and a server's text stays data in them."""
 
 from __future__ import annotations
 

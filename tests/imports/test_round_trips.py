@@ -1,4 +1,4 @@
-"""What is exported and imported again are the same messages."""
+"""Exporting and importing again results in the same messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person reads where two values differ."""
+"""The text for a person about two different values."""
 
 from __future__ import annotations
 

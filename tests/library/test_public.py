@@ -1,4 +1,4 @@
-"""What `import inspector` gives, and what it does not cost."""
+"""The public names of `import inspector`, and its cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a program can read in a recording."""
+"""The content of a recording, for programs."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ def person(_asked: inspector.Elicitation) -> dict[str, str]:
 
 
 async def everything(session: inspector.Session) -> list[Any]:
-    """What a program asks, and what it gets."""
+    """Send one request of each kind, and return the results."""
     steps: list[Any] = []
     tools = [tool.raw for tool in await session.tools()]
     asked = await session.call_tool("ask-user")

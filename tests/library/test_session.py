@@ -1,4 +1,4 @@
-"""What a program can do with a session."""
+"""A session, for programs."""
 
 from __future__ import annotations
 

@@ -150,7 +150,7 @@ class KeptClient:
 
     @property
     def methods(self):
-        """What came, by method; answers by their id."""
+        """The messages by method; responses by their id."""
         return [message.get("method") or message.get("id") for message in self.messages]
 
 

@@ -1,4 +1,4 @@
-"""A mock server: what is found, what comes with it, in which order, and what becomes of what is not there."""
+"""A mock server: matching, further messages, their order, and missed requests."""
 
 import asyncio
 
@@ -49,7 +49,7 @@ def error(message):
 # Who it is
 
 
-async def test_the_handshake_is_answered_whoever_asks(written, serve):
+async def test_every_client_gets_a_handshake_response(written, serve):
     written.handshake()
     client = await serve(written)
     answer = await client.call("initialize", {"protocolVersion": "2024-11-05", "clientInfo": {"name": "another"}})
@@ -546,13 +546,13 @@ async def test_strange_requests_are_answered(written, serve, id, params):
 
 
 @pytest.mark.parametrize("method", ["notifications/cancelled", "notifications/progress", "x" * 1000])
-@pytest.mark.parametrize("params", [None, [], 5, {"requestId": {}}, {"requestId": "nobody"}])
+@pytest.mark.parametrize("params", [None, [], 5, {"requestId": {}}, {"requestId": "unknown"}])
 async def test_strange_notifications_do_no_harm(written, serve, method, params):
     written.handshake()
     client = await serve(written)
     client.say({"jsonrpc": "2.0", "method": method, "params": params})
     client.say({"jsonrpc": "2.0", "id": {"a": 1}, "result": {}})
-    client.say({"jsonrpc": "2.0", "id": "nobody asked", "result": {}})
+    client.say({"jsonrpc": "2.0", "id": "unknown", "result": {}})
     assert (await client.call("ping"))["result"] == {}
 
 
@@ -588,7 +588,7 @@ async def test_what_was_hostile_then_is_hostile_now(written, serve):
     written.receive(b"garbage")
     written.answer(1, "A")
     written.answer(1, "twice")
-    written.answer("nobody", "asked")
+    written.answer("unknown", "asked")
     client = await serve(written)
     reply = client.say(b"no json either")
     await until(lambda: client.all)
@@ -597,7 +597,7 @@ async def test_what_was_hostile_then_is_hostile_now(written, serve):
     reply = client.ask("now", "tools/call", echo("a"))
     await until(lambda: len(client.all) == 5)
     assert client.all[1] == b"garbage"
-    assert [jsonrpc.parse(raw)["id"] for raw in client.all[2:]] == ["now", "now", "nobody"]
+    assert [jsonrpc.parse(raw)["id"] for raw in client.all[2:]] == ["now", "now", "unknown"]
 
 
 async def test_nothing_can_be_served_of_a_recording_without_a_request(written):
@@ -681,7 +681,7 @@ async def test_who_says_what_was_said_is_answered_as_was_answered(serve, name, m
 
 
 def parsed(sent):
-    """What of it is a JSON object, in a batch or not."""
+    """Return the JSON objects in it, in a batch or not."""
     for raw in sent:
         try:
             message = jsonrpc.parse(raw)

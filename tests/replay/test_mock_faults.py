@@ -63,7 +63,7 @@ async def serve():
 
 
 async def outcome(client, method="tools/call"):
-    """What comes of a call: the reply, and the notes about it."""
+    """Return a call's reply, and the notes about it."""
     reply = client.ask(7, method, {"name": "add"} if method == "tools/call" else None)
     await until(lambda: not client.handler._tasks)
     return reply, [event.fields.get("fault") for event in client.handler.journal.events() if event.kind == Kind.NOTE]

@@ -1,4 +1,4 @@
-"""What a mock server takes from a recording for HTTP, and what it demands of requests in the era that has rules."""
+"""The HTTP behaviour that a mock server takes from a recording, and its requirements for requests."""
 
 import pytest
 

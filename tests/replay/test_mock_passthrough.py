@@ -1,4 +1,4 @@
-"""What was never recorded, asked of a live server and given to the client that asked."""
+"""Unrecorded requests are sent to a live server, and its response to the client."""
 
 import pytest
 
@@ -90,7 +90,7 @@ async def test_what_the_live_server_says_and_asks_meanwhile_is_passed_on(serve):
     assert server.asked("notifications/cancelled")[0]["params"]["requestId"] == server.asked("tools/call")[0]["id"]
 
 
-async def test_what_it_says_to_nobody_in_particular_is_pushed(serve):
+async def test_messages_without_a_request_are_pushed(serve):
     client = await serve(Server(tools__call={"content": []}))
     await opened(client)
     await client.call("tools/call", {"name": "new"})

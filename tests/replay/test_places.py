@@ -1,4 +1,4 @@
-"""Places and speeds as somebody types them."""
+"""Positions and speeds as a user types them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A recorded client in front of a live server: what is sent, what is waited for, what is found to differ."""
+"""A rerun against a live server: the messages, the waiting, and the differences."""
 
 import asyncio
 from dataclasses import replace
@@ -262,7 +262,7 @@ async def test_a_question_that_does_not_come_any_more_is_told_of(record, rerun):
 
 
 async def test_cursors_tasks_and_states_are_those_of_the_live_server(record, rerun):
-    """What the server makes up comes back to it as it makes it up now."""
+    """The server's own values are sent back as the live server created them."""
 
     def server(prefix):
         def lists(message, reply):
