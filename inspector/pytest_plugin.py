@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from inspector.compare.rules import Rules
-    from inspector.library.cassettes import Mode, Taped, TapedServer
+    from inspector.library.cassettes import CassetteServer, CassetteSession, Mode
     from inspector.library.recordings import Recording
     from inspector.library.serving import MockServer
     from inspector.library.session import Session
@@ -94,7 +94,7 @@ def inspector_mcp(request: pytest.FixtureRequest) -> Mcp:
 
 
 @pytest.fixture
-def inspector_server(inspector_mcp: Mcp) -> Callable[..., TapedServer]:
+def inspector_server(inspector_mcp: Mcp) -> Callable[..., CassetteServer]:
     """`async with inspector_server(TARGET) as server`: a recorded server for the client under test."""
     return inspector_mcp.server
 
@@ -138,7 +138,7 @@ class Mcp:
         self._name = _file_name(node.nodeid.partition("::")[2])
         self._count = 0
         self._sessions: list[Session] = []
-        self._taped: list[Taped | TapedServer] = []
+        self._taped: list[CassetteSession | CassetteServer] = []
         # Node ids start at the root folder; pytest resolves paths from the folder where it was started.
         where = os.path.relpath(node.path, config.invocation_params.dir)
         test = shlex.quote(f"{where}::{node.nodeid.partition('::')[2]}")
@@ -161,17 +161,17 @@ class Mcp:
         unordered: Iterable[str] = (),
         patterns: Iterable[str] = (),
         **options: Any,
-    ) -> Taped:
+    ) -> CassetteSession:
         """Return a session that is recorded or replayed, depending on the mode.
 
         `name` is the recording's name; by default the test's. `ignore`, `unordered` and `patterns` say what may differ
         with the mode `check`.
         """
-        from inspector.library.cassettes import Taped
+        from inspector.library.cassettes import CassetteSession
 
         rules = _rules(ignore, unordered, patterns)
         options = {**self._options, **options}
-        made = Taped(self._server(target), self._recording(name), self.mode, options, rules, self._accept)
+        made = CassetteSession(self._server(target), self._recording(name), self.mode, options, rules, self._accept)
         self._taped.append(made)
         return made
 
@@ -184,13 +184,13 @@ class Mcp:
         unordered: Iterable[str] = (),
         patterns: Iterable[str] = (),
         **options: Any,
-    ) -> TapedServer:
+    ) -> CassetteServer:
         """Return a recorded server for another client: `url` and `command`. Parameters are those of `recorded`."""
-        from inspector.library.cassettes import TapedServer
+        from inspector.library.cassettes import CassetteServer
 
         rules = _rules(ignore, unordered, patterns)
         options = {**self._options, **options}
-        made = TapedServer(self._server(target), self._recording(name), self.mode, options, rules, self._accept)
+        made = CassetteServer(self._server(target), self._recording(name), self.mode, options, rules, self._accept)
         self._taped.append(made)
         return made
 

@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from inspector.client.inbox import Standing
+from inspector.client.inbox import StandingAnswers
 from inspector.client.options import Options
 from inspector.config.settings import Settings
 from inspector.config.targets import StdioTarget
@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 
 
 async def main() -> None:
-    options = Options(standing=Standing(sampling="ask", elicitation="ask", roots="ask"))
+    options = Options(standing=StandingAnswers(sampling="ask", elicitation="ask", roots="ask"))
     with tempfile.TemporaryDirectory() as folder:
         # Nothing of the machine it is made on belongs into a picture.
         os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"

@@ -10,7 +10,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
-from inspector.auth.values import Client, Grant
+from inspector.auth.values import Grant, OAuthClient
 from inspector.errors import AuthorizationNeeded
 
 T = TypeVar("T")
@@ -65,7 +65,7 @@ class Fetched:
 
 
 @dataclass(frozen=True, slots=True)
-class Listen:
+class OpenListener:
     """Listen for the browser's redirect. The result is the redirect URI (str) that the listener has.
 
     `wanted` is a redirect URI that the authorization server knows already, or empty. If its port is in use, the result
@@ -79,7 +79,7 @@ class Listen:
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class VisitPage:
     """Let the person visit `url`, and wait for the browser's redirect.
 
     The result is the full redirect URL (str), received by the listener or pasted. A redirect that does not match this
@@ -118,7 +118,7 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class AskClient:
-    """Ask the person for a client that is registered with `issuer`. The result is a `Client`, or None."""
+    """Ask the person for a client that is registered with `issuer`. The result is a `OAuthClient`, or None."""
 
     issuer: str
     redirect_uri: str
@@ -126,21 +126,21 @@ class AskClient:
 
 
 @dataclass(frozen=True, slots=True)
-class Choose:
+class ChooseServer:
     """Let the person choose one of several authorization servers. The result is one of `issuers` (str)."""
 
     issuers: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Secret:
+class RegisterSecret:
     """Register a secret before it can appear anywhere: it must never be recorded or shown. The result is None."""
 
     value: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Keep:
+class StoreGrant:
     """Store `grant` for (issuer, resource); None deletes the stored one. The result is None."""
 
     issuer: str
@@ -149,15 +149,15 @@ class Keep:
 
 
 @dataclass(frozen=True, slots=True)
-class KeepClient:
+class StoreClient:
     """Store a client that was registered with `issuer`; None deletes it (C-AUTH-17). The result is None."""
 
     issuer: str
-    client: Client | None
+    client: OAuthClient | None
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class LoadGrant:
     """Load the stored grant of (issuer, resource). The result is a `Grant`, or None.
 
     With an empty issuer: the most recent grant for this `server`, from any issuer.
@@ -170,14 +170,14 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredClient:
-    """Load the stored client that is registered with `issuer`. The result is a `Client`, or None."""
+class LoadClient:
+    """Load the stored client that is registered with `issuer`. The result is a `OAuthClient`, or None."""
 
     issuer: str
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RecordStep:
     """Record one step of the login: an `auth` event in the journal. The result is None. Never contains a secret."""
 
     step: str
@@ -201,7 +201,7 @@ STEPS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class HoldRenewalLock:
     """Wait until no other process renews the login to `resource` by `issuer`, and hold the lock.
 
     The lock is held until the next action of this kind, which may be empty, or the end of the flow. The stored grant
@@ -212,17 +212,17 @@ class Turn:
     resource: str = ""
 
 
-Question = Fetch | Listen | Visit | AskClient | Choose | Stored | StoredClient
+ActionWithResult = Fetch | OpenListener | VisitPage | AskClient | ChooseServer | LoadGrant | LoadClient
 """Actions with a result."""
 
-Action = Question | Show | Wait | Secret | Keep | KeepClient | Turn | Told
+Action = ActionWithResult | Show | Wait | RegisterSecret | StoreGrant | StoreClient | HoldRenewalLock | RecordStep
 
 Flow = Generator[Action, Any, T]
 """A flow that returns T."""
 
 
-class Refusal(Protocol):
-    """A response of the MCP server that requires authorization or more scopes: the transports' `Refusal`."""
+class RefusedResponse(Protocol):
+    """A response of the MCP server that requires authorization or more scopes: the transports' `RefusedResponse`."""
 
     @property
     def status(self) -> int:
@@ -248,6 +248,6 @@ def fetch(action: Fetch) -> Flow[Fetched]:
     return answer
 
 
-def told(step: str, text: str, *, ok: bool = True, rule: str = "", fix: str = "", **facts: Any) -> Flow[None]:
+def record_step(step: str, text: str, *, ok: bool = True, rule: str = "", fix: str = "", **facts: Any) -> Flow[None]:
     """Record one step inside a flow."""
-    yield Told(step, ok, text, rule, tuple(facts.items()), fix)
+    yield RecordStep(step, ok, text, rule, tuple(facts.items()), fix)

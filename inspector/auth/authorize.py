@@ -11,11 +11,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from inspector.auth import assertions, discovery, grants, refusals, scopes, tokens, urls
-from inspector.auth.actions import FetchFailed, Flow, Keep, KeepClient, Refusal, Secret, Stored, Turn, told
+from inspector.auth.actions import (
+    FetchFailed,
+    Flow,
+    HoldRenewalLock,
+    LoadGrant,
+    RefusedResponse,
+    RegisterSecret,
+    StoreClient,
+    StoreGrant,
+    record_step,
+)
 from inspector.auth.challenge import Challenge, chosen, parse
-from inspector.auth.discovery import Found
+from inspector.auth.discovery import Discovery
 from inspector.auth.options import AuthOptions
-from inspector.auth.tokens import Means, TokenRefused
+from inspector.auth.tokens import TokenContext, TokenRefused
 from inspector.auth.values import Grant
 from inspector.errors import AuthorizationNeeded
 from inspector.text import safe
@@ -34,7 +44,7 @@ _UNKNOWN_CLIENT = ("invalid_client", "unauthorized_client")
 
 
 @dataclass(slots=True)
-class _Effort:
+class _Attempts:
     """The attempts made for one operation."""
 
     tried: set[tuple[object, ...]] = field(default_factory=set)
@@ -54,12 +64,12 @@ class Authorization:
         self.options = options
         self.revision = revision
         self.grant: Grant | None = None
-        self.found: Found | None = None
-        self._means = Means(now, options)
+        self.found: Discovery | None = None
+        self._means = TokenContext(now, options)
         self._now = now
         self._recalled = False
         self._client_issuer = options.client_issuer or options.auth_server
-        self._efforts: dict[str, _Effort] = {}
+        self._efforts: dict[str, _Attempts] = {}
         self._given_up: dict[tuple[object, ...], AuthorizationNeeded] = {}
 
     # Before a request
@@ -90,7 +100,7 @@ class Authorization:
         """Get the best token that needs no person: the stored one, refreshed if it expires soon."""
         first, self._recalled = not self._recalled, True
         if self.options.bearer:
-            yield Secret(self.options.bearer)
+            yield RegisterSecret(self.options.bearer)
             return
         if first:
             yield from self._recall()
@@ -110,7 +120,7 @@ class Authorization:
 
     # After a refusal
 
-    def answer(self, refusal: Refusal, sent: Sequence[tuple[str, str]]) -> Flow[bool]:
+    def answer(self, refusal: RefusedResponse, sent: Sequence[tuple[str, str]]) -> Flow[bool]:
         """Do what a refusal asks for. True: send the request again with the new `fields`; False: the refusal is not
         ours.
 
@@ -129,7 +139,7 @@ class Authorization:
                 error.status, error.challenge = refusal.status, tuple(refusal.challenges)
             raise
 
-    def log_in(self, refusal: Refusal | None = None) -> Flow[Grant]:
+    def log_in(self, refusal: RefusedResponse | None = None) -> Flow[Grant]:
         """Log in again, ignoring earlier attempts and stored tokens. `refusal`: the server's refusal, if there was a
         request.
         """
@@ -155,10 +165,10 @@ class Authorization:
         grant, self.grant = self.grant, None
         if grant is None:
             return False
-        yield Keep(grant.issuer, grant.resource, None)
+        yield StoreGrant(grant.issuer, grant.resource, None)
         if grant.client.origin == "registered":
             # A new login uses a client that the server certainly knows.
-            yield KeepClient(grant.issuer, None)
+            yield StoreClient(grant.issuer, None)
         return (yield from tokens.revoke(grant, self._means))
 
     def renew(self) -> Flow[bool]:
@@ -172,7 +182,7 @@ class Authorization:
     # Parts
 
     def _answered(
-        self, refusal: Refusal, sent: Sequence[tuple[str, str]], challenge: Challenge | None, schemes: list[str]
+        self, refusal: RefusedResponse, sent: Sequence[tuple[str, str]], challenge: Challenge | None, schemes: list[str]
     ) -> Flow[bool]:
         token = _token_of(sent)
         nonce = self._means.learn_nonce("", refusal.fields)
@@ -182,7 +192,7 @@ class Authorization:
             # Another request has got a token since this one was sent.
             return True
         if challenge is not None and challenge.parameters.get("error") == "use_dpop_nonce" and self.grant is not None:
-            yield from told(
+            yield from record_step(
                 "request", "The server requires its nonce in the DPoP proof", ok=nonce, rule="RFC 9449 section 9"
             )
             if nonce:
@@ -200,7 +210,7 @@ class Authorization:
             raise
         return True
 
-    def _settle(self, refusal: Refusal, challenge: Challenge | None, token: str) -> Flow[None]:
+    def _settle(self, refusal: RefusedResponse, challenge: Challenge | None, token: str) -> Flow[None]:
         """Replace the refused token, or raise."""
         effort = self._effort(refusal.method)
         old = self.grant
@@ -210,12 +220,12 @@ class Authorization:
             found = yield from self._discovered(challenge)
         issuer, resource = found.server.issuer, found.resource.resource
         if old is not None and old.issuer != issuer:
-            yield from told(
+            yield from record_step(
                 "server",
                 f"The server moved from {safe(old.issuer, 200)} to {safe(issuer, 200)}: "
                 "the grant from there is not sent any more", rule="C-AUTH-17", before=old.issuer, issuer=issuer,
             )  # fmt: skip
-            yield Keep(old.issuer, old.resource, None)
+            yield StoreGrant(old.issuer, old.resource, None)
             self.grant = old = None
         if (yield from self._renewed_or_kept(refusal, challenge, found, token, effort)):
             return
@@ -241,10 +251,10 @@ class Authorization:
         effort.at = self._now()
 
     def _renewed_or_kept(
-        self, refusal: Refusal, challenge: Challenge | None, found: Found, token: str, effort: _Effort
+        self, refusal: RefusedResponse, challenge: Challenge | None, found: Discovery, token: str, effort: _Attempts
     ) -> Flow[bool]:
         """Whether a token was obtained without a person: another process stored it, or the refresh token got it."""
-        kept = yield Stored(self.server, found.server.issuer, found.resource.resource)
+        kept = yield LoadGrant(self.server, found.server.issuer, found.resource.resource)
         wanted = set(challenge.scope or ()) if challenge is not None and refusal.status == 403 else set()
         if (
             isinstance(kept, Grant)
@@ -252,7 +262,9 @@ class Authorization:
             and wanted <= {*kept.scope}
             and not (kept.expires_at and kept.expires_at <= self._now())
         ):
-            yield from told("token", "The stored token, which is newer", rule="C-AUTH-31", scope=list(kept.scope))
+            yield from record_step(
+                "token", "The stored token, which is newer", rule="C-AUTH-31", scope=list(kept.scope)
+            )
             self.grant = kept
             return True
         if refusal.status == 403 or effort.renewed:
@@ -269,19 +281,19 @@ class Authorization:
 
         False if the refresh token is not valid any more; it is then forgotten.
         """
-        yield Turn(grant.issuer, grant.resource)
+        yield HoldRenewalLock(grant.issuer, grant.resource)
         try:
-            kept = yield Stored(self.server, grant.issuer, grant.resource)
+            kept = yield LoadGrant(self.server, grant.issuer, grant.resource)
             newer = isinstance(kept, Grant) and kept.access_token != grant.access_token
             if isinstance(kept, Grant) and newer and not self._ends_soon(kept):
-                yield from told("refresh", "Another process has refreshed the token", rule="C-AUTH-32")
+                yield from record_step("refresh", "Another process has refreshed the token", rule="C-AUTH-32")
                 self.grant, renewed = kept, True
             else:
                 renewed = yield from self._refreshed(kept if isinstance(kept, Grant) and kept.refresh_token else grant)
         except AuthorizationNeeded:
-            yield Turn()
+            yield HoldRenewalLock()
             raise
-        yield Turn()
+        yield HoldRenewalLock()
         return renewed
 
     def _refreshed(self, grant: Grant) -> Flow[bool]:
@@ -292,7 +304,7 @@ class Authorization:
             if passes(error):
                 raise
             code = error.error if isinstance(error, TokenRefused) else ""
-            yield from told(
+            yield from record_step(
                 "refresh",
                 "The refresh token is deleted, and a new login starts",
                 ok=False,
@@ -301,16 +313,16 @@ class Authorization:
             )
             if code in _UNKNOWN_CLIENT and grant.client.origin == "registered":
                 # A server that keeps its clients in memory forgets them when it restarts.
-                yield KeepClient(grant.issuer, None)
+                yield StoreClient(grant.issuer, None)
             # The access token stays usable until it expires.
             self.grant = replace(grant, refresh_token="")
-            yield Keep(grant.issuer, grant.resource, None)
+            yield StoreGrant(grant.issuer, grant.resource, None)
             return False
         self.grant = fresh
-        yield Keep(fresh.issuer, fresh.resource, fresh)
+        yield StoreGrant(fresh.issuer, fresh.resource, fresh)
         return True
 
-    def _acquired(self, found: Found, scope: tuple[str, ...] | None, why: str = "") -> Flow[Grant]:
+    def _acquired(self, found: Discovery, scope: tuple[str, ...] | None, why: str = "") -> Flow[Grant]:
         """Get a new token by the grant of the options; it is stored if a person had to act.
 
         `why` is the error message when a person is needed and none is present.
@@ -322,10 +334,10 @@ class Authorization:
         grant = yield from grants.acquire(kind, found, self.server, scope, self._means, why)
         self.grant = grant
         if grants.needs_person(kind):
-            yield Keep(grant.issuer, grant.resource, grant)
+            yield StoreGrant(grant.issuer, grant.resource, grant)
         return grant
 
-    def _discovered(self, challenge: Challenge | None) -> Flow[Found]:
+    def _discovered(self, challenge: Challenge | None) -> Flow[Discovery]:
         """Read the metadata again each time: a server may have moved to another authorization server."""
         self.found = None
         self.found = yield from discovery.discover(
@@ -333,12 +345,12 @@ class Authorization:
         )
         return self.found
 
-    def _first_scope(self, found: Found, challenge: Challenge | None) -> Flow[tuple[str, ...] | None]:
+    def _first_scope(self, found: Discovery, challenge: Challenge | None) -> Flow[tuple[str, ...] | None]:
         kind = grants.kind_of(found, self.options)
         return (yield from scopes.first(self.options.scope, challenge, found.resource.scopes, found.server, kind))
 
     def _recall(self) -> Flow[None]:
-        kept = yield Stored(self.server)
+        kept = yield LoadGrant(self.server)
         if isinstance(kept, Grant) and urls.canonical(kept.server) == urls.canonical(self.server):
             self.grant = kept
 
@@ -352,14 +364,14 @@ class Authorization:
         early = min(EARLY, (grant.expires_at - grant.issued_at) / 10)
         return self._now() >= grant.expires_at - early
 
-    def _effort(self, operation: str) -> _Effort:
+    def _effort(self, operation: str) -> _Attempts:
         """Return the attempts for this operation; none if the last token was accepted for a while."""
         effort = self._efforts.get(operation)
         if effort is None or (effort.at and self._now() - effort.at > SETTLED):
-            effort = self._efforts[operation] = _Effort()
+            effort = self._efforts[operation] = _Attempts()
         return effort
 
-    def _operation(self, refusal: Refusal, challenge: Challenge | None) -> tuple[object, ...]:
+    def _operation(self, refusal: RefusedResponse, challenge: Challenge | None) -> tuple[object, ...]:
         """Return the key of operations that fail together: requests without a token, or requests that need these
         scopes.
         """

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from inspector.auth import urls
-from inspector.auth.actions import Denied, Flow, Secret, TimedOut, Visit, told
-from inspector.auth.metadata import Server
-from inspector.auth.values import Client
+from inspector.auth.actions import Denied, Flow, RegisterSecret, TimedOut, VisitPage, record_step
+from inspector.auth.metadata import AuthorizationServer
+from inspector.auth.values import OAuthClient
 from inspector.errors import AuthorizationNeeded
 from inspector.hints import Hint, Parameter
 from inspector.text import safe
@@ -37,7 +37,7 @@ _ONCE = ("state", "code", "iss", "error", "error_description", "error_uri")
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class AuthorizationRequest:
     """One authorization request, with the values to keep until the redirect (C-AUTH-28). Never stored."""
 
     url: str
@@ -50,11 +50,11 @@ class Request:
     """Whether the authorization server promises `iss` in every response."""
 
 
-def check(server: Server) -> Flow[None]:
+def check(server: AuthorizationServer) -> Flow[None]:
     """Reject an authorization server that does not support the code flow with PKCE (C-AUTH-12)."""
     offered = server.challenge_methods
     if not server.authorization_endpoint:
-        yield from told(
+        yield from record_step(
             "authorize", "The metadata names no authorization endpoint", ok=False, rule="RFC 8414 section 2",
             fix="Set “authorization_endpoint” to its URL.",
         )  # fmt: skip
@@ -64,7 +64,7 @@ def check(server: Server) -> Flow[None]:
         )
     if not offered or "S256" not in offered:
         what = "does not say that it supports PKCE" if not offered else "does not support PKCE with S256"
-        yield from told(
+        yield from record_step(
             "authorize", f"The authorization server {what}", ok=False, rule="C-AUTH-12",
             code_challenge_methods_supported=None if offered is None else list(offered),
             fix="Add “code_challenge_methods_supported”: [\"S256\"] to its metadata.",
@@ -75,7 +75,9 @@ def check(server: Server) -> Flow[None]:
         )
 
 
-def request(server: Server, client: Client, redirect_uri: str, resource: str, scope: tuple[str, ...] | None) -> Request:
+def request(
+    server: AuthorizationServer, client: OAuthClient, redirect_uri: str, resource: str, scope: tuple[str, ...] | None
+) -> AuthorizationRequest:
     """Build an authorization request (C-AUTH-20 to 24). Raises `AuthorizationNeeded` if its URL is not valid."""
     verifier, state = secrets.token_urlsafe(48), secrets.token_urlsafe(32)
     digest = hashlib.sha256(verifier.encode()).digest()
@@ -107,45 +109,47 @@ def request(server: Server, client: Client, redirect_uri: str, resource: str, sc
             f"The authorization URL has {len(url)} characters, more than browsers accept.",
             hint=Hint("Request fewer scopes with ", Parameter.SCOPE, "."),
         )
-    return Request(url, redirect_uri, state, verifier, server.issuer, server.names_itself)
+    return AuthorizationRequest(url, redirect_uri, state, verifier, server.issuer, server.names_itself)
 
 
-def visit(asked: Request, scope: tuple[str, ...] | None, *, doubtful: bool = False) -> Flow[str]:
+def visit(asked: AuthorizationRequest, scope: tuple[str, ...] | None, *, doubtful: bool = False) -> Flow[str]:
     """Send the person to the authorization page; return the code. Raises `AuthorizationNeeded` for any other result.
 
     `doubtful`: the client is from an earlier login, and the authorization server may have forgotten it.
     """
-    yield Secret(asked.verifier)
-    yield Secret(asked.state)
+    yield RegisterSecret(asked.verifier)
+    yield RegisterSecret(asked.state)
     host = urls.parts(asked.url.partition("?")[0]).host
-    yield from told(
+    yield from record_step(
         "authorize", f"To be completed in the browser, at {safe(host, 200)}", rule="C-AUTH-20", host=host,
         asked=[[name, value] for name, value in parse_qsl(urlsplit(asked.url).query) if name not in _BOUND],
     )  # fmt: skip
     given: list[tuple[str, str]] = []
     try:
-        back = yield Visit(asked.url, asked.redirect_uri, host, asked.state, asked.issuer if doubtful else "")
+        back = yield VisitPage(asked.url, asked.redirect_uri, host, asked.state, asked.issuer if doubtful else "")
         assert isinstance(back, str)
         given = _parameters(back)
         # Register the code as a secret before anything is recorded. A foreign state is not a secret.
         for name, value in given:
             if name == "code" and value:
-                yield Secret(value)
+                yield RegisterSecret(value)
         code = _code(asked, back, given)
     except AuthorizationNeeded as error:
-        rule, seen = (error.rule, error.seen) if isinstance(error, Refused) else ("C-AUTH-22", {})
+        rule, seen = (error.rule, error.seen) if isinstance(error, RejectedRedirect) else ("C-AUTH-22", {})
         if isinstance(error, (Denied, TimedOut)):
             rule = ""  # A person's refusal breaks no rule.
-        yield from told("callback", error.message, ok=False, rule=rule, fix=error.hint, came_with=_names(given), **seen)
+        yield from record_step(
+            "callback", error.message, ok=False, rule=rule, fix=error.hint, came_with=_names(given), **seen
+        )
         raise
-    yield from told(
+    yield from record_step(
         "callback", "A code for the state of this login" + (" from the right issuer" if "iss" in dict(given) else ""),
         rule="C-AUTH-29", came_with=_names(given),
     )  # fmt: skip
     return code
 
 
-class Refused(AuthorizationNeeded):
+class RejectedRedirect(AuthorizationNeeded):
     """The redirect is not accepted: the rule, the expected and the actual value."""
 
     def __init__(self, message: str, *, hint: str = "", rule: str, **seen: str) -> None:
@@ -189,7 +193,7 @@ def names_in(back: str) -> list[str]:
     return _names(_parameters(back))
 
 
-def _code(asked: Request, back: str, given: list[tuple[str, str]]) -> str:
+def _code(asked: AuthorizationRequest, back: str, given: list[tuple[str, str]]) -> str:
     """Return the code of a redirect after all checks passed."""
     if back.strip().partition("?")[0] != asked.redirect_uri.partition("?")[0]:
         raise AuthorizationNeeded(
@@ -203,14 +207,14 @@ def _code(asked: Request, back: str, given: list[tuple[str, str]]) -> str:
     values = dict(given)
     if (iss := values.get("iss")) is None:
         if asked.names_itself:
-            raise Refused(
+            raise RejectedRedirect(
                 "The redirect has no “iss”, though the authorization server promises it. The redirect is rejected.",
                 hint=f"Send “iss” with {safe(asked.issuer, 200)}, or remove "
                 "“authorization_response_iss_parameter_supported” from the metadata.",
                 rule="C-AUTH-29",
             )
     elif iss != asked.issuer:
-        raise Refused(
+        raise RejectedRedirect(
             f"The redirect is from “{safe(iss, 200)}”, but the request went to “{safe(asked.issuer, 200)}”. The "
             "redirect is rejected.",
             hint="“iss” must equal the issuer in the metadata, character by character (RFC 9207 section 2.4).",
@@ -237,6 +241,6 @@ def _denied(values: dict[str, str]) -> AuthorizationNeeded:
         "temporarily_unavailable": "Log in again later.",
     }
     hint = hints.get(code, "See the authorization server's log for the reason.")
-    return Refused(
+    return RejectedRedirect(
         f"The authorization server refused the request with {said}.", hint=hint, rule="RFC 6749 section 4.1.2.1"
     )

@@ -18,9 +18,9 @@ from inspector.hints import Hint, Parameter
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from inspector.auth.actions import Flow, Refusal
+    from inspector.auth.actions import Flow, RefusedResponse
     from inspector.auth.authorize import Authorization
-    from inspector.auth.fetching import Recorder, Web
+    from inspector.auth.fetching import HttpSender, Recorder
     from inspector.auth.person import Person
     from inspector.auth.store import Store
     from inspector.config.targets import HttpTarget
@@ -39,7 +39,7 @@ class Authorizer:
         self,
         options: AuthOptions,
         *,
-        web: Callable[[HttpTarget], Web],
+        web: Callable[[HttpTarget], HttpSender],
         person: Person,
         keeps: bool = True,
     ) -> None:
@@ -75,7 +75,7 @@ class Authorizer:
             found = self._logins[way] = Login(self, target)
         return found
 
-    def web(self, target: HttpTarget) -> Web:
+    def web(self, target: HttpTarget) -> HttpSender:
         """Return an HTTP client with the target's proxy and certificates."""
         return self._web(target)
 
@@ -104,9 +104,9 @@ class Login:
         self._waiting = 0
         self.held: set[str] = set()
         """The secrets seen so far."""
-        self.anew()
+        self.reset()
 
-    def anew(self) -> None:
+    def reset(self) -> None:
         """Forget what is known of the server, and read the options again."""
         self.options = combined(self._authorizer.options, self._target.auth)
         if not TOKEN.fullmatch(self.options.bearer):
@@ -160,15 +160,15 @@ class Login:
 
     async def run(self, make: Callable[[], Flow[T]], recorder: Recorder) -> T:
         """Run a flow after those that are running. No request's timeout runs meanwhile. May be cancelled."""
-        from inspector.auth.runner import Runner
+        from inspector.auth.runner import FlowRunner
         from inspector.auth.urls import as_sent
 
         if (barred := self.barred) is not None:
             raise barred
-        async with self._turn(recorder):
+        async with self._exclusive(recorder):
             web = self._authorizer.web(self._target)
             try:
-                runner = Runner(
+                runner = FlowRunner(
                     as_sent(self._target.url),
                     web=web,
                     person=self._authorizer.person,
@@ -184,7 +184,7 @@ class Login:
                 await web.aclose()
 
     @asynccontextmanager
-    async def _turn(self, recorder: Recorder) -> AsyncIterator[None]:
+    async def _exclusive(self, recorder: Recorder) -> AsyncIterator[None]:
         self._waiting += 1
         try:
             # Each waiting task reports this: its request may be newer than the one being authorized.
@@ -219,7 +219,7 @@ class SessionCredential:
                 self._recorder.secret(value.partition(" ")[2])
         return made
 
-    async def refused(self, refusal: Refusal, sent: Sequence[tuple[str, str]]) -> bool:
+    async def refused(self, refusal: RefusedResponse, sent: Sequence[tuple[str, str]]) -> bool:
         """Do what a refusal asks for; True if the request may be sent again. Raises `AuthorizationNeeded`."""
         if (barred := self._login.barred) is not None:
             barred.status, barred.challenge = refusal.status, tuple(refusal.challenges)

@@ -11,17 +11,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from inspector.auth import documents, metadata, urls
-from inspector.auth.actions import Choose, Denied, Fetch, Fetched, FetchFailed, Flow, fetch, told
+from inspector.auth.actions import ChooseServer, Denied, Fetch, Fetched, FetchFailed, Flow, fetch, record_step
 from inspector.auth.challenge import Challenge
-from inspector.auth.documents import Document, Unusable
-from inspector.auth.metadata import ACCEPT, Server, shown, version
+from inspector.auth.documents import InvalidDocument, OAuthDocument
+from inspector.auth.metadata import ACCEPT, AuthorizationServer, shown, version
 from inspector.errors import AuthorizationNeeded
 from inspector.hints import Hint, Parameter
 from inspector.text import safe
 
 
 @dataclass(frozen=True, slots=True)
-class Resource:
+class ProtectedResource:
     """The protected resource metadata (RFC 9728 section 2)."""
 
     resource: str
@@ -35,11 +35,11 @@ class Resource:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Discovery:
     """The metadata of the MCP server and of its authorization server."""
 
-    resource: Resource
-    server: Server
+    resource: ProtectedResource
+    server: AuthorizationServer
     challenge: Challenge | None = None
     """The challenge that started the login."""
 
@@ -49,7 +49,7 @@ class Found:
         return self.resource.bound or (self.challenge is not None and self.challenge.scheme == "dpop")
 
 
-def discover(server: str, challenge: Challenge | None, *, issuer: str = "", revision: str = "") -> Flow[Found]:
+def discover(server: str, challenge: Challenge | None, *, issuer: str = "", revision: str = "") -> Flow[Discovery]:
     """Find the authorization server of the MCP server at `server`.
 
     `issuer` is the one that the person chose, empty for any that the server names; `revision` is sent as
@@ -65,15 +65,15 @@ def discover(server: str, challenge: Challenge | None, *, issuer: str = "", revi
     named = bool(issuer)
     resource = yield from protected_resource(server, challenge, revision)
     if resource is None:
-        resource = Resource(urls.canonical(server))
+        resource = ProtectedResource(urls.canonical(server))
         if not issuer:
             found = yield from metadata.as_of_2025_03_26(server, revision)
-            return Found(resource, found, challenge)
+            return Discovery(resource, found, challenge)
     if not issuer:
         issuer = yield from _chosen(resource)
     elif resource.issuers and issuer not in resource.issuers:
         names = ", ".join(f"“{safe(each, 100)}”" for each in resource.issuers[:5])
-        yield from told(
+        yield from record_step(
             "server", f"The server does not name the authorization server {safe(issuer, 200)}", ok=False,
             rule="C-AUTH-04", issuers=list(resource.issuers), fix=f"It names {names}.",
         )  # fmt: skip
@@ -83,12 +83,12 @@ def discover(server: str, challenge: Challenge | None, *, issuer: str = "", revi
             hint=f"It names {names}.",
         )
     else:
-        yield from told("server", f"{safe(issuer, 300)}, as the options say", rule="C-AUTH-08", issuer=issuer)
+        yield from record_step("server", f"{safe(issuer, 300)}, as the options say", rule="C-AUTH-08", issuer=issuer)
     found = yield from metadata.of(issuer, revision=revision, named=named)
-    return Found(resource, found, challenge)
+    return Discovery(resource, found, challenge)
 
 
-def protected_resource(server: str, challenge: Challenge | None, revision: str) -> Flow[Resource | None]:
+def protected_resource(server: str, challenge: Challenge | None, revision: str) -> Flow[ProtectedResource | None]:
     """Return the protected resource metadata from the first URL that has it (C-AUTH-05 to 07); None without any.
 
     Raises `AuthorizationNeeded` if a URL did not respond, or the document is not valid.
@@ -104,7 +104,7 @@ def protected_resource(server: str, challenge: Challenge | None, revision: str) 
         try:
             urls.secure(place)
         except ValueError as error:
-            yield from told(
+            yield from record_step(
                 "resource", f"“{safe(place, 200)}” is not fetched: {error}", ok=False, rule="C-AUTH-13",
                 fix="Set `resource_metadata` to an https URL.",
             )  # fmt: skip
@@ -122,7 +122,7 @@ def protected_resource(server: str, challenge: Challenge | None, revision: str) 
             tried.append([place, documents.described(answer) if values is None else "another JSON object"])
             continue
         if said and tried:
-            yield from told(
+            yield from record_step(
                 "resource", f"The URL in the challenge has no metadata: {tried[0][1]}", ok=False, rule="C-AUTH-06",
                 places=tried, fix=f"Name {place} in the challenge",
             )  # fmt: skip
@@ -130,12 +130,12 @@ def protected_resource(server: str, challenge: Challenge | None, revision: str) 
         return (yield from _read_resource(values, answer, place, server, f"{number} of {len(places)}", tried))
     if failure is not None:
         # A URL that did not respond proves nothing.
-        yield from told("resource", failure.message, ok=False, rule="C-AUTH-06", places=tried, fix=failure.hint)
+        yield from record_step("resource", failure.message, ok=False, rule="C-AUTH-06", places=tried, fix=failure.hint)
         raise failure
     if said:
         # A server that names a metadata URL is not of 2025-03-26, so its default endpoints would be guesses.
         why = f": {tried[0][1]}" if tried else ""
-        yield from told(
+        yield from record_step(
             "resource", f"No metadata was found at the challenge's URL or the well-known URLs{why}", ok=False,
             rule="C-AUTH-05", places=tried,
             fix=f"The server should answer {said[:200]} with a JSON document that names itself and its authorization "
@@ -146,7 +146,7 @@ def protected_resource(server: str, challenge: Challenge | None, revision: str) 
             f"the well-known URLs have it{why}.",
             hint=Hint("Set the authorization server's issuer with ", Parameter.AUTH_SERVER, ", if you know it."),
         )
-    yield from told(
+    yield from record_step(
         "resource", "The server has no protected resource metadata", ok=False, rule="C-AUTH-05", places=tried,
         fix=f"Publish it at {places[-1]}, and name its URL in the challenge.",
     )  # fmt: skip
@@ -155,14 +155,14 @@ def protected_resource(server: str, challenge: Challenge | None, revision: str) 
 
 def _read_resource(
     values: Mapping[str, Any], answer: Fetched, place: str, server: str, which: str, tried: list[list[str]]
-) -> Flow[Resource]:
+) -> Flow[ProtectedResource]:
     facts = {"url": place, "status": answer.status, "places": tried, **shown(answer, values)}
-    document = Document(
+    document = OAuthDocument(
         values, "The protected resource metadata",
         hint=f"It was read from {safe(place, 200)}; its format is in RFC 9728 section 2.",
     )  # fmt: skip
     try:
-        found = Resource(
+        found = ProtectedResource(
             document.needed("resource", longest=urls.LONGEST),
             tuple(dict.fromkeys(document.texts("authorization_servers") or ())),
             document.scopes("scopes_supported"),
@@ -171,30 +171,30 @@ def _read_resource(
         )
         if not urls.covers(found.resource, server):
             facts |= {"expected": urls.canonical(server), "found": found.resource}
-            raise Unusable(
+            raise InvalidDocument(
                 f"The protected resource metadata is for “{safe(found.resource, 200)}”, not for this server, "
                 f"{safe(server, 200)}. It is ignored.",
                 hint="Its “resource” must be the URL of the MCP server (RFC 9728 section 3.3).",
                 field="resource", rule="C-AUTH-07",
             )  # fmt: skip
-    except Unusable as error:
+    except InvalidDocument as error:
         fix = f"Set “resource” to “{safe(urls.canonical(server), 200)}”." if error.field == "resource" else error.hint
-        yield from told(
+        yield from record_step(
             "resource", error.message, ok=False, rule=error.rule or "RFC 9728 section 2", **facts, field=error.field,
             fix=fix,
         )  # fmt: skip
         raise
-    yield from told(
+    yield from record_step(
         "resource", f"{which}: it names this server, as {safe(found.resource, 200)}", rule="C-AUTH-06", **facts
     )
     return found
 
 
-def _chosen(resource: Resource) -> Flow[str]:
+def _chosen(resource: ProtectedResource) -> Flow[str]:
     """Return one of the authorization servers that the resource names (C-AUTH-08)."""
     issuers = resource.issuers
     if not issuers:
-        yield from told(
+        yield from record_step(
             "server", "The protected resource metadata names no authorization server", ok=False, rule="C-AUTH-05",
             fix=(
                 "Set “authorization_servers” to a list of at least one issuer: the URL of the server that issues its "
@@ -208,12 +208,14 @@ def _chosen(resource: Resource) -> Flow[str]:
     issuer = issuers[0]
     if len(issuers) > 1:
         try:
-            answer = yield Choose(issuers)
+            answer = yield ChooseServer(issuers)
         except Denied as error:
-            yield from told("server", error.message, ok=False, fix=error.hint, issuers=list(issuers))
+            yield from record_step("server", error.message, ok=False, fix=error.hint, issuers=list(issuers))
             raise
         assert isinstance(answer, str)
         issuer = answer
     place = f"{issuers.index(issuer) + 1} of {len(issuers)}"
-    yield from told("server", f"{safe(issuer, 300)}, {place}", rule="C-AUTH-08", issuer=issuer, issuers=list(issuers))
+    yield from record_step(
+        "server", f"{safe(issuer, 300)}, {place}", rule="C-AUTH-08", issuer=issuer, issuers=list(issuers)
+    )
     return issuer

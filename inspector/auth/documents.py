@@ -24,7 +24,7 @@ _SECONDS = "be a number of seconds from now, such as 3600"
 _KINDS = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
 
 
-class Unusable(AuthorizationNeeded):
+class InvalidDocument(AuthorizationNeeded):
     """A document, or one of its values, is not valid.
 
     `field` is the member's name, `rule` the rule that its value breaks; empty for a wrong type or a missing member.
@@ -72,7 +72,7 @@ def error_of(values: Mapping[str, object] | None) -> tuple[str, str]:
     return safe(code, 60) if isinstance(code, str) else "", safe(why, 200) if isinstance(why, str) else ""
 
 
-class Document:
+class OAuthDocument:
     """One JSON object from a server. `what` is its name in a sentence: “The protected resource metadata”."""
 
     def __init__(self, values: Mapping[str, Any], what: str, *, hint: str = "") -> None:
@@ -162,10 +162,10 @@ class Document:
                 raise self.refused(name, why, "be an https URL, or one on this machine", rule="C-AUTH-13") from None
         return value
 
-    def refused(self, name: str, why: str, should: str, *, rule: str = "") -> Unusable:
+    def refused(self, name: str, why: str, should: str, *, rule: str = "") -> InvalidDocument:
         """Return the error for the value under `name`: `why` it is invalid, and what it `should` be or have."""
         hint = f"“{name}” should {should}. {self._hint}".rstrip()
-        return Unusable(f"{self.what} cannot be used: its “{name}” {why}.", hint=hint, field=name, rule=rule)
+        return InvalidDocument(f"{self.what} cannot be used: its “{name}” {why}.", hint=hint, field=name, rule=rule)
 
 
 def is_scope(text: str) -> bool:

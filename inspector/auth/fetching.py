@@ -27,7 +27,7 @@ Admit = Callable[[str], bool]
 """Whether a connection to a resolved address is allowed."""
 
 
-class Web(Protocol):
+class HttpSender(Protocol):
     """Sends a single HTTP request. The caller supplies it: this layer has no HTTP client of its own."""
 
     async def send(
@@ -63,7 +63,7 @@ class Recorder(Protocol):
 class Fetcher:
     """Performs fetches on behalf of one MCP server, and records each request with its response."""
 
-    def __init__(self, server: str, web: Web, recorder: Recorder, seconds: float | None = None) -> None:
+    def __init__(self, server: str, web: HttpSender, recorder: Recorder, seconds: float | None = None) -> None:
         """`seconds` is the timeout of each request with its full response; None: `FETCH_SECONDS`."""
         self._seconds = seconds or FETCH_SECONDS
         self._server = urls.parts(server)

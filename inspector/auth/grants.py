@@ -10,20 +10,20 @@ from inspector.auth import assertions, code, metadata, registration, tokens, url
 from inspector.auth.actions import (
     Denied,
     Flow,
-    KeepClient,
-    Listen,
-    Secret,
+    OpenListener,
+    RegisterSecret,
     Show,
+    StoreClient,
     TimedOut,
     Wait,
-    told,
+    record_step,
 )
-from inspector.auth.discovery import Found
-from inspector.auth.documents import Unusable
-from inspector.auth.metadata import Server
+from inspector.auth.discovery import Discovery
+from inspector.auth.documents import InvalidDocument
+from inspector.auth.metadata import AuthorizationServer
 from inspector.auth.options import AuthOptions, GrantKind
-from inspector.auth.tokens import Means, TokenRefused
-from inspector.auth.values import Client, Grant
+from inspector.auth.tokens import TokenContext, TokenRefused
+from inspector.auth.values import Grant, OAuthClient
 from inspector.errors import AuthorizationNeeded
 from inspector.hints import Hint, Parameter
 from inspector.text import safe
@@ -47,7 +47,7 @@ def wanted(options: AuthOptions) -> GrantKind:
     return "workload" if options.assertion else "enterprise" if options.idp_id_token else "auto"
 
 
-def kind_of(found: Found, options: AuthOptions) -> GrantKind:
+def kind_of(found: Discovery, options: AuthOptions) -> GrantKind:
     """Return the grant to use: the one of the options, else one that the authorization server supports."""
     if (kind := wanted(options)) != "auto":
         return kind
@@ -66,7 +66,12 @@ def needs_person(kind: GrantKind) -> bool:
 
 
 def acquire(
-    kind: GrantKind, found: Found, mcp_server: str, scope: tuple[str, ...] | None, means: Means, why: str = ""
+    kind: GrantKind,
+    found: Discovery,
+    mcp_server: str,
+    scope: tuple[str, ...] | None,
+    means: TokenContext,
+    why: str = "",
 ) -> Flow[Grant]:
     """Get a token by the grant `kind`. Raises `AuthorizationNeeded` with the reason.
 
@@ -75,8 +80,8 @@ def acquire(
     key = ""
     if means.options.dpop and (found.wants_bound or assertions.PROOF_ALGORITHM in found.server.dpop):
         key = assertions.new_key()
-        yield Secret(key)
-    job = _Job(found, mcp_server, scope, means, key, why)
+        yield RegisterSecret(key)
+    job = _GrantRun(found, mcp_server, scope, means, key, why)
     ways = {
         "client-credentials": job.client_credentials,
         "enterprise": job.enterprise,
@@ -86,13 +91,13 @@ def acquire(
     return (yield from ways.get(kind, job.code)())
 
 
-class _Job:
+class _GrantRun:
     """One run of a grant: its servers, options and scopes."""
 
     def __init__(
-        self, found: Found, mcp_server: str, scope: tuple[str, ...] | None, means: Means, key: str, why: str
+        self, found: Discovery, mcp_server: str, scope: tuple[str, ...] | None, means: TokenContext, key: str, why: str
     ) -> None:
-        self._server: Server = found.server
+        self._server: AuthorizationServer = found.server
         self._resource = found.resource.resource
         self._mcp_server = mcp_server
         self._scope = scope
@@ -112,7 +117,7 @@ class _Job:
         fits = before is not None and before.redirect_uri in ("", redirect_uri) and before.may_ask(self._scope)
         if client is None and before is not None and fits:
             client = before
-            yield from told(
+            yield from record_step(
                 "registration", f"{safe(client.client_id, 100)}, from the last login", rule="C-AUTH-17",
                 client_id=client.client_id,
             )  # fmt: skip
@@ -132,7 +137,7 @@ class _Job:
             # A server shows only the person that it does not know the client: the next login uses another one.
             mistyped = client.origin == "typed" and not isinstance(error, Denied)
             if forgotten or mistyped:
-                yield KeepClient(self._server.issuer, None)
+                yield StoreClient(self._server.issuer, None)
             raise
 
     def device(self) -> Flow[Grant]:
@@ -147,21 +152,21 @@ class _Job:
         at_device = tokens.at(server, server.device_endpoint)
         document = yield from tokens.ask(at_device, client, asked, self._means, what="a device code")
         device_code = document.needed("device_code")
-        yield Secret(device_code)
+        yield RegisterSecret(device_code)
         url = document.endpoint("verification_uri", needed=True)
         complete = document.endpoint("verification_uri_complete")
         word = document.needed("user_code", longest=64)
         lasting = min(document.seconds("expires_in") or LONGEST_WAIT, LONGEST_WAIT)
         pause = min(max(document.seconds("interval") or POLL, 1), 60)
         host = urls.parts(url).host
-        yield from told("device", f"A code to enter at {safe(url, 200)}", rule="RFC 8628", host=host, url=url)
+        yield from record_step("device", f"A code to enter at {safe(url, 200)}", rule="RFC 8628", host=host, url=url)
         yield Show(url, safe(word, 64), host, complete, lasting)
         form = {"grant_type": registration.DEVICE, "device_code": device_code}
         while lasting > 0:
             try:
                 yield Wait(pause)
             except Denied as error:
-                yield from told("device", error.message, ok=False, fix=error.hint)
+                yield from record_step("device", error.message, ok=False, fix=error.hint)
                 raise
             lasting -= pause
             try:
@@ -172,7 +177,7 @@ class _Job:
                 elif error.error != "authorization_pending":
                     raise
         late = TimedOut(f"The code was not entered at {safe(url, 200)} in time.", hint="Log in again.")
-        yield from told("device", late.message, ok=False, fix=late.hint)
+        yield from record_step("device", late.message, ok=False, fix=late.hint)
         raise late
 
     # Without one
@@ -203,13 +208,13 @@ class _Job:
             yield from self._missing(
                 "exchange", "the id token of the identity provider", "C-AUTH-41", Parameter.ID_TOKEN
             )
-        yield Secret(options.idp_id_token)
+        yield RegisterSecret(options.idp_id_token)
         if not (options.idp_issuer or options.idp_token_endpoint):
             yield from self._missing("exchange", "identity provider", "C-AUTH-41", Parameter.IDP)
         provider = yield from self._provider()
-        who = Client(options.idp_client_id, options.idp_client_secret, "" if options.idp_client_secret else "none")
+        who = OAuthClient(options.idp_client_id, options.idp_client_secret, "" if options.idp_client_secret else "none")
         if who.client_secret:
-            yield Secret(who.client_secret)
+            yield RegisterSecret(who.client_secret)
         asked = self._scoped({
             "grant_type": TOKEN_EXCHANGE,
             "requested_token_type": ID_JAG,
@@ -221,16 +226,16 @@ class _Job:
         try:
             document = yield from tokens.ask(provider, who, asked, self._means, what="the identity assertion")
             assertion = document.needed("access_token", longest=tokens.LONGEST_TOKEN)
-            yield Secret(assertion)
+            yield RegisterSecret(assertion)
             given = document.text("issued_token_type")
             if given and given != ID_JAG:
                 raise document.refused("issued_token_type", f"is “{safe(given, 80)}”, not {ID_JAG}", f"be {ID_JAG}")
-        except (TokenRefused, Unusable) as error:
-            yield from told(
+        except (TokenRefused, InvalidDocument) as error:
+            yield from record_step(
                 "exchange", error.message, ok=False, rule="C-AUTH-41", url=provider.token_endpoint, fix=error.hint
             )
             raise
-        yield from told(
+        yield from record_step(
             "exchange", "The identity provider gave an assertion for this server", rule="C-AUTH-41",
             audience=self._server.issuer, resource=self._resource, url=provider.token_endpoint,
         )  # fmt: skip
@@ -241,14 +246,14 @@ class _Job:
         """Workload identity: the JWT that a platform issued for this workload is the grant (C-AUTH-43)."""
         if not self._options.assertion:
             yield from self._missing("token", "the workload's assertion", "C-AUTH-43", Parameter.ASSERTION)
-        client = (yield from registration.given(self._server, self._options)) or Client("", "", "none")
-        yield Secret(self._options.assertion)
+        client = (yield from registration.given(self._server, self._options)) or OAuthClient("", "", "none")
+        yield RegisterSecret(self._options.assertion)
         form = self._scoped({"grant_type": JWT_BEARER, "assertion": self._options.assertion})
         return (yield from self._token(client, form, "workload"))
 
     # Parts
 
-    def _token(self, client: Client, form: dict[str, str], kind: str) -> Flow[Grant]:
+    def _token(self, client: OAuthClient, form: dict[str, str], kind: str) -> Flow[Grant]:
         """Request a token at the token endpoint, with the resource that it is for (C-AUTH-21)."""
         asked = form | {"resource": self._resource}
         try:
@@ -259,13 +264,13 @@ class _Job:
             ))  # fmt: skip
         except AuthorizationNeeded as error:
             if getattr(error, "error", "") not in ("authorization_pending", "slow_down"):
-                yield from told(
+                yield from record_step(
                     "token", error.message, ok=False, rule="RFC 6749 section 5", url=self._server.token_endpoint,
                     fix=error.hint, field=getattr(error, "field", "error"),
                 )  # fmt: skip
             raise
 
-    def _redirect_uri(self, before: Client | None) -> Flow[str]:
+    def _redirect_uri(self, before: OAuthClient | None) -> Flow[str]:
         """Return the redirect URI (C-AUTH-23)."""
         wanted = self._options.redirect_uri
         if wanted:
@@ -276,16 +281,18 @@ class _Job:
                     f"“{safe(wanted, 200)}” is not a valid redirect URI: {error}.",
                     hint="Use an http URL on this machine, or an https URL.",
                 ) from None
-        answer = yield Listen(wanted or (before.redirect_uri if before else ""), fixed=bool(wanted), why=self._why)
+        answer = yield OpenListener(
+            wanted or (before.redirect_uri if before else ""), fixed=bool(wanted), why=self._why
+        )
         assert isinstance(answer, str)
         return answer
 
-    def _new_client(self, redirect_uri: str) -> Flow[Client]:
+    def _new_client(self, redirect_uri: str) -> Flow[OAuthClient]:
         if self._server.registration_endpoint:
             return (yield from registration.register(self._server, redirect_uri, self._scope))
         return (yield from registration.typed(self._server, redirect_uri))
 
-    def _given_client(self, kind: str) -> Flow[Client]:
+    def _given_client(self, kind: str) -> Flow[OAuthClient]:
         client = yield from registration.given(self._server, self._options)
         if client is None:
             raise AuthorizationNeeded(
@@ -294,7 +301,7 @@ class _Job:
             )
         return client
 
-    def _provider(self) -> Flow[Server]:
+    def _provider(self) -> Flow[AuthorizationServer]:
         """Return the identity provider's token endpoint: as given, else from its metadata."""
         options = self._options
         endpoint = options.idp_token_endpoint
@@ -313,7 +320,7 @@ class _Job:
                     ".",
                 ),
             ) from None
-        return Server(options.idp_issuer or urls.origin(endpoint), endpoint, named=True)
+        return AuthorizationServer(options.idp_issuer or urls.origin(endpoint), endpoint, named=True)
 
     def _scoped(self, form: dict[str, str]) -> dict[str, str]:
         return form | ({"scope": " ".join(self._scope)} if self._scope else {})
@@ -326,5 +333,5 @@ class _Job:
             ways = [part for parameter in given_with for part in (" or ", parameter)][1:]
             hint = Hint("Set it with ", *ways, ".")
         said = f"{where} no {what.removeprefix('the ')}"
-        yield from told(step, said, ok=False, rule=rule, fix=hint if given_with else "")
+        yield from record_step(step, said, ok=False, rule=rule, fix=hint if given_with else "")
         raise AuthorizationNeeded(f"{said}, which this grant needs.", hint=hint)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from inspector.auth import documents, urls
-from inspector.auth.actions import Fetch, Fetched, FetchFailed, Flow, fetch, told
-from inspector.auth.documents import Document, Unusable
+from inspector.auth.actions import Fetch, Fetched, FetchFailed, Flow, fetch, record_step
+from inspector.auth.documents import InvalidDocument, OAuthDocument
 from inspector.errors import AuthorizationNeeded
 from inspector.text import safe
 
@@ -26,7 +26,7 @@ _REVISION = re.compile(r"\d{4}-\d\d-\d\d\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
+class AuthorizationServer:
     """The metadata of an authorization server (RFC 8414 section 2)."""
 
     issuer: str
@@ -59,7 +59,7 @@ class Server:
         return self.named and urls.origin(url) == urls.origin(self.issuer)
 
 
-def of(issuer: str, *, revision: str = "", named: bool = False) -> Flow[Server]:
+def of(issuer: str, *, revision: str = "", named: bool = False) -> Flow[AuthorizationServer]:
     """Return the metadata of the authorization server `issuer`, from the first URL that has it (C-AUTH-09, C-AUTH-10).
 
     `named`: the person gave the issuer, not a server.
@@ -69,7 +69,7 @@ def of(issuer: str, *, revision: str = "", named: bool = False) -> Flow[Server]:
             raise ValueError("it has a query")
         places = urls.server_places(issuer)
     except ValueError as error:
-        yield from told(
+        yield from record_step(
             "server", f"“{safe(issuer, 200)}” is not a valid issuer: {error}", ok=False, rule="C-AUTH-13",
             fix="Use an https URL without query and fragment (RFC 8414 section 2).",
         )  # fmt: skip
@@ -80,7 +80,7 @@ def of(issuer: str, *, revision: str = "", named: bool = False) -> Flow[Server]:
     found, tried, failure = yield from _first(places, issuer, revision, named)
     if found is not None:
         return found
-    yield from told(
+    yield from record_step(
         "metadata",
         failure.message if failure is not None else f"None of the {len(places)} URLs has the metadata: {tried[0][1]}",
         ok=False, rule="C-AUTH-09", places=tried,
@@ -96,7 +96,7 @@ def of(issuer: str, *, revision: str = "", named: bool = False) -> Flow[Server]:
 
 def _first(
     places: list[str], issuer: str, revision: str, named: bool
-) -> Flow[tuple[Server | None, list[list[str]], FetchFailed | None]]:
+) -> Flow[tuple[AuthorizationServer | None, list[list[str]], FetchFailed | None]]:
     """Return the metadata from the first URL that has it, the results of the URLs before, and the failure.
 
     Results are pairs of a URL and a short description.
@@ -122,22 +122,22 @@ def _first(
 
 def _read(
     values: Mapping[str, Any], answer: Fetched, place: str, issuer: str, which: str, given: bool, tried: list[list[str]]
-) -> Flow[Server]:
+) -> Flow[AuthorizationServer]:
     facts = {"url": place, "status": answer.status, "places": tried, **shown(answer, values)}
     hint = f"It was read from {safe(place, 200)}; its format is in RFC 8414 section 2."
-    document = Document(values, "The authorization server's metadata", hint=hint)
+    document = OAuthDocument(values, "The authorization server's metadata", hint=hint)
     try:
         named = document.needed("issuer", longest=urls.LONGEST)
         found = None if named != issuer else _server(document, issuer, place, given)
-    except Unusable as error:
-        yield from told(
+    except InvalidDocument as error:
+        yield from record_step(
             "metadata", error.message, ok=False, rule=error.rule or "RFC 8414 section 2", **facts, field=error.field,
             fix=error.hint,
         )  # fmt: skip
         raise
-    yield from told("metadata", f"{which}: {safe(place, 200)}", rule="C-AUTH-09", **facts)
+    yield from record_step("metadata", f"{which}: {safe(place, 200)}", rule="C-AUTH-09", **facts)
     if found is None:
-        yield from told(
+        yield from record_step(
             "issuer", f"The document has another issuer: “{safe(named, 200)}”", ok=False, rule="C-AUTH-10",
             expected=issuer, found=named,
             fix="The two must be equal, character by character. Publish the issuer as the protected resource "
@@ -148,12 +148,12 @@ def _read(
             "It is ignored.",
             hint="The two must be equal, character by character (RFC 8414 section 3.3).",
         )
-    yield from told("issuer", f"{safe(issuer, 200)}, as expected", rule="C-AUTH-10")
+    yield from record_step("issuer", f"{safe(issuer, 200)}, as expected", rule="C-AUTH-10")
     return found
 
 
-def _server(document: Document, issuer: str, place: str, named: bool) -> Server:
-    return Server(
+def _server(document: OAuthDocument, issuer: str, place: str, named: bool) -> AuthorizationServer:
+    return AuthorizationServer(
         issuer,
         document.endpoint("token_endpoint", needed=True),
         document.endpoint("authorization_endpoint"),
@@ -173,14 +173,16 @@ def _server(document: Document, issuer: str, place: str, named: bool) -> Server:
     )
 
 
-def as_of_2025_03_26(server: str, revision: str) -> Flow[Server]:
+def as_of_2025_03_26(server: str, revision: str) -> Flow[AuthorizationServer]:
     """Use the server's own origin as its authorization server: its metadata, else default endpoints (C-AUTH-35).
 
     Only for a server without protected resource metadata (C-AUTH-36). No document names the origin as issuer, so the
     metadata may also have the origin with a trailing slash.
     """
     base = urls.origin(server)
-    yield from told("server", f"{base}, the server's own origin, as in 2025-03-26", rule="C-AUTH-35", issuer=base)
+    yield from record_step(
+        "server", f"{base}, the server's own origin, as in 2025-03-26", rule="C-AUTH-35", issuer=base
+    )
     place = f"{base}/.well-known/oauth-authorization-server"
     what = "the authorization server's metadata"
     answer = yield from fetch(Fetch("GET", place, ACCEPT + version(revision), what=what, named=True))
@@ -189,11 +191,11 @@ def as_of_2025_03_26(server: str, revision: str) -> Flow[Server]:
         named = values.get("issuer")
         issuer = named if named in (base, base + "/") else base
         return (yield from _read(values, answer, place, issuer, "1 of 1 URLs", True, []))
-    yield from told(
+    yield from record_step(
         "metadata", f"1 of 1: {documents.described(answer)}. The default endpoints are used", rule="C-AUTH-35",
         url=place, status=answer.status,
     )  # fmt: skip
-    return Server(
+    return AuthorizationServer(
         base, f"{base}/token", f"{base}/authorize", f"{base}/register", challenge_methods=("S256",), named=True
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from inspector.auth.values import Client
+from inspector.auth.values import OAuthClient
 from inspector.errors import AuthorizationNeeded
 from inspector.hints import LOG_IN, Hint, Parameter
 
@@ -46,7 +46,7 @@ class Person(Protocol):
     async def pasted(self) -> str:
         """Wait for the person to paste the redirect URL; never returns if pasting is not possible."""
 
-    async def client_for(self, issuer: str, redirect_uri: str) -> Client | None:
+    async def client_for(self, issuer: str, redirect_uri: str) -> OAuthClient | None:
         """Return a client that is registered with `issuer` for `redirect_uri`; None if the person has none."""
 
     async def choose(self, issuers: tuple[str, ...]) -> str:
@@ -59,7 +59,7 @@ class Person(Protocol):
         """Show a notice, such as where tokens are stored."""
 
 
-def nobody(what: str) -> AuthorizationNeeded:
+def person_required(what: str) -> AuthorizationNeeded:
     """Return the error for a login that needs a person when none is present."""
     return AuthorizationNeeded(
         f"{what}, but standard input is not a terminal.",
@@ -67,14 +67,14 @@ def nobody(what: str) -> AuthorizationNeeded:
     )
 
 
-class Nobody:
+class NoPerson:
     """A `Person` for runs in which no person is present."""
 
     present = False
 
     async def consent(self, url: str, host: str, until: float) -> bool | None:
         """Raises `AuthorizationNeeded`."""
-        raise nobody(f"A person must log in at {host}")
+        raise person_required(f"A person must log in at {host}")
 
     async def show(self, invitation: Invitation) -> None:
         """Nothing."""
@@ -86,13 +86,13 @@ class Nobody:
         answer: str = await asyncio.get_running_loop().create_future()
         return answer
 
-    async def client_for(self, issuer: str, redirect_uri: str) -> Client | None:
+    async def client_for(self, issuer: str, redirect_uri: str) -> OAuthClient | None:
         """None."""
         return None
 
     async def choose(self, issuers: tuple[str, ...]) -> str:
         """Raises `AuthorizationNeeded`."""
-        error = nobody("The server names several authorization servers")
+        error = person_required("The server names several authorization servers")
         error.hint = Hint("Select one of them with ", Parameter.AUTH_SERVER.to("URL"), ".")
         raise error
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.auth.actions import Flow, Refusal, told
+from inspector.auth.actions import Flow, RefusedResponse, record_step
 from inspector.auth.challenge import Challenge
 from inspector.auth.options import GrantKind
 from inspector.errors import AuthorizationNeeded
@@ -12,14 +12,16 @@ from inspector.hints import Hint, Parameter
 from inspector.text import safe
 
 
-def why_again(refusal: Refusal, scope: tuple[str, ...] | None) -> str:
+def why_again(refusal: RefusedResponse, scope: tuple[str, ...] | None) -> str:
     """Return why a person is needed again after a login: the start of a sentence."""
     if refusal.status == 403:
         return f"A person must grant the scopes “{safe(' '.join(scope or ()), 200)}”"
     return "The stored login is not valid any more: a person must log in again"
 
 
-def enough(refusal: Refusal, challenge: Challenge | None, count: int, resource: str) -> Flow[AuthorizationNeeded]:
+def enough(
+    refusal: RefusedResponse, challenge: Challenge | None, count: int, resource: str
+) -> Flow[AuthorizationNeeded]:
     """Return the error after `count` authorizations for `resource` (C-AUTH-34)."""
     what = f" to {safe(refusal.method, 60)}" if refusal.method else ""
     why = safe((challenge.parameters if challenge else {}).get("error_description", ""), 200)
@@ -39,18 +41,18 @@ def enough(refusal: Refusal, challenge: Challenge | None, count: int, resource: 
         message = "The server refuses the token that its own authorization server just issued for it"
         fix = Hint(f"Check that the server accepts tokens for “{safe(resource, 200)}”.")
     message += f": {why}" if why else "."
-    yield from told("request", message, ok=False, rule="C-AUTH-34", status=refusal.status, fix=fix)
+    yield from record_step("request", message, ok=False, rule="C-AUTH-34", status=refusal.status, fix=fix)
     return AuthorizationNeeded(message, hint=fix)
 
 
-def of_given_token(refusal: Refusal, challenge: Challenge | None) -> AuthorizationNeeded:
+def of_given_token(refusal: RefusedResponse, challenge: Challenge | None) -> AuthorizationNeeded:
     """Return the error for a token that the person gave and the server refuses."""
     why = safe((challenge.parameters if challenge else {}).get("error_description", ""), 200)
     said = f"The server refuses the given token ({refusal.status})" + (f": {why}" if why else ".")
     return AuthorizationNeeded(said, hint="Give another token, or remove it to log in.")
 
 
-def tell(refusal: Refusal, challenge: Challenge | None, schemes: list[str], kind: GrantKind) -> Flow[None]:
+def tell(refusal: RefusedResponse, challenge: Challenge | None, schemes: list[str], kind: GrantKind) -> Flow[None]:
     """Record what the server requires of a client with a grant of a `kind`.
 
     Raises if the server requires something that Inspector cannot provide (C-AUTH-02).
@@ -63,7 +65,7 @@ def tell(refusal: Refusal, challenge: Challenge | None, schemes: list[str], kind
     if challenge is None:
         named = ", ".join(safe(each, 30) for each in dict.fromkeys(schemes[:5]))
         text = f"with a challenge for {named}" if named else "without a challenge"
-        yield from told("challenge", f"{refusal.status}, {text}", ok=False, rule="C-AUTH-02", fix=fix, **facts)
+        yield from record_step("challenge", f"{refusal.status}, {text}", ok=False, rule="C-AUTH-02", fix=fix, **facts)
         if named:
             raise AuthorizationNeeded(
                 f"The server requires authorization with {named}, not with a token.",
@@ -76,4 +78,6 @@ def tell(refusal: Refusal, challenge: Challenge | None, schemes: list[str], kind
         parts.append(safe(given["error"], 60))
     parts.append("metadata URL" if given.get("resource_metadata") else "no metadata URL")
     parts.append(f"scope “{safe(' '.join(challenge.scope), 100)}”" if challenge.scope else "no scope")
-    yield from told("challenge", ", ".join(parts), rule="C-AUTH-33" if refusal.status == 403 else "C-AUTH-02", **facts)
+    yield from record_step(
+        "challenge", ", ".join(parts), rule="C-AUTH-33" if refusal.status == 403 else "C-AUTH-02", **facts
+    )

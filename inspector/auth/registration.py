@@ -12,11 +12,11 @@ from dataclasses import replace
 from typing import Any
 
 from inspector.auth import documents, tokens, urls
-from inspector.auth.actions import AskClient, Fetch, Flow, KeepClient, Secret, StoredClient, fetch, told
-from inspector.auth.documents import Document
-from inspector.auth.metadata import Server
+from inspector.auth.actions import AskClient, Fetch, Flow, LoadClient, RegisterSecret, StoreClient, fetch, record_step
+from inspector.auth.documents import OAuthDocument
+from inspector.auth.metadata import AuthorizationServer
 from inspector.auth.options import AuthOptions
-from inspector.auth.values import METHODS, Client, Method
+from inspector.auth.values import METHODS, Method, OAuthClient
 from inspector.errors import AuthorizationNeeded
 from inspector.hints import Hint, Parameter
 from inspector.text import safe
@@ -27,12 +27,12 @@ NAME = "Inspector"
 _PRINTABLE = re.compile(r"[ -~]+\Z")
 
 
-def given(server: Server, options: AuthOptions) -> Flow[Client | None]:
+def given(server: AuthorizationServer, options: AuthOptions) -> Flow[OAuthClient | None]:
     """Return the client of the options: its id, or its document's URL if the server accepts those."""
     if options.client_id:
         of = options.client_issuer
         if of and of != server.issuer:
-            yield from told(
+            yield from record_step(
                 "registration", f"The client is registered with {safe(of, 200)}, not with this server", ok=False,
                 rule="C-AUTH-17", expected=of, found=server.issuer, fix="Register a client with this server, too.",
             )  # fmt: skip
@@ -42,12 +42,12 @@ def given(server: Server, options: AuthOptions) -> Flow[Client | None]:
                 hint="Give a client that is registered with that server, or none.",
             )
         if options.client_secret:
-            yield Secret(options.client_secret)
-        yield from told(
+            yield RegisterSecret(options.client_secret)
+        yield from record_step(
             "registration", f"{safe(options.client_id, 200)}, as the options say", rule="C-AUTH-14",
             client_id=options.client_id,
         )  # fmt: skip
-        return Client(options.client_id, options.client_secret, "private_key_jwt" if options.client_key else "")
+        return OAuthClient(options.client_id, options.client_secret, "private_key_jwt" if options.client_key else "")
     url = options.client_metadata_url
     if not (url and server.takes_documents):
         return None
@@ -60,27 +60,29 @@ def given(server: Server, options: AuthOptions) -> Flow[Client | None]:
             f"“{safe(url, 200)}” is not a valid client id: {error}.",
             hint="Use an https URL with a path (C-AUTH-15).",
         ) from None
-    yield from told(
+    yield from record_step(
         "registration", f"The URL of a metadata document: {safe(url, 200)}", rule="C-AUTH-15", client_id=url
     )
-    return Client(url, "", "private_key_jwt" if options.client_key else "none", "document")
+    return OAuthClient(url, "", "private_key_jwt" if options.client_key else "none", "document")
 
 
-def stored(server: Server, now: float) -> Flow[Client | None]:
+def stored(server: AuthorizationServer, now: float) -> Flow[OAuthClient | None]:
     """Return the client that was registered with this issuer before, if its secret has not expired (C-AUTH-17)."""
-    client = yield StoredClient(server.issuer)
-    if not isinstance(client, Client):
+    client = yield LoadClient(server.issuer)
+    if not isinstance(client, OAuthClient):
         return None
     if client.client_secret:
-        yield Secret(client.client_secret)
+        yield RegisterSecret(client.client_secret)
     if client.expires_at and client.expires_at <= now:
-        yield KeepClient(server.issuer, None)
-        yield from told("registration", "The client of the last login has expired", rule="RFC 7591 section 3.2.1")
+        yield StoreClient(server.issuer, None)
+        yield from record_step(
+            "registration", "The client of the last login has expired", rule="RFC 7591 section 3.2.1"
+        )
         return None
     return client
 
 
-def register(server: Server, redirect_uri: str, scope: tuple[str, ...] | None) -> Flow[Client]:
+def register(server: AuthorizationServer, redirect_uri: str, scope: tuple[str, ...] | None) -> Flow[OAuthClient]:
     """Register a client now (RFC 7591). Raises `AuthorizationNeeded` if the server refuses or its response is invalid.
 
     The application type is `native`: the redirect URI is on this machine (C-AUTH-16).
@@ -107,31 +109,31 @@ def register(server: Server, redirect_uri: str, scope: tuple[str, ...] | None) -
     try:
         if answer.status not in (200, 201) or values is None or "error" in values:
             raise _refused(server, answer.status, values, redirect_uri)
-        document = Document(values, "The registration response", hint="Its format is in RFC 7591 section 3.2.1.")
+        document = OAuthDocument(values, "The registration response", hint="Its format is in RFC 7591 section 3.2.1.")
         for secret in ("client_secret", "registration_access_token"):
             if document.text(secret):
-                yield Secret(document.text(secret))
+                yield RegisterSecret(document.text(secret))
         client = replace(_client(document, asked, server.methods, redirect_uri), scope=_scope(values, scope))
     except AuthorizationNeeded as error:
-        yield from told(
+        yield from record_step(
             "registration", error.message, ok=False, rule="C-AUTH-16", url=url, status=answer.status,
             redirect_uri=redirect_uri, fix=error.hint, field=getattr(error, "field", "error"),
         )  # fmt: skip
         raise
-    yield from told(
+    yield from record_step(
         "registration", f"Registered now as {safe(client.client_id, 100)}", rule="C-AUTH-14", url=url,
         status=answer.status, client_id=client.client_id, method=client.method, redirect_uri=redirect_uri,
         application_type="native",
     )  # fmt: skip
-    yield KeepClient(server.issuer, client)
+    yield StoreClient(server.issuer, client)
     return client
 
 
-def typed(server: Server, redirect_uri: str) -> Flow[Client]:
+def typed(server: AuthorizationServer, redirect_uri: str) -> Flow[OAuthClient]:
     """Return the client that the person enters. Raises `AuthorizationNeeded` without one."""
     client = yield AskClient(server.issuer, redirect_uri)
-    if not isinstance(client, Client) or not client.client_id:
-        yield from told(
+    if not isinstance(client, OAuthClient) or not client.client_id:
+        yield from record_step(
             "registration", "The server does not register clients by itself, and no client is known", ok=False,
             rule="C-AUTH-14", redirect_uri=redirect_uri,
             fix=Hint(
@@ -150,9 +152,9 @@ def typed(server: Server, redirect_uri: str) -> Flow[Client]:
         )
     client = replace(client, origin="typed")
     if client.client_secret:
-        yield Secret(client.client_secret)
-    yield from told("registration", f"{safe(client.client_id, 200)}, as entered", rule="C-AUTH-14")
-    yield KeepClient(server.issuer, client)
+        yield RegisterSecret(client.client_secret)
+    yield from record_step("registration", f"{safe(client.client_id, 200)}, as entered", rule="C-AUTH-14")
+    yield StoreClient(server.issuer, client)
     return client
 
 
@@ -166,7 +168,7 @@ def _preferred(offered: tuple[str, ...] | None) -> Method:
     return tokens.secret_method(offered, "none")
 
 
-def _client(document: Document, asked: Method, offered: tuple[str, ...] | None, redirect_uri: str) -> Client:
+def _client(document: OAuthDocument, asked: Method, offered: tuple[str, ...] | None, redirect_uri: str) -> OAuthClient:
     client_id = document.needed("client_id", longest=urls.LONGEST)
     if not _PRINTABLE.match(client_id):
         raise document.refused(
@@ -188,7 +190,7 @@ def _client(document: Document, asked: Method, offered: tuple[str, ...] | None, 
     if method.startswith("client_secret") and not secret:
         raise document.refused("client_secret", f"is missing, though the method is {method}", "be there")
     ends = document.seconds("client_secret_expires_at") or 0
-    return Client(client_id, secret, method, "registered", redirect_uri, ends)
+    return OAuthClient(client_id, secret, method, "registered", redirect_uri, ends)
 
 
 def _scope(values: dict[str, Any], asked: tuple[str, ...] | None) -> tuple[str, ...]:
@@ -200,7 +202,9 @@ def _scope(values: dict[str, Any], asked: tuple[str, ...] | None) -> tuple[str, 
     return tuple(dict.fromkeys((*(asked or ()), *words)))
 
 
-def _refused(server: Server, status: int, values: dict[str, object] | None, redirect_uri: str) -> AuthorizationNeeded:
+def _refused(
+    server: AuthorizationServer, status: int, values: dict[str, object] | None, redirect_uri: str
+) -> AuthorizationNeeded:
     code, why = documents.error_of(values)
     said = f" with “{code}”" + (f": {why}" if why else "") if code else f" with status {status}"
     if code == "invalid_redirect_uri":

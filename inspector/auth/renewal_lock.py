@@ -27,7 +27,7 @@ class Lock:
         self._path = path
         self._descriptor = -1
 
-    async def take(self, seconds: float = WAIT_SECONDS) -> bool:
+    async def acquire(self, seconds: float = WAIT_SECONDS) -> bool:
         """Acquire the lock. False if it timed out or locks are not supported: the caller continues without."""
         if self._descriptor >= 0:
             return True
@@ -51,7 +51,7 @@ class Lock:
                 os.close(descriptor)
         return self._descriptor >= 0
 
-    def give(self) -> None:
+    def release(self) -> None:
         """Release the lock. Idempotent."""
         if self._descriptor >= 0:
             with suppress(OSError):

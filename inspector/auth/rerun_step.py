@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from inspector.auth import discovery, metadata, registration
-from inspector.auth.actions import Fetch, Flow, fetch, told
+from inspector.auth.actions import Fetch, Flow, fetch, record_step
 from inspector.auth.authorize import Authorization
 from inspector.auth.challenge import chosen, parse
 from inspector.auth.fetching import Recorder
@@ -38,7 +38,7 @@ _WHY_NOT = {
 
 
 @dataclass(frozen=True, slots=True)
-class Before:
+class EarlierSteps:
     """Facts from the steps before, read from the recording. They come from a server, so they are checked as usual."""
 
     challenges: tuple[str, ...] = ()
@@ -53,7 +53,7 @@ class Before:
     """The client was registered in that step."""
 
 
-def before(steps: list[tuple[str, str, Mapping[str, Any]]]) -> Before:
+def before(steps: list[tuple[str, str, Mapping[str, Any]]]) -> EarlierSteps:
     """Return what is known at the last of these steps, each given by its name, rule and facts."""
     said: tuple[str, ...] = ()
     issuer = ""
@@ -66,10 +66,10 @@ def before(steps: list[tuple[str, str, Mapping[str, Any]]]) -> Before:
     _, rule, facts = steps[-1]
     redirect_uri = facts.get("redirect_uri")
     found = redirect_uri if isinstance(redirect_uri, str) else ""
-    return Before(said, issuer, found, rule, bool(found))
+    return EarlierSteps(said, issuer, found, rule, bool(found))
 
 
-def why_not(name: str, known: Before, state: Authorization) -> str:
+def why_not(name: str, known: EarlierSteps, state: Authorization) -> str:
     """Return why a step cannot be run alone; empty if it can."""
     if name == "registration" and not known.registered:
         return "This step registered no client and sends no request."
@@ -88,16 +88,16 @@ def why_not(name: str, known: Before, state: Authorization) -> str:
     return _WHY_NOT.get(name, "This step cannot be run alone. Log in again.")
 
 
-def step(state: Authorization, name: str, known: Before) -> Flow[None]:
+def step(state: Authorization, name: str, known: EarlierSteps) -> Flow[None]:
     """Run one step and record its result or failure. Raises only what the runner raises."""
     try:
         yield from _run(state, name, known)
     except AuthorizationNeeded as error:
         # The flow has recorded most of its failures; this one is the last, which the reader of the step sees.
-        yield from told(name, error.message, ok=False, rule=known.rule, fix=error.hint)
+        yield from record_step(name, error.message, ok=False, rule=known.rule, fix=error.hint)
 
 
-def _run(state: Authorization, name: str, known: Before) -> Flow[None]:
+def _run(state: Authorization, name: str, known: EarlierSteps) -> Flow[None]:
     if reason := why_not(name, known, state):
         raise AuthorizationNeeded(reason)
     if name == "challenge":
@@ -124,20 +124,20 @@ def _challenge(state: Authorization) -> Flow[None]:
     else:
         has = "so this request needs no login"
     said = [each[:2000] for each in challenges[:8]]
-    yield from told(
+    yield from record_step(
         "challenge", f"{answer.status}, {has}", ok=found is not None, rule="C-AUTH-02", status=answer.status,
         challenge=said,
     )  # fmt: skip
 
 
-def _metadata(state: Authorization, known: Before) -> Flow[metadata.Server]:
+def _metadata(state: Authorization, known: EarlierSteps) -> Flow[metadata.AuthorizationServer]:
     if known.rule == "C-AUTH-35":
         return (yield from metadata.as_of_2025_03_26(state.server, state.revision))
     named = known.issuer == state.options.auth_server
     return (yield from metadata.of(known.issuer, revision=state.revision, named=named))
 
 
-def _registration(state: Authorization, known: Before) -> Flow[None]:
+def _registration(state: Authorization, known: EarlierSteps) -> Flow[None]:
     """Register another client, which replaces the stored one."""
     found = state.found
     server = found.server if found is not None else (yield from _metadata(state, known))
@@ -148,7 +148,7 @@ def _registration(state: Authorization, known: Before) -> Flow[None]:
     yield from registration.register(server, known.redirect_uri, found.resource.scopes if found is not None else None)
 
 
-class Beside:
+class StepRecorder:
     """Records the steps of a flow as part of the step of event `n`; `run` distinguishes runs."""
 
     def __init__(self, recorder: Recorder, n: int, run: int) -> None:

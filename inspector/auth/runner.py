@@ -13,25 +13,25 @@ from inspector.auth import browser, code, urls
 from inspector.auth.actions import (
     Action,
     AskClient,
-    Choose,
+    ChooseServer,
     Denied,
     Fetch,
     Flow,
-    Keep,
-    KeepClient,
-    Listen,
-    Secret,
+    HoldRenewalLock,
+    LoadClient,
+    LoadGrant,
+    OpenListener,
+    RecordStep,
+    RegisterSecret,
     Show,
-    Stored,
-    StoredClient,
+    StoreClient,
+    StoreGrant,
     TimedOut,
-    Told,
-    Turn,
-    Visit,
+    VisitPage,
     Wait,
 )
-from inspector.auth.fetching import Fetcher, Recorder, Web
-from inspector.auth.person import Invitation, Person, nobody
+from inspector.auth.fetching import Fetcher, HttpSender, Recorder
+from inspector.auth.person import Invitation, Person, person_required
 from inspector.auth.renewal_lock import Lock
 from inspector.auth.store import Store
 from inspector.auth.tokens import SHORTEST_SECRET
@@ -54,14 +54,14 @@ LONGEST_PAGE = 8000
 """Maximum characters of a URL to visit: a longer one could not be shown complete."""
 
 
-class Runner:
+class FlowRunner:
     """Runs flows on behalf of one MCP server, one at a time."""
 
     def __init__(
         self,
         server: str,
         *,
-        web: Web,
+        web: HttpSender,
         person: Person,
         store: Store | None,
         recorder: Recorder,
@@ -86,7 +86,7 @@ class Runner:
         self._held = set() if held is None else held
         self._callback: browser.Callback | None = None
         self._mismatches: list[str] = []
-        self._turn: Lock | None = None
+        self._lock: Lock | None = None
         self._ends = 0.0
         """The deadline of the running flow, in seconds since 1970."""
 
@@ -102,13 +102,13 @@ class Runner:
                 result = await self._steps(flow)
             ok = True
         except InspectorError as error:
-            self._hush(error)
+            self._redact(error)
             raise
         except TimeoutError:
             raise TimedOut(f"The login timed out after {LOGIN_SECONDS / 60:g} minutes.", hint="Log in again.") from None
         finally:
             flow.close()
-            self._end_turn()
+            self._release_lock()
             await self._stop_listening()
             await self._person.done(ok)
         return result
@@ -130,21 +130,21 @@ class Runner:
 
     async def _perform(self, action: Action) -> Any:
         match action:
-            case Told():
+            case RecordStep():
                 self._recorder.auth(
                     action.step, action.ok, action.text, rule=action.rule, fix=action.fix, facts=dict(action.facts)
                 )
-            case Secret():
+            case RegisterSecret():
                 self._learn(action.value)
             case Fetch():
                 return await self._fetcher(action)
-            case Listen():
+            case OpenListener():
                 return await self._listen(action)
-            case Visit():
+            case VisitPage():
                 return await self._visit(action)
             case Show():
                 if not self._person.present:
-                    raise nobody("A person must enter a code")
+                    raise person_required("A person must enter a code")
                 url = _shown_url(action.complete or action.url)
                 await self._person.show(
                     Invitation(url, action.host, code=action.code, until=self._until(action.seconds or LOGIN_SECONDS))
@@ -153,12 +153,12 @@ class Runner:
                 await self._wait(action.seconds)
             case AskClient():
                 return await self._person.client_for(action.issuer, action.redirect_uri)
-            case Choose():
+            case ChooseServer():
                 return await self._person.choose(action.issuers)
-            case Keep() | KeepClient() | Stored() | StoredClient():
+            case StoreGrant() | StoreClient() | LoadGrant() | LoadClient():
                 return await self._stored(action)
-            case Turn():
-                await self._take_turn(action)
+            case HoldRenewalLock():
+                await self._hold_lock(action)
         return None
 
     async def _wait(self, seconds: float) -> None:
@@ -172,38 +172,38 @@ class Runner:
 
     # The store
 
-    async def _take_turn(self, action: Turn) -> None:
-        self._end_turn()
+    async def _hold_lock(self, action: HoldRenewalLock) -> None:
+        self._release_lock()
         if action.issuer and self._store is not None:
-            self._turn = Lock(self._store.turn(action.issuer, action.resource))
-            await self._turn.take()
+            self._lock = Lock(self._store.lock_path(action.issuer, action.resource))
+            await self._lock.acquire()
 
-    def _end_turn(self) -> None:
-        if self._turn is not None:
-            self._turn.give()
-            self._turn = None
+    def _release_lock(self) -> None:
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
 
-    async def _stored(self, action: Keep | KeepClient | Stored | StoredClient) -> Any:
+    async def _stored(self, action: StoreGrant | StoreClient | LoadGrant | LoadClient) -> Any:
         """Access the store. A missing value or a failed write does not fail the login."""
         store = self._store
         if store is None:
             return None
         try:
             match action:
-                case Stored():
+                case LoadGrant():
                     grant = await self._in_thread(store.grant, action.server, action.issuer, action.resource)
                     if grant is None or self._client_id not in ("", grant.client.client_id):
                         return None
                     self._learn(grant.access_token, grant.refresh_token, grant.key, grant.client.client_secret)
                     return grant
-                case StoredClient():
+                case LoadClient():
                     client = await self._in_thread(store.client, action.issuer)
                     if client is not None:
                         self._learn(client.client_secret)
                     return client
-                case Keep():
+                case StoreGrant():
                     await self._in_thread(store.keep, action.issuer, action.resource, action.grant)
-                case KeepClient():
+                case StoreClient():
                     await self._in_thread(store.keep_client, action.issuer, action.client)
         except InspectorError as error:
             self._person.say(f"{error.message} {error.hint}".rstrip())
@@ -231,7 +231,7 @@ class Runner:
             self._held.add(secret)
             self._recorder.secret(secret)
 
-    def _hush(self, error: InspectorError) -> None:
+    def _redact(self, error: InspectorError) -> None:
         """Remove secrets from an error: a server may echo its request."""
         held = [secret for secret in self._held if len(secret) >= SHORTEST_SECRET]
         error.message = without(error.message, held)
@@ -243,10 +243,10 @@ class Runner:
 
     # The browser
 
-    async def _listen(self, action: Listen) -> str:
+    async def _listen(self, action: OpenListener) -> str:
         if not self._person.present and self._open_browser is not True:
             # Checked before a client is registered in vain.
-            raise nobody(action.why or "A person must log in")
+            raise person_required(action.why or "A person must log in")
         await self._stop_listening()
         self._callback = await browser.listen(action.wanted, fixed=action.fixed)
         return self._callback.redirect_uri if self._callback is not None else action.wanted
@@ -256,7 +256,7 @@ class Runner:
             await self._callback.close()
             self._callback = None
 
-    async def _visit(self, visit: Visit) -> str:
+    async def _visit(self, visit: VisitPage) -> str:
         try:
             return await self._visited(visit)
         except asyncio.CancelledError:
@@ -267,7 +267,7 @@ class Runner:
                     self._store.keep_client(visit.doubtful, None)
             raise
 
-    async def _visited(self, visit: Visit) -> str:
+    async def _visited(self, visit: VisitPage) -> str:
         url = _shown_url(visit.url)
         opened, problem = False, ""
         if self._callback is not None:
@@ -309,7 +309,7 @@ class Runner:
                 self._person.say(f"{text}.")
         return why
 
-    async def _came_back(self, visit: Visit) -> str:
+    async def _came_back(self, visit: VisitPage) -> str:
         """Wait for the browser or for a pasted URL, whichever is first."""
         waiting = [asyncio.ensure_future(self._pasted(visit))]
         if self._callback is not None:
@@ -333,7 +333,7 @@ class Runner:
             hint=code.STATE_HINT,
         )
 
-    async def _pasted(self, visit: Visit) -> str:
+    async def _pasted(self, visit: VisitPage) -> str:
         while True:
             text = (await self._person.pasted()).strip()
             if text.startswith(visit.redirect_uri) and len(text) <= LONGEST_PASTED:

@@ -6,11 +6,11 @@ the newly required scopes to those requested and granted before, and no others.
 
 from __future__ import annotations
 
-from inspector.auth.actions import Flow, told
+from inspector.auth.actions import Flow, record_step
 from inspector.auth.challenge import Challenge
 from inspector.auth.documents import is_scope
 from inspector.auth.grants import needs_person
-from inspector.auth.metadata import Server
+from inspector.auth.metadata import AuthorizationServer
 from inspector.auth.options import GrantKind
 from inspector.auth.values import Grant
 from inspector.errors import AuthorizationNeeded
@@ -21,7 +21,11 @@ OFFLINE = "offline_access"
 
 
 def first(
-    said: str, challenge: Challenge | None, supported: tuple[str, ...] | None, server: Server, kind: GrantKind
+    said: str,
+    challenge: Challenge | None,
+    supported: tuple[str, ...] | None,
+    server: AuthorizationServer,
+    kind: GrantKind,
 ) -> Flow[tuple[str, ...] | None]:
     """Return the scopes of a first authorization (C-AUTH-24); None: the parameter is omitted.
 
@@ -35,7 +39,9 @@ def first(
                 raise AuthorizationNeeded(
                     f"“{safe(word, 60)}” is not a valid scope.", hint="Separate scopes with spaces."
                 )
-        yield from told("scope", " ".join(words), rule="C-AUTH-24", source="options", scope=list(words), grant=kind)
+        yield from record_step(
+            "scope", " ".join(words), rule="C-AUTH-24", source="options", scope=list(words), grant=kind
+        )
         return words
     if challenge is not None and challenge.scope:
         scope, source, name = challenge.scope, "challenge", "the challenge"
@@ -44,9 +50,9 @@ def first(
     scope = _offline(scope, server, needs_person(kind))
     if not scope:
         none = "None: neither the challenge nor the metadata names any"
-        yield from told("scope", none, rule="C-AUTH-24", grant=kind)
+        yield from record_step("scope", none, rule="C-AUTH-24", grant=kind)
         return None
-    yield from told(
+    yield from record_step(
         "scope", f"{safe(' '.join(scope), 300)}, by {name}", rule="C-AUTH-24", source=source, scope=list(scope),
         grant=kind,
     )  # fmt: skip
@@ -54,7 +60,7 @@ def first(
 
 
 def more(
-    said: str, challenge: Challenge, supported: tuple[str, ...] | None, grant: Grant | None, server: Server
+    said: str, challenge: Challenge, supported: tuple[str, ...] | None, grant: Grant | None, server: AuthorizationServer
 ) -> Flow[tuple[str, ...]]:
     """Return the scopes of a step-up: those requested and granted before, and the required ones (C-AUTH-33).
 
@@ -65,14 +71,14 @@ def more(
     before = dict.fromkeys((*grant.asked, *grant.scope)) if grant else {}
     scope = tuple(before | dict.fromkeys(wanted))
     text = f"{safe(' '.join(wanted) or 'no scope is named', 300)}, in addition to the granted scopes"
-    yield from told(
+    yield from record_step(
         "stepup", text, rule="C-AUTH-33", wanted=list(wanted), before=list(before), scope=list(scope),
         source="challenge" if challenge.scope else "options" if said else "metadata",
     )  # fmt: skip
     return scope
 
 
-def _offline(scope: tuple[str, ...], server: Server, person: bool) -> tuple[str, ...]:
+def _offline(scope: tuple[str, ...], server: AuthorizationServer, person: bool) -> tuple[str, ...]:
     """Add `offline_access` only if the authorization server lists it, and there are other scopes."""
     listed = OFFLINE in (server.scopes or ())
     rest = tuple(each for each in scope if each != OFFLINE)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from inspector.auth import assertions
-from inspector.auth.values import Client, Grant
+from inspector.auth.values import Grant, OAuthClient
 from inspector.config import files, jsonc, keyrings, paths
 from inspector.errors import ConfigError, InspectorError
 
@@ -30,8 +30,8 @@ _STALE_LOCK = 30.0
 Entry = dict[str, Any]
 
 
-class Vault(Protocol):
-    """A place for secrets. Methods raise `VaultProblem`."""
+class SecretStore(Protocol):
+    """A place for secrets. Methods raise `SecretStoreError`."""
 
     def get(self, name: str) -> str | None:
         """The secret, or None."""
@@ -43,7 +43,7 @@ class Vault(Protocol):
         """Delete a secret; a missing one is not an error."""
 
 
-class VaultProblem(Exception):
+class SecretStoreError(Exception):
     """The secrets cannot be accessed, for the reason in the text; an empty text: no keyring exists."""
 
 
@@ -55,7 +55,7 @@ class Keyring:
             with keyrings.library() as library:
                 found = library.get_password(SERVICE, name)
         except keyrings.KeyringProblem as problem:
-            raise VaultProblem(str(problem)) from None
+            raise SecretStoreError(str(problem)) from None
         return found if isinstance(found, str) else None
 
     def set(self, name: str, secret: str) -> None:
@@ -63,10 +63,10 @@ class Keyring:
             with keyrings.library() as library:
                 library.set_password(SERVICE, name, secret)
         except keyrings.KeyringProblem as problem:
-            raise VaultProblem(problem.kind) from None
+            raise SecretStoreError(problem.kind) from None
         if self.get(name) != secret:
             # Some backends accept every value but store nothing, or only its beginning.
-            raise VaultProblem("it does not return the value that was stored")
+            raise SecretStoreError("it does not return the value that was stored")
 
     def delete(self, name: str) -> None:
         try:
@@ -77,7 +77,7 @@ class Keyring:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredLogin:
     """A stored login, as it can be shown."""
 
     grant: Grant
@@ -90,7 +90,10 @@ class Store:
     """Reads and writes stored logins. Blocking: a keyring may prompt its user. Raises `InspectorError` on failure."""
 
     def __init__(
-        self, path: Path | None = None, vault: Vault | None = None, warn: Callable[[str], None] = lambda text: None
+        self,
+        path: Path | None = None,
+        vault: SecretStore | None = None,
+        warn: Callable[[str], None] = lambda text: None,
     ) -> None:
         """`path` None is the file in the state folder; `warn` is called when secrets are first stored in the file."""
         self._path = paths.logins_file() if path is None else path
@@ -110,14 +113,14 @@ class Store:
                 return found
         return None
 
-    def logins(self, server: str = "") -> list[Kept]:
+    def logins(self, server: str = "") -> list[StoredLogin]:
         """Return the stored logins of one server, or of all, newest last. Without secrets."""
         found = []
         for entry in self._entries("grants"):
             public = {name: value for name, value in entry.items() if name not in ("secret", "secrets")}
             grant = Grant.from_json(public | {"access_token": "-", "key": "-"})
             if grant is not None and server in ("", grant.server):
-                found.append(Kept(replace(grant, access_token="", key=""), entry.get("renewable") is True))
+                found.append(StoredLogin(replace(grant, access_token="", key=""), entry.get("renewable") is True))
         return found
 
     def keep(self, issuer: str, resource: str, grant: Grant | None) -> None:
@@ -146,15 +149,15 @@ class Store:
 
     # Clients
 
-    def client(self, issuer: str) -> Client | None:
+    def client(self, issuer: str) -> OAuthClient | None:
         """Return the client that was registered with an authorization server."""
         for entry in self._entries("clients"):
             if entry.get("issuer") == issuer:
                 secrets = self._secrets(entry)
-                return None if secrets is None else Client.from_json(entry | secrets)
+                return None if secrets is None else OAuthClient.from_json(entry | secrets)
         return None
 
-    def keep_client(self, issuer: str, client: Client | None) -> None:
+    def keep_client(self, issuer: str, client: OAuthClient | None) -> None:
         """Store a client; None deletes it."""
         if client is None:
             self._drop("clients", {"issuer": issuer})
@@ -165,7 +168,7 @@ class Store:
 
     # Turns
 
-    def turn(self, issuer: str, resource: str) -> Path:
+    def lock_path(self, issuer: str, resource: str) -> Path:
         """Return the lock file of the grant for (issuer, resource)."""
         name = hashlib.sha256(f"{issuer} {resource}".encode("utf-8", "replace")).hexdigest()[:16]
         return self._path.with_name(f"{self._path.stem}-{name}.lock")
@@ -194,7 +197,7 @@ class Store:
             if kept:
                 self._vault.set(name, json.dumps(kept))
             entry["secret"] = name if kept else ""
-        except VaultProblem as problem:
+        except SecretStoreError as problem:
             entry["secrets"] = kept
             self._tell(str(problem))
         with self._changed() as data:
@@ -218,7 +221,7 @@ class Store:
             try:
                 text = self._vault.get(name)
                 held = json.loads(text) if text else None
-            except (VaultProblem, ValueError, RecursionError):
+            except (SecretStoreError, ValueError, RecursionError):
                 held = None
         elif held is None:
             held = {}

@@ -13,11 +13,11 @@ from typing import Any, Literal
 from urllib.parse import quote_plus, urlencode
 
 from inspector.auth import assertions, documents
-from inspector.auth.actions import Fetch, Fetched, Flow, Secret, fetch, told
-from inspector.auth.documents import Document, Unusable
-from inspector.auth.metadata import Server
+from inspector.auth.actions import Fetch, Fetched, Flow, RegisterSecret, fetch, record_step
+from inspector.auth.documents import InvalidDocument, OAuthDocument
+from inspector.auth.metadata import AuthorizationServer
 from inspector.auth.options import AuthOptions
-from inspector.auth.values import METHODS, Client, Grant, Method
+from inspector.auth.values import METHODS, Grant, Method, OAuthClient
 from inspector.errors import AuthorizationNeeded
 from inspector.hints import Hint, Parameter
 from inspector.text import safe
@@ -48,7 +48,7 @@ class TokenRefused(AuthorizationNeeded):
 
 
 @dataclass(slots=True)
-class Means:
+class TokenContext:
     """The context of requests to a token endpoint: options, clock, nonces."""
 
     now: Callable[[], float]
@@ -67,7 +67,7 @@ class Means:
         return fresh
 
 
-def method_for(server: Server, client: Client) -> Method:
+def method_for(server: AuthorizationServer, client: OAuthClient) -> Method:
     """Return how the client authenticates at the token endpoint: as registered, else as offered (C-AUTH-19)."""
     if client.method:
         return client.method
@@ -88,8 +88,14 @@ def secret_method(offered: Sequence[str], otherwise: Method) -> Method:
 
 
 def ask(
-    server: Server, client: Client, asked: Mapping[str, str], means: Means, *, key: str = "", what: str = "the token"
-) -> Flow[Document]:
+    server: AuthorizationServer,
+    client: OAuthClient,
+    asked: Mapping[str, str],
+    means: TokenContext,
+    *,
+    key: str = "",
+    what: str = "the token",
+) -> Flow[OAuthDocument]:
     """Send one request to the token endpoint, again if it sends a nonce; return its response.
 
     `key`: the key to bind the token to. Raises `TokenRefused` for an error, whatever its status.
@@ -106,20 +112,24 @@ def ask(
         fresh = means.learn_nonce(server.issuer, answer.fields)
         if not (key and fresh and code == "use_dpop_nonce" and attempt == 1):
             break
-        yield from told("token", "The server requires its nonce in the DPoP proof", rule="RFC 9449 section 8", url=url)
+        yield from record_step(
+            "token", "The server requires its nonce in the DPoP proof", rule="RFC 9449 section 8", url=url
+        )
     if answer.status != 200 or values is None or "error" in values:
         raise _refused(server, answer, values, what, means.now(), asked, client.client_secret)
-    return Document(values, f"The response to the request for {what}", hint="Its format is in RFC 6749 section 5.1.")
+    return OAuthDocument(
+        values, f"The response to the request for {what}", hint="Its format is in RFC 6749 section 5.1."
+    )
 
 
 def granted(
-    document: Document, server: Server, client: Client, means: Means, *, mcp_server: str, resource: str,
-    asked: tuple[str, ...] | None, kind: str, key: str = "",
+    document: OAuthDocument, server: AuthorizationServer, client: OAuthClient, means: TokenContext, *,
+    mcp_server: str, resource: str, asked: tuple[str, ...] | None, kind: str, key: str = "",
 ) -> Flow[Grant]:  # fmt: skip
-    """Make a grant of a token endpoint's response (RFC 6749 section 5.1). Raises `Unusable` with the member's name."""
+    """Make a grant of a token endpoint's response (RFC 6749 section 5.1). Raises `InvalidDocument` with the member."""
     for name in ("access_token", "refresh_token", "id_token"):
         if isinstance(value := document.values.get(name), str):
-            yield Secret(value)
+            yield RegisterSecret(value)
     token = _token(document, "access_token", needed=True)
     said = document.needed("token_type", longest=100)
     types: dict[str, Literal["Bearer", "DPoP"]] = {"bearer": "Bearer", "dpop": "DPoP"}
@@ -134,7 +144,7 @@ def granted(
             why = f"contains “{safe(each, 60)}”, which is not a valid scope"
             raise document.refused("scope", why, "be scopes without spaces, quotes or control characters")
     if key and token_type == "DPoP":
-        yield Secret(key)
+        yield RegisterSecret(key)
     grant = Grant(
         server=mcp_server,
         issuer=server.issuer,
@@ -157,7 +167,7 @@ def granted(
     return grant
 
 
-def refresh(grant: Grant, means: Means) -> Flow[Grant]:
+def refresh(grant: Grant, means: TokenContext) -> Flow[Grant]:
     """Get a new token with the refresh token; a new refresh token replaces the old one (C-AUTH-32).
 
     Raises `TokenRefused`: with `invalid_grant`, the refresh token is not valid any more.
@@ -170,24 +180,24 @@ def refresh(grant: Grant, means: Means) -> Flow[Grant]:
             document, server, grant.client, means, mcp_server=grant.server, resource=grant.resource,
             asked=grant.asked, kind=grant.kind, key=grant.key,
         )  # fmt: skip
-    except (TokenRefused, Unusable) as error:
-        yield from told("refresh", error.message, ok=False, rule="C-AUTH-32", url=server.token_endpoint)
+    except (TokenRefused, InvalidDocument) as error:
+        yield from record_step("refresh", error.message, ok=False, rule="C-AUTH-32", url=server.token_endpoint)
         raise
     if "scope" not in document.values:
         fresh = replace(fresh, scope=grant.scope)
     if not fresh.refresh_token:
         fresh = replace(fresh, refresh_token=grant.refresh_token)
-    yield from told(
+    yield from record_step(
         "refresh", "Refreshed without the browser", rule="C-AUTH-32", url=server.token_endpoint,
         rotated=fresh.refresh_token != grant.refresh_token,
     )  # fmt: skip
     return fresh
 
 
-def revoke(grant: Grant, means: Means) -> Flow[bool]:
+def revoke(grant: Grant, means: TokenContext) -> Flow[bool]:
     """Revoke the tokens if the authorization server supports it (RFC 7009); True if it revoked them."""
     if not grant.revocation_endpoint:
-        yield from told("revoke", "The authorization server does not support revocation", rule="RFC 7009")
+        yield from record_step("revoke", "The authorization server does not support revocation", rule="RFC 7009")
         return False
     server = at(server_of(grant, means), grant.revocation_endpoint)
     done = True
@@ -197,16 +207,20 @@ def revoke(grant: Grant, means: Means) -> Flow[bool]:
         try:
             answer = yield from _given_back(server, grant.client, {"token": token, "token_type_hint": hint}, means)
         except AuthorizationNeeded as error:
-            yield from told("revoke", error.message, ok=False, rule="RFC 7009")
+            yield from record_step("revoke", error.message, ok=False, rule="RFC 7009")
             return False
         ok = answer.status == 200
         done = done and ok
         text = f"The {hint.replace('_', ' ')} was {'revoked' if ok else 'not revoked'}"
-        yield from told("revoke", text, ok=ok, rule="RFC 7009", url=grant.revocation_endpoint, status=answer.status)
+        yield from record_step(
+            "revoke", text, ok=ok, rule="RFC 7009", url=grant.revocation_endpoint, status=answer.status
+        )
     return done
 
 
-def _given_back(server: Server, client: Client, asked: dict[str, str], means: Means) -> Flow[Fetched]:
+def _given_back(
+    server: AuthorizationServer, client: OAuthClient, asked: dict[str, str], means: TokenContext
+) -> Flow[Fetched]:
     """Send one token to the revocation endpoint.
 
     Servers on the Python SDK require a secret there, even of clients without one. An empty secret equals none (RFC 6749
@@ -223,9 +237,9 @@ def _given_back(server: Server, client: Client, asked: dict[str, str], means: Me
     return answer
 
 
-def server_of(grant: Grant, means: Means) -> Server:
+def server_of(grant: Grant, means: TokenContext) -> AuthorizationServer:
     """Return an authorization server's metadata as far as a grant holds it."""
-    return Server(
+    return AuthorizationServer(
         grant.issuer,
         grant.token_endpoint,
         revocation_endpoint=grant.revocation_endpoint,
@@ -234,13 +248,13 @@ def server_of(grant: Grant, means: Means) -> Server:
     )
 
 
-def at(server: Server, endpoint: str) -> Server:
+def at(server: AuthorizationServer, endpoint: str) -> AuthorizationServer:
     """Return the same authorization server with another URL as its token endpoint."""
     return replace(server, token_endpoint=endpoint)
 
 
 def _authenticated(
-    server: Server, client: Client, asked: Mapping[str, str], means: Means
+    server: AuthorizationServer, client: OAuthClient, asked: Mapping[str, str], means: TokenContext
 ) -> Flow[tuple[tuple[tuple[str, str], ...], bytes]]:
     """Return header fields and body of a request that authenticates the client (RFC 6749 section 2.3)."""
     fields: list[tuple[str, str]] = [
@@ -253,7 +267,7 @@ def _authenticated(
     if method == "client_secret_basic":
         pair = f"{quote_plus(client.client_id)}:{quote_plus(client.client_secret)}"
         credential = base64.b64encode(pair.encode()).decode()
-        yield Secret(credential)
+        yield RegisterSecret(credential)
         fields.append(("Authorization", f"Basic {credential}"))
     elif client.client_id:
         form["client_id"] = client.client_id
@@ -265,7 +279,7 @@ def _authenticated(
     return tuple(fields), urlencode(form).encode()
 
 
-def _assertion(server: Server, client: Client, means: Means) -> Flow[str]:
+def _assertion(server: AuthorizationServer, client: OAuthClient, means: TokenContext) -> Flow[str]:
     options = means.options
     if not options.client_key:
         raise AuthorizationNeeded(
@@ -276,11 +290,11 @@ def _assertion(server: Server, client: Client, means: Means) -> Flow[str]:
         client.client_id, server.issuer, options.client_key, options.client_key_alg, options.client_key_id,
         server.signing, means.now(),
     )  # fmt: skip
-    yield Secret(assertion)
+    yield RegisterSecret(assertion)
     return assertion
 
 
-def _token(document: Document, name: str, *, needed: bool = False) -> str:
+def _token(document: OAuthDocument, name: str, *, needed: bool = False) -> str:
     token = document.needed(name, longest=LONGEST_TOKEN) if needed else document.text(name, longest=LONGEST_TOKEN)
     if token and not _TOKEN.match(token):
         why = "contains characters that are not allowed in a token"
@@ -293,7 +307,7 @@ def _told_of(grant: Grant, lifetime: float | None, asked: tuple[str, ...] | None
     renewed = "can be refreshed" if grant.refresh_token else "cannot be refreshed"
     missing = [each for each in asked or () if each not in grant.scope]
     claims = assertions.claims_of(grant.access_token) or {}
-    yield from told(
+    yield from record_step(
         "token", f"A {grant.token_type} token, {ends}, {renewed}", rule="RFC 6749 section 5.1",
         token_type=grant.token_type, expires_in=lifetime, scope=list(grant.scope), missing=missing,
         refresh=bool(grant.refresh_token), method=grant.client.method or None, resource=grant.resource,
@@ -302,7 +316,7 @@ def _told_of(grant: Grant, lifetime: float | None, asked: tuple[str, ...] | None
 
 
 def _refused(
-    server: Server,
+    server: AuthorizationServer,
     answer: Fetched,
     values: Mapping[str, Any] | None,
     what: str,

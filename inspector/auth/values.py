@@ -25,7 +25,7 @@ _LATEST = 1e12
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
+class OAuthClient:
     """A client at one authorization server. Registered and entered ones are stored, by issuer (C-AUTH-17)."""
 
     client_id: str
@@ -49,7 +49,7 @@ class Client:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, raw: object) -> Client | None:
+    def from_json(cls, raw: object) -> OAuthClient | None:
         """Read what `as_json` wrote; None for anything else."""
         client = _read(cls, raw, needed="client_id")
         return client if client is not None and client.method in ("", *METHODS) else None
@@ -75,7 +75,7 @@ class Grant:
     asked: tuple[str, ...] = ()
     """The requested scopes."""
     refresh_token: str = field(default="", repr=False)
-    client: Client = field(default_factory=lambda: Client(""))
+    client: OAuthClient = field(default_factory=lambda: OAuthClient(""))
     """Its client: a refresh uses the same one."""
     token_endpoint: str = ""
     revocation_endpoint: str = ""
@@ -95,7 +95,7 @@ class Grant:
         """Read what `as_json` wrote; None for anything else."""
         if not isinstance(raw, Mapping):
             return None
-        client = Client.from_json(raw.get("client"))
+        client = OAuthClient.from_json(raw.get("client"))
         grant = None if client is None else _read(cls, dict(raw) | {"client": client}, needed="access_token")
         if (
             grant is None
@@ -131,7 +131,7 @@ def _fits(type_name: str, value: object) -> bool:
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
         return number and abs(value) < _LATEST  # type: ignore[arg-type]
     if type_name == "Client":
-        return isinstance(value, Client)
+        return isinstance(value, OAuthClient)
     if type_name.startswith("tuple"):
         return isinstance(value, tuple) and all(_is_text(item) for item in value)
     return _is_text(value)

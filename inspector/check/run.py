@@ -23,7 +23,7 @@ from inspector.check.tool_calls import call_tools
 from inspector.check.visit import Allowed, CallsWanted, Limits, SessionWanted, Visit
 from inspector.check.warm_up import warm_up
 from inspector.client.engine.connect import Connect, transport_for
-from inspector.client.inbox import Standing
+from inspector.client.inbox import StandingAnswers
 from inspector.client.options import Options
 from inspector.client.session import Session
 from inspector.client.state.catalog import KINDS, ListName
@@ -107,7 +107,7 @@ class Runner:
         self.target = target
         self.journal = journal
         # Everything is offered, and declined: what a server asks shall neither hang a check nor be answered in earnest.
-        standing = Standing(sampling="decline", elicitation="decline", roots=())
+        standing = StandingAnswers(sampling="decline", elicitation="decline", roots=())
         self.options = replace(options, standing=standing, timeout=wanted.limits.start, verdicts=None)
         self.wanted = wanted
         self.run = Run(target.label)

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from inspector.auth.actions import Denied
-from inspector.auth.person import Invitation, nobody
-from inspector.auth.values import Client
+from inspector.auth.person import Invitation, person_required
+from inspector.auth.values import OAuthClient
 from inspector.cli.output import Output
 
 NAME = 200
@@ -74,7 +74,7 @@ class Terminal:
             return never
         return await self._line()
 
-    async def client_for(self, issuer: str, redirect_uri: str) -> Client | None:
+    async def client_for(self, issuer: str, redirect_uri: str) -> OAuthClient | None:
         """Ask for a client id and its secret, which is not shown as it is typed."""
         if not self.present:
             return None
@@ -88,12 +88,12 @@ class Terminal:
         with _Unseen():
             secret = (await self._ask("Its secret (empty for none): ")).strip()
         self.say("")
-        return Client(client_id, secret, origin="typed", redirect_uri=redirect_uri)
+        return OAuthClient(client_id, secret, origin="typed", redirect_uri=redirect_uri)
 
     async def choose(self, issuers: tuple[str, ...]) -> str:
         """Ask which of several authorization servers."""
         if not self.present:
-            error = nobody("The server names several authorization servers")
+            error = person_required("The server names several authorization servers")
             error.hint = "Name one of them with --auth-server URL."
             raise error
         self.say("The server names several authorization servers:")
@@ -116,7 +116,7 @@ class Terminal:
 
     def _need(self, what: str) -> None:
         if not self.present:
-            raise nobody(what)
+            raise person_required(what)
 
     async def _ask(self, question: str) -> str:
         self._out.aside(question)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from inspector.cli import logins
 from inspector.cli.output import Output
 from inspector.client.engine.era_memory import Verdicts
-from inspector.client.inbox import Standing
+from inspector.client.inbox import StandingAnswers
 from inspector.client.options import Options
 from inspector.config import paths, secrecy, trust
 from inspector.config.settings import Settings, load_settings
@@ -113,7 +113,7 @@ def _check_eras_agree(said: Invocation) -> None:
         )
 
 
-def _standing(said: Invocation, entry_roots: tuple[str, ...], settings: Settings, *, asking: bool) -> Standing:
+def _standing(said: Invocation, entry_roots: tuple[str, ...], settings: Settings, *, asking: bool) -> StandingAnswers:
     """The answers given beforehand. Where nobody can be asked, what has none is not offered to the server."""
     sampling = said.option("sampling", settings.sampling)
     elicitation: Any = said.option("elicit", settings.elicitation)
@@ -125,7 +125,7 @@ def _standing(said: Invocation, entry_roots: tuple[str, ...], settings: Settings
             if said.option(flag) == "ask":
                 raise UsageError(f"--{flag} ask needs the interface, or --ask on a terminal.", hint="Leave it out.")
         sampling, elicitation, roots = (None if value == "ask" else value for value in (sampling, elicitation, roots))
-    return Standing(
+    return StandingAnswers(
         sampling, elicitation if elicitation is None or isinstance(elicitation, str) else dict(elicitation), roots
     )
 

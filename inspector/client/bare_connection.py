@@ -23,7 +23,7 @@ from inspector.protocol.revisions import LEGACY, features
 from inspector.transports.base import Outgoing
 
 
-class Hearer(Protocol):
+class ConnectionListener(Protocol):
     """Receives what arrives, after it is recorded in the journal."""
 
     def on_received(self, messages: Sequence[bytes], frames: Sequence[Frame]) -> None:
@@ -46,7 +46,7 @@ class BareConnection:
         self,
         target: Target,
         journal: Journal,
-        hearer: Hearer,
+        hearer: ConnectionListener,
         options: Options | None = None,
         *,
         connect: Connect = transport_for,

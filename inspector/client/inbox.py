@@ -32,7 +32,7 @@ HUMAN_MODEL, STANDING_MODEL = "human", "inspector/standing-answer"
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class StandingAnswers:
     """The standing answers. `None` for a topic: the capability is not declared to the server.
 
     `"ask"` adds the question to the inbox. Sampling: `"decline"` or the text of the answer. Elicitation: `"defaults"`,
@@ -191,7 +191,7 @@ class Inbox:
 
     def __init__(
         self,
-        standing: Standing,
+        standing: StandingAnswers,
         reply: Reply,
         changed: Callable[[], None],
         defaults: Callable[[dict[str, Any]], Any],

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from inspector.client.engine.era_memory import Verdicts
-from inspector.client.inbox import Standing
+from inspector.client.inbox import StandingAnswers
 from inspector.config.targets import HttpTarget
 from inspector.transports.base import Credential, HttpOptions, Sink
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from inspector.auth.person import Person
 
 
-class Authorize(Protocol):
+class LoginProvider(Protocol):
     """Logs in if a server requires it. One for a session and all its connections."""
 
     person: Person
     """The person who is asked."""
 
-    def for_session(self, person: Person) -> Authorize:
+    def for_session(self, person: Person) -> LoginProvider:
         """Return one for one session of several: it has its own logins and asks `person`."""
 
     def opening(self, seconds: float) -> None:
@@ -41,11 +41,11 @@ class Options:
     era: Literal["auto", "legacy", "modern"] = "auto"
     protocol: str = ""
     """The revision to offer; empty: the newest."""
-    standing: Standing = field(default_factory=Standing)
+    standing: StandingAnswers = field(default_factory=StandingAnswers)
     log_level: str = ""
     """Minimum level of the server's log messages (`debug` … `emergency`); empty: the server's default."""
     verdicts: Verdicts | None = None
     """The stored eras of servers; None: not stored."""
     http: HttpOptions = field(default_factory=HttpOptions)
-    authorize: Authorize | None = None
+    authorize: LoginProvider | None = None
     """Logs in if a server requires authorization; None: only the configured headers are sent."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from inspector.client.inbox import TOPICS, Inbox, Question, Standing
+from inspector.client.inbox import TOPICS, Inbox, Question, StandingAnswers
 from inspector.client.inbox import State as QuestionState
 from inspector.client.state.catalog import KINDS
 from inspector.client.state.model import SessionModel
@@ -41,7 +41,7 @@ class RecordedSession(SessionModel):
     """
 
     def __init__(self, journal: Journal, path: Path) -> None:
-        inbox = Inbox(Standing(), lambda _q, _r, _e: None, lambda: self.changes.bump("inbox"), lambda _s: None)
+        inbox = Inbox(StandingAnswers(), lambda _q, _r, _e: None, lambda: self.changes.bump("inbox"), lambda _s: None)
         super().__init__(journal, inbox, "ready")
         self.target = RecordingTarget(path)
         self.commands = None

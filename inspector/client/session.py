@@ -18,8 +18,8 @@ from inspector.client.engine.driver import Driver
 from inspector.client.engine.legacy import LegacyDriver
 from inspector.client.engine.listing import Listing
 from inspector.client.engine.negotiation import Negotiation
-from inspector.client.engine.pending_requests import Call, Pending, Response
-from inspector.client.engine.tasks import Tasks
+from inspector.client.engine.pending_requests import Call, Pending, RpcResponse
+from inspector.client.engine.tasks import TaskPoller
 from inspector.client.engine.timeout_reason import explain_timeout
 from inspector.client.engine.wire import Wire
 from inspector.client.inbox import Inbox, Question
@@ -57,7 +57,7 @@ class Session(SessionModel):
         self.options = options or Options()
         inbox = Inbox(self.options.standing, self._answer, lambda: self.changes.bump("inbox"), _defaults)
         super().__init__(journal, inbox, "new")
-        self.task_follower = Tasks(self)
+        self.task_follower = TaskPoller(self)
         self.pending = Pending(
             self._tell_cancelled, lambda: self.changes.bump("calls"), lambda call: explain_timeout(journal, call),
             lambda call, n, message: self.driver.intercepts_response(call, n, message), self.run,
@@ -294,7 +294,7 @@ class Session(SessionModel):
         self._send_call(call, progress=progress, id=id)
         return call
 
-    async def exchange(self, call: Call, extra: dict[str, Any] | None = None) -> Response:
+    async def exchange(self, call: Call, extra: dict[str, Any] | None = None) -> RpcResponse:
         """Resend an intercepted call as a request of its own with a new id (C-MRTR-01, C-MOD-12).
 
         `extra` are parameters of this request only. Waits for the response.

@@ -5,21 +5,21 @@ from __future__ import annotations
 from inspector.client.options import Options
 from inspector.client.state.steps import last_start
 from inspector.config.targets import StdioTarget, Target
-from inspector.doctor.diagnosis import Cause, Chart, Limits, Weight
+from inspector.doctor.diagnosis import FailureCause, StepCollector, TimeLimits, Weight
 from inspector.doctor.privacy import Privacy
-from inspector.doctor.process import Process
+from inspector.doctor.process import ProcessDoctor
 from inspector.errors import InspectorError
 from inspector.journal.journal import Journal
 
 
-def explain(target: Target, journal: Journal, error: InspectorError) -> Cause | None:
+def explain(target: Target, journal: Journal, error: InspectorError) -> FailureCause | None:
     """Return the likely cause of the latest failure in `journal`; None if `error` itself is clear enough.
 
     For a server at a URL, only the doctor's own requests tell more.
     """
     if not isinstance(target, StdioTarget):
         return None
-    chart = Chart(Privacy(target.secrets))
-    Process(target, chart, journal, Options(), Limits()).explain(error, last_start(journal, len(journal)))
+    chart = StepCollector(Privacy(target.secrets))
+    ProcessDoctor(target, chart, journal, Options(), TimeLimits()).explain(error, last_start(journal, len(journal)))
     cause = chart.cause()
     return cause if cause is not None and cause.weight >= Weight.LIKELY else None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from inspector.addresses import is_loopback
-from inspector.doctor.diagnosis import Chart, Fix
-from inspector.doctor.web import Web
+from inspector.doctor.diagnosis import Fix, StepCollector
+from inspector.doctor.web import ProbeClient
 from inspector.transports.http_requests import SESSION_FIELD
 from inspector.transports.http_url import Url
 
@@ -13,7 +13,7 @@ WANTED = ("content-type", "authorization", "mcp-protocol-version", "mcp-session-
 """Headers that a client in a browser must be allowed to send."""
 
 
-async def look(chart: Chart, web: Web, url: Url) -> None:
+async def look(chart: StepCollector, web: ProbeClient, url: Url) -> None:
     """Send a browser's preflight request, and then a page's request."""
     asked = (
         ("Origin", ORIGIN), ("Access-Control-Request-Method", "POST"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.doctor.diagnosis import Chart, Fix
+from inspector.doctor.diagnosis import Fix, StepCollector
 from inspector.doctor.network import Tls, days_left
 from inspector.transports.http_url import Url
 
@@ -14,7 +14,7 @@ SOON = 14
 """Days before expiry from which a certificate is reported."""
 
 
-def report(chart: Chart, found: Tls, url: Url, *, verify: bool) -> None:
+def report(chart: StepCollector, found: Tls, url: Url, *, verify: bool) -> None:
     """Add the step of a TLS handshake with a server that uses TLS."""
     details = [f"subject: {found.subject}", f"issuer: {found.issuer}", f"names: {', '.join(found.names) or 'none'}"]
     if found.begins and found.ends:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from inspector.config.targets import StdioTarget
 from inspector.doctor import programs, versions
-from inspector.doctor.diagnosis import Chart, Fix, Limits, Watch, Weight
+from inspector.doctor.diagnosis import Fix, StepCollector, Stopwatch, TimeLimits, Weight
 from inspector.hints import Hint, Parameter
 from inspector.transports.child import child_environment
 
@@ -32,10 +32,12 @@ _RUNS_SCRIPTS = re.compile(r"(?:python|pypy)[\d.]*|node|tsx|ts-node|ruby|php|bas
 _EXECUTABLE = 0o111
 
 
-class Command:
+class CommandDoctor:
     """Checks a target's command; `program` is the file that it starts, once `look` has found it."""
 
-    def __init__(self, target: StdioTarget, chart: Chart, limits: Limits, platform: str = sys.platform) -> None:
+    def __init__(
+        self, target: StdioTarget, chart: StepCollector, limits: TimeLimits, platform: str = sys.platform
+    ) -> None:
         self.target = target
         self.chart = chart
         self.limits = limits
@@ -48,7 +50,7 @@ class Command:
     async def look(self) -> None:
         """Check everything that can be known without starting the server."""
         self._folder()
-        watch = Watch()
+        watch = Stopwatch()
         self.program = programs.find(self.name, self.environment.get("PATH"), self.folder)
         if self.program is None:
             self._missing(watch.seconds)
@@ -107,7 +109,7 @@ class Command:
         program = self.program
         assert program is not None
         cause, fix = "", Fix()
-        began = programs.script(program)
+        began = programs.read_program_file(program)
         if os.path.isdir(program):
             cause, fix = f"{program} is a folder, not a program.", Fix("Give the path of the server's program in it.")
         elif not os.path.exists(program):
@@ -137,7 +139,7 @@ class Command:
         self.chart.add("command", "ok", shown, seconds=seconds)
         return True
 
-    def _interpreter(self, began: programs.Script) -> bool:
+    def _interpreter(self, began: programs.ProgramFile) -> bool:
         if began.through_env:
             return programs.find(began.interpreter, self.environment.get("PATH"), self.folder) is not None
         return bool(began.interpreter) and os.path.exists(began.interpreter)
@@ -171,7 +173,7 @@ class Command:
         assert self.program is not None
         needed = programs.needs(self.program, self.environment)
         asked = list(dict.fromkeys(each for each in needed if versions.is_asked(each)))[:3]
-        watch = Watch()
+        watch = Stopwatch()
         numbers = await asyncio.gather(
             *(versions.version(each, self.environment, self.limits.version) for each in asked)
         )

@@ -77,7 +77,7 @@ class DoctorStep:
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class FailureCause:
     """The cause of the failure, in one sentence."""
 
     text: str
@@ -116,20 +116,20 @@ class Diagnosis:
         }  # fmt: skip
 
 
-Told = Callable[[DoctorStep], object]
+StepCallback = Callable[[DoctorStep], object]
 """Called with each step when it is known."""
 
 
 @dataclass(slots=True)
-class Chart:
+class StepCollector:
     """Collects steps and causes. Secrets are removed from everything that is added."""
 
     privacy: Privacy
     journal: Journal | None = None
     """Where each step is recorded as a note."""
-    told: Told = lambda _step: None
+    told: StepCallback = lambda _step: None
     steps: list[DoctorStep] = field(default_factory=list)
-    causes: list[Cause] = field(default_factory=list)
+    causes: list[FailureCause] = field(default_factory=list)
     last_words: tuple[str, ...] = ()
 
     def add(
@@ -157,7 +157,7 @@ class Chart:
 
     def blame(self, cause: str, weight: Weight, fix: Fix = NO_FIX) -> None:
         """Add a sentence that may name the cause of the failure."""
-        self.causes.append(Cause(self.privacy(cause)[:_LONGEST], weight, self._private(fix)))
+        self.causes.append(FailureCause(self.privacy(cause)[:_LONGEST], weight, self._private(fix)))
 
     def _private(self, fix: Fix) -> Fix:
         return (
@@ -166,12 +166,12 @@ class Chart:
             else fix
         )
 
-    def cause(self) -> Cause | None:
+    def cause(self) -> FailureCause | None:
         """Return the cause with the highest weight, the first of several."""
         return max(self.causes, key=lambda cause: cause.weight, default=None)
 
 
-class Watch:
+class Stopwatch:
     """Measures the duration of a step: `seconds` since its creation."""
 
     __slots__ = ("_began",)
@@ -186,7 +186,7 @@ class Watch:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class TimeLimits:
     """Time limits in seconds."""
 
     run: float = 55.0

@@ -17,7 +17,7 @@ MOST_MISSING = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ExaminedEntry:
     """An entry as far as it can be read."""
 
     entry: ServerEntry
@@ -44,7 +44,7 @@ def look_up(
     environ: Mapping[str, str] | None = None,
     home: Path | None = None,
     folder: Path | None = None,
-) -> Entry:
+) -> ExaminedEntry:
     """Find the entry of `@NAME`. All unset variables are listed, with a placeholder for each value.
 
     `consent` answers for an entry that is not the user's own; without it such an entry has a problem.
@@ -73,7 +73,7 @@ def look_up(
         except ConfigError as error:
             problem = error
             break
-    return Entry(entry, tuple(missing), servers.exposure_of(entry, environ, home), problem, target)
+    return ExaminedEntry(entry, tuple(missing), servers.exposure_of(entry, environ, home), problem, target)
 
 
 class _Lacking(Mapping[str, str]):

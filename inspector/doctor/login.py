@@ -6,25 +6,27 @@ import asyncio
 import shlex
 
 from inspector.auth.challenge import chosen, parse
-from inspector.auth.discovery import Found, discover
-from inspector.auth.metadata import Server
-from inspector.auth.person import Nobody
-from inspector.auth.runner import Runner
+from inspector.auth.discovery import Discovery, discover
+from inspector.auth.metadata import AuthorizationServer
+from inspector.auth.person import NoPerson
+from inspector.auth.runner import FlowRunner
 from inspector.client.engine.wire import Wire
 from inspector.client.fetching import Fetching
 from inspector.client.state.login import AuthStep, authorization_steps
 from inspector.config.targets import HttpTarget
-from inspector.doctor.diagnosis import Chart, Fix, Watch, Weight
-from inspector.doctor.web import Response
+from inspector.doctor.diagnosis import Fix, StepCollector, Stopwatch, Weight
+from inspector.doctor.web import ProbeResponse
 from inspector.errors import InspectorError
 from inspector.hints import Hint, Parameter
 from inspector.journal.journal import Frame, Journal
 from inspector.transports.base import Outgoing
 
 
-async def look(chart: Chart, target: HttpTarget, journal: Journal, refusal: Response, seconds: float) -> bool:
+async def look(
+    chart: StepCollector, target: HttpTarget, journal: Journal, refusal: ProbeResponse, seconds: float
+) -> bool:
     """Find the authorization server that the refusal names; True if a login is possible."""
-    watch = Watch()
+    watch = Stopwatch()
     values = refusal.all("www-authenticate")
     challenge = chosen(parse(values))
     if values:
@@ -35,8 +37,10 @@ async def look(chart: Chart, target: HttpTarget, journal: Journal, refusal: Resp
             fix=Fix("Name the protected resource metadata in the WWW-Authenticate header of a 401."),
         )  # fmt: skip
     web = Fetching(target)
-    runner = Runner(target.url, web=web, person=Nobody(), store=None, recorder=Wire(journal, _Deaf(), lambda: None))
-    found: Found | None = None
+    runner = FlowRunner(
+        target.url, web=web, person=NoPerson(), store=None, recorder=Wire(journal, _IgnoresMessages(), lambda: None)
+    )
+    found: Discovery | None = None
     problem = ""
     hint = ""
     try:
@@ -86,7 +90,7 @@ async def look(chart: Chart, target: HttpTarget, journal: Journal, refusal: Resp
     return bool(ways)
 
 
-def _ways(server: Server) -> list[str]:
+def _ways(server: AuthorizationServer) -> list[str]:
     """Return how a client can register, and how it can get a token."""
     grants = server.grants or ("authorization_code",)
     ways = []
@@ -111,7 +115,7 @@ def _told(step: AuthStep) -> str:
     return f"{step.name}: {step.text or step.outcome}"[:500]
 
 
-class _Deaf:
+class _IgnoresMessages:
     """A listener that ignores everything: no message arrives during the discovery."""
 
     def on_frame(self, frame: Frame) -> None:

@@ -11,7 +11,7 @@ from inspector.client.options import Options
 from inspector.client.session import Session
 from inspector.client.state.server import Server
 from inspector.config.targets import HttpTarget, StdioTarget, Target
-from inspector.doctor.diagnosis import Limits, Watch
+from inspector.doctor.diagnosis import Stopwatch, TimeLimits
 from inspector.errors import InspectorError, RequestTimeout
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
@@ -24,20 +24,20 @@ _KEPT = 400
 
 
 @dataclass(slots=True)
-class Opened:
+class OpenResult:
     """The result of opening a session."""
 
     server: Server | None = None
     transport: str = ""
     error: InspectorError | None = None
     seconds: float = 0.0
-    heard: Heard = field(default_factory=lambda: Heard())
+    connection: ConnectionRecord = field(default_factory=lambda: ConnectionRecord())
     read_stdin: bool | None = None
     """Whether it read what was sent; None if the system does not tell, or nothing was sent."""
 
 
 @dataclass(slots=True)
-class Heard:
+class ConnectionRecord:
     """The content of a part of a recording. Times are in seconds since the server's latest start."""
 
     started: list[Event] = field(default_factory=list)
@@ -66,11 +66,11 @@ class Heard:
         return status if type(status) is int else None
 
 
-async def opened(
-    target: Target, journal: Journal, options: Options, limits: Limits, *, connect: Connect = transport_for
-) -> Opened:
+async def open_session(
+    target: Target, journal: Journal, options: Options, limits: TimeLimits, *, connect: Connect = transport_for
+) -> OpenResult:
     """Open a session and close it again. Never raises a failure of the server."""
-    found, first, watch = Opened(), len(journal) + 1, Watch()
+    found, first, watch = OpenResult(), len(journal) + 1, Stopwatch()
     attached: list[Transport] = []
 
     def connected(target: Target, sink: Sink, options: Options) -> Transport:
@@ -96,11 +96,11 @@ async def opened(
         looking.cancel()
         found.seconds = watch.seconds
         await session.leave()
-    found.heard = heard(journal, first)
+    found.connection = read_connection(journal, first)
     return found
 
 
-async def _look(attached: list[Transport], found: Opened) -> None:
+async def _look(attached: list[Transport], found: OpenResult) -> None:
     """Check whether the sent bytes are read, which is unknown after the process has ended."""
     while True:
         await asyncio.sleep(_LOOK_EVERY)
@@ -110,9 +110,9 @@ async def _look(attached: list[Transport], found: Opened) -> None:
                 found.read_stdin = unread == 0
 
 
-def heard(journal: Journal, first: int) -> Heard:
+def read_connection(journal: Journal, first: int) -> ConnectionRecord:
     """Return the content of the recording from event `first` on."""
-    found = Heard()
+    found = ConnectionRecord()
     began = latest = 0
     sent: dict[str, int] = {}
     for event in _events(journal, first):

@@ -6,8 +6,8 @@ import asyncio
 import shlex
 from typing import Literal, NamedTuple
 
-from inspector.doctor.diagnosis import Chart, Fix, Watch
-from inspector.doctor.web import Response, Web
+from inspector.doctor.diagnosis import Fix, StepCollector, Stopwatch
+from inspector.doctor.web import ProbeClient, ProbeResponse
 from inspector.transports.http_url import Url, resolve
 
 USUAL = ("/mcp", "/sse", "/", "/mcp/", "/api/mcp", "/v1/mcp", "/mcp/sse", "/api/v1/mcp", "/api/mcp/sse", "/mcp/v1")
@@ -16,7 +16,7 @@ EACH = 3.0
 """Timeout of one request in seconds."""
 
 
-class Place(NamedTuple):
+class FoundServer(NamedTuple):
     """The URL of a server, and its transport."""
 
     url: Url
@@ -38,12 +38,12 @@ def candidates(url: Url) -> list[Url]:
     return found
 
 
-async def look(chart: Chart, web: Web, url: Url, seconds: float) -> Place | None:
+async def look(chart: StepCollector, web: ProbeClient, url: Url, seconds: float) -> FoundServer | None:
     """Try the usual paths; return the first in order that responds as an MCP server."""
-    watch = Watch()
+    watch = Stopwatch()
     places = candidates(url)
     said: list[str] = []
-    found: Place | None = None
+    found: FoundServer | None = None
     try:
         async with asyncio.timeout(seconds):
             for start in range(0, len(places), AT_ONCE):
@@ -53,7 +53,7 @@ async def look(chart: Chart, web: Web, url: Url, seconds: float) -> Place | None
                 ):
                     said.append(f"{place.target}: {words}")
                     if found is None and kind is not None:
-                        found = Place(place, kind)
+                        found = FoundServer(place, kind)
                 if found is not None:
                     break
     except TimeoutError:
@@ -71,7 +71,7 @@ async def look(chart: Chart, web: Web, url: Url, seconds: float) -> Place | None
     return found
 
 
-async def _try(web: Web, url: Url) -> tuple[str, Literal["http", "sse", "login"] | None]:
+async def _try(web: ProbeClient, url: Url) -> tuple[str, Literal["http", "sse", "login"] | None]:
     answer = await web.ask(url, seconds=EACH)
     if answer.status and answer.speaks:
         return f"{answer.status}, a JSON-RPC response", "http"
@@ -84,5 +84,5 @@ async def _try(web: Web, url: Url) -> tuple[str, Literal["http", "sse", "login"]
     return _short(answer), None
 
 
-def _short(answer: Response) -> str:
+def _short(answer: ProbeResponse) -> str:
     return f"{answer.status}, {answer.body}" if answer.status else answer.why

@@ -11,10 +11,10 @@ from inspector.client.bare_connection import BareConnection
 from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.options import Options
 from inspector.config.targets import StdioTarget
-from inspector.doctor.diagnosis import Chart, Fix, Limits, Watch, Weight
+from inspector.doctor.diagnosis import Fix, StepCollector, Stopwatch, TimeLimits, Weight
 from inspector.doctor.noise import Noise, noise
-from inspector.doctor.opening import Heard, Opened, heard, opened
-from inspector.doctor.words import Server, complaint
+from inspector.doctor.opening import ConnectionRecord, OpenResult, open_session, read_connection
+from inspector.doctor.stderr_causes import ServerFacts, stderr_cause
 from inspector.errors import ConnectionProblem, InspectorError
 from inspector.journal.journal import Frame, Journal
 from inspector.protocol import jsonrpc
@@ -41,11 +41,11 @@ _INITIALIZE = {
 }
 
 
-class Process:
+class ProcessDoctor:
     """Starts a target's server as a session does, and reads its recording."""
 
     def __init__(
-        self, target: StdioTarget, chart: Chart, journal: Journal, options: Options, limits: Limits,
+        self, target: StdioTarget, chart: StepCollector, journal: Journal, options: Options, limits: TimeLimits,
         *, connect: Connect = transport_for,
     ) -> None:  # fmt: skip
         self.target = target
@@ -55,14 +55,19 @@ class Process:
         self.limits = limits
         self._connect = connect
 
-    async def look(self) -> Opened:
+    async def look(self) -> OpenResult:
         """Open a session, and report what happened."""
-        found = await opened(self.target, self.journal, self.options, self.limits, connect=self._connect)
+        found = await open_session(self.target, self.journal, self.options, self.limits, connect=self._connect)
         if not self._seen(found):
             return found
-        heard = found.heard
-        silent = found.error is not None and not heard.exits and not heard.answered and noise(heard.noise) is None
-        if silent and not self._listens(heard):
+        connection = found.connection
+        silent = (
+            found.error is not None
+            and not connection.exits
+            and not connection.answered
+            and noise(connection.noise) is None
+        )
+        if silent and not self._listens(connection):
             await self._framing()
         self._answered(found)
         return found
@@ -72,26 +77,26 @@ class Process:
 
         Starts nothing.
         """
-        found = Opened(error=error, heard=heard(self.journal, first))
-        if self._seen(found) and not (not found.heard.answered and self._listens(found.heard)):
+        found = OpenResult(error=error, connection=read_connection(self.journal, first))
+        if self._seen(found) and not (not found.connection.answered and self._listens(found.connection)):
             self._answered(found)
 
-    def _seen(self, found: Opened) -> bool:
+    def _seen(self, found: OpenResult) -> bool:
         """Report what the server did; True if it was started."""
-        heard = found.heard
-        self.chart.last_words = tuple(self.chart.privacy(line) for line in heard.stderr[-LAST_WORDS:])
+        connection = found.connection
+        self.chart.last_words = tuple(self.chart.privacy(line) for line in connection.stderr[-LAST_WORDS:])
         self._started(found)
-        if not heard.started:
+        if not connection.started:
             return False
-        printed = noise(heard.noise)
-        self._stdout(heard, printed, failed=found.error is not None)
-        self._stderr(heard, failed=found.error is not None)
+        printed = noise(connection.noise)
+        self._stdout(connection, printed, failed=found.error is not None)
+        self._stderr(connection, failed=found.error is not None)
         self._reads(found)
         self._ended(found)
         return True
 
-    def _started(self, found: Opened) -> None:
-        if not found.heard.started:
+    def _started(self, found: OpenResult) -> None:
+        if not found.connection.started:
             error = found.error
             text = error.message if error is not None else "it was not started"
             self.chart.add(
@@ -99,41 +104,41 @@ class Process:
                 cause=text, weight=Weight.LIKELY,
             )  # fmt: skip
             return
-        spawned = found.heard.started[0].fields
+        spawned = found.connection.started[0].fields
         details = [f"variables: {', '.join(map(str, _words(spawned.get('env'))))}"]
-        if len(found.heard.started) > 1:
-            details.append(f"started {len(found.heard.started)} times")
+        if len(found.connection.started) > 1:
+            details.append(f"started {len(found.connection.started)} times")
         text = f"process {spawned.get('pid')} in {spawned.get('cwd')}"
-        if found.heard.first_byte is not None:
-            text += f", first output after {duration(found.heard.first_byte * 1e6)}"
-        self.chart.add("start", "ok", text, details=details, seconds=found.heard.first_byte)
+        if found.connection.first_byte is not None:
+            text += f", first output after {duration(found.connection.first_byte * 1e6)}"
+        self.chart.add("start", "ok", text, details=details, seconds=found.connection.first_byte)
 
     # Output
 
-    def _stdout(self, heard: Heard, printed: Noise | None, *, failed: bool) -> None:
+    def _stdout(self, connection: ConnectionRecord, printed: Noise | None, *, failed: bool) -> None:
         if printed is None:
-            if heard.carriage_returns:
+            if connection.carriage_returns:
                 self.chart.add("stdout", "info", "its lines end in CR LF, which all clients should accept")
             return
         text, cause, fix = _noise_words(printed)
         weight = Weight.LIKELY if printed.kind in ("log", "text") else Weight.PROOF
-        if failed and heard.exits and weight is Weight.LIKELY:
+        if failed and connection.exits and weight is Weight.LIKELY:
             cause = ""  # An exit has another cause than the output before it.
-        lines = [line.decode("utf-8", "replace")[:200] for line in heard.noise[:10]]
+        lines = [line.decode("utf-8", "replace")[:200] for line in connection.noise[:10]]
         self.chart.add(
             "stdout", "failed" if failed and weight is Weight.PROOF else "warn", text, details=lines, fix=fix,
             cause=cause, weight=weight,
         )  # fmt: skip
 
-    def _stderr(self, heard: Heard, *, failed: bool) -> None:
-        if not heard.stderr:
+    def _stderr(self, connection: ConnectionRecord, *, failed: bool) -> None:
+        if not connection.stderr:
             if failed:
                 self.chart.add("stderr", "info", "no output on stderr")
             return
-        count = len(heard.stderr)
+        count = len(connection.stderr)
         details = self.chart.last_words
-        server = Server(self.target, self.target.cwd or os.getcwd(), os.environ)
-        found = complaint(heard.stderr[-200:], server) if failed else None
+        server = ServerFacts(self.target, self.target.cwd or os.getcwd(), os.environ)
+        found = stderr_cause(connection.stderr[-200:], server) if failed else None
         if found is None:
             self.chart.add("stderr", "info", f"{count} line{'s' * (count > 1)} on stderr", details=details)
             return
@@ -142,9 +147,9 @@ class Process:
             weight=found.weight,
         )  # fmt: skip
 
-    def _listens(self, heard: Heard) -> bool:
+    def _listens(self, connection: ConnectionRecord) -> bool:
         """Whether it reports that it listens at a URL, and so does not use its stdin."""
-        for line in [*heard.stderr, *(raw.decode("utf-8", "replace") for raw in heard.noise)]:
+        for line in [*connection.stderr, *(raw.decode("utf-8", "replace") for raw in connection.noise)]:
             found = _LISTENS.search(line[:1000])
             if found:
                 self.chart.add(
@@ -157,8 +162,8 @@ class Process:
 
     # Behaviour
 
-    def _reads(self, found: Opened) -> None:
-        if found.read_stdin is None or found.heard.answered or found.heard.exits:
+    def _reads(self, found: OpenResult) -> None:
+        if found.read_stdin is None or found.connection.answered or found.connection.exits:
             return
         if found.read_stdin:
             self.chart.add("stdin", "ok", "it reads its stdin")
@@ -169,15 +174,15 @@ class Process:
                 cause="The server runs, but does not read its stdin.", weight=Weight.LIKELY,
             )  # fmt: skip
 
-    def _ended(self, found: Opened) -> None:
-        heard = found.heard
-        if not heard.exits:
+    def _ended(self, found: OpenResult) -> None:
+        connection = found.connection
+        if not connection.exits:
             return
-        status = heard.status
+        status = connection.status
         how = describe_status(status) if status is not None else "ended"
-        after = f" after {duration(heard.lived * 1e6)}" if heard.lived is not None else ""
+        after = f" after {duration(connection.lived * 1e6)}" if connection.lived is not None else ""
         if found.server is not None:
-            asked = " after the request server/discover" if "server/discover" in heard.asked else ""
+            asked = " after the request server/discover" if "server/discover" in connection.asked else ""
             self.chart.add(
                 "exit", "warn", f"it {how}{asked}, and was restarted",
                 fix=Fix("Respond to an unknown method with error -32601, and keep running."),
@@ -186,27 +191,27 @@ class Process:
             )  # fmt: skip
             return
         why = f": {_ENDS[status]}" if status in _ENDS else ""
-        unanswered = " before it responded" if not heard.answered else ""
+        unanswered = " before it responded" if not connection.answered else ""
         cause = f"The server {how}{unanswered}{why}."
-        if status == 0 and not heard.answered:
+        if status == 0 and not connection.answered:
             cause = "The server exited by itself with exit code 0 and without a response: it may lack arguments."
         self.chart.add(
-            "exit", "failed", f"it {how}{after}{why}", seconds=heard.lived, cause=cause, weight=Weight.SYMPTOM
+            "exit", "failed", f"it {how}{after}{why}", seconds=connection.lived, cause=cause, weight=Weight.SYMPTOM
         )
 
-    def _answered(self, found: Opened) -> None:
+    def _answered(self, found: OpenResult) -> None:
         server, error = found.server, found.error
         if server is not None:
-            times = [f"{method}: {duration(seconds * 1e6)}" for method, seconds in found.heard.answered.items()]
+            times = [f"{method}: {duration(seconds * 1e6)}" for method, seconds in found.connection.answered.items()]
             self.chart.add(
-                "handshake", "ok", introduced(found), details=[*times, *found.heard.steps], seconds=found.seconds
+                "handshake", "ok", introduced(found), details=[*times, *found.connection.steps], seconds=found.seconds
             )
             return
-        if found.heard.exits and not found.heard.answered:
-            self.chart.add("handshake", "skipped", "not reached", details=found.heard.steps)
+        if found.connection.exits and not found.connection.answered:
+            self.chart.add("handshake", "skipped", "not reached", details=found.connection.steps)
             return
         assert error is not None
-        silent = not found.heard.answered
+        silent = not found.connection.answered
         cause = error.message
         if silent:
             reads = {
@@ -216,7 +221,7 @@ class Process:
             }
             cause = f"The server runs, but {reads[found.read_stdin]}."
         self.chart.add(
-            "handshake", "failed", error.message.rstrip("."), details=found.heard.steps, seconds=found.seconds,
+            "handshake", "failed", error.message.rstrip("."), details=found.connection.steps, seconds=found.seconds,
             fix=Fix(error.hint), cause=cause, weight=Weight.SYMPTOM if silent else Weight.LIKELY,
         )  # fmt: skip
 
@@ -224,7 +229,7 @@ class Process:
         """Check whether a silent server responds to a message with a Content-Length header."""
         message = jsonrpc.request(0, "initialize", _INITIALIZE)
         body = jsonrpc.encode(message)
-        hearer, watch = _Hearer(), Watch()
+        hearer, watch = _AnyMessage(), Stopwatch()
         connection = BareConnection(self.target, self.journal, hearer, self.options, connect=self._connect)
         self.journal.record_life("", "reopen", by="doctor")
         try:
@@ -247,7 +252,7 @@ class Process:
             )
 
 
-class _Hearer:
+class _AnyMessage:
     """Waits for any message."""
 
     def __init__(self) -> None:
@@ -307,7 +312,7 @@ def _noise_words(printed: Noise) -> tuple[str, str, Fix]:
     )
 
 
-def introduced(found: Opened) -> str:
+def introduced(found: OpenResult) -> str:
     """Return the server's name, revision and era."""
     server = found.server
     assert server is not None

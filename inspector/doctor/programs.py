@@ -24,11 +24,11 @@ VERSIONED = ("~/.nvm/versions/node/*/bin", "~/.fnm/node-versions/*/installation/
 
 
 @dataclass(frozen=True, slots=True)
-class Script:
+class ProgramFile:
     """The start of a file."""
 
     kind: str
-    """`program`, `script`, `text` (nothing that the system can start) or `unreadable`."""
+    """`program`, `read_program_file`, `text` (nothing that the system can start) or `unreadable`."""
     interpreter: str = ""
     """The program of its first line; after `env`, the one that is searched for."""
     through_env: bool = False
@@ -52,28 +52,28 @@ def may_run(path: str) -> bool:
     return os.path.isfile(path) and os.access(path, os.X_OK)
 
 
-def script(path: str) -> Script:
+def read_program_file(path: str) -> ProgramFile:
     """Read the start of a file."""
     try:
         # Another kind of file could block until it is written to.
         if not stat.S_ISREG(os.stat(path).st_mode):
-            return Script("unreadable")
+            return ProgramFile("unreadable")
         with open(path, "rb") as file:
             head = file.read(_HEAD)
     except OSError:
-        return Script("unreadable")
+        return ProgramFile("unreadable")
     if head.startswith(_PROGRAMS):
-        return Script("program")
+        return ProgramFile("program")
     marked = head.startswith(b"\xef\xbb\xbf")
     plain = head[3:] if marked else head
     if not plain.startswith(b"#!"):
-        return Script("text", byte_order_mark=marked)
+        return ProgramFile("text", byte_order_mark=marked)
     line = plain[2:].split(b"\n", 1)[0]
     words = line.decode("utf-8", "replace").split()
     through_env = bool(words) and os.path.basename(words[0]) == "env"
     if through_env:
         words = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
-    return Script("script", words[0] if words else "", through_env, line.endswith(b"\r"), marked)
+    return ProgramFile("script", words[0] if words else "", through_env, line.endswith(b"\r"), marked)
 
 
 def elsewhere(name: str, home: Path) -> str | None:
@@ -125,7 +125,7 @@ def needs(program: str, environment: Mapping[str, str]) -> list[str]:
         if program in found:
             break
         found.append(program)
-        began = script(program)
+        began = read_program_file(program)
         if began.kind != "script" or not began.interpreter:
             break
         following = (

@@ -6,8 +6,8 @@ from typing import Any
 
 from inspector.client.state.steps import ConnectionStep, connection_steps
 from inspector.config.targets import RecordingTarget
-from inspector.doctor.diagnosis import Chart, Diagnosis, DoctorVerdict, Fix, Watch
-from inspector.doctor.opening import heard
+from inspector.doctor.diagnosis import Diagnosis, DoctorVerdict, Fix, StepCollector, Stopwatch
+from inspector.doctor.opening import read_connection
 from inspector.doctor.privacy import Privacy
 from inspector.errors import RecordingError
 from inspector.journal.journal import Journal
@@ -25,7 +25,7 @@ _VERDICTS: dict[str, DoctorVerdict] = {
 
 def diagnose_recording(target: RecordingTarget) -> Diagnosis:
     """Read the file and describe its content. Never raises: an unreadable file is a diagnosis too."""
-    chart, watch = Chart(Privacy()), Watch()
+    chart, watch = StepCollector(Privacy()), Stopwatch()
     name = chart.privacy(target.describe())
     try:
         journal = Journal.open(target.path)
@@ -39,7 +39,7 @@ def diagnose_recording(target: RecordingTarget) -> Diagnosis:
             pass
         text = _contents(chart, journal, target)
         first = max(1, len(journal) - 5000)
-        words = tuple(chart.privacy(line) for line in heard(journal, first).stderr[-LAST_WORDS:])
+        words = tuple(chart.privacy(line) for line in read_connection(journal, first).stderr[-LAST_WORDS:])
     finally:
         journal.release()
     return Diagnosis(
@@ -48,7 +48,7 @@ def diagnose_recording(target: RecordingTarget) -> Diagnosis:
     )  # fmt: skip
 
 
-def _contents(chart: Chart, journal: Journal, target: RecordingTarget) -> str:
+def _contents(chart: StepCollector, journal: Journal, target: RecordingTarget) -> str:
     index = journal.index
     whose = journal.header.get("target")
     of = whose.get("label") if type(whose) is dict else None

@@ -8,9 +8,19 @@ from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.options import Options
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.config.trust import Exposure
-from inspector.doctor.diagnosis import NO_FIX, Chart, Diagnosis, Fix, Limits, Outcome, Told, Watch, Weight
-from inspector.doctor.entry import Entry
-from inspector.doctor.opening import Opened
+from inspector.doctor.diagnosis import (
+    NO_FIX,
+    Diagnosis,
+    Fix,
+    Outcome,
+    StepCallback,
+    StepCollector,
+    Stopwatch,
+    TimeLimits,
+    Weight,
+)
+from inspector.doctor.entry import ExaminedEntry
+from inspector.doctor.opening import OpenResult
 from inspector.doctor.privacy import Privacy
 from inspector.errors import AuthorizationNeeded, TrustNeeded
 from inspector.journal.journal import Journal
@@ -21,9 +31,9 @@ async def diagnose(
     journal: Journal,
     options: Options,
     *,
-    entry: Entry | None = None,
-    limits: Limits | None = None,
-    told: Told | None = None,
+    entry: ExaminedEntry | None = None,
+    limits: TimeLimits | None = None,
+    told: StepCallback | None = None,
     connect: Connect = transport_for,
 ) -> Diagnosis:
     """Find out whether a target connects, and why not. Everything is recorded in `journal`; nothing is left running.
@@ -31,10 +41,10 @@ async def diagnose(
     `entry` is the config entry of the target, if any; a target with unset variables is not started. Never raises a
     failure of the server or the network.
     """
-    limits = limits or Limits()
-    chart = Chart(Privacy(target.secrets), journal, told or (lambda _step: None))
-    watch = Watch()
-    found: Opened | None = None
+    limits = limits or TimeLimits()
+    chart = StepCollector(Privacy(target.secrets), journal, told or (lambda _step: None))
+    watch = Stopwatch()
+    found: OpenResult | None = None
     usable = _config(chart, target, entry)
     try:
         async with asyncio.timeout(limits.run):
@@ -53,25 +63,25 @@ async def diagnose(
 
 
 async def _stdio(
-    chart: Chart,
+    chart: StepCollector,
     target: StdioTarget,
     journal: Journal,
     options: Options,
-    limits: Limits,
+    limits: TimeLimits,
     usable: bool,
     connect: Connect,
-) -> Opened | None:
-    from inspector.doctor.command import Command
-    from inspector.doctor.process import Process
+) -> OpenResult | None:
+    from inspector.doctor.command import CommandDoctor
+    from inspector.doctor.process import ProcessDoctor
 
-    await Command(target, chart, limits).look()
+    await CommandDoctor(target, chart, limits).look()
     if not usable:
         chart.add("start", "skipped", "not started, because variables are not set")
         return None
-    return await Process(target, chart, journal, options, limits, connect=connect).look()
+    return await ProcessDoctor(target, chart, journal, options, limits, connect=connect).look()
 
 
-def _config(chart: Chart, target: StdioTarget | HttpTarget, entry: Entry | None) -> bool:
+def _config(chart: StepCollector, target: StdioTarget | HttpTarget, entry: ExaminedEntry | None) -> bool:
     """Report the target's source; True if the target can be opened."""
     if entry is None:
         if target.name and target.source:
@@ -80,7 +90,7 @@ def _config(chart: Chart, target: StdioTarget | HttpTarget, entry: Entry | None)
     return report_entry(chart, entry)
 
 
-def report_entry(chart: Chart, entry: Entry) -> bool:
+def report_entry(chart: StepCollector, entry: ExaminedEntry) -> bool:
     """Add the steps of a config entry; True if it can be used."""
     found = entry.entry
     where = f"@{found.name} in {found.path}"
@@ -112,7 +122,7 @@ def report_entry(chart: Chart, entry: Entry) -> bool:
     return entry.usable
 
 
-def _report_trust(chart: Chart, entry: Entry, exposure: Exposure) -> None:
+def _report_trust(chart: StepCollector, entry: ExaminedEntry, exposure: Exposure) -> None:
     """Report what an entry outside the user's own config files exposes, and whether the user allowed it."""
     if not isinstance(entry.problem, TrustNeeded):
         text = "not your own config file" if entry.missing else "allowed, though it is not your own config file"
@@ -125,7 +135,7 @@ def _report_trust(chart: Chart, entry: Entry, exposure: Exposure) -> None:
 
 
 def _concluded(
-    chart: Chart, target: StdioTarget | HttpTarget, found: Opened | None, seconds: float, recording: str
+    chart: StepCollector, target: StdioTarget | HttpTarget, found: OpenResult | None, seconds: float, recording: str
 ) -> Diagnosis:
     from inspector.doctor.process import introduced
 
@@ -153,9 +163,9 @@ def _decapitalised(text: str) -> str:
     return text[:1].lower() + text[1:] if text[1:2].islower() or text[1:2] == " " else text
 
 
-def of_entry(entry: Entry) -> Diagnosis:
+def of_entry(entry: ExaminedEntry) -> Diagnosis:
     """Return the diagnosis of a config entry without a usable target."""
-    chart = Chart(Privacy())
+    chart = StepCollector(Privacy())
     report_entry(chart, entry)
     cause = chart.cause()
     assert cause is not None

@@ -12,12 +12,12 @@ from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.options import Options
 from inspector.config import secrecy
 from inspector.config.targets import HttpTarget
-from inspector.doctor import browser, certificate, http_words, login, network, paths
-from inspector.doctor.diagnosis import Chart, Fix, Limits, Watch, Weight
+from inspector.doctor import browser, certificate, http_report, login, network, paths
+from inspector.doctor.diagnosis import Fix, StepCollector, Stopwatch, TimeLimits, Weight
 from inspector.doctor.network import Tried
-from inspector.doctor.opening import Opened, opened
+from inspector.doctor.opening import OpenResult, open_session
 from inspector.doctor.process import introduced
-from inspector.doctor.web import Response, Web
+from inspector.doctor.web import ProbeClient, ProbeResponse
 from inspector.errors import AuthorizationNeeded, UsageError
 from inspector.hints import Hint, Parameter, Unset
 from inspector.journal.journal import Journal
@@ -32,8 +32,8 @@ class UrlDoctor:
     """Examines one URL; `look` returns the session's result, None if no session was tried."""
 
     def __init__(
-        self, target: HttpTarget, chart: Chart, journal: Journal, options: Options, limits: Limits, usable: bool,
-        *, connect: Connect = transport_for,
+        self, target: HttpTarget, chart: StepCollector, journal: Journal, options: Options, limits: TimeLimits,
+        usable: bool, *, connect: Connect = transport_for,
     ) -> None:  # fmt: skip
         self.target = target
         self.chart = chart
@@ -45,7 +45,7 @@ class UrlDoctor:
         self._reached = ""
         """An address whose port accepts connections."""
 
-    async def look(self) -> Opened | None:
+    async def look(self) -> OpenResult | None:
         """Run all steps."""
         try:
             url = parse_url(self.target.url)
@@ -65,7 +65,7 @@ class UrlDoctor:
             self._not_reached("http", "handshake")
             return None
         try:
-            web = Web(self.target, self.journal, self.limits.answer)
+            web = ProbeClient(self.target, self.journal, self.limits.answer)
             return await self._speak(web, url, proxy)
         except UsageError as error:
             self.chart.add("http", "failed", error.message, fix=Fix(error.hint), cause=error.message)
@@ -155,7 +155,7 @@ class UrlDoctor:
 
     async def _port(self, url: Url) -> bool:
         """Resolve the name and try the port of each address; True if one of them accepts connections."""
-        watch = Watch()
+        watch = Stopwatch()
         try:
             found = await network.addresses(url.host, url.port, self.limits.name)
         except TimeoutError:
@@ -227,7 +227,7 @@ class UrlDoctor:
             certificate.report(self.chart, found, url, verify=self.target.verify)
             return not found.verify_code or not self.target.verify
         plain = replace(url, scheme="http")
-        web = Web(replace(self.target, url=plain.text, headers=()), self.journal, self.limits.port)
+        web = ProbeClient(replace(self.target, url=plain.text, headers=()), self.journal, self.limits.port)
         try:
             answer = await web.ask(plain)
         finally:
@@ -248,15 +248,15 @@ class UrlDoctor:
 
     # HTTP, the session, and related checks
 
-    async def _speak(self, web: Web, url: Url, proxy: Url | None) -> Opened | None:
+    async def _speak(self, web: ProbeClient, url: Url, proxy: Url | None) -> OpenResult | None:
         try:
             first = await web.ask(url)
             if not first.status and url.scheme == "http" and proxy is None and await self._is_tls(first, url):
                 self._not_reached("handshake")
                 return None
-            found = await opened(self.target, self.journal, self.options, self.limits, connect=self._connect)
+            found = await open_session(self.target, self.journal, self.options, self.limits, connect=self._connect)
             connected = found.server is not None
-            said = http_words.report(self.chart, first, url, connected=connected, proxy=proxy)
+            said = http_report.report(self.chart, first, url, connected=connected, proxy=proxy)
             if first.status in (401, 403) and not _own_authorization(self.target, first):
                 await login.look(self.chart, self.target, self.journal, first, self.limits.login)
             self._session(found, said)
@@ -268,7 +268,7 @@ class UrlDoctor:
         finally:
             await web.close()
 
-    async def _is_tls(self, first: Response, url: Url) -> bool:
+    async def _is_tls(self, first: ProbeResponse, url: Url) -> bool:
         found = await network.try_tls(self._reached, url, self.limits.port)
         if not (found.spoken or found.verify_code):
             return False
@@ -280,24 +280,24 @@ class UrlDoctor:
         )  # fmt: skip
         return True
 
-    def _session(self, found: Opened, said: bool) -> None:
+    def _session(self, found: OpenResult, said: bool) -> None:
         if found.server is not None:
-            times = [f"{method}: {duration(seconds * 1e6)}" for method, seconds in found.heard.answered.items()]
+            times = [f"{method}: {duration(seconds * 1e6)}" for method, seconds in found.connection.answered.items()]
             self.chart.add(
-                "handshake", "ok", introduced(found), details=[*times, *found.heard.steps], seconds=found.seconds
+                "handshake", "ok", introduced(found), details=[*times, *found.connection.steps], seconds=found.seconds
             )
             return
         error = found.error
         assert error is not None
         wants = isinstance(error, AuthorizationNeeded)
         self.chart.add(
-            "handshake", "failed", error.message.rstrip("."), details=found.heard.steps, seconds=found.seconds,
+            "handshake", "failed", error.message.rstrip("."), details=found.connection.steps, seconds=found.seconds,
             fix=Fix(error.hint), cause=error.message, weight=Weight.SYMPTOM if said or wants else Weight.LIKELY,
         )  # fmt: skip
 
-    async def _instead(self, web: Web, url: Url, first: Response, found: Opened) -> None:
+    async def _instead(self, web: ProbeClient, url: Url, first: ProbeResponse, found: OpenResult) -> None:
         """Try the other transport at the same URL, and other paths, if those may be the cause."""
-        if not http_words.may_be_elsewhere(first) or isinstance(found.error, AuthorizationNeeded):
+        if not http_report.may_be_elsewhere(first) or isinstance(found.error, AuthorizationNeeded):
             return
         if self.target.transport != "auto":
             if self.target.transport == "sse" and first.speaks:
@@ -330,6 +330,6 @@ def _proxy_variables() -> list[str]:
     return [each for name in names for each in (name, name.lower())]
 
 
-def _own_authorization(target: HttpTarget, refusal: Response) -> bool:
+def _own_authorization(target: HttpTarget, refusal: ProbeResponse) -> bool:
     """Whether a 403 is not about a login: the request had authorization, or the response has no challenge."""
     return refusal.status == 403 and not refusal.all("www-authenticate")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from inspector.config.targets import HttpTarget
-from inspector.doctor.diagnosis import Watch
+from inspector.doctor.diagnosis import Stopwatch
 from inspector.errors import HttpError
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
@@ -21,7 +21,7 @@ from inspector.transports.http_requests import JSON_TYPE, STREAM_TYPE
 from inspector.transports.http_url import Url, parse_url
 from inspector.version import __version__
 
-Body = Literal["answer", "stream", "json", "html", "empty", "text"]
+BodyKind = Literal["answer", "stream", "json", "html", "empty", "text"]
 GLANCE = 1 << 16
 """Maximum bytes of a body that are read."""
 _PREFIX = "io.modelcontextprotocol/"
@@ -35,7 +35,7 @@ QUESTION = jsonrpc.request("doctor", "server/discover", {"_meta": _META})
 
 
 @dataclass(slots=True)
-class Response:
+class ProbeResponse:
     """A response, or the reason why there is none."""
 
     url: Url
@@ -62,7 +62,7 @@ class Response:
         return self.header("content-type").partition(";")[0].strip().lower()
 
     @property
-    def body(self) -> Body:
+    def body(self) -> BodyKind:
         """The kind of the body, by its start more than by its type."""
         start = self.start.lstrip(b"\xef\xbb\xbf \t\r\n")
         if self.media_type == STREAM_TYPE or start.startswith((b"event:", b"data:", b"id:", b"retry:")):
@@ -96,7 +96,7 @@ class Response:
         return error.get("code") if type(error) is dict else None
 
 
-class Web:
+class ProbeClient:
     """Requests to a target's URL and other paths on its host. `close` it."""
 
     def __init__(self, target: HttpTarget, journal: Journal, seconds: float) -> None:
@@ -108,20 +108,20 @@ class Web:
         self._endpoints: dict[str, Endpoint] = {}
         self._count = 0
 
-    async def ask(self, url: Url, *fields: tuple[str, str], seconds: float | None = None) -> Response:
+    async def ask(self, url: Url, *fields: tuple[str, str], seconds: float | None = None) -> ProbeResponse:
         """Send the harmless request as a POST."""
         version = ("MCP-Protocol-Version", NEWEST_MODERN)
         kind, method = ("Content-Type", JSON_TYPE), ("Mcp-Method", "server/discover")
         accept = ("Accept", f"{JSON_TYPE}, {STREAM_TYPE}")
         return await self.send("POST", url, (kind, accept, version, method, *fields), jsonrpc.encode(QUESTION), seconds)
 
-    async def listen(self, url: Url, *, seconds: float | None = None) -> Response:
+    async def listen(self, url: Url, *, seconds: float | None = None) -> ProbeResponse:
         """Read the start of an event stream, as the older transport has it."""
         return await self.send("GET", url, (("Accept", STREAM_TYPE),), b"", seconds)
 
     async def send(
         self, method: str, url: Url, fields: Sequence[tuple[str, str]], body: bytes = b"", seconds: float | None = None
-    ) -> Response:
+    ) -> ProbeResponse:
         """Send one request. Never raises a failure of the other side."""
         self._count += 1
         channel = f"doctor-{self._count}"
@@ -134,7 +134,7 @@ class Web:
         self._journal.record_http(channel, Dir.SEND, method=method, url=url.text, headers=sent)
         if body:
             self._journal.record_sent(channel, body, QUESTION)
-        answer, watch = Response(url), Watch()
+        answer, watch = ProbeResponse(url), Stopwatch()
         limit = self._seconds if seconds is None else seconds
         try:
             async with asyncio.timeout(limit):
@@ -147,7 +147,7 @@ class Web:
         return answer
 
     async def _exchange(
-        self, answer: Response, channel: str, method: str, url: Url, sent: list[tuple[str, str]], body: bytes
+        self, answer: ProbeResponse, channel: str, method: str, url: Url, sent: list[tuple[str, str]], body: bytes
     ) -> None:
         endpoint = self._endpoints.get(url.origin)
         if endpoint is None:
@@ -187,6 +187,6 @@ class _Seen(Exception):
     """Raised after the first piece of a stream, which is enough."""
 
 
-def _first(answer: Response, chunk: bytes) -> None:
+def _first(answer: ProbeResponse, chunk: bytes) -> None:
     answer.start = chunk[:GLANCE]
     raise _Seen

@@ -10,7 +10,7 @@ from inspector.journal.journal import Journal
 from inspector.text import escape_json
 
 
-class Format(NamedTuple):
+class ExportFormat(NamedTuple):
     """One format.
 
     Its module has `write(journal, out, numbers)`, which returns sentences about what the format does not contain.
@@ -33,23 +33,27 @@ class Format(NamedTuple):
 
 
 FORMATS = {
-    "md": Format("a transcript to read, for a bug report", "markdown", ".md", findings=True),
-    "json": Format("one JSON document with every event", "json_export", ".json", findings=True, json=True),
-    "html": Format("one web page with search, filter and folding", "html", ".html", findings=True, limited=True),
-    "jsonl": Format("the bare messages, one per line", "jsonl", ".jsonl", json=True, bodies=True),
-    "recording": Format("a recording of the selected events", "recording", ".mcp.jsonl", json=True),
-    "csv": Format("the exchanges as a table, with their latencies", "csv_export", ".csv"),
-    "har": Format("an HTTP Archive for browser tools", "har", ".har", json=True),
-    "otlp": Format("OpenTelemetry traces, one span per exchange", "otlp", ".otlp.json", json=True),
-    "mermaid": Format("a sequence diagram that GitHub and GitLab draw", "mermaid", ".mmd"),
-    "curl": Format("a shell script that sends the messages again", "curl_script", ".sh", bodies=True),
-    "python": Format("a Python program that sends the requests again", "python_script", ".py", bodies=True),
-    "python-sdk": Format("the same with the official SDK, mcp 2", "sdk_script", ".py", bodies=True),
-    "pytest": Format("tests that compare with the recorded responses", "pytest_module", ".py", bodies=True),
-    "mcp-cassette": Format("a cassette of mcp-cassette", "mcp_cassette", ".cassette.json", json=True, bodies=True),
-    "mcp-recorder": Format("a cassette of mcp-recorder", "mcp_recorder", ".recorder.json", json=True, bodies=True),
-    "mcpsnoop": Format("a session log of mcpsnoop", "mcpsnoop", ".mcpsnoop.jsonl", json=True, bodies=True),
-    "mcporter": Format("a recording of mcporter", "mcporter", ".ndjson", json=True, bodies=True),
+    "md": ExportFormat("a transcript to read, for a bug report", "markdown", ".md", findings=True),
+    "json": ExportFormat("one JSON document with every event", "json_export", ".json", findings=True, json=True),
+    "html": ExportFormat("one web page with search, filter and folding", "html", ".html", findings=True, limited=True),
+    "jsonl": ExportFormat("the bare messages, one per line", "jsonl", ".jsonl", json=True, bodies=True),
+    "recording": ExportFormat("a recording of the selected events", "recording", ".mcp.jsonl", json=True),
+    "csv": ExportFormat("the exchanges as a table, with their latencies", "csv_export", ".csv"),
+    "har": ExportFormat("an HTTP Archive for browser tools", "har", ".har", json=True),
+    "otlp": ExportFormat("OpenTelemetry traces, one span per exchange", "otlp", ".otlp.json", json=True),
+    "mermaid": ExportFormat("a sequence diagram that GitHub and GitLab draw", "mermaid", ".mmd"),
+    "curl": ExportFormat("a shell script that sends the messages again", "curl_script", ".sh", bodies=True),
+    "python": ExportFormat("a Python program that sends the requests again", "python_script", ".py", bodies=True),
+    "python-sdk": ExportFormat("the same with the official SDK, mcp 2", "sdk_script", ".py", bodies=True),
+    "pytest": ExportFormat("tests that compare with the recorded responses", "pytest_module", ".py", bodies=True),
+    "mcp-cassette": ExportFormat(
+        "a cassette of mcp-cassette", "mcp_cassette", ".cassette.json", json=True, bodies=True
+    ),
+    "mcp-recorder": ExportFormat(
+        "a cassette of mcp-recorder", "mcp_recorder", ".recorder.json", json=True, bodies=True
+    ),
+    "mcpsnoop": ExportFormat("a session log of mcpsnoop", "mcpsnoop", ".mcpsnoop.jsonl", json=True, bodies=True),
+    "mcporter": ExportFormat("a recording of mcporter", "mcporter", ".ndjson", json=True, bodies=True),
 }
 """The formats by name."""
 
@@ -94,7 +98,7 @@ class _Escaping:
             self.write(line)
 
 
-def _module(format: Format) -> Any:
+def _module(format: ExportFormat) -> Any:
     from importlib import import_module
 
     return import_module(f"inspector.export.{format.module}")

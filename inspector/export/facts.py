@@ -20,7 +20,7 @@ _HANDSHAKES = Query(method=("initialize", "server/discover"), dir=Dir.RECV, shap
 _SERVER_KEY = "io.modelcontextprotocol/serverInfo"
 
 
-class Facts(NamedTuple):
+class RecordingFacts(NamedTuple):
     """Facts about a recording. Texts and objects come from the server or the file: untrusted, of any type."""
 
     server: dict[str, Any]
@@ -37,7 +37,7 @@ class Facts(NamedTuple):
     """Microseconds from the start to the last event."""
 
 
-def facts_of(journal: Journal) -> Facts:
+def facts_of(journal: Journal) -> RecordingFacts:
     """Return the facts from the index; reads only the handshake, and life events until the connection is ready."""
     index = journal.index
     info: dict[str, Any] = {}
@@ -52,7 +52,9 @@ def facts_of(journal: Journal) -> Facts:
             if fields.get("event") == "ready":
                 revision, era, transport = fields.get("revision"), fields.get("era"), fields.get("transport")
     sent, received, stderr = (query.count(index) for query in (_SENT, _RECEIVED, _STDERR))
-    return Facts(info, revision, era, transport, sent, received, stderr, index.invalid, index.errors, index.latest())
+    return RecordingFacts(
+        info, revision, era, transport, sent, received, stderr, index.invalid, index.errors, index.latest()
+    )
 
 
 class Moments:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
-from inspector.export.facts import Facts, facts_of
+from inspector.export.facts import RecordingFacts, facts_of
 from inspector.journal.connections import KINDS
 from inspector.journal.format import Dir, Event, Kind, dumps
 from inspector.journal.index import State
@@ -85,7 +85,7 @@ def _target(journal: Journal) -> dict[str, Any]:
     return target if type(target) is dict else {}
 
 
-def _head(journal: Journal, facts: Facts) -> Iterator[tuple[str, str]]:
+def _head(journal: Journal, facts: RecordingFacts) -> Iterator[tuple[str, str]]:
     target = _target(journal)
     argv = target.get("argv")
     where = " ".join(map(str, argv)) if type(argv) is list else target.get("url") or target.get("path") or "unknown"

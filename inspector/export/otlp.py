@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from inspector.export.chosen import Chosen, left_out
 from inspector.export.exact import clean
-from inspector.export.facts import Facts, facts_of
+from inspector.export.facts import RecordingFacts, facts_of
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
@@ -79,7 +79,7 @@ def attribute(key: str, value: object) -> dict[str, Any]:
 class _Spans:
     """Creates the spans of one recording."""
 
-    def __init__(self, journal: Journal, chosen: Chosen, facts: Facts) -> None:
+    def __init__(self, journal: Journal, chosen: Chosen, facts: RecordingFacts) -> None:
         self._journal = journal
         self._chosen = chosen
         self._facts = facts

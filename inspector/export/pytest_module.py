@@ -11,7 +11,7 @@ from typing import IO, Any
 
 from inspector.export.chosen import Chosen, left_out
 from inspector.export.python_script import call, head, request, write_parts
-from inspector.export.quoting import TooDeep, expression, python_value
+from inspector.export.quoting import NestedTooDeep, expression, python_value
 from inspector.export.steps import ExportStep, steps
 from inspector.journal.journal import Journal
 
@@ -127,5 +127,5 @@ def _answer(step: ExportStep, message: dict[str, Any], octets: int) -> str:
         return "None"
     try:
         return python_value(expected)
-    except TooDeep:
+    except NestedTooDeep:
         return "None"

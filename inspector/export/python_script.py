@@ -8,7 +8,7 @@ from typing import IO, Any
 from inspector.export.chosen import Chosen, left_out
 from inspector.export.facts import facts_of
 from inspector.export.quoting import FIELD_NAME, VARIABLE, expression, literal, python_value, remark, variable
-from inspector.export.steps import Answers, ExportStep, answers, steps
+from inspector.export.steps import ClientAnswers, ExportStep, answers, steps
 from inspector.journal.journal import Journal
 from inspector.protocol.views import View
 from inspector.version import __version__
@@ -100,7 +100,7 @@ def _options(journal: Journal) -> dict[str, str]:
     return found
 
 
-def _answering(found: Answers, options: dict[str, str]) -> list[str]:
+def _answering(found: ClientAnswers, options: dict[str, str]) -> list[str]:
     """Return the statements with the recorded client's answers, in order."""
     lines: list[str] = []
     if found.sampling:

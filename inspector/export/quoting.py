@@ -41,7 +41,7 @@ _VARIABLES = {
 }
 
 
-class TooDeep(ValueError):
+class NestedTooDeep(ValueError):
     """A value is nested too deeply to be written as Python."""
 
 
@@ -111,9 +111,9 @@ def expression(text: str, variable: str = SECRET) -> str:
 
 
 def python_value(value: Any, depth: int = 0) -> str:
-    """Return a Python expression for a JSON value. Raises `TooDeep`."""
+    """Return a Python expression for a JSON value. Raises `NestedTooDeep`."""
     if depth > DEEPEST:
-        raise TooDeep
+        raise NestedTooDeep
     if isinstance(value, str):
         return expression(value)
     if isinstance(value, dict):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from inspector.client.engine.modern import CAPABILITIES_KEY
 from inspector.export.chosen import Chosen
-from inspector.export.quoting import TooDeep, python_value, remark
+from inspector.export.quoting import NestedTooDeep, python_value, remark
 from inspector.journal.filters.bodies import subjects_of
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
@@ -71,12 +71,12 @@ def _why_not(state: State, method: str, given: Any, params: dict[str, Any] | Non
         return "its parameters are not an object"
     try:
         python_value(params)
-    except TooDeep:
+    except NestedTooDeep:
         return "its parameters are nested too deeply"
     return ""
 
 
-class Answers(NamedTuple):
+class ClientAnswers(NamedTuple):
     """The client's answers to the server's questions, in order; None for a refusal."""
 
     sampling: list[dict[str, Any] | None]
@@ -91,9 +91,9 @@ MOST_ANSWERS = 1000
 """Maximum answers of each kind in a program."""
 
 
-def answers(journal: Journal, chosen: Chosen) -> Answers:
+def answers(journal: Journal, chosen: Chosen) -> ClientAnswers:
     """Return the client's answers: to requests of the server, and in its input rounds."""
-    found = Answers([], [], [], _declared(journal))
+    found = ClientAnswers([], [], [], _declared(journal))
     index = journal.index
     for n in chosen.of(Kind.RPC):
         if index.dir(n) is not Dir.SEND:
@@ -132,13 +132,13 @@ def _declared(journal: Journal) -> frozenset[str]:
     return frozenset()
 
 
-def _keep(found: Answers, answer: Any) -> None:
+def _keep(found: ClientAnswers, answer: Any) -> None:
     """Add an answer to its kind, which its members determine."""
     if type(answer) is not dict:
         return
     try:
         python_value(answer)
-    except TooDeep:
+    except NestedTooDeep:
         return
     if type(answer.get("roots")) is list:
         found.roots[:] = [root for root in answer["roots"] if type(root) is dict and isinstance(root.get("uri"), str)]

@@ -12,7 +12,7 @@ from inspector.imports.maker import Maker
 from inspector.imports.source import Source
 
 
-class Format(NamedTuple):
+class ImportFormat(NamedTuple):
     """One format.
 
     Its module has `fits(source)`, which recognises the format by the start of a file, and `read(source, maker)`.
@@ -25,16 +25,16 @@ class Format(NamedTuple):
 
 
 FORMATS = {
-    "mcpsnoop": Format("a session log of mcpsnoop", "mcpsnoop", "lines with “session_id”, “seq” and “direction”"),
-    "mcp-cassette": Format("a cassette of mcp-cassette", "mcp_cassette", "“format_version” with “messages”"),
-    "mcp-recorder": Format("a cassette of mcp-recorder", "mcp_recorder", "“interactions” with “metadata”"),
-    "mcporter": Format("a recording of mcporter", "mcporter", "messages, one per line, with “_meta.dir”"),
-    "har": Format("an HTTP Archive 1.2 of a browser, a proxy or Inspector", "har", "“log” with “entries”"),
-    "inspector": Format(
+    "mcpsnoop": ImportFormat("a session log of mcpsnoop", "mcpsnoop", "lines with “session_id”, “seq” and “direction”"),
+    "mcp-cassette": ImportFormat("a cassette of mcp-cassette", "mcp_cassette", "“format_version” with “messages”"),
+    "mcp-recorder": ImportFormat("a cassette of mcp-recorder", "mcp_recorder", "“interactions” with “metadata”"),
+    "mcporter": ImportFormat("a recording of mcporter", "mcporter", "messages, one per line, with “_meta.dir”"),
+    "har": ImportFormat("an HTTP Archive 1.2 of a browser, a proxy or Inspector", "har", "“log” with “entries”"),
+    "inspector": ImportFormat(
         "the protocol, network or console export of the official MCP Inspector", "official",
         "a list of entries with “timestamp” and “message” or “requestHeaders”",
     ),
-    "jsonl": Format("bare messages, one per line", "jsonl", "messages, one per line"),
+    "jsonl": ImportFormat("bare messages, one per line", "jsonl", "messages, one per line"),
 }  # fmt: skip
 """The formats by name."""
 
@@ -100,7 +100,7 @@ def recognised(source: Source) -> str:
     )
 
 
-def _module(format: Format) -> Any:
+def _module(format: ImportFormat) -> Any:
     from importlib import import_module
 
     return import_module(f"inspector.imports.{format.module}")

@@ -11,7 +11,7 @@ from typing import Any
 
 from inspector.imports.maker import Maker, moment
 from inspector.imports.source import Source, encoded, value_of
-from inspector.imports.texts import Entry, amount
+from inspector.imports.texts import ImportedEntry, amount
 from inspector.imports.web import WebExchange, record_exchanges
 
 _PATH = ("log", "entries")
@@ -29,7 +29,7 @@ def read(source: Source, maker: Maker) -> None:
     document = source.document(*_PATH)
     found = []
     for place, (start, end) in enumerate(document.items, 1):
-        entry = Entry(document.text[start:end])
+        entry = ImportedEntry(document.text[start:end])
         begun = moment(entry.get("startedDateTime"))
         if begun is None:
             maker.unread(f"Entry {place:,}", "it has no time")
@@ -42,7 +42,7 @@ def read(source: Source, maker: Maker) -> None:
         maker.unread(f"The part after entry {len(document.items):,}", str(document.broken))
 
 
-def _exchange(entry: Entry, begun: int) -> WebExchange:
+def _exchange(entry: ImportedEntry, begun: int) -> WebExchange:
     request, response = _object(entry.get("request")), _object(entry.get("response"))
     timings, post, content = (
         _object(entry.get("timings")),

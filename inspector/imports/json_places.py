@@ -38,7 +38,7 @@ def _end_by_tokens(text: str, at: int) -> int:
     raise Broken("the text ends too early", end)
 
 
-class Document:
+class JsonArrayDocument:
     """A JSON document with one long array: the positions of its items, and of the members before it.
 
     `path` names the members that lead to the array; an empty one means that the document is the array. `broken` is the
@@ -93,7 +93,7 @@ class Document:
 
 def members(text: str) -> dict[str, Place]:
     """Return the positions of an object's values, the last one of equal names; empty if it is not an object."""
-    return Document(text, (None,)).members
+    return JsonArrayDocument(text, (None,)).members
 
 
 def _skip(text: str, at: int) -> int:

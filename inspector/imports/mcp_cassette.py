@@ -12,7 +12,7 @@ from typing import Any
 from inspector.imports.maker import Maker, moment
 from inspector.imports.source import Source, encoded, value_of
 from inspector.imports.targets import http_target, stdio_target
-from inspector.imports.texts import Entry
+from inspector.imports.texts import ImportedEntry
 from inspector.journal import channels
 from inspector.journal.format import Dir
 
@@ -38,7 +38,7 @@ def read(source: Source, maker: Maker) -> None:
     if type(version) is not int or version > _KNOWN:
         maker.note(f"The cassette has format version {str(version)[:20]}; this Inspector supports {_KNOWN}.")
     for place, (start, end) in enumerate(document.items, 1):
-        entry = Entry(document.text[start:end])
+        entry = ImportedEntry(document.text[start:end])
         dir = {"client": Dir.SEND, "server": Dir.RECV}.get(entry.text("sender"))
         if dir is None:
             maker.unread(f"Message {place:,}", "it has no sender")
@@ -53,7 +53,7 @@ def read(source: Source, maker: Maker) -> None:
     maker.note(f"mcp-cassette does not keep {heads}stderr, the ends of connections and parts of a millisecond.")
 
 
-def _channel(entry: Entry) -> str:
+def _channel(entry: ImportedEntry) -> str:
     exchange = entry.get("exchange")
     method = "GET" if entry.get("channel") == "get" else "POST"
     if type(exchange) is not int or not 0 <= exchange < 1 << 53:

@@ -12,7 +12,7 @@ from urllib.parse import urljoin
 from inspector.imports.maker import Maker, moment
 from inspector.imports.source import Source, value_of
 from inspector.imports.targets import http_target, stdio_target
-from inspector.imports.texts import Entry
+from inspector.imports.texts import ImportedEntry
 from inspector.journal import channels
 from inspector.journal.format import Dir
 
@@ -35,7 +35,7 @@ def read(source: Source, maker: Maker) -> None:
     now = moment(metadata.get("recorded_at")) or 0
     maker.begin(now, target, f"mcp-recorder, format {str(value_of(document.member('version')))[:20]}", secrets)
     for place, (start, end) in enumerate(document.items, 1):
-        entry = Entry(document.text[start:end])
+        entry = ImportedEntry(document.text[start:end])
         channel = channels.of_post(place) if over_http else channels.STDIO
         maker.at(now)
         if entry.get("type") == "lifecycle":
@@ -61,7 +61,7 @@ def read(source: Source, maker: Maker) -> None:
     )
 
 
-def _lifecycle(entry: Entry, maker: Maker, place: int, url: str) -> None:
+def _lifecycle(entry: ImportedEntry, maker: Maker, place: int, url: str) -> None:
     """Record a GET or DELETE, of which only path and status are known."""
     method = entry.text("http_method")[:20] or "GET"
     channel = channels.of_request(method, place)

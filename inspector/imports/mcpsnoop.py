@@ -12,7 +12,7 @@ from typing import Any
 from inspector.imports.maker import Maker, moment
 from inspector.imports.source import Source, encoded
 from inspector.imports.targets import http_target, stdio_target
-from inspector.imports.texts import Entry
+from inspector.imports.texts import ImportedEntry
 from inspector.journal import channels
 from inspector.journal.format import Dir
 
@@ -34,7 +34,7 @@ def read(source: Source, maker: Maker) -> None:
         if line is None:
             maker.unread(f"Line {number:,}", "it is too long")
             continue
-        entry = Entry(line.decode("utf-8", "surrogateescape"))
+        entry = ImportedEntry(line.decode("utf-8", "surrogateescape"))
         if not entry.readable:
             maker.unread(f"Line {number:,}", "it is not a JSON object")
         elif not log.take(entry):
@@ -50,7 +50,7 @@ class _Log:
         self._batches = 0
         self._over_http = False
 
-    def take(self, entry: Entry) -> bool:
+    def take(self, entry: ImportedEntry) -> bool:
         """Record a line. False: its direction is unknown."""
         maker, direction, session = self._maker, entry.get("direction"), entry.get("session_id")
         if type(direction) is not str or direction not in (*_DIRS, "stderr", "meta"):
@@ -68,7 +68,7 @@ class _Log:
             self._message(_DIRS[direction], entry)
         return True
 
-    def _begin(self, entry: Entry) -> None:
+    def _begin(self, entry: ImportedEntry) -> None:
         self._over_http = entry.get("transport") == "http"
         about = entry.get("raw")
         about = about if type(about) is dict and entry.get("direction") == "meta" else {}
@@ -79,7 +79,7 @@ class _Log:
             target, secrets = stdio_target(about.get("command"), about.get("cwd"), label)
         self._maker.begin(moment(entry.get("ts")), target, "mcpsnoop", secrets)
 
-    def _message(self, dir: Dir, entry: Entry) -> None:
+    def _message(self, dir: Dir, entry: ImportedEntry) -> None:
         data = entry.exact("raw")
         fields: dict[str, Any] = {key: entry.get(key) for key in _ROUTING if entry.get(key) is not None}
         if type(entry.get("status")) is int:

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.imports.json_places import Document
+from inspector.imports.json_places import JsonArrayDocument
 from inspector.imports.maker import Maker, moment
 from inspector.imports.senders import Senders
 from inspector.imports.source import Source, encoded
 from inspector.imports.targets import stdio_target
-from inspector.imports.texts import Entry
+from inspector.imports.texts import ImportedEntry
 from inspector.imports.web import WebExchange, record_exchanges
 from inspector.journal import channels
 from inspector.journal.format import Dir
@@ -42,11 +42,11 @@ def read(source: Source, maker: Maker) -> None:
         maker.unread(f"The part after entry {len(document.items):,}", str(document.broken))
 
 
-def _read_messages(document: Document, maker: Maker) -> None:
+def _read_messages(document: JsonArrayDocument, maker: Maker) -> None:
     """Record messages and lines of stderr; equal times keep the order of the list."""
     found: list[tuple[int, int, int, str]] = []
     for place, (start, end) in enumerate(document.items, 1):
-        entry = Entry(document.text[start:end])
+        entry = ImportedEntry(document.text[start:end])
         time = moment(entry.get("timestamp"))
         if time is None or entry.get("message") is None:
             maker.unread(f"Entry {place:,}", "it has no time or no message")
@@ -62,7 +62,7 @@ def _read_messages(document: Document, maker: Maker) -> None:
     senders = Senders()
     lines = False
     for time, start, end, part in found:
-        entry = Entry(document.text[start:end])
+        entry = ImportedEntry(document.text[start:end])
         maker.at(time)
         if isinstance(entry.get("message"), str):
             maker.stderr(encoded(entry.text("message")))
@@ -81,10 +81,10 @@ def _read_messages(document: Document, maker: Maker) -> None:
         )
 
 
-def _exchanges(document: Document, maker: Maker) -> list[WebExchange]:
+def _exchanges(document: JsonArrayDocument, maker: Maker) -> list[WebExchange]:
     found = []
     for place, (start, end) in enumerate(document.items, 1):
-        entry = Entry(document.text[start:end])
+        entry = ImportedEntry(document.text[start:end])
         begun = moment(entry.get("timestamp"))
         if begun is None:
             maker.unread(f"Entry {place:,}", "it has no time")

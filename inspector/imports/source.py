@@ -8,7 +8,7 @@ from typing import Any
 
 from inspector.config.files import open_regular
 from inspector.errors import UsageError
-from inspector.imports.json_places import Document
+from inspector.imports.json_places import JsonArrayDocument
 from inspector.protocol.jsonrpc import NotJson, parse
 
 LARGEST_DOCUMENT = 512 << 20
@@ -49,7 +49,7 @@ class Source:
                 if line.strip():
                     yield number, line
 
-    def document(self, *path: str) -> Document:
+    def document(self, *path: str) -> JsonArrayDocument:
         """Return the file as one JSON document with an array at `path`. Raises `UsageError` if it is too large."""
         with open_regular(self.path) as file:
             content = file.read(LARGEST_DOCUMENT + 1)
@@ -59,11 +59,11 @@ class Source:
                 f"{self.path} has {size:,} bytes; the limit for one document is {LARGEST_DOCUMENT:,}.",
                 hint="Export a smaller part of it with the other tool.",
             )
-        return Document(_decoded(content), path)
+        return JsonArrayDocument(_decoded(content), path)
 
     def names(self, *path: str) -> set[str]:
         """Return the member names on the path to an array at `path`, from the start of the file."""
-        return Document(_decoded(self._begin), path).names
+        return JsonArrayDocument(_decoded(self._begin), path).names
 
     def first_values(self) -> Iterator[Any]:
         """Yield the values of the first lines that are JSON."""
@@ -76,7 +76,7 @@ class Source:
     def names_of_item(self) -> set[str]:
         """Return the names of the first item's members, if the file is an array of objects."""
         text = _decoded(self._begin).lstrip()
-        return Document(text[1:].lstrip(), (None,)).names if text.startswith("[") else set()
+        return JsonArrayDocument(text[1:].lstrip(), (None,)).names if text.startswith("[") else set()
 
 
 def _decoded(data: bytes) -> str:

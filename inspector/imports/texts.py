@@ -25,7 +25,7 @@ def amount(value: Any) -> float:
     return float(value) if isinstance(value, int | float) and 0 <= value < 1e13 else 0.0
 
 
-class Entry:
+class ImportedEntry:
     """One object of a file: its value, and the exact text of its members."""
 
     def __init__(self, text: str) -> None:

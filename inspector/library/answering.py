@@ -22,7 +22,7 @@ SamplingCallback: TypeAlias = Callable[[SamplingRequest], "SamplingAnswer | Awai
 ElicitationCallback: TypeAlias = Callable[[Elicitation], "ElicitationAnswer | Awaitable[ElicitationAnswer]"]
 
 
-class Answering:
+class CallbackRunner:
     """Passes an inbox's open questions to the callbacks. A callback's exception is stored for the caller that waits."""
 
     def __init__(

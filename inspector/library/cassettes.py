@@ -15,7 +15,7 @@ from inspector.config.targets import HttpTarget, RecordingTarget
 from inspector.errors import RecordingError, UsageError
 from inspector.journal.appending import append_recordings
 from inspector.library.opening import open as open_session
-from inspector.library.serving import Live, MockServer, ReplayedSession
+from inspector.library.serving import LiveServer, MockServer, ReplayedSession
 from inspector.library.session import Session, need_asyncio, parts, running
 from inspector.library.sync import SyncSession
 from inspector.replay.mock import MockOptions
@@ -25,7 +25,7 @@ from inspector.transports.request_matching import HANDSHAKE
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from inspector.client.bare_connection import BareConnection, Hearer
+    from inspector.client.bare_connection import BareConnection, ConnectionListener
     from inspector.compare.rules import Rules
     from inspector.journal.journal import Journal
     from inspector.replay.mock_tally import Missed, MockReport
@@ -43,7 +43,7 @@ MOST_LINES = 60
 """Maximum lines that list missed requests."""
 
 
-class Tape:
+class Cassette:
     """A recording that a test creates or uses. A new one is kept only if the test's block succeeds."""
 
     def __init__(
@@ -93,7 +93,7 @@ class Tape:
         self._made.append(made)
         return made
 
-    def _live(self) -> Live | None:
+    def _live(self) -> LiveServer | None:
         """Return the live server for requests that are not recorded, with `new-episodes`."""
         if self.mode != "new-episodes":
             return None
@@ -101,10 +101,10 @@ class Tape:
 
         target, options = parts(self._opened())
 
-        def connect(journal: Journal, hearer: Hearer) -> BareConnection:
+        def connect(journal: Journal, hearer: ConnectionListener) -> BareConnection:
             return BareConnection(target, journal, hearer, options)
 
-        return Live(target, connect, lambda: new_journal(target, settings=Settings(), record=self._new_path()))
+        return LiveServer(target, connect, lambda: new_journal(target, settings=Settings(), record=self._new_path()))
 
     def _opened(self, **more: Any) -> Session:
         return open_session(self._target, **self._options, **more)
@@ -153,7 +153,7 @@ class Tape:
             raise AssertionError("\n".join(filter(None, [text, *drift(found), advice])))
 
 
-class Taped(Tape):
+class CassetteSession(Cassette):
     """Opens the session: with `async with`, or with `with` a synchronous one."""
 
     session: Session | None = None
@@ -226,7 +226,7 @@ class Taped(Tape):
         return _missing(session) if live else self._missing  # type: ignore[arg-type]
 
 
-class TapedServer(Tape):
+class CassetteServer(Cassette):
     """A server for another client: `url` for HTTP, `command` for stdio. Use it with `async with`.
 
     The first run forwards everything to the real server and records it; later runs answer from the recording.
@@ -298,7 +298,7 @@ class TapedServer(Tape):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Stop, then keep, append, compare or report, as `Taped` does."""
+        """Stop, then keep, append, compare or report, as `CassetteSession` does."""
         self._missing = self.missing()
         try:
             await self._stack.aclose()

@@ -13,10 +13,10 @@ from inspector.config.settings import Settings
 from inspector.config.targets import RecordingTarget
 from inspector.config.trust import always
 from inspector.doctor.diagnosis import Diagnosis
-from inspector.doctor.entry import Entry, look_up
-from inspector.doctor.quiet import without_person
+from inspector.doctor.entry import ExaminedEntry, look_up
 from inspector.doctor.recording import diagnose_recording
 from inspector.doctor.run import diagnose, of_entry
+from inspector.doctor.session_options import without_person
 from inspector.errors import UsageError
 from inspector.library.opening import open as open_session
 from inspector.library.session import Session, parts
@@ -39,7 +39,7 @@ async def doctor(
     Raises `TargetError` or `ConfigError` for a target that does not exist.
     """
     where = None if config is None else Path(config)
-    entry: Entry | None = None
+    entry: ExaminedEntry | None = None
     if isinstance(target, str) and target.startswith("@"):
         entry = look_up(target, config=where, consent=always if trust else None)
     if entry is not None and not entry.usable:

@@ -25,7 +25,7 @@ _PROGRESS = Query(method=PROGRESS, dir=Dir.RECV, shape=Shape.NOTIFICATION)
 _TOLD = Query(dir=Dir.RECV, shape=(Shape.NOTIFICATION, Shape.BATCH))
 
 
-class News:
+class ChangeNotifier:
     """Wakes the tasks that wait for changes of a session, at most once in each turn of the event loop."""
 
     def __init__(self, session: Session, look: Callable[[], None]) -> None:
@@ -64,7 +64,7 @@ class News:
             self._waiting.discard(waiter)
 
 
-class Following:
+class ProgressFollower:
     """The progress of one call, which may be sent several times, each time as another request."""
 
     def __init__(self, session: Session, call: Call) -> None:
@@ -91,7 +91,7 @@ class Following:
 class Notifications:
     """An asynchronous iterator over the notifications of a session."""
 
-    def __init__(self, news: News, session: Session, methods: frozenset[str]) -> None:
+    def __init__(self, news: ChangeNotifier, session: Session, methods: frozenset[str]) -> None:
         self._news = news
         self._session = session
         self._methods = methods

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from inspector.client.inbox import Standing
-from inspector.client.options import Authorize, Options
+from inspector.client.inbox import StandingAnswers
+from inspector.client.options import LoginProvider, Options
 from inspector.config.target_words import parse_target
 from inspector.config.targets import NO_OPTIONS, HttpTarget, RecordingTarget, Target
 from inspector.config.trust import always
@@ -119,7 +119,7 @@ def open(
         max_timeout=max(max_timeout, seconds),
         era=era or entry.era or "auto",
         protocol=protocol or entry.protocol or "",
-        standing=Standing(
+        standing=StandingAnswers(
             "ask" if callable(sampling) else _checked("sampling", sampling),
             "ask" if callable(elicit) else _checked_elicit(elicit),
             _roots(roots) if roots is not None else entry.roots or None,
@@ -167,16 +167,16 @@ def _through(found: Target, network: Network) -> Target:
     return replace(found, network=network)
 
 
-def _authorize(bearer: str, auth: AuthOptions | None) -> Authorize:
+def _authorize(bearer: str, auth: AuthOptions | None) -> LoginProvider:
     """Return the login for a server that requires one. Logins stored by `inspector login` are used."""
     from inspector.auth.credential import Authorizer
     from inspector.auth.options import AuthOptions
-    from inspector.auth.person import Nobody
+    from inspector.auth.person import NoPerson
     from inspector.client.fetching import Fetching
 
     if bearer and auth is not None:
         raise UsageError("bearer= and auth= exclude each other.", hint="Use the bearer of AuthOptions.")
-    return Authorizer(auth or AuthOptions(bearer=bearer), web=Fetching, person=Nobody())
+    return Authorizer(auth or AuthOptions(bearer=bearer), web=Fetching, person=NoPerson())
 
 
 def _checked(what: str, answer: str | None) -> str | None:

@@ -11,7 +11,7 @@ from inspector.protocol.views import ContentBlock, decode_base64
 _EMPTY: Mapping[str, Any] = {}
 
 
-class Body:
+class ProtocolObject:
     """An object of the protocol. `raw` is the original value of any type, complete and unchanged."""
 
     __slots__ = ("raw",)
@@ -26,7 +26,7 @@ class Body:
 
     def __eq__(self, other: object) -> bool:
         """Whether the other is the same value; the other may be a view itself."""
-        return bool(self.raw == (other.raw if isinstance(other, Body) else other))
+        return bool(self.raw == (other.raw if isinstance(other, ProtocolObject) else other))
 
     __hash__ = None  # type: ignore[assignment]  # What is held can change, and can be a dict.
 
@@ -60,7 +60,7 @@ class Body:
         return iter(value if isinstance(value, list) else ())
 
 
-class Answer(Body):
+class RequestResult(ProtocolObject):
     """The result of our request."""
 
     __slots__ = ("n", "name", "seconds")
@@ -75,7 +75,7 @@ class Answer(Body):
         """The tool's or prompt's name, or the URI."""
 
 
-class ToolResult(Answer):
+class ToolResult(RequestResult):
     """The result of `tools/call` (C-TOOL-02 … C-TOOL-05)."""
 
     __slots__ = ()
@@ -107,7 +107,7 @@ class ToolResult(Answer):
         return self
 
 
-class ResourceContents(Body):
+class ResourceContents(ProtocolObject):
     """One part of a resource's contents."""
 
     __slots__ = ()
@@ -132,7 +132,7 @@ class ResourceContents(Body):
         return decode_base64(blob) if isinstance(blob, str) else None
 
 
-class ResourceResult(Answer):
+class ResourceResult(RequestResult):
     """The result of `resources/read`."""
 
     __slots__ = ()
@@ -148,7 +148,7 @@ class ResourceResult(Answer):
         return "\n".join(part.text for part in self.contents if part.text)
 
 
-class Message(Body):
+class Message(ProtocolObject):
     """One message of a prompt, or of a sampling request."""
 
     __slots__ = ()
@@ -169,7 +169,7 @@ class Message(Body):
         return "\n".join(block.body for block in self.content if block.body)
 
 
-class PromptResult(Answer):
+class PromptResult(RequestResult):
     """The result of `prompts/get`."""
 
     __slots__ = ()
@@ -184,7 +184,7 @@ class PromptResult(Answer):
         return tuple(map(Message, self._items("messages")))
 
 
-class Notification(Body):
+class Notification(ProtocolObject):
     """A notification of the server. `raw` is the full message."""
 
     __slots__ = ("n",)
@@ -204,7 +204,7 @@ class Notification(Body):
         return self._object("params")
 
 
-class SamplingRequest(Body):
+class SamplingRequest(ProtocolObject):
     """A request for a model's answer: the parameters of `sampling/createMessage`."""
 
     __slots__ = ()
@@ -225,7 +225,7 @@ class SamplingRequest(Body):
         return value if type(value) is int else None
 
 
-class Elicitation(Body):
+class Elicitation(ProtocolObject):
     """A question to the user: the parameters of `elicitation/create`."""
 
     __slots__ = ()

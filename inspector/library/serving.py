@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Match = Literal["exact", "params", "method", "sequence"]
 
 
-class Live(NamedTuple):
+class LiveServer(NamedTuple):
     """The live server behind a recording."""
 
     target: Target
@@ -41,14 +41,14 @@ class Live(NamedTuple):
     """Creates the recording of such a connection."""
 
 
-def _live_options(live: Live | None) -> dict[str, Any]:
+def _live_options(live: LiveServer | None) -> dict[str, Any]:
     return {} if live is None else {"upstream": live.upstream, "live_journal": live.journal}
 
 
 class MockServer:
     """A recording that is served over Streamable HTTP on this machine, inside `async with`."""
 
-    def __init__(self, path: Path, options: MockOptions, host: str, port: int, live: Live | None = None) -> None:
+    def __init__(self, path: Path, options: MockOptions, host: str, port: int, live: LiveServer | None = None) -> None:
         """Created by `inspector.serve`."""
         self._live = live
         self._hosting = AsyncExitStack()
@@ -145,7 +145,7 @@ class ReplayedSession(Session):
         sampling: SamplingCallback | None = None,
         elicitation: ElicitationCallback | None = None,
         match: Match = "params",
-        live: Live | None = None,
+        live: LiveServer | None = None,
     ) -> None:
         """Created by `inspector.open`. `live` receives the requests that are not in the recording."""
         super().__init__(

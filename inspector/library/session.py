@@ -16,9 +16,9 @@ from inspector.client.recording import new_journal
 from inspector.config.settings import Settings
 from inspector.config.targets import HttpTarget
 from inspector.errors import NotOffered, SessionLost, UsageError
-from inspector.library.answering import Answering, ElicitationCallback, SamplingCallback
-from inspector.library.incoming import Following, News, Notifications
-from inspector.library.results import Answer, PromptResult, ResourceResult, ToolResult
+from inspector.library.answering import CallbackRunner, ElicitationCallback, SamplingCallback
+from inspector.library.incoming import ChangeNotifier, Notifications, ProgressFollower
+from inspector.library.results import PromptResult, RequestResult, ResourceResult, ToolResult
 from inspector.protocol.views import Prompt, Resource, ResourceTemplate, Tool, View
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from inspector.transports.asgi import App
 
 V = TypeVar("V", bound=View)
-A = TypeVar("A", bound=Answer)
+A = TypeVar("A", bound=RequestResult)
 
 
 class Session:
@@ -65,8 +65,8 @@ class Session:
         self._connect = connect
         self._engine: engine.Session | None = None
         self._recording: Recording | None = None
-        self._answering: Answering
-        self._news: News
+        self._answering: CallbackRunner
+        self._news: ChangeNotifier
 
     def __repr__(self) -> str:
         phase = "not connected" if self._engine is None else self._engine.phase
@@ -99,8 +99,8 @@ class Session:
             warnings.warn(text, UserWarning, stacklevel=2)
 
         session.inbox.on_note = warn
-        self._answering = Answering(session.inbox, *self._callbacks)
-        self._news = News(session, self._answering.look)
+        self._answering = CallbackRunner(session.inbox, *self._callbacks)
+        self._news = ChangeNotifier(session, self._answering.look)
         try:
             if (app := _app(self._target)) is not None:
                 await app.start()
@@ -229,7 +229,7 @@ class Session:
         call = self.engine.start(
             method, None if params is None else dict(params), timeout=timeout, progress=progress is not None
         )
-        return (await self._answer(call, Answer, progress)).raw
+        return (await self._answer(call, RequestResult, progress)).raw
 
     def notify(self, method: str, params: Mapping[str, Any] | None = None) -> None:
         """Send any notification."""
@@ -247,7 +247,7 @@ class Session:
 
     async def _attend(self, call: Call, progress: Callable[[Progress], object] | None) -> None:
         """Wait for the end of a call and report its progress. A callback's exception cancels the call and is raised."""
-        following = Following(self.engine, call)
+        following = ProgressFollower(self.engine, call)
         try:
             while True:
                 over = call.fate != "pending"

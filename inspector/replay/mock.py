@@ -3,7 +3,7 @@
 `inspector.serving` passes its clients to `Mock` with `opens`. The recording is read once for all clients. Each client
 (`MockClient`) has its own order, faults and recording. Each request is matched, then answered on its own
 (`_Answering`). Messages that the server sent on its own are sent when the conversation has reached the same point
-(`_Teller`).
+(`_TimelineSender`).
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from inspector.journal.journal import Journal
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape, encode, id_key
 from inspector.replay.mock_batch import Batch
-from inspector.replay.mock_faults import Fault, Faults
-from inspector.replay.mock_http import Conduct, field, status_of, version_of
+from inspector.replay.mock_faults import MockFault, MockFaults
+from inspector.replay.mock_http import ServerBehaviour, field, status_of, version_of
 from inspector.replay.mock_passthrough import Passthrough, Upstream
-from inspector.replay.mock_tally import Missed, MockReport, Tally, report, shown
+from inspector.replay.mock_tally import Missed, MockReport, MockStatistics, report, shown
 from inspector.replay.mock_tasks import GET, TaskEnds
 from inspector.replay.mock_timeline import Timeline, subscription_of
 from inspector.serving.base import Arrived, Client, Form, Head, Reply
@@ -60,7 +60,7 @@ class MockOptions:
     on_miss: OnMiss = "error"
     speed: float | None = None
     """1.0 is the recorded pace, 2.0 twice as fast, None as fast as possible."""
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[MockFault, ...] = ()
     seed: str = ""
     """The seed of the faults; empty: a different one in each run."""
 
@@ -89,7 +89,7 @@ class Mock:
         self.requests = RecordedRequests(journal)
         self.timeline = Timeline(journal)
         self.tasks = TaskEnds(journal)
-        self.tally = Tally()
+        self.tally = MockStatistics()
         self.said = said
         self.upstream = upstream if self.options.on_miss == "passthrough" else None
         self.live_journal = live_journal
@@ -106,7 +106,7 @@ class Mock:
         """
         await load(self.requests, self.journal)
         await self.timeline.read()
-        self.conduct = Conduct(self.journal)
+        self.conduct = ServerBehaviour(self.journal)
         self.binding: Binding = self.conduct.binding(**binding)
 
     def opens(self, client: Client) -> MockClient:
@@ -137,7 +137,7 @@ class Mock:
         await self.requests.aclose()
 
 
-class _Asked:
+class _OpenRequest:
     """A request without a response."""
 
     __slots__ = ("given_up", "matched", "reply", "task")
@@ -166,16 +166,16 @@ class MockClient:
         self.number = number
         self.journal: Journal = mock.new_journal(number)
         self.questions = UnansweredQuestions()
-        self.faults = Faults(mock.options.faults, mock.journal, f"{mock.seed}:{number}")
+        self.faults = MockFaults(mock.options.faults, mock.journal, f"{mock.seed}:{number}")
         self._order = Order(mock.requests, mock.options.match)
         self._passthrough = Passthrough(self, mock.upstream) if mock.upstream is not None else None
         self._tasks: set[asyncio.Task[None]] = set()
         self._silent: set[asyncio.Task[Any]] = set()
         self._changed = asyncio.Event()
         """Set when a task has ended or stays silent."""
-        self._asked: dict[Any, _Asked] = {}
+        self._asked: dict[Any, _OpenRequest] = {}
         """By id."""
-        self.teller = _Teller(self)
+        self.teller = _TimelineSender(self)
         self._passed: dict[str, int] = {}
         self._ready = False
         self.initialize: dict[str, Any] | None = None
@@ -276,15 +276,15 @@ class MockClient:
             self.mock.tally.counts["invalid"] += 1
             _Answering(self, {"id": None}, reply).error(jsonrpc.INVALID_REQUEST, "An id must be a string or a number.")
             return
-        asked = self._asked[key] = _Asked(reply)
+        asked = self._asked[key] = _OpenRequest(reply)
         asked.task = self.start(self._answer(message, asked, head))
         asked.task.add_done_callback(lambda _: self._over(key, asked))
 
-    def _over(self, key: Any, asked: _Asked) -> None:
+    def _over(self, key: Any, asked: _OpenRequest) -> None:
         if self._asked.get(key) is asked:
             del self._asked[key]
 
-    async def _answer(self, message: dict[str, Any], asked: _Asked, head: Head | None) -> None:
+    async def _answer(self, message: dict[str, Any], asked: _OpenRequest, head: Head | None) -> None:
         reply = asked.reply
         answering = _Answering(self, message, reply)
         problem = self.mock.conduct.problem(head, message)
@@ -597,7 +597,7 @@ class _Answering:
         self._client.mock.tally.counts[f"fault:{kind}"] += 1
         self._client.journal.record_note(f"fault: {text}", fault=kind, recorded=m)
 
-    def _damaged(self, fault: Fault, raw: bytes, m: int) -> bool:
+    def _damaged(self, fault: MockFault, raw: bytes, m: int) -> bool:
         """Apply a fault to the connection; True if the response is still sent."""
         if fault.kind == "disconnect":
             self.reply.cut()
@@ -607,7 +607,7 @@ class _Answering:
             self.reply.cut(raw[: len(raw) // 2])
         return fault.kind in ("corrupt", "error")
 
-    def _changed(self, fault: Fault, raw: bytes) -> bytes:
+    def _changed(self, fault: MockFault, raw: bytes) -> bytes:
         if fault.kind == "corrupt":
             return self._client.faults.corrupted(raw)
         return encode(jsonrpc.error(self.id, fault.value, "This error was requested with --fault."))
@@ -662,7 +662,7 @@ class _Answering:
         self.error(NOT_RECORDED, f"The recording has no response to {method[:200]}: {why}.")
 
 
-class _Teller:
+class _TimelineSender:
     """Sends a client the server's own messages of the timeline, each once."""
 
     def __init__(self, client: MockClient) -> None:

@@ -28,7 +28,7 @@ _HINT = "Write KIND[=VALUE][@FILTER][%PERCENT]: delay=200, drop@method:tools/cal
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class MockFault:
     """One fault. `value` is milliseconds of a delay, or the code of an error."""
 
     kind: FaultKind
@@ -40,7 +40,7 @@ class Fault:
     """The original text."""
 
 
-def parse_fault(text: str) -> Fault:
+def parse_fault(text: str) -> MockFault:
     """Parse a fault. Raises `UsageError` (a `FilterError` for an invalid filter)."""
     found = _SPELLED.fullmatch(text.strip())
     kind = found["kind"] if found else ""
@@ -57,7 +57,7 @@ def parse_fault(text: str) -> Fault:
     source = found["filter"]
     if source is not None and not source.strip():
         raise UsageError(f"The filter after @ is missing in “{text[:80]}”.", hint=_HINT)
-    return Fault(
+    return MockFault(
         kind,  # type: ignore[arg-type]  # one of _KINDS
         _value(kind, found["value"], text),
         parse(source) if source is not None else None,
@@ -80,15 +80,15 @@ def _value(kind: str, word: str | None, text: str) -> int:
     return number
 
 
-class Faults:
+class MockFaults:
     """The faults of one client. The same seed and requests, in the same order, cause the same faults."""
 
-    def __init__(self, faults: Iterable[Fault], journal: Journal, seed: str) -> None:
+    def __init__(self, faults: Iterable[MockFault], journal: Journal, seed: str) -> None:
         self._faults = tuple(faults)
         self._journal = journal
         self._random = Random(seed)
 
-    def striking(self, m: int) -> tuple[int, Fault | None]:
+    def striking(self, m: int) -> tuple[int, MockFault | None]:
         """Return the delay of recorded response `m` in milliseconds, and the first other fault that applies."""
         delay, struck = 0, None
         for fault in self._faults:

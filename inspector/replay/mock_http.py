@@ -40,7 +40,7 @@ Problem = tuple[int, str, Any]
 """Code, message and data of a JSON-RPC error."""
 
 
-class Conduct:
+class ServerBehaviour:
     """The behaviour of the recorded server. The journal must be read to its end."""
 
     def __init__(self, journal: Journal) -> None:

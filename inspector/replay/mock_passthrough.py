@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from inspector.client.bare_connection import BareConnection, Hearer
+from inspector.client.bare_connection import BareConnection, ConnectionListener
 from inspector.errors import ConnectionProblem, InspectorError
 from inspector.journal.journal import Frame, Journal
 from inspector.protocol import jsonrpc
@@ -14,11 +14,11 @@ from inspector.protocol.jsonrpc import Shape, encode, excerpt, id_key
 from inspector.replay.mock_http import version_of
 from inspector.transports.base import Outgoing
 
-Upstream = Callable[[Journal, Hearer], BareConnection]
+Upstream = Callable[[Journal, ConnectionListener], BareConnection]
 """Creates a connection to the live server."""
 
 
-class Asking(Protocol):
+class PassthroughRequest(Protocol):
     """One request of the client, which receives the live server's response."""
 
     def deliver_foreign(self, raw: bytes, message: dict[str, Any]) -> None:
@@ -53,12 +53,12 @@ class Passthrough:
         self._connection: BareConnection | None = None
         self._journal: Journal | None = None
         self._opening = asyncio.Lock()
-        self._waiting: dict[Any, tuple[asyncio.Future[dict[str, Any]], Asking | None]] = {}
+        self._waiting: dict[Any, tuple[asyncio.Future[dict[str, Any]], PassthroughRequest | None]] = {}
         self._asked: dict[Any, Any] = {}
         """By the client-side id of the live server's question: its original id."""
         self._count = 0
 
-    async def forward(self, message: dict[str, Any], answering: Asking) -> None:
+    async def forward(self, message: dict[str, Any], answering: PassthroughRequest) -> None:
         """Send the request to the live server and pass on its response. Raises an `InspectorError` without one."""
         async with self._opening:
             if self._connection is None:
@@ -80,7 +80,7 @@ class Passthrough:
                 raise ConnectionProblem(f"The live server refused the handshake of this client: {why}")
             connection.send(encode(jsonrpc.notification("notifications/initialized")))
 
-    async def _ask(self, message: dict[str, Any], answering: Asking | None) -> dict[str, Any]:
+    async def _ask(self, message: dict[str, Any], answering: PassthroughRequest | None) -> dict[str, Any]:
         connection = self._connection
         if connection is None:
             raise ConnectionProblem("The connection to the live server is lost.")

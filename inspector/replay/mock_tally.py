@@ -29,7 +29,7 @@ class Missed:
     """`error`, `last` or `passthrough`."""
 
 
-class Tally:
+class MockStatistics:
     """Counts all requests, and stores the missed ones."""
 
     def __init__(self) -> None:
@@ -89,7 +89,7 @@ COUNTED = ("answered", "missed", "unanswered", "refused", "cancelled", "invalid"
 
 
 def report(
-    tally: Tally, journal: Journal, requests: dict[str, list[int]], seed: str, recordings: list[str]
+    tally: MockStatistics, journal: Journal, requests: dict[str, list[int]], seed: str, recordings: list[str]
 ) -> MockReport:  # fmt: skip
     """Create the report. `requests` are the recorded ones by method; handshakes are not reported as unused."""
     asked = (found for method, found in requests.items() if method not in HANDSHAKE)

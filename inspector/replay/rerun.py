@@ -26,7 +26,7 @@ from inspector.protocol.jsonrpc import Shape
 from inspector.replay.compared_parts import body_of, name_of, status_of, with_id
 from inspector.replay.live_values import Carried
 from inspector.replay.report import RerunOutcome, RerunReport, RerunVerdict
-from inspector.replay.script import Script, ScriptStep
+from inspector.replay.script import ClientScript, ScriptStep
 from inspector.transports.base import Outgoing
 
 PATIENCE = 5.0
@@ -62,7 +62,7 @@ class Rerun:
         self.report = RerunReport()
         self._rules = rules
         self._options = options or Options()
-        self._script = Script(recording)
+        self._script = ClientScript(recording)
         self._carried = Carried(carry)
         self._pace = pace
         self._told = told

@@ -44,7 +44,7 @@ class ScriptStep(NamedTuple):
     """Microseconds since the step before."""
 
 
-class Script:
+class ClientScript:
     """The steps of a recording, and its client's answers to questions."""
 
     def __init__(self, journal: Journal) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from inspector.auth.actions import Fetched
 from inspector.auth.person import Invitation
-from inspector.auth.values import Client
+from inspector.auth.values import OAuthClient
 from inspector.errors import HttpError
 from inspector.journal.journal import Journal
 
@@ -57,7 +57,7 @@ class FakePerson:
         self.visits: list[Invitation] = []
         self.said: list[str] = []
         self.ends: list[bool] = []
-        self.client: Client | None = None
+        self.client: OAuthClient | None = None
 
     async def consent(self, url: str, host: str, until: float) -> bool | None:
         self.asked.append((url, host))
@@ -72,7 +72,7 @@ class FakePerson:
         never: str = await asyncio.get_running_loop().create_future()
         return never
 
-    async def client_for(self, issuer: str, redirect_uri: str) -> Client | None:
+    async def client_for(self, issuer: str, redirect_uri: str) -> OAuthClient | None:
         return self.client
 
     async def choose(self, issuers: tuple[str, ...]) -> str:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from inspector.auth.actions import Denied, FetchFailed, Keep, Listen, TimedOut, Turn, Visit
+from inspector.auth.actions import Denied, FetchFailed, HoldRenewalLock, OpenListener, StoreGrant, TimedOut, VisitPage
 from inspector.auth.authorize import Authorization
-from inspector.auth.values import Client
+from inspector.auth.values import OAuthClient
 from inspector.errors import AuthorizationNeeded
 from tests.auth.world import (
     AS_PLACE,
@@ -98,7 +98,7 @@ def test_every_secret_is_learned_and_none_is_told() -> None:
     for secret in (verifier, "code-1", "token-1", "refresh-1", "registered-secret"):
         assert secret in world.secrets
         assert not any(secret in repr(step) for step in world.told())
-    kept = repr([action.grant.as_json() for action in world.log if isinstance(action, Keep) and action.grant])
+    kept = repr([action.grant.as_json() for action in world.log if isinstance(action, StoreGrant) and action.grant])
     assert verifier not in kept
     assert "code-1" not in kept
     assert "token-1" not in repr(world.log)
@@ -218,7 +218,7 @@ def test_the_browser_is_not_opened_again_for_the_same_scopes() -> None:
 @pytest.mark.parametrize(("registered", "asked_again"), [(("mcp:basic",), True), (("mcp:basic", "mcp:write"), False)])
 def test_a_client_asks_for_no_more_than_it_was_registered_for(registered: tuple[str, ...], asked_again: bool) -> None:
     """RFC 7591 section 2: for more there is another client."""
-    client = Client("registered-0", "", "none", "registered", REDIRECT, scope=registered)
+    client = OAuthClient("registered-0", "", "none", "registered", REDIRECT, scope=registered)
     world, state = World(clients={ISSUER: client}), authorization()
     state.grant = grant(scope=("mcp:basic",))
     assert answered(world, state, insufficient())
@@ -444,7 +444,7 @@ def test_what_another_process_has_renewed_is_taken_in_our_turn() -> None:
     perform = world._perform
 
     def meanwhile(action: Any) -> Any:
-        if isinstance(action, Turn) and action.issuer:
+        if isinstance(action, HoldRenewalLock) and action.issuer:
             world.store[ISSUER, SERVER] = theirs
         return perform(action)
 
@@ -453,8 +453,8 @@ def test_what_another_process_has_renewed_is_taken_in_our_turn() -> None:
     assert state.grant == theirs
     assert TOKEN not in world.fetched
     assert world.store[ISSUER, SERVER] == theirs
-    turns = [action for action in world.log if isinstance(action, Turn)]
-    assert turns == [Turn(ISSUER, SERVER), Turn()]
+    turns = [action for action in world.log if isinstance(action, HoldRenewalLock)]
+    assert turns == [HoldRenewalLock(ISSUER, SERVER), HoldRenewalLock()]
 
 
 @pytest.mark.parametrize("answer", [token(), (400, {"error": "invalid_grant"}), (503, b""), FetchFailed("gone")])
@@ -462,7 +462,7 @@ def test_a_turn_ends_with_the_renewal(answer: Any) -> None:
     soon = {"issued_at": NOW - 3600, "expires_at": NOW + 1}
     world = World({TOKEN: answer}, store={(ISSUER, SERVER): grant(refresh_token="first", **soon)})
     world.run(authorization().ready())
-    assert [bool(action.issuer) for action in world.log if isinstance(action, Turn)] == [True, False]
+    assert [bool(action.issuer) for action in world.log if isinstance(action, HoldRenewalLock)] == [True, False]
 
 
 def test_a_token_that_another_process_has_stored_is_taken() -> None:
@@ -539,7 +539,7 @@ def test_a_client_of_a_named_issuer_is_used_nowhere_else() -> None:
 
 def test_the_client_of_the_last_time_is_used_again_at_its_redirect_uri() -> None:
     """C-AUTH-17, C-AUTH-23."""
-    client = Client("registered-0", origin="registered", method="none", redirect_uri=REDIRECT)
+    client = OAuthClient("registered-0", origin="registered", method="none", redirect_uri=REDIRECT)
     world = World(clients={ISSUER: client})
     answered(world, authorization())
     assert world.visits[0]["client_id"] == "registered-0"
@@ -547,7 +547,7 @@ def test_the_client_of_the_last_time_is_used_again_at_its_redirect_uri() -> None
 
 
 def test_a_taken_port_means_another_registration() -> None:
-    client = Client("registered-0", origin="registered", method="none", redirect_uri="http://127.0.0.1:1/callback")
+    client = OAuthClient("registered-0", origin="registered", method="none", redirect_uri="http://127.0.0.1:1/callback")
     world = World(clients={ISSUER: client})
     answered(world, authorization())
     assert world.visits[0]["client_id"] == "registered-1"
@@ -561,18 +561,18 @@ def test_a_client_registers_again_with_a_server_that_may_have_forgotten_it(error
     def back(url: str) -> str:
         raise error
 
-    client = Client("registered-0", origin="registered", method="none", redirect_uri=REDIRECT)
+    client = OAuthClient("registered-0", origin="registered", method="none", redirect_uri=REDIRECT)
     world = World(clients={ISSUER: client}, back=back)
     refused(world, authorization())
     assert world.clients == {}
 
 
 def test_only_a_client_of_before_is_doubted() -> None:
-    before = Client("registered-0", origin="registered", method="none", redirect_uri=REDIRECT)
+    before = OAuthClient("registered-0", origin="registered", method="none", redirect_uri=REDIRECT)
     for clients, doubtful in (({}, ""), ({ISSUER: before}, ISSUER), ({ISSUER: replace(before, origin="typed")}, "")):
         world = World(clients=dict(clients))
         answered(world, authorization())
-        (visit,) = [action for action in world.log if isinstance(action, Visit)]
+        (visit,) = [action for action in world.log if isinstance(action, VisitPage)]
         assert visit.doubtful == doubtful
 
 
@@ -582,7 +582,7 @@ def test_why_a_person_is_needed_is_said() -> None:
     def why(state: Authorization, refusal: Refused) -> str:
         world = World()
         answered(world, state, refusal)
-        return next(action.why for action in world.log if isinstance(action, Listen))
+        return next(action.why for action in world.log if isinstance(action, OpenListener))
 
     state = authorization()
     assert why(state, Refused()) == ""
@@ -593,7 +593,7 @@ def test_why_a_person_is_needed_is_said() -> None:
 
 
 def test_a_client_whose_secret_has_expired_is_registered_again() -> None:
-    client = Client("registered-0", "s" * 20, "client_secret_basic", "registered", REDIRECT, NOW - 1)
+    client = OAuthClient("registered-0", "s" * 20, "client_secret_basic", "registered", REDIRECT, NOW - 1)
     world = World(clients={ISSUER: client})
     answered(world, authorization())
     assert world.visits[0]["client_id"] == "registered-1"
@@ -658,7 +658,7 @@ def test_logging_out_forgets_the_client_that_was_registered() -> None:
     """The next login uses a client that the server certainly knows."""
     for client, left in (
         (grant().client, {}),
-        (Client("mine", origin="typed"), {ISSUER: Client("mine", origin="typed")}),
+        (OAuthClient("mine", origin="typed"), {ISSUER: OAuthClient("mine", origin="typed")}),
     ):
         world = World(store={(ISSUER, SERVER): grant(client=client)}, clients={ISSUER: client})
         world.run(authorization().log_out())
@@ -672,7 +672,7 @@ def test_a_server_that_wants_a_secret_of_who_has_none_gets_an_empty_one() -> Non
     world = World({url: [wants, (200, b"")]}, store={(ISSUER, SERVER): grant(revocation_endpoint=url)})
     assert world.run(authorization().log_out()) is True
     assert [b"&client_secret=" in sent.body for sent in world.sent(url)] == [False, True]
-    client = Client("c", "secret-of-c", "client_secret_post")
+    client = OAuthClient("c", "secret-of-c", "client_secret_post")
     world = World({url: wants}, store={(ISSUER, SERVER): grant(revocation_endpoint=url, client=client)})
     assert world.run(authorization().log_out()) is False
     assert len(world.sent(url)) == 1
@@ -700,4 +700,4 @@ def test_a_stored_grant_survives_its_way_through_json() -> None:
         kept.as_json() | {"client": {"client_id": "c", "method": "magic"}},
     ):
         assert Grant.from_json(bad) is None
-    assert Grant.from_json(replace(kept, client=Client("")).as_json()) is None
+    assert Grant.from_json(replace(kept, client=OAuthClient("")).as_json()) is None

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from inspector.auth.actions import Denied, Flow, Visit
+from inspector.auth.actions import Denied, Flow, VisitPage
 from inspector.errors import AuthorizationNeeded
 from tests.auth.world import AS_PLACE, ISSUER, REDIRECT, Refused, World, authorization, callback, metadata
 
@@ -177,7 +177,7 @@ def test_the_request_carries_everything_once() -> None:
     for _ in range(3):
         world = World()
         run(world)
-        (visit,) = [action for action in world.log if isinstance(action, Visit)]
+        (visit,) = [action for action in world.log if isinstance(action, VisitPage)]
         pairs = parse_qsl(urlsplit(visit.url).query)
         assert sorted(name for name, _ in pairs) == [
             "client_id", "code_challenge", "code_challenge_method", "redirect_uri", "resource", "response_type", "state",

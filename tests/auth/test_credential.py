@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from inspector.auth.actions import Action, Fetched, Secret, Wait
+from inspector.auth.actions import Action, Fetched, RegisterSecret, Wait
 from inspector.auth.authorize import Authorization
 from inspector.auth.credential import Authorizer, SessionCredential, combined
 from inspector.auth.options import AuthOptions
@@ -48,7 +48,7 @@ class Slow(Authorization):
             if self.error is not None:
                 raise self.error
             self.logins += 1
-            yield Secret(f"token-number-{self.logins}")
+            yield RegisterSecret(f"token-number-{self.logins}")
         finally:
             self.at_once -= 1
         return True
@@ -185,13 +185,13 @@ async def test_a_login_that_is_reset_uses_the_current_options() -> None:
     login = authorizer.login(TARGET)
     assert login._keeps
     authorizer.options = AuthOptions(client_id="ci", client_secret="secret-of-ci", grant="client-credentials")
-    login.anew()
+    login.reset()
     assert (login.options.client_id, login.authorization.options.grant) == ("ci", "client-credentials")
     assert "secret-of-ci" in login.held
     assert not login._keeps, "a program is never sent with what was granted to a person"
     authorizer.options = AuthOptions(bearer="with a space")
     with pytest.raises(UsageError):
-        login.anew()
+        login.reset()
 
 
 async def test_each_request_of_a_login_has_the_timeout_of_the_session(monkeypatch: pytest.MonkeyPatch) -> None:

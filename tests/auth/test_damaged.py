@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from inspector.auth import assertions
 from inspector.auth.store import Store
-from inspector.auth.values import Client, Grant
+from inspector.auth.values import Grant, OAuthClient
 from inspector.cli.logins import as_json
 from inspector.errors import AuthorizationNeeded
 from tests.auth.test_store import FILE, Memory, Missing
@@ -23,7 +23,7 @@ from tests.auth.world import ISSUER, NOW, SERVER, Refused, World, authorization,
 
 KEY = assertions.new_key()
 GRANT = grant(token_type="DPoP", key=KEY, refresh_token="refresh", scope=("a",), asked=("a", "b"))
-CLIENT = Client("client-1", "client-secret", "client_secret_basic", "registered")
+CLIENT = OAuthClient("client-1", "client-secret", "client_secret_basic", "registered")
 FIELD = re.compile(r"[\x20-\x7e]*\Z")
 """The characters that a header field may have."""
 

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from inspector.auth.actions import Fetch, Fetched, FetchFailed, Visit
+from inspector.auth.actions import Fetch, Fetched, FetchFailed, VisitPage
 from inspector.auth.authorize import Authorization
 from inspector.auth.options import AuthOptions
 from inspector.demo.auth.faults import ELSEWHERE, FAULTS
@@ -117,7 +117,7 @@ class Demo(World):
 
     @property
     def visited(self) -> list[str]:
-        return [each.url for each in self.log if isinstance(each, Visit)]
+        return [each.url for each in self.log if isinstance(each, VisitPage)]
 
 
 def client(site: Site, **options: Any) -> tuple[Demo, Authorization]:

@@ -6,18 +6,18 @@ from typing import Any
 
 import pytest
 
-from inspector.auth.actions import Choose, Fetch, FetchFailed
+from inspector.auth.actions import ChooseServer, Fetch, FetchFailed
 from inspector.auth.challenge import chosen, parse
-from inspector.auth.discovery import Found, discover
+from inspector.auth.discovery import Discovery, discover
 from inspector.errors import AuthorizationNeeded
 from tests.auth.world import AS_PLACE, ISSUER, PRM_PLACE, ROOT_PRM_PLACE, SERVER, World, metadata, prm
 
 WELL_KNOWN = f"{ISSUER}/.well-known"
 
 
-def found(world: World, challenge: str = "Bearer", server: str = SERVER, **more: Any) -> Found:
+def found(world: World, challenge: str = "Bearer", server: str = SERVER, **more: Any) -> Discovery:
     answer = world.run(discover(server, chosen(parse([challenge])), **more))
-    assert isinstance(answer, Found)
+    assert isinstance(answer, Discovery)
     return answer
 
 
@@ -168,7 +168,7 @@ def test_the_person_chooses_one_of_several() -> None:
         choose=1,
     )
     assert found(world).server.issuer == other
-    assert [action.issuers for action in world.log if isinstance(action, Choose)] == [(ISSUER, other)]
+    assert [action.issuers for action in world.log if isinstance(action, ChooseServer)] == [(ISSUER, other)]
     assert AS_PLACE not in world.fetched
 
 

@@ -18,7 +18,7 @@ import keyring.backends.null
 import keyring.errors
 import pytest
 
-from inspector.auth.actions import Stored
+from inspector.auth.actions import LoadGrant
 from inspector.auth.store import SERVICE, Store
 from inspector.config.keyrings import KeyringProblem, library
 from tests.auth.hands import FakePerson
@@ -198,7 +198,7 @@ def asking(tmp_path: Path) -> Iterator[Asking]:
 
 def test_who_gives_up_does_not_wait_for_a_keyring_that_asks(tmp_path: Path, asking: Asking) -> None:
     async def give_up() -> None:
-        flow = only(Stored(GRANT.server))
+        flow = only(LoadGrant(GRANT.server))
         login = asyncio.create_task(runner(FakePerson(), store=Store(tmp_path / FILE, asking)).run(flow))
         while not asking.asked.is_set():
             await asyncio.sleep(0.001)
@@ -216,7 +216,7 @@ def test_a_keyring_that_never_answers_has_no_login(
     monkeypatch.setattr("inspector.auth.runner.STORE_SECONDS", 0.01)
     person = FakePerson()
     store = Store(tmp_path / FILE, asking)
-    assert asyncio.run(runner(person, store=store).run(only(Stored(GRANT.server)))) is None
+    assert asyncio.run(runner(person, store=store).run(only(LoadGrant(GRANT.server)))) is None
     assert not asking.over.is_set()
     assert ["did not answer" in said for said in person.said] == [True]
 

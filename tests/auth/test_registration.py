@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from inspector.auth.actions import AskClient, TimedOut
-from inspector.auth.values import Client
+from inspector.auth.values import OAuthClient
 from inspector.errors import AuthorizationNeeded
 from tests.auth.world import AS_PLACE, ISSUER, NOW, REDIRECT, Refused, World, authorization, metadata
 
@@ -39,7 +39,7 @@ def test_the_order_is_given_document_registered_typed() -> None:
         ({}, {AS_PLACE: both}, "registered-1"),
         ({}, {AS_PLACE: metadata(registration_endpoint=...)}, "typed-1"),
     ):
-        world = World(pages, ask=Client("typed-1", origin="typed"))
+        world = World(pages, ask=OAuthClient("typed-1", origin="typed"))
         run(world, **options)
         assert world.visits[0]["client_id"] == expected
         assert (REGISTER in world.fetched) is (expected == "registered-1")
@@ -72,7 +72,7 @@ def test_a_registered_client_is_stored_by_its_issuer() -> None:
     """C-AUTH-17."""
     world = World({REGISTER: (201, {"client_id": "c", "client_secret_expires_at": NOW + 5})})
     run(world)
-    assert world.clients == {ISSUER: Client("c", "", "none", "registered", REDIRECT, NOW + 5)}
+    assert world.clients == {ISSUER: OAuthClient("c", "", "none", "registered", REDIRECT, NOW + 5)}
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_what_a_client_is_registered_for_is_kept(asked: str, answer: dict[str, A
     run(world, scope=asked)
     client = world.clients[ISSUER]
     assert client.scope == kept
-    assert Client.from_json(json.loads(json.dumps(client.as_json()))) == client
+    assert OAuthClient.from_json(json.loads(json.dumps(client.as_json()))) == client
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_without_any_client_the_person_is_told_what_to_do() -> None:
 
 def test_a_typed_client_is_not_asked_for_again() -> None:
     world = World(
-        {AS_PLACE: metadata(registration_endpoint=...)}, ask=Client("typed-1", "typed-secret", origin="typed")
+        {AS_PLACE: metadata(registration_endpoint=...)}, ask=OAuthClient("typed-1", "typed-secret", origin="typed")
     )
     run(world)
     world.ask = None
@@ -197,7 +197,7 @@ def test_a_client_that_was_mistyped_is_asked_for_again(method: str) -> None:
     def no_redirect(url: str) -> str:
         raise TimedOut("the browser did not come back")
 
-    world = World({AS_PLACE: metadata(registration_endpoint=...)}, ask=Client("mistyped"))
+    world = World({AS_PLACE: metadata(registration_endpoint=...)}, ask=OAuthClient("mistyped"))
     if method == "refuses":
         world.pages[f"{ISSUER}/token"] = (401, {"error": "invalid_client"})
     else:

@@ -14,45 +14,45 @@ from inspector.auth.renewal_lock import Lock
 
 async def test_a_turn_is_taken_by_one_and_waited_for_by_the_other(tmp_path: Path) -> None:
     one, other = Lock(tmp_path / "a" / "x.lock"), Lock(tmp_path / "a" / "x.lock")
-    assert await one.take()
-    assert await one.take(), "it is theirs already"
-    waiting = asyncio.ensure_future(other.take())
-    assert not await Lock(tmp_path / "a" / "x.lock").take(0), "another owner holds it"
+    assert await one.acquire()
+    assert await one.acquire(), "it is theirs already"
+    waiting = asyncio.ensure_future(other.acquire())
+    assert not await Lock(tmp_path / "a" / "x.lock").acquire(0), "another owner holds it"
     assert not waiting.done()
-    one.give()
-    one.give()
+    one.release()
+    one.release()
     assert await waiting
-    other.give()
-    assert await one.take(0)
-    one.give()
+    other.release()
+    assert await one.acquire(0)
+    one.release()
     assert stat.S_IMODE((tmp_path / "a" / "x.lock").stat().st_mode) == 0o600
 
 
 async def test_turns_of_different_logins_have_nothing_to_do_with_each_other(tmp_path: Path) -> None:
     one, other = Lock(tmp_path / "x.lock"), Lock(tmp_path / "y.lock")
-    assert await one.take(0)
-    assert await other.take(0)
-    one.give()
-    other.give()
+    assert await one.acquire(0)
+    assert await other.acquire(0)
+    one.release()
+    other.release()
 
 
 async def test_a_waiter_that_gave_up_holds_no_lock(tmp_path: Path) -> None:
     one, other = Lock(tmp_path / "x.lock"), Lock(tmp_path / "x.lock")
-    await one.take()
-    waiting = asyncio.ensure_future(other.take())
+    await one.acquire()
+    waiting = asyncio.ensure_future(other.acquire())
     await asyncio.sleep(0)
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
-    one.give()
-    assert await one.take(0)
-    one.give()
+    one.release()
+    assert await one.acquire(0)
+    one.release()
 
 
 async def test_a_process_that_dies_gives_its_turn_away(tmp_path: Path) -> None:
     program = (
         "import asyncio, sys; from pathlib import Path; from inspector.auth.renewal_lock import Lock\n"
-        "lock = Lock(Path(sys.argv[1])); asyncio.run(lock.take()); print('taken', flush=True); sys.stdin.read()"
+        "lock = Lock(Path(sys.argv[1])); asyncio.run(lock.acquire()); print('taken', flush=True); sys.stdin.read()"
     )
     lock = Lock(tmp_path / "x.lock")
     process = await asyncio.create_subprocess_exec(
@@ -61,13 +61,13 @@ async def test_a_process_that_dies_gives_its_turn_away(tmp_path: Path) -> None:
     )  # fmt: skip
     assert process.stdout is not None
     assert await process.stdout.readline() == b"taken\n"
-    assert not await lock.take(0)
+    assert not await lock.acquire(0)
     process.kill()
     await process.wait()
-    assert await lock.take()
-    lock.give()
+    assert await lock.acquire()
+    lock.release()
 
 
 async def test_where_nothing_can_be_locked_it_is_done_without(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    assert not await Lock(tmp_path / "file" / "x.lock").take()
+    assert not await Lock(tmp_path / "file" / "x.lock").acquire()

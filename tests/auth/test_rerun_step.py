@@ -10,12 +10,12 @@ from inspector.auth import rerun_step
 from inspector.auth.actions import Fetch
 from inspector.auth.authorize import Authorization
 from inspector.auth.options import AuthOptions
-from inspector.auth.rerun_step import Before, Beside
+from inspector.auth.rerun_step import EarlierSteps, StepRecorder
 from inspector.auth.values import Grant
 from tests.auth.hands import FakeRecorder
 from tests.auth.world import AS_PLACE, ISSUER, NOW, PRM_PLACE, REDIRECT, SERVER, World, grant, metadata, token
 
-KNOWN = Before((f'Bearer resource_metadata="{PRM_PLACE}"',), ISSUER, REDIRECT, "C-AUTH-09", True)
+KNOWN = EarlierSteps((f'Bearer resource_metadata="{PRM_PLACE}"',), ISSUER, REDIRECT, "C-AUTH-09", True)
 
 
 def state(had: Grant | None = None, **options: Any) -> Authorization:
@@ -50,7 +50,7 @@ def test_the_metadata_are_read_again_and_checked_as_ever(name: str) -> None:
 
 def test_metadata_of_2025_03_26_are_read_again_as_of_then() -> None:
     world = World()
-    world.run(rerun_step.step(state(), "metadata", Before((), "https://shop.example", "", "C-AUTH-35")))
+    world.run(rerun_step.step(state(), "metadata", EarlierSteps((), "https://shop.example", "", "C-AUTH-35")))
     assert fetched(world) == [("GET", "https://shop.example/.well-known/oauth-authorization-server")]
     assert "default endpoints" in world.told()[-1].text
 
@@ -111,7 +111,7 @@ def test_a_spent_code_is_never_sent_again(name: str) -> None:
 
 
 def test_no_client_is_registered_in_a_step_that_registered_none() -> None:
-    assert "registered no client" in rerun_step.why_not("registration", Before(issuer=ISSUER), state())
+    assert "registered no client" in rerun_step.why_not("registration", EarlierSteps(issuer=ISSUER), state())
 
 
 def test_a_missing_response_is_recorded_and_not_raised() -> None:
@@ -124,14 +124,14 @@ def test_a_missing_response_is_recorded_and_not_raised() -> None:
 def test_what_was_known_is_taken_from_the_steps_and_strange_facts_are_nothing() -> None:
     strange: Any = {"challenge": ["Bearer x=1", 5, None], "issuer": {"a": 1}, "redirect_uri": 7}
     found = rerun_step.before([("challenge", "", strange), ("server", "", strange), ("metadata", "C-AUTH-09", strange)])
-    assert found == Before(("Bearer x=1",), "", "", "C-AUTH-09", False)
+    assert found == EarlierSteps(("Bearer x=1",), "", "", "C-AUTH-09", False)
     found = rerun_step.before([("server", "", {"issuer": ISSUER}), ("registration", "", {"redirect_uri": REDIRECT})])
     assert (found.issuer, found.redirect_uri, found.registered) == (ISSUER, REDIRECT, True)
 
 
 def test_what_is_told_belongs_to_the_step_that_is_run_again() -> None:
     recorder = FakeRecorder()
-    beside = Beside(recorder, 7, 2)
+    beside = StepRecorder(recorder, 7, 2)
     beside.auth("metadata", True, "there", facts={"status": 200})
     assert recorder.steps() == [("metadata", True)]
     assert next(iter(recorder.journal.events())).fields["facts"] == {"status": 200, "again": 7, "run": 2}

@@ -13,28 +13,28 @@ from inspector.auth import runner as module
 from inspector.auth.actions import (
     Action,
     AskClient,
-    Choose,
+    ChooseServer,
     Denied,
     Fetch,
     FetchFailed,
-    Keep,
-    KeepClient,
-    Listen,
-    Secret,
+    HoldRenewalLock,
+    LoadClient,
+    LoadGrant,
+    OpenListener,
+    RegisterSecret,
     Show,
-    Stored,
-    StoredClient,
+    StoreClient,
+    StoreGrant,
     TimedOut,
-    Turn,
-    Visit,
+    VisitPage,
     Wait,
-    told,
+    record_step,
 )
-from inspector.auth.person import Nobody
+from inspector.auth.person import NoPerson
 from inspector.auth.renewal_lock import Lock
-from inspector.auth.runner import LOGIN_SECONDS, VISIT_SECONDS, Runner
+from inspector.auth.runner import LOGIN_SECONDS, VISIT_SECONDS, FlowRunner
 from inspector.auth.store import Store
-from inspector.auth.values import Client
+from inspector.auth.values import OAuthClient
 from inspector.errors import AuthorizationNeeded
 from tests.auth.hands import FakePerson, FakeRecorder, FakeWeb
 from tests.auth.test_browser import ask
@@ -61,16 +61,16 @@ class Opened:
         return "" if self.works else "No browser opened. Tried: it (exit code 1)."
 
 
-def runner(person: Any, **how: Any) -> Runner:
+def runner(person: Any, **how: Any) -> FlowRunner:
     given: dict[str, Any] = {"web": FakeWeb(), "store": None, "recorder": FakeRecorder()} | how
-    return Runner("https://mcp.example/mcp", person=person, **given)
+    return FlowRunner("https://mcp.example/mcp", person=person, **given)
 
 
 def login(opened: Opened | None = None, url: str = LOGIN) -> Generator[Action, Any, tuple[str, str]]:
-    redirect_uri = yield Listen()
+    redirect_uri = yield OpenListener()
     if opened is not None:
         opened.back = redirect_uri
-    came = yield Visit(url, redirect_uri, "as.example", "s")
+    came = yield VisitPage(url, redirect_uri, "as.example", "s")
     return redirect_uri, came
 
 
@@ -128,9 +128,9 @@ async def test_consent_can_be_given_in_advance() -> None:
 
 async def test_consent_in_advance_needs_no_person() -> None:
     opened = Opened()
-    await runner(Nobody(), opener=opened, open_browser=True).run(login(opened))
+    await runner(NoPerson(), opener=opened, open_browser=True).run(login(opened))
     with pytest.raises(AuthorizationNeeded, match=r"Tried: it .exit code 1.. Without a terminal"):
-        await runner(Nobody(), opener=Opened(works=False), open_browser=True).run(login())
+        await runner(NoPerson(), opener=Opened(works=False), open_browser=True).run(login())
 
 
 async def test_without_a_browser_the_address_is_pasted() -> None:
@@ -222,7 +222,7 @@ async def test_a_pasted_answer_to_another_request_is_refused_too() -> None:
 async def test_without_a_person_the_login_ends_before_registration() -> None:
     web = FakeWeb()
     with pytest.raises(AuthorizationNeeded, match="standard input is not a terminal") as caught:
-        await runner(Nobody(), web=web).run(login())
+        await runner(NoPerson(), web=web).run(login())
     assert "inspector login" in caught.value.hint
     assert caught.value.exit_code == 3
     assert web.sent == []
@@ -267,8 +267,8 @@ async def test_cancelling_ends_everything() -> None:
     uris: list[str] = []
 
     def flow() -> Generator[Action, Any, None]:
-        uris.append((yield Listen()))
-        yield Visit(LOGIN, uris[0], "as.example", "s")
+        uris.append((yield OpenListener()))
+        yield VisitPage(LOGIN, uris[0], "as.example", "s")
 
     task = asyncio.ensure_future(runner(person, opener=Opened()).run(flow()))
     async with asyncio.timeout(60):
@@ -299,8 +299,8 @@ async def test_a_client_that_may_be_unknown_by_now_is_forgotten_by_who_gives_up(
         return True
 
     def flow() -> Generator[Action, Any, None]:
-        redirect_uri = yield Listen()
-        yield Visit(LOGIN, redirect_uri, "as.example", "s", doubtful)
+        redirect_uri = yield OpenListener()
+        yield VisitPage(LOGIN, redirect_uri, "as.example", "s", doubtful)
 
     task = asyncio.ensure_future(runner(person, opener=opener, store=store).run(flow()))
     async with asyncio.timeout(60):
@@ -314,7 +314,7 @@ async def test_a_client_that_may_be_unknown_by_now_is_forgotten_by_who_gives_up(
 
 async def test_a_turn_is_held_until_it_ends_or_the_flow_does(tmp_path: Path) -> None:
     store = Store(tmp_path / "logins.json", Memory())
-    place = store.turn("https://as.example", "https://mcp.example/mcp")
+    place = store.lock_path("https://as.example", "https://mcp.example/mcp")
     held: list[int] = []
 
     async def is_free() -> bool:
@@ -330,12 +330,12 @@ async def test_a_turn_is_held_until_it_ends_or_the_flow_does(tmp_path: Path) -> 
             return issuers[0]
 
     def flow(*, fails: bool) -> Generator[Action, Any, None]:
-        yield Turn("https://as.example", "https://mcp.example/mcp")
-        yield Choose(("a",))
+        yield HoldRenewalLock("https://as.example", "https://mcp.example/mcp")
+        yield ChooseServer(("a",))
         if fails:
             raise Denied("no")
-        yield Turn()
-        yield Choose(("a",))
+        yield HoldRenewalLock()
+        yield ChooseServer(("a",))
 
     await runner(Asked(), store=store).run(flow(fails=False))
     with pytest.raises(Denied):
@@ -347,7 +347,7 @@ async def test_a_turn_is_held_until_it_ends_or_the_flow_does(tmp_path: Path) -> 
 
 async def test_without_a_person_the_error_says_why_one_is_needed() -> None:
     with pytest.raises(AuthorizationNeeded, match=r"^The login ended, but standard input is not a terminal"):
-        await runner(Nobody()).run(only(Listen(why="The login ended")))
+        await runner(NoPerson()).run(only(OpenListener(why="The login ended")))
 
 
 async def test_what_cannot_be_done_is_thrown_into_the_flow() -> None:
@@ -365,9 +365,9 @@ async def test_steps_are_recorded_and_secrets_learnt() -> None:
     recorder = FakeRecorder()
 
     def flow() -> Generator[Action, Any, None]:
-        yield Secret("top-secret")
-        yield from told("token", "A token came: top-secret.", rule="C-AUTH-31", scope=["a"], again="top-secret")
-        yield from told("callback", "No.", ok=False, fix="Send another.")
+        yield RegisterSecret("top-secret")
+        yield from record_step("token", "A token came: top-secret.", rule="C-AUTH-31", scope=["a"], again="top-secret")
+        yield from record_step("callback", "No.", ok=False, fix="Send another.")
 
     await runner(FakePerson(), recorder=recorder).run(flow())
     first, second = recorder.journal.events()
@@ -378,24 +378,26 @@ async def test_steps_are_recorded_and_secrets_learnt() -> None:
 
 async def test_the_person_is_asked_what_only_a_person_knows() -> None:
     person = FakePerson()
-    person.client = Client("typed", origin="typed")
+    person.client = OAuthClient("typed", origin="typed")
     assert await runner(person).run(only(AskClient("https://as.example", "http://127.0.0.1:1/"))) == person.client
-    assert await runner(person).run(only(Choose(("https://a.example", "https://b.example")))) == "https://b.example"
+    assert (
+        await runner(person).run(only(ChooseServer(("https://a.example", "https://b.example")))) == "https://b.example"
+    )
     await runner(person).run(only(Show("https://as.example/device", "ABCD", "as.example")))
     assert (person.visits[-1].code, person.visits[-1].redirect_uri) == ("ABCD", "")
     with pytest.raises(AuthorizationNeeded, match="enter a code"):
-        await runner(Nobody()).run(only(Show("https://as.example/device", "ABCD", "as.example")))
+        await runner(NoPerson()).run(only(Show("https://as.example/device", "ABCD", "as.example")))
     with pytest.raises(AuthorizationNeeded, match="several"):
-        await runner(Nobody()).run(only(Choose(("https://a.example", "https://b.example"))))
+        await runner(NoPerson()).run(only(ChooseServer(("https://a.example", "https://b.example"))))
 
 
 async def test_what_is_kept_is_found_again_and_never_recorded(tmp_path: Path) -> None:
     store, recorder = Store(tmp_path / FILE, Memory()), FakeRecorder()
     hands = runner(FakePerson(), store=store, recorder=recorder)
-    await hands.run(only(Keep(GRANT.issuer, GRANT.resource, GRANT)))
-    await hands.run(only(KeepClient(GRANT.issuer, CLIENT)))
-    assert await hands.run(only(Stored(GRANT.server))) == GRANT
-    assert await hands.run(only(StoredClient(GRANT.issuer))) == CLIENT
+    await hands.run(only(StoreGrant(GRANT.issuer, GRANT.resource, GRANT)))
+    await hands.run(only(StoreClient(GRANT.issuer, CLIENT)))
+    assert await hands.run(only(LoadGrant(GRANT.server))) == GRANT
+    assert await hands.run(only(LoadClient(GRANT.issuer))) == CLIENT
     recorder.auth("token", True, "access-secret refresh-secret client-secret")
     assert "-secret" not in recorder.text()
 
@@ -404,15 +406,15 @@ async def test_what_cannot_be_kept_is_said_and_no_reason_to_fail(tmp_path: Path)
     (tmp_path / "file").write_text("")
     person = FakePerson()
     hands = runner(person, store=Store(tmp_path / "file" / FILE, Missing()))
-    await hands.run(only(Keep(GRANT.issuer, GRANT.resource, GRANT)))
+    await hands.run(only(StoreGrant(GRANT.issuer, GRANT.resource, GRANT)))
     (said,) = person.said
     assert "this session" in said
-    assert await runner(person).run(only(Stored(GRANT.server))) is None
+    assert await runner(person).run(only(LoadGrant(GRANT.server))) is None
 
 
 async def test_an_error_repeats_no_secret_that_was_met_before_or_meanwhile() -> None:
     def flow() -> Generator[Action, Any, None]:
-        yield Secret("the-newer-secret")
+        yield RegisterSecret("the-newer-secret")
         yield Wait(0)
         raise AuthorizationNeeded("It says: the-older-secret, the-newer-secret", hint="It is dGhlLW9sZGVyLXNlY3JldA==.")
 

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from inspector.auth import assertions
-from inspector.auth.store import Store, VaultProblem
-from inspector.auth.values import Client, Grant
+from inspector.auth.store import SecretStoreError, Store
+from inspector.auth.values import Grant, OAuthClient
 from inspector.errors import InspectorError
 
 FILE = "logins.json"
-CLIENT = Client("client-1", "client-secret", "client_secret_basic", "registered")
+CLIENT = OAuthClient("client-1", "client-secret", "client_secret_basic", "registered")
 GRANT = Grant(
     server="https://mcp.example/mcp", issuer="https://as.example", resource="https://mcp.example/mcp",
     access_token="access-secret", refresh_token="refresh-secret", expires_at=2e9, scope=("a", "b"), client=CLIENT,
@@ -45,10 +45,10 @@ class Missing(Memory):
     """A machine without one."""
 
     def get(self, name: str) -> str | None:
-        raise VaultProblem("none")
+        raise SecretStoreError("none")
 
     def set(self, name: str, secret: str) -> None:
-        raise VaultProblem("none")
+        raise SecretStoreError("none")
 
 
 @pytest.fixture(params=[Memory, Missing])

@@ -10,25 +10,25 @@ from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
 from inspector.auth.actions import (
     AskClient,
-    Choose,
+    ChooseServer,
     Fetch,
     Fetched,
     Flow,
-    Keep,
-    KeepClient,
-    Listen,
-    Secret,
+    HoldRenewalLock,
+    LoadClient,
+    LoadGrant,
+    OpenListener,
+    RecordStep,
+    RegisterSecret,
     Show,
-    Stored,
-    StoredClient,
-    Told,
-    Turn,
-    Visit,
+    StoreClient,
+    StoreGrant,
+    VisitPage,
     Wait,
 )
 from inspector.auth.authorize import Authorization
 from inspector.auth.options import AuthOptions
-from inspector.auth.values import Client, Grant
+from inspector.auth.values import Grant, OAuthClient
 from inspector.errors import InspectorError
 
 SERVER = "https://shop.example/mcp"
@@ -95,11 +95,11 @@ class World:
     """Returns the redirect for the authorization URL; None: with a code, our state and no `iss`."""
     extra: dict[str, str] = field(default_factory=dict)
     """More parameters of the callback."""
-    ask: Client | None = None
+    ask: OAuthClient | None = None
     choose: int = 0
     redirect: str = REDIRECT
     store: dict[tuple[str, str], Grant] = field(default_factory=dict)
-    clients: dict[str, Client] = field(default_factory=dict)
+    clients: dict[str, OAuthClient] = field(default_factory=dict)
 
     log: list[Any] = field(default_factory=list)
 
@@ -133,25 +133,25 @@ class World:
         match action:
             case Fetch():
                 return self._fetched(action)
-            case Listen():
+            case OpenListener():
                 return action.wanted if action.fixed else self.redirect
-            case Visit():
+            case VisitPage():
                 return self.back(action.url) if self.back else callback(action.url, code="code-1", **self.extra)
             case AskClient():
                 return self.ask
-            case Choose():
+            case ChooseServer():
                 return action.issuers[self.choose]
-            case Stored():
+            case LoadGrant():
                 if action.issuer:
                     return self.store.get((action.issuer, action.resource))
                 return next((grant for grant in self.store.values() if grant.server == action.server), None)
-            case StoredClient():
+            case LoadClient():
                 return self.clients.get(action.issuer)
-            case Keep():
+            case StoreGrant():
                 put(self.store, (action.issuer, action.resource), action.grant)
-            case KeepClient():
+            case StoreClient():
                 put(self.clients, action.issuer, action.client)
-            case Secret() | Show() | Wait() | Turn() | Told():
+            case RegisterSecret() | Show() | Wait() | HoldRenewalLock() | RecordStep():
                 pass
             case _:
                 raise AssertionError(f"unknown action {action}")
@@ -180,11 +180,11 @@ class World:
     @property
     def visits(self) -> list[dict[str, str]]:
         """The parameters of each authorization request, once each."""
-        return [dict(parse_qsl(urlsplit(action.url).query)) for action in self.log if isinstance(action, Visit)]
+        return [dict(parse_qsl(urlsplit(action.url).query)) for action in self.log if isinstance(action, VisitPage)]
 
     @property
     def secrets(self) -> list[str]:
-        return [action.value for action in self.log if isinstance(action, Secret)]
+        return [action.value for action in self.log if isinstance(action, RegisterSecret)]
 
     def forms(self, url: str = f"{ISSUER}/token") -> list[dict[str, str]]:
         """The forms sent to `url`."""
@@ -197,11 +197,11 @@ class World:
     def sent(self, url: str) -> list[Fetch]:
         return [action for action in self.log if isinstance(action, Fetch) and action.url == url]
 
-    def told(self, step: str = "") -> list[Told]:
-        return [action for action in self.log if isinstance(action, Told) and step in ("", action.step)]
+    def told(self, step: str = "") -> list[RecordStep]:
+        return [action for action in self.log if isinstance(action, RecordStep) and step in ("", action.step)]
 
     @property
-    def failed(self) -> Told:
+    def failed(self) -> RecordStep:
         """The last step that was not as it should be."""
         return [action for action in self.told() if not action.ok][-1]
 
@@ -231,7 +231,7 @@ def grant(**changes: Any) -> Grant:
         "access_token": "old-token",
         "issued_at": NOW - 100,
         "expires_at": NOW + 3500,
-        "client": Client("registered-0", origin="registered", method="none", redirect_uri=REDIRECT),
+        "client": OAuthClient("registered-0", origin="registered", method="none", redirect_uri=REDIRECT),
         "token_endpoint": f"{ISSUER}/token",
         "methods": ("none",),
     }

@@ -11,7 +11,7 @@ from typing import Literal
 import pytest
 
 from inspector.check.judge import Judge
-from inspector.client.inbox import Standing
+from inspector.client.inbox import StandingAnswers
 from inspector.client.options import Options
 from inspector.client.session import Session
 from inspector.config.targets import HttpTarget, StdioTarget, Target
@@ -49,7 +49,7 @@ def url() -> Iterator[str]:
 async def said_of(target: Target, era: Literal["modern", "legacy"]) -> list[str]:
     """What is found in a session that uses everything."""
     journal = Journal.unnamed({})
-    standing = Standing(sampling="hello", elicitation="defaults", roots=("file:///r",))
+    standing = StandingAnswers(sampling="hello", elicitation="defaults", roots=("file:///r",))
     session = Session(target, journal, Options(era=era, standing=standing, log_level="debug"))
     await session.open()
     await session.listen()

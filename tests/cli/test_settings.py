@@ -10,7 +10,7 @@ import pytest
 
 from inspector.cli import setup
 from inspector.cli.parser import scan
-from inspector.client.inbox import Standing
+from inspector.client.inbox import StandingAnswers
 from inspector.client.options import Options
 from inspector.config.expand import Question
 
@@ -36,7 +36,7 @@ def configured(home: Path) -> Path:
 def test_settings_count_where_nothing_else_is_said(configured: Path) -> None:
     found = options("--", "x")
     assert (found.timeout, found.max_timeout, found.era) == (11, 20, "modern")
-    assert found.standing == Standing(sampling="s", elicitation=None, roots=("file:///settings",))
+    assert found.standing == StandingAnswers(sampling="s", elicitation=None, roots=("file:///settings",))
 
 
 def test_a_config_entry_wins_over_the_settings(configured: Path) -> None:
@@ -52,7 +52,7 @@ def test_flags_win_over_everything(configured: Path) -> None:
     )  # fmt: skip
     assert (found.timeout, found.max_timeout, found.era) == (33, 33, "auto")
     assert (found.log_level, found.protocol) == ("error", "2025-06-18")
-    assert found.standing == Standing(sampling="decline", elicitation=None, roots=("file:///flag",))
+    assert found.standing == StandingAnswers(sampling="decline", elicitation=None, roots=("file:///flag",))
 
 
 def test_headers_of_the_entry_and_of_the_flags_reach_http(configured: Path) -> None:
@@ -61,8 +61,8 @@ def test_headers_of_the_entry_and_of_the_flags_reach_http(configured: Path) -> N
 
 
 def test_the_interface_can_ask_and_so_offers_everything() -> None:
-    assert options("--", "x", asking=True).standing == Standing("ask", "ask", "ask")
-    assert options("--", "x").standing == Standing(None, None, None)
+    assert options("--", "x", asking=True).standing == StandingAnswers("ask", "ask", "ask")
+    assert options("--", "x").standing == StandingAnswers(None, None, None)
 
 
 def test_a_value_that_a_config_file_asks_for_is_read_from_the_terminal(

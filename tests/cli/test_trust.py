@@ -17,7 +17,7 @@ import pytest
 
 import inspector
 from inspector.auth.store import Store
-from inspector.auth.values import Client, Grant
+from inspector.auth.values import Grant, OAuthClient
 from inspector.config.keyrings import LOGIN_SERVICE
 from inspector.errors import TrustNeeded
 from tests.auth.test_keyring import Working
@@ -64,7 +64,7 @@ def clone(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def keep_login(url: str) -> str:
     """Keep a login to a server, as `inspector login` does; the name under which the keyring has it."""
-    grant = Grant(url, "https://as.example", url, TOKEN, issued_at=1, client=Client("c"))
+    grant = Grant(url, "https://as.example", url, TOKEN, issued_at=1, client=OAuthClient("c"))
     Store().keep("https://as.example", url, grant)
     assert Store().grant(url) is not None
     name = json.loads((Path(os.environ["INSPECTOR_STATE_HOME"]) / "logins.json").read_text())["grants"][0]["secret"]

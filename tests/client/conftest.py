@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from inspector.client.inbox import Standing
+from inspector.client.inbox import StandingAnswers
 from inspector.client.options import Options
 from inspector.client.session import Session
 from inspector.config.targets import StdioTarget
@@ -52,7 +52,7 @@ class Server:
 def make_session(server, **options):
     """A session that is not open yet."""
     options.setdefault("era", "legacy")
-    options.setdefault("standing", Standing(sampling="ask", elicitation="ask", roots="ask"))
+    options.setdefault("standing", StandingAnswers(sampling="ask", elicitation="ask", roots="ask"))
     return Session(
         StdioTarget(("test",)),
         Journal.unnamed({}),

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from inspector.client.inbox import Standing
+from inspector.client.inbox import StandingAnswers
 from inspector.errors import NotOffered, RequestTimeout, ServerError
 from inspector.journal.format import Dir, Kind
 from inspector.protocol.revisions import LEGACY
@@ -237,7 +237,7 @@ async def test_a_call_and_its_response_are_recorded_before_they_are_reported(con
 async def test_roots_are_told_of_only_where_they_were_declared(connect, roots):
     """C-ROOT-01, C-LIFE-07."""
     server = Server(ping={})
-    async with connect(server, era="legacy", standing=Standing(roots=roots)) as session:
+    async with connect(server, era="legacy", standing=StandingAnswers(roots=roots)) as session:
         session.driver.roots_changed()
         await session.ping()
         declared = "roots" in server.seen[0]["params"]["capabilities"]

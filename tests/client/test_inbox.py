@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from inspector.client.inbox import Inbox, Question, Standing
+from inspector.client.inbox import Inbox, Question, StandingAnswers
 
 
-def inbox(standing: Standing | None = None) -> tuple[Inbox, list[tuple[Question, Any, Any]]]:
+def inbox(standing: StandingAnswers | None = None) -> tuple[Inbox, list[tuple[Question, Any, Any]]]:
     sent: list[tuple[Question, Any, Any]] = []
     made = Inbox(
-        standing or Standing(elicitation="ask", sampling="decline"),
+        standing or StandingAnswers(elicitation="ask", sampling="decline"),
         lambda question, result, error: sent.append((question, result, error)), lambda: None, lambda schema: {},
     )  # fmt: skip
     return made, sent

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.client.inbox import Standing
+from inspector.client.inbox import StandingAnswers
 from inspector.client.state.cache import KEPT, LONGEST, Cache
 from tests.client.conftest import until
 from tests.client.modern import complete, form, modern, tell, wanting
@@ -191,7 +191,7 @@ async def test_an_answer_after_input_is_not_kept_by_a_session(connect):
         reply({"id": message["id"], "result": lasting(60_000) if again else wanting({"a": form()})})
 
     server = modern(resources__read=read)
-    async with connect(server, era="modern", standing=Standing(elicitation="decline")) as session:
+    async with connect(server, era="modern", standing=StandingAnswers(elicitation="decline")) as session:
         await session.read_resource("a:b").result()
         assert not session.cache.is_fresh(READ, {"uri": "a:b"})
 

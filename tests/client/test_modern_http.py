@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from inspector.client.inbox import Standing
+from inspector.client.inbox import StandingAnswers
 from inspector.client.options import Options
 from inspector.client.session import Session
 from inspector.config.targets import HttpTarget
@@ -228,7 +228,7 @@ async def test_a_call_that_was_corrected_may_want_input_and_become_a_task(visit)
 
     state = complete(taskId="t-1", status="completed", result=result)
     web, session = await visit(
-        Modern(tools__call=call, tasks__get=state), standing=Standing(elicitation={"name": "Ann"})
+        Modern(tools__call=call, tasks__get=state), standing=StandingAnswers(elicitation={"name": "Ann"})
     )
     sent = session.call_tool("mirrors", {"region": "eu"})
     assert await sent.result() == result
@@ -276,7 +276,7 @@ async def test_input_is_given_over_http_too(visit):
         again = "inputResponses" in request.message["params"]
         reply.json(answer_to(request, complete(ok=True) if again else wanting({"a": form()}, "é")))
 
-    web, session = await visit(Modern(tools__call=call), standing=Standing(elicitation="decline"))
+    web, session = await visit(Modern(tools__call=call), standing=StandingAnswers(elicitation="decline"))
     await session.load("tools")
     assert await session.call_tool("mirrors", {"region": "eu"}).result() == complete(ok=True)
     first, second = requests_of(web, "tools/call")
@@ -323,7 +323,7 @@ async def test_a_call_is_cancelled_by_closing_its_stream_and_nothing_is_sent(vis
 async def test_a_call_cancelled_while_input_is_wanted_sends_nothing(visit):
     """C-HTTP-36, C-CANC-01."""
     handler = Modern(tools__call=lambda request, reply: reply.json(answer_to(request, wanting({"a": form()}))))
-    web, session = await visit(handler, standing=Standing(elicitation="ask"))
+    web, session = await visit(handler, standing=StandingAnswers(elicitation="ask"))
     call = session.call_tool("plain")
     await until(session.inbox.open)
     call.cancel()

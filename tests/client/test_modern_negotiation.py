@@ -8,7 +8,7 @@ import pytest
 
 from inspector.client.engine import negotiation
 from inspector.client.engine.era_memory import EXPIRES, Verdicts
-from inspector.client.inbox import Standing
+from inspector.client.inbox import StandingAnswers
 from inspector.client.options import Options
 from inspector.client.session import Session
 from inspector.config.targets import HttpTarget, StdioTarget
@@ -46,7 +46,7 @@ async def begin():
 
     async def opened(make, **options):
         starts = Starts(make)
-        options.setdefault("standing", Standing())
+        options.setdefault("standing", StandingAnswers())
         session = Session(StdioTarget(("test",)), Journal.unnamed({}), Options(**options), connect=starts)
         made.append(session)
         await session.open()
@@ -274,7 +274,7 @@ async def visit():
 
     async def opened(handler, path="", **options):
         web = await Web(handler).__aenter__()
-        options.setdefault("standing", Standing())
+        options.setdefault("standing", StandingAnswers())
         url = web.url.removesuffix("/mcp") + path if path else web.url
         session = Session(HttpTarget(url), Journal.unnamed({}), Options(**options))
         made.append((web, session))

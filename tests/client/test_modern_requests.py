@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from inspector.client.inbox import Standing
+from inspector.client.inbox import StandingAnswers
 from inspector.errors import HandshakeError, InvalidAnswer, NotOffered, RequestCancelled, RequestTimeout, ServerError
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
@@ -96,7 +96,7 @@ async def test_every_request_says_what_is_spoken_by_whom_and_what_it_can(connect
 async def test_what_is_not_backed_is_not_declared(connect):
     """C-MOD-01, C-MOD-10: the only extension has a prefix."""
     server = busy_server()
-    async with connect(server, era="modern", standing=Standing()):
+    async with connect(server, era="modern", standing=StandingAnswers()):
         declared = server.seen[0]["params"]["_meta"][CAPABILITIES]
     assert set(declared) == {"extensions"}
     assert all(EXTENSION.fullmatch(name) for name in declared["extensions"])

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from inspector.client.inbox import Standing
+from inspector.client.inbox import StandingAnswers
 from inspector.errors import InputRefused, RequestCancelled, RequestTimeout
 from tests.client.conftest import until
 from tests.client.modern import complete, form, modern, wanting
@@ -74,7 +74,7 @@ async def test_a_request_is_made_again_with_the_answers_under_their_keys(connect
 async def test_the_state_goes_back_as_it_came(connect, state):
     """C-MRTR-02."""
     server = modern(x=again(wanting({"a": form()}, state)))
-    async with connect(server, era="modern", standing=Standing(elicitation="decline")) as session:
+    async with connect(server, era="modern", standing=StandingAnswers(elicitation="decline")) as session:
         await session.request("x")
         assert server.asked("x")[1]["params"]["requestState"] == state
         assert "requestState" not in server.asked("x")[0]["params"]
@@ -84,7 +84,7 @@ async def test_a_state_that_was_not_given_is_not_made_up_nor_kept(connect):
     """C-MRTR-02: each round has the state of the answer before it, or none."""
     results = iter([wanting({"a": form()}, "one"), wanting({"b": form()}), complete()])
     server = modern(x=lambda message, reply: reply({"id": message["id"], "result": next(results)}))
-    async with connect(server, era="modern", standing=Standing(elicitation="decline")) as session:
+    async with connect(server, era="modern", standing=StandingAnswers(elicitation="decline")) as session:
         await session.request("x")
         seen = [without_meta(message) for message in server.asked("x")]
         assert [message.get("requestState") for message in seen] == [None, "one", None]
@@ -126,7 +126,7 @@ async def test_rounds_without_a_person_end(connect, wanted, monkeypatch):
     """C-MRTR-04."""
     monkeypatch.setattr("inspector.client.engine.modern.FIRST_PAUSE", 0.0)
     server = modern(x=again(wanted, rounds=1000))
-    async with connect(server, era="modern", standing=Standing(elicitation="decline")) as session:
+    async with connect(server, era="modern", standing=StandingAnswers(elicitation="decline")) as session:
         with pytest.raises(InputRefused, match="without a result"):
             await session.request("x")
         assert 5 <= len(server.asked("x")) <= 20
@@ -165,7 +165,7 @@ async def test_rounds_by_hand_end_too(connect):
 async def test_what_cannot_be_given_is_said_and_ends_the_call(connect, requests, words):
     """C-MRTR-01, C-ELIC-01."""
     server = modern(x=again(wanting(requests)))
-    async with connect(server, era="modern", standing=Standing(elicitation="defaults")) as session:
+    async with connect(server, era="modern", standing=StandingAnswers(elicitation="defaults")) as session:
         with pytest.raises(InputRefused) as caught:
             await session.request("x")
         assert words in caught.value.message

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from inspector.client.inbox import Standing
+from inspector.client.inbox import StandingAnswers
 from inspector.client.options import Options
 from inspector.client.recorded import RecordedSession
 from inspector.client.session import Session
@@ -59,7 +59,7 @@ async def recorded(tmp_path):
     ]
     path = tmp_path / "a.mcp.jsonl"
     journal = Journal.create(path, {})
-    standing = Standing(sampling="ask", elicitation="ask", roots="ask")
+    standing = StandingAnswers(sampling="ask", elicitation="ask", roots="ask")
     session = Session(
         StdioTarget(("test",)),
         journal,

@@ -6,7 +6,7 @@ import pytest
 
 from inspector.client.engine.listing import AT_ONCE
 from inspector.client.engine.pending_requests import Call
-from inspector.client.inbox import STANDING_MODEL, Standing, sampling_result
+from inspector.client.inbox import STANDING_MODEL, StandingAnswers, sampling_result
 from inspector.errors import (
     ConnectionProblem,
     HandshakeError,
@@ -55,7 +55,7 @@ async def test_the_handshake(connect):
 
 async def test_what_is_not_backed_is_not_declared(connect):
     server = Server()
-    async with connect(server, standing=Standing()):
+    async with connect(server, standing=StandingAnswers()):
         assert server.seen[0]["params"]["capabilities"] == {}
 
 
@@ -616,7 +616,7 @@ async def test_an_unknown_request_is_refused_and_the_session_goes_on(connect):
 
 async def test_what_was_not_declared_is_refused(connect):
     server = Server()
-    async with connect(server, standing=Standing()) as session:
+    async with connect(server, standing=StandingAnswers()) as session:
         assert (await ask(session, server, "sampling/createMessage"))["error"]["code"] == -32601
 
 
@@ -624,33 +624,33 @@ async def test_what_was_not_declared_is_refused(connect):
     ("standing", "method", "params", "expected"),
     [
         (
-            Standing(sampling="hi"),
+            StandingAnswers(sampling="hi"),
             "sampling/createMessage",
             {"maxTokens": 10},
             ("result", sampling_result("hi", STANDING_MODEL)),
         ),
         (
-            Standing(sampling="decline"),
+            StandingAnswers(sampling="decline"),
             "sampling/createMessage",
             {},
             ("error", {"code": -1, "message": "User rejected sampling request"}),
         ),
-        (Standing(elicitation="decline"), "elicitation/create", FORM, ("result", {"action": "decline"})),
-        (Standing(elicitation="cancel"), "elicitation/create", FORM, ("result", {"action": "cancel"})),
+        (StandingAnswers(elicitation="decline"), "elicitation/create", FORM, ("result", {"action": "decline"})),
+        (StandingAnswers(elicitation="cancel"), "elicitation/create", FORM, ("result", {"action": "cancel"})),
         (
-            Standing(elicitation="defaults"),
+            StandingAnswers(elicitation="defaults"),
             "elicitation/create",
             FORM,
             ("result", {"action": "accept", "content": {"n": 4}}),
         ),
         (
-            Standing(elicitation={"n": 1}),
+            StandingAnswers(elicitation={"n": 1}),
             "elicitation/create",
             FORM,
             ("result", {"action": "accept", "content": {"n": 1}}),
         ),
         (
-            Standing(roots=("file:///a%20b/",)),
+            StandingAnswers(roots=("file:///a%20b/",)),
             "roots/list",
             {},
             ("result", {"roots": [{"uri": "file:///a%20b/", "name": "a b"}]}),
@@ -783,7 +783,7 @@ async def test_questions_are_lost_with_the_connection(connect):
 async def test_a_sampling_answer_above_the_limit_is_sent_whole_and_noted(connect, limit, noted):
     """C-SAMP-02."""
     server = Server()
-    async with connect(server, standing=Standing(sampling="one two  three")) as session:
+    async with connect(server, standing=StandingAnswers(sampling="one two  three")) as session:
         said = (await ask(session, server, "sampling/createMessage", {"maxTokens": limit}))["result"]
         events = map(session.journal.event, range(1, len(session.journal) + 1))
         notes = [event.fields for event in events if event.kind is Kind.NOTE]

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from inspector.client.engine import tasks as engine_tasks
-from inspector.client.inbox import Standing
+from inspector.client.inbox import StandingAnswers
 from inspector.client.state import tasks as state_tasks
 from inspector.errors import ConnectionProblem, InputRefused, InvalidAnswer, RequestCancelled, ServerError
 from tests.client.conftest import CAPABILITIES, Server, until
@@ -285,7 +285,7 @@ async def test_input_that_is_refused_ends_the_call_and_cancels_the_task(connect)
     """C-TASK-02."""
     requests = {"a": {"method": "sampling/createMessage", "params": {}}}
     server = extension(task("input_required", inputRequests=requests), tasks__cancel=complete())
-    async with connect(server, era="modern", standing=Standing(elicitation="ask")) as session:
+    async with connect(server, era="modern", standing=StandingAnswers(elicitation="ask")) as session:
         with pytest.raises(InputRefused, match="not declared"):
             await (await begin(session)).result()
         await until(lambda: server.asked("tasks/cancel"))

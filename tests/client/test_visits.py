@@ -2,7 +2,7 @@
 
 import pytest
 
-from inspector.client.inbox import Standing
+from inspector.client.inbox import StandingAnswers
 from inspector.errors import RequestCancelled, ServerError
 from tests.client.conftest import Server, until
 
@@ -120,7 +120,7 @@ async def test_without_a_url_it_is_an_error_like_any_other(connect, elicitations
 
 async def test_without_the_url_capability_no_question_is_asked(connect):
     """C-ELIC-05, C-ELIC-01, C-LIFE-07."""
-    for how in ({"standing": Standing(elicitation="decline")}, {"protocol": "2025-06-18"}):
+    for how in ({"standing": StandingAnswers(elicitation="decline")}, {"protocol": "2025-06-18"}):
         server = wants_visits(link("a"))
         if "protocol" in how:
             server.initialize = server.initialize | {"protocolVersion": "2025-06-18"}

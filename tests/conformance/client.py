@@ -23,9 +23,9 @@ from typing import Any
 
 from inspector.auth.credential import Authorizer
 from inspector.auth.options import AuthOptions
-from inspector.auth.person import Invitation, Nobody
+from inspector.auth.person import Invitation, NoPerson
 from inspector.client.fetching import Fetching
-from inspector.client.inbox import Standing
+from inspector.client.inbox import StandingAnswers
 from inspector.client.options import Options
 from inspector.client.session import Session
 from inspector.client.state.catalog import KINDS
@@ -33,7 +33,7 @@ from inspector.config.targets import HttpTarget
 from inspector.errors import InspectorError, ServerError
 from inspector.journal.journal import Journal
 
-ANSWERS = Standing(sampling="decline", elicitation="defaults", roots=())
+ANSWERS = StandingAnswers(sampling="decline", elicitation="defaults", roots=())
 PATIENCE = 20.0
 """Seconds that an answer may take; the suite ends a client after thirty."""
 RESOURCES_READ = 2
@@ -55,7 +55,7 @@ LOGIN = {
 ECHO, ECHOED = "json_schema_echo", "json_schema_2020_12_tool"
 
 
-class Visitor(Nobody):
+class Visitor(NoPerson):
     """A person with a browser that is sent on at once, and who pastes where to."""
 
     present = True

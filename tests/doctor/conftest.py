@@ -13,16 +13,16 @@ import pytest
 
 from inspector.auth.credential import Authorizer
 from inspector.auth.options import AuthOptions
-from inspector.auth.person import Nobody
+from inspector.auth.person import NoPerson
 from inspector.client.fetching import Fetching
 from inspector.client.options import Options
 from inspector.config.targets import HttpTarget, StdioTarget
-from inspector.doctor.diagnosis import Diagnosis, DoctorStep, Limits
+from inspector.doctor.diagnosis import Diagnosis, DoctorStep, TimeLimits
 from inspector.doctor.run import diagnose
 from inspector.journal.journal import Journal
 from tests.transports.web import Web
 
-SHORT = Limits(open=15.0, answer=0.5, framing=10.0, port=3.0)
+SHORT = TimeLimits(open=15.0, answer=0.5, framing=10.0, port=3.0)
 """A silent server is waited for as long as it takes to see that it is silent, and no longer."""
 
 Examine = Callable[..., Awaitable[Diagnosis]]
@@ -58,7 +58,7 @@ def examine() -> Iterator[Examine]:
 
 
 def _without_person() -> Authorizer:
-    return Authorizer(AuthOptions(), web=Fetching, person=Nobody(), keeps=False)
+    return Authorizer(AuthOptions(), web=Fetching, person=NoPerson(), keeps=False)
 
 
 def python(folder: Path, source: str, *words: str, **more: Any) -> StdioTarget:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from inspector.config.targets import StdioTarget
-from inspector.doctor.diagnosis import Limits
+from inspector.doctor.diagnosis import TimeLimits
 from inspector.doctor.entry import look_up
 from inspector.doctor.run import of_entry
 from tests.doctor.conftest import SHORT, Examine, executable, left_running, python, step
@@ -175,7 +175,7 @@ async def test_no_secret_and_no_user_is_in_a_diagnosis(home: Path, examine: Exam
 
 
 async def test_the_whole_of_it_is_bounded(home: Path, examine: Examine) -> None:
-    found = await examine(python(home, SILENT), limits=Limits(run=0.4))
+    found = await examine(python(home, SILENT), limits=TimeLimits(run=0.4))
     assert found.steps[-1].name == "time"
     assert found.outcome == "fails"
     assert left_running(examine) == []

@@ -12,10 +12,10 @@ from inspector.config.targets import StdioTarget
 from inspector.doctor import programs
 from inspector.doctor.noise import noise
 from inspector.doctor.privacy import Privacy
-from inspector.doctor.words import Server, complaint
+from inspector.doctor.stderr_causes import ServerFacts, stderr_cause
 from tests.doctor.conftest import executable
 
-SERVER = Server(StdioTarget(("uv", "run", "weather"), name="weather"), "/src/weather", {"SHELL_ONLY_KEY": "1"})
+SERVER = ServerFacts(StdioTarget(("uv", "run", "weather"), name="weather"), "/src/weather", {"SHELL_ONLY_KEY": "1"})
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ SERVER = Server(StdioTarget(("uv", "run", "weather"), name="weather"), "/src/wea
     ],
 )
 def test_common_last_words_are_understood(line: str, cause: str, command: str | None) -> None:
-    found = complaint(["before", line, "after"], SERVER)
+    found = stderr_cause(["before", line, "after"], SERVER)
     assert found is not None
     assert found.cause.startswith(cause), found.cause
     assert command is None or found.fix.command == command
@@ -58,7 +58,7 @@ def test_common_last_words_are_understood(line: str, cause: str, command: str | 
 
 @given(st.lists(st.text(max_size=300), max_size=20))
 def test_any_last_words_are_survived(lines: list[str]) -> None:
-    complaint(lines, SERVER)
+    stderr_cause(lines, SERVER)
     Privacy(["secret"])("\n".join(lines))
 
 
@@ -80,7 +80,7 @@ def test_any_noise_is_survived(lines: list[bytes]) -> None:
 )
 def test_hostile_text_is_survived(text: str) -> None:
     assert len(Privacy(["secret"])(text)) <= 1 << 17
-    complaint([text] * 100, SERVER)
+    stderr_cause([text] * 100, SERVER)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 
 import inspector
 from inspector.export.chosen import Chosen
-from inspector.export.quoting import DEEPEST, TooDeep, posix_word, python_value
+from inspector.export.quoting import DEEPEST, NestedTooDeep, posix_word, python_value
 from inspector.export.steps import answers, steps
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
@@ -212,7 +212,7 @@ def test_values_are_written_as_python() -> None:
     deep: object = 1
     for _ in range(DEEPEST + 1):
         deep = [deep]
-    with pytest.raises(TooDeep):
+    with pytest.raises(NestedTooDeep):
         python_value(deep)
 
 

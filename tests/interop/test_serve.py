@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from inspector.client.inbox import Standing
+from inspector.client.inbox import StandingAnswers
 from inspector.client.options import Options
 from inspector.client.session import Session
 from inspector.errors import InspectorError, RequestCancelled
@@ -39,7 +39,7 @@ Task = tuple[list[Any], Any]
 async def recorded(peer: Peer, path: Path) -> list[Task]:
     """Record a session that does a bit of everything; returns the same as tasks for other clients."""
     offer = peer.offer
-    standing = Standing(sampling="It is a test.", elicitation={"name": "Eve"}, roots=(ROOT,))
+    standing = StandingAnswers(sampling="It is a test.", elicitation={"name": "Eve"}, roots=(ROOT,))
     journal = Journal.create(path, peer.target.as_header())
     session = Session(peer.target, journal, Options(timeout=PATIENCE, era=peer.era, standing=standing))
     await session.open()

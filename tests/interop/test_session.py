@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from inspector.client.engine.pending_requests import Call
-from inspector.client.inbox import Question, Standing, root_object
+from inspector.client.inbox import Question, StandingAnswers, root_object
 from inspector.client.options import Options
 from inspector.client.session import Session
 from inspector.client.state.catalog import KINDS
@@ -41,7 +41,9 @@ async def until(condition: Callable[[], Any]) -> None:
 async def connected(peer: Peer, recording: Path) -> AsyncIterator[Session]:
     """An open session that asks its user everything; afterwards its recording is looked at."""
     journal = Journal.create(recording, peer.target.as_header())
-    asking = Options(timeout=PATIENCE, era=peer.era, standing=Standing(sampling="ask", elicitation="ask", roots="ask"))
+    asking = Options(
+        timeout=PATIENCE, era=peer.era, standing=StandingAnswers(sampling="ask", elicitation="ask", roots="ask")
+    )
     session = Session(peer.target, journal, asking)
     await session.open()
     try:

@@ -17,7 +17,7 @@ from inspector.journal.format import Kind
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
 from inspector.journal.overflow import Overflow
-from inspector.replay.script import Script
+from inspector.replay.script import ClientScript
 
 COLUMNS = ("_states", "_pairs", "_parents", "_methods", "_sizes", "_codes", "_ids", "_channels", "dropped")
 ROOM = 1500
@@ -207,6 +207,6 @@ def test_a_rerun_leaves_out_what_was_not_kept(tmp_path):
     talk(journal)
     journal.close()
     found = read(tmp_path / "a.mcp.jsonl")
-    sent = [step.n for step in Script(found).steps() if step.do == "send"]
+    sent = [step.n for step in ClientScript(found).steps() if step.do == "send"]
     assert sent
     assert not set(sent) & set(found.index.dropped)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.client.inbox import Standing
+from inspector.client.inbox import StandingAnswers
 from inspector.client.options import Options
 from inspector.config.targets import StdioTarget
 from inspector.library.session import Session
@@ -13,7 +13,7 @@ from inspector.transports.memory import MemoryTransport
 
 def session_on(server: Any, *, sampling: Any = None, elicitation: Any = None, **more: Any) -> Session:
     """A session that is not connected yet, with a server such as `tests.client.conftest.Server`."""
-    standing = Standing("ask" if sampling else None, "ask" if elicitation else None)
+    standing = StandingAnswers("ask" if sampling else None, "ask" if elicitation else None)
     return Session(
         StdioTarget(("test",)),
         Options(era="legacy", standing=standing, **more),

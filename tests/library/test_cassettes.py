@@ -10,23 +10,23 @@ import pytest
 
 import inspector
 from inspector.compare.rules import DEFAULT
-from inspector.library.cassettes import Mode, Taped, TapedServer
+from inspector.library.cassettes import CassetteServer, CassetteSession, Mode
 from tests.library.test_apps import App
 
 DEMO = [sys.executable, "-m", "inspector.demo"]
 
 
-def taped(path: Path, mode: Mode, target: Any = DEMO, **options: Any) -> Taped:
-    return Taped(target, path, mode, {"era": "legacy", **options}, DEFAULT)
+def taped(path: Path, mode: Mode, target: Any = DEMO, **options: Any) -> CassetteSession:
+    return CassetteSession(target, path, mode, {"era": "legacy", **options}, DEFAULT)
 
 
-async def say(made: Taped, *words: str) -> list[str]:
+async def say(made: CassetteSession, *words: str) -> list[str]:
     """Have words said back."""
     async with made as session:
         return [(await session.call_tool("echo", {"message": word})).text for word in words]
 
 
-async def say_wrong(made: Taped, then: Exception | None = None) -> None:
+async def say_wrong(made: CassetteSession, then: Exception | None = None) -> None:
     """Ask what was not recorded."""
     async with made as session:
         with pytest.raises(inspector.ServerError):
@@ -162,11 +162,11 @@ def test_a_taped_session_needs_no_await(path: Path) -> None:
         session.call_tool("echo", {"message": "b"})
 
 
-def server(path: Path, mode: Mode, target: Any = DEMO) -> TapedServer:
-    return TapedServer(target, path, mode, {}, DEFAULT, accept="pytest --mcp-record=rewrite test_it.py::test")
+def server(path: Path, mode: Mode, target: Any = DEMO) -> CassetteServer:
+    return CassetteServer(target, path, mode, {}, DEFAULT, accept="pytest --mcp-record=rewrite test_it.py::test")
 
 
-async def through(made: TapedServer, over: str, *words: str) -> list[str]:
+async def through(made: CassetteServer, over: str, *words: str) -> list[str]:
     """Have a client that is not ours say words; here it is one of ours, in the legacy era."""
     async with made as found, inspector.open(getattr(found, over), era="legacy") as session:
         return [(await session.call_tool("echo", {"message": word})).text for word in words]

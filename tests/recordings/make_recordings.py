@@ -20,7 +20,7 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
-from inspector.client.inbox import Standing, root_object
+from inspector.client.inbox import StandingAnswers, root_object
 from inspector.client.options import Options
 from inspector.client.session import Session
 from inspector.config.target_words import parse_target
@@ -62,7 +62,7 @@ async def recorded(name: str, target: Target) -> AsyncIterator[Session]:
     assert isinstance(target, StdioTarget | HttpTarget)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"{name}{SUFFIX}"
-        asking = Options(timeout=PATIENCE, standing=Standing(sampling="ask", elicitation="ask", roots="ask"))
+        asking = Options(timeout=PATIENCE, standing=StandingAnswers(sampling="ask", elicitation="ask", roots="ask"))
         journal = Journal.create(path, target.as_header())
         session = Session(target, journal, asking)
         try:

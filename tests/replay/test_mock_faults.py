@@ -6,7 +6,7 @@ from inspector.errors import UsageError
 from inspector.journal.filters import FilterError
 from inspector.journal.format import Kind
 from inspector.protocol import jsonrpc
-from inspector.replay.mock_faults import Faults, parse_fault
+from inspector.replay.mock_faults import MockFaults, parse_fault
 from tests.replay.stage import KeptClient, Written, mocked, until
 
 
@@ -129,7 +129,7 @@ async def test_without_a_seed_one_is_made_and_told(serve):
 
 @pytest.mark.parametrize("raw", [b"", b"{}", b"x" * 1000])
 def test_corruption_never_leaves_json(raw):
-    faults = Faults((), None, "seed")
+    faults = MockFaults((), None, "seed")
     for _ in range(50):
         with pytest.raises((jsonrpc.NotJson, UnicodeDecodeError)):
             jsonrpc.parse(faults.corrupted(raw))

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from inspector.client.inbox import Standing
+from inspector.client.inbox import StandingAnswers
 from inspector.client.options import Options
 from inspector.client.session import Session
 from inspector.compare.rules import DEFAULT
@@ -33,7 +33,7 @@ async def record():
 
     async def recorded(server, work, **options):
         options.setdefault("era", "legacy")
-        options.setdefault("standing", Standing(sampling="ask", elicitation="ask", roots="ask"))
+        options.setdefault("standing", StandingAnswers(sampling="ask", elicitation="ask", roots="ask"))
         journal = Journal.unnamed({})
         session = Session(
             StdioTarget(("test",)), journal, Options(**options),

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from inspector.client.inbox import Standing
+from inspector.client.inbox import StandingAnswers
 from inspector.client.options import Options
 from inspector.client.session import Session
 from inspector.config.targets import HttpTarget, StdioTarget
@@ -45,7 +45,7 @@ async def server(home, *words):
 
 async def used(target, era):
     """What comes of a session that does a bit of everything, and its recording."""
-    standing = Standing(sampling="It is a test.", elicitation=FORM, roots=())
+    standing = StandingAnswers(sampling="It is a test.", elicitation=FORM, roots=())
     journal = Journal.unnamed({})
     session = Session(target, journal, Options(timeout=20, era=era, standing=standing))
     outcomes = []

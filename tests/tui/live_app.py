@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from textual.pilot import Pilot
 
-from inspector.client.inbox import Standing
+from inspector.client.inbox import StandingAnswers
 from inspector.client.options import Options
 from inspector.config.settings import Settings
 from inspector.config.targets import RecordingTarget, StdioTarget, Target
@@ -58,7 +58,7 @@ async def running(
     **more: Any,
 ) -> AsyncIterator[Live]:
     """The app on a target, when its screen shows `until`."""
-    options = Options(timeout=600, era=era, standing=Standing(sampling="ask", elicitation="ask", roots="ask"))
+    options = Options(timeout=600, era=era, standing=StandingAnswers(sampling="ask", elicitation="ask", roots="ask"))
     more.setdefault("keep", False)
     app = InspectorApp(target, options, settings or Settings(), **more)
     async with app.run_test(size=size, notifications=True) as pilot:

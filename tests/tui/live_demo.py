@@ -12,7 +12,7 @@ from textual.events import Paste
 from textual.pilot import Pilot
 from textual.widget import Widget
 
-from inspector.client.inbox import Standing
+from inspector.client.inbox import StandingAnswers
 from inspector.client.options import Options
 from inspector.client.session import Session
 from inspector.config.remember import ServerMemory
@@ -26,14 +26,14 @@ from inspector.tui.work.work_items import Work
 from tests.processes import ROOT
 from tests.tui.tui_screens import Stage, settle
 
-ASK = Standing(sampling="ask", elicitation="ask", roots="ask")
+ASK = StandingAnswers(sampling="ask", elicitation="ask", roots="ask")
 
 
 @asynccontextmanager
 async def demo(
     *lists: Any,
     seconds: float = 60.0,
-    standing: Standing = ASK,
+    standing: StandingAnswers = ASK,
     journal: Journal | None = None,
     era: Literal["legacy", "modern"] = "legacy",
 ) -> AsyncIterator[Session]:

@@ -8,7 +8,7 @@ import pytest
 
 from inspector.auth.credential import Authorizer
 from inspector.auth.options import AuthOptions
-from inspector.auth.person import Nobody
+from inspector.auth.person import NoPerson
 from inspector.client.fetching import Fetching
 from inspector.client.options import Options
 from inspector.client.state.login import Authorizations, AuthStep
@@ -27,7 +27,7 @@ def own_state(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
 
 def app_on(server: str, *, opens: bool | None = True) -> InspectorApp:
     """The app on a server's URL; `opens` as `AuthOptions.open_browser`."""
-    authorize = Authorizer(AuthOptions(open_browser=opens), web=Fetching, person=Nobody())
+    authorize = Authorizer(AuthOptions(open_browser=opens), web=Fetching, person=NoPerson())
     return InspectorApp(HttpTarget(server), Options(timeout=20, authorize=authorize), Settings(), keep=False)
 
 

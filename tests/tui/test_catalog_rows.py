@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from inspector.client.state.catalog import KINDS, ListName, ServerList
+from inspector.client.state.catalog import KINDS, CatalogList, ListName
 from inspector.tui.work.catalog_rows import CatalogRows
 
 WITH_Q = {"type": "object", "properties": {"q": {}}}
 
 
-def filled(items: list[Any], name: ListName = "tools", *, more: bool = False) -> ServerList:
-    found = ServerList(KINDS[name])
+def filled(items: list[Any], name: ListName = "tools", *, more: bool = False) -> CatalogList:
+    found = CatalogList(KINDS[name])
     found.begin()
     found.page({KINDS[name].key: items, **({"nextCursor": "1"} if more else {})})
     return found

@@ -11,7 +11,7 @@ import pytest
 
 from inspector.auth.credential import Authorizer
 from inspector.auth.options import AuthOptions
-from inspector.auth.person import Nobody
+from inspector.auth.person import NoPerson
 from inspector.client.fetching import Fetching
 from inspector.client.options import Options
 from inspector.client.session import Session
@@ -42,7 +42,7 @@ def _state_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def app_on(server: str) -> InspectorApp:
-    authorize = Authorizer(AuthOptions(), web=Fetching, person=Nobody())
+    authorize = Authorizer(AuthOptions(), web=Fetching, person=NoPerson())
     options = Options(timeout=20, authorize=authorize)
     return InspectorApp(HttpTarget(server), options, Settings(), keep=False)
 

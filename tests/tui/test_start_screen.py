@@ -16,7 +16,7 @@ import pytest
 
 from inspector.auth.credential import Authorizer
 from inspector.auth.options import AuthOptions
-from inspector.auth.person import Nobody
+from inspector.auth.person import NoPerson
 from inspector.client.fetching import Fetching
 from inspector.client.options import Options
 from inspector.client.session import Session
@@ -312,7 +312,7 @@ async def test_l_opens_a_server_and_logs_in(home: Path, monkeypatch: pytest.Monk
     own_state(monkeypatch, home)
     with protected_server("--items", "30") as url:
         (home / "inspector.json").write_text(json.dumps({"servers": {"shop": {"url": url}}}))
-        authorize = Authorizer(AuthOptions(), web=Fetching, person=Nobody())
+        authorize = Authorizer(AuthOptions(), web=Fetching, person=NoPerson())
         app = InspectorApp(None, Options(timeout=20, authorize=authorize), Settings(), keep=False)
         async with app.run_test(size=MEDIUM, notifications=True) as pilot:
             await shows(app, pilot, "@shop")
@@ -341,7 +341,7 @@ async def test_l_says_that_a_server_wants_no_login_and_is_not_offered_for_a_comm
     with open_server() as url:
         servers = {"ours": {"command": sys.executable}, "shop": {"url": url}}
         (configured / "inspector.json").write_text(json.dumps({"servers": servers}))
-        authorize = Authorizer(AuthOptions(), web=Fetching, person=Nobody())
+        authorize = Authorizer(AuthOptions(), web=Fetching, person=NoPerson())
         app = InspectorApp(None, Options(timeout=20, authorize=authorize), Settings(), keep=False)
         async with app.run_test(size=MEDIUM, notifications=True) as pilot:
             await shows(app, pilot, "@shop")

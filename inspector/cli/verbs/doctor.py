@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
     from inspector.config.targets import HttpTarget, StdioTarget
     from inspector.doctor.diagnosis import Diagnosis, DoctorStep
-    from inspector.doctor.entry import Entry
+    from inspector.doctor.entry import ExaminedEntry
 
 _MEANINGLESS = ("root", "sampling", "elicit", "log-level", "no-pin", "open-browser", "no-browser")
 """Options of a session that is worked with: here it is opened and closed again."""
@@ -48,7 +48,7 @@ def run(said: Invocation) -> int:
     return found.exit_code
 
 
-def _entry(said: Invocation, consent: trust.Consent) -> Entry | None:
+def _entry(said: Invocation, consent: trust.Consent) -> ExaminedEntry | None:
     """The config entry that is meant, with all that is missing; None where the target is none."""
     words = said.target_words
     if said.command or not words or not words[0].startswith("@") or len(words) > 1:
@@ -59,14 +59,14 @@ def _entry(said: Invocation, consent: trust.Consent) -> Entry | None:
 
 
 def _of_server(
-    said: Invocation, out: Output, target: StdioTarget | HttpTarget, entry: Entry | None
+    said: Invocation, out: Output, target: StdioTarget | HttpTarget, entry: ExaminedEntry | None
 ) -> Diagnosis | None:
     """The diagnosis; None where it was interrupted."""
     from inspector.cli.signals import Signals
     from inspector.client.recording import new_journal
-    from inspector.doctor.quiet import without_person
     from inspector.doctor.report import step_line
     from inspector.doctor.run import diagnose
+    from inspector.doctor.session_options import without_person
 
     settings = setup.settings_of(said)
     options = without_person(setup.options_of(said, target, settings, asking=False))

@@ -12,7 +12,7 @@ from inspector.cli.verb import Verb
 
 if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
-    from inspector.client.state.catalog import ListName, ServerList
+    from inspector.client.state.catalog import CatalogList, ListName
     from inspector.config.targets import RecordingTarget
     from inspector.journal.findings import Finding
     from inspector.journal.journal import Journal
@@ -67,7 +67,7 @@ def _next_cursor(journal: Journal, method: str) -> str | None:
 
 
 def _print(
-    out: Output, found: ServerList, more: str | None, findings: Iterable[Finding], *, schemas: bool = False
+    out: Output, found: CatalogList, more: str | None, findings: Iterable[Finding], *, schemas: bool = False
 ) -> int:
     """Print a list as far as it came; an error that ended it is raised after what came before it."""
     if out.json:
@@ -93,7 +93,7 @@ def _print(
     return 0
 
 
-def _tell(out: Output, found: ServerList, findings: Iterable[Finding]) -> None:
+def _tell(out: Output, found: CatalogList, findings: Iterable[Finding]) -> None:
     """What is not as it should be with the list."""
     if found.odd:
         out.note(f"note: {found.odd:,} entries are no objects and are left out; the recording holds them.")

@@ -141,12 +141,12 @@ def _upstream(said: Invocation) -> Upstream | None:
     if not said.target_words:
         return None
     from inspector.cli import setup
-    from inspector.client.bare_connection import BareConnection, Hearer
+    from inspector.client.bare_connection import BareConnection, ConnectionListener
 
     target = setup.live_target(said)
     options = setup.options_of(said, target, setup.settings_of(said), asking=False)
 
-    def connect(journal: Journal, hearer: Hearer) -> BareConnection:
+    def connect(journal: Journal, hearer: ConnectionListener) -> BareConnection:
         return BareConnection(target, journal, hearer, options)
 
     return connect

@@ -13,7 +13,7 @@ from inspector.config.remember import LastOpen, ServerMemory
 from inspector.config.servers import exposure_of
 
 if TYPE_CHECKING:
-    from inspector.auth.store import Kept
+    from inspector.auth.store import StoredLogin
     from inspector.cli.verb import Invocation
     from inspector.config.servers import ServerEntry
 
@@ -84,7 +84,7 @@ def run(said: Invocation) -> int:
     return 0
 
 
-def _logins() -> list[Kept]:
+def _logins() -> list[StoredLogin]:
     """Where one is logged in, newest last; without a token in it."""
     from inspector.config import paths
 

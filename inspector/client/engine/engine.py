@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, Protocol
 
-from inspector.client.engine.pending_requests import Call, Pending, Response
+from inspector.client.engine.pending_requests import Call, Pending, RpcResponse
 from inspector.client.options import Options
 from inspector.client.state.catalog import ListName
 from inspector.client.state.model import SessionModel
@@ -44,7 +44,7 @@ class Engine(Protocol):
     def send(self, message: dict[str, Any]) -> int:
         """Send a message that is not a request. Return its number in the journal, 0 if the connection is lost."""
 
-    async def exchange(self, call: Call, extra: dict[str, Any] | None = None) -> Response:
+    async def exchange(self, call: Call, extra: dict[str, Any] | None = None) -> RpcResponse:
         """Resend an intercepted call as a request of its own with a new id (C-MRTR-01, C-MOD-12).
 
         `extra` are parameters of this request only. Waits for the response.

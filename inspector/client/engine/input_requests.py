@@ -15,7 +15,7 @@ from inspector.protocol.revisions import Features
 from inspector.protocol.sampling import refusal
 
 
-class Unanswered(Exception):
+class InputUnavailable(Exception):
     """The server does not get the required input; `why` is the end of a sentence with the reason."""
 
     def __init__(self, why: str) -> None:
@@ -97,13 +97,13 @@ class InputRequests:
             self._end("")
 
     async def answers(self) -> dict[str, Any]:
-        """Wait for all results, by key. Raises `Unanswered`. If cancelled, it withdraws the questions."""
+        """Wait for all results, by key. Raises `InputUnavailable`. If cancelled, it withdraws the questions."""
         try:
             await self._ended.wait()
         finally:
             self.withdraw()
         if self._refused:
-            raise Unanswered(self._refused)
+            raise InputUnavailable(self._refused)
         return self.responses
 
     @property

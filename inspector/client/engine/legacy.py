@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from inspector.client.engine.engine import Engine
 from inspector.client.engine.pending_requests import Call
-from inspector.client.engine.tasks import Tasks
+from inspector.client.engine.tasks import TaskPoller
 from inspector.client.engine.url_elicitation import UrlElicitation, elicitations_of
 from inspector.client.inbox import TOPICS
 from inspector.client.state.calls import Progress, server_error
@@ -38,7 +38,7 @@ class LegacyDriver:
         "notifications/elicitation/complete", "notifications/tasks/status", *_CHANGED,
     ))  # fmt: skip
 
-    def __init__(self, engine: Engine, tasks: Tasks) -> None:
+    def __init__(self, engine: Engine, tasks: TaskPoller) -> None:
         self.engine = engine
         self.tasks = tasks
         self._visits: dict[Call, UrlElicitation] = {}

@@ -22,7 +22,7 @@ FIRST_PAUSE = 0.5
 """Seconds before the first attempt; each further one waits twice as long."""
 
 
-class Stream:
+class ListenStream:
     """One `subscriptions/listen`: its filter, and the part that the server acknowledged."""
 
     def __init__(self, call: Call, wanted: dict[str, Any]) -> None:
@@ -38,11 +38,11 @@ class Listening:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        self.stream: Stream | None = None
+        self.stream: ListenStream | None = None
         self._lists = False
         self._uris: list[str] = []
         self._lock = asyncio.Lock()
-        self._opening: Stream | None = None
+        self._opening: ListenStream | None = None
 
     async def begin(self) -> None:
         """Subscribe to changes of the lists that the server offers notifications for."""
@@ -97,13 +97,13 @@ class Listening:
             if before is not None:
                 before.call.cancel("replaced by another subscription" if wanted else "no longer wanted")
 
-    async def _open(self, wanted: dict[str, Any]) -> Stream:
+    async def _open(self, wanted: dict[str, Any]) -> ListenStream:
         """Send the request, and wait for the acknowledgement. Raises the server's error."""
         engine = self.engine
         call = engine.start(
             "subscriptions/listen", {"notifications": wanted}, timeout=FOR_EVER, progress=False, background=True
         )
-        stream = self._opening = Stream(call, wanted)
+        stream = self._opening = ListenStream(call, wanted)
         call.on_result = lambda _call: self._ended(stream)
         try:
             async with asyncio.timeout(engine.options.timeout):
@@ -133,7 +133,7 @@ class Listening:
         self.engine.state.changes.bump("subscriptions")
         stream.heard.set()
 
-    def _is_of(self, stream: Stream, frame: Frame, params: dict[str, Any]) -> bool:
+    def _is_of(self, stream: ListenStream, frame: Frame, params: dict[str, Any]) -> bool:
         """Match the subscription id, including its type (C-SUB-02); over HTTP, the stream it came on matches too."""
         meta = params.get("_meta")
         id = meta.get("io.modelcontextprotocol/subscriptionId") if type(meta) is dict else None
@@ -147,7 +147,7 @@ class Listening:
             if stream is not None and id_key(params.get("requestId")) == stream.call.id:
                 self.engine.pending.done(stream.call, None)
 
-    def _ended(self, stream: Stream) -> None:
+    def _ended(self, stream: ListenStream) -> None:
         """Handle the end of a stream: only a broken one is reopened."""
         stream.heard.set()
         if stream is not self.stream or stream.call.fate == "cancelled":

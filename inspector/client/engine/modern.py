@@ -12,11 +12,11 @@ from typing import Any, cast
 
 from inspector.client.engine.engine import Engine
 from inspector.client.engine.header_fields import HeaderFields
-from inspector.client.engine.input_requests import InputRequests, Unanswered
+from inspector.client.engine.input_requests import InputRequests, InputUnavailable
 from inspector.client.engine.legacy import on_progress
 from inspector.client.engine.listening import Listening
-from inspector.client.engine.pending_requests import Call, Response
-from inspector.client.engine.tasks import Tasks
+from inspector.client.engine.pending_requests import Call, RpcResponse
+from inspector.client.engine.tasks import TaskPoller
 from inspector.client.state.catalog import KINDS, ListName
 from inspector.client.state.server import VERSION_KEY, Server, discovered
 from inspector.errors import HandshakeError, InputRefused, InspectorError, InvalidAnswer, NotOffered
@@ -51,7 +51,7 @@ class ModernDriver:
         "notifications/subscriptions/acknowledged", "notifications/tasks", *_CHANGED,
     ))  # fmt: skip
 
-    def __init__(self, engine: Engine, tasks: Tasks, revision: str = NEWEST_MODERN) -> None:
+    def __init__(self, engine: Engine, tasks: TaskPoller, revision: str = NEWEST_MODERN) -> None:
         self.engine = engine
         self.tasks = tasks
         self.listening = Listening(engine)
@@ -169,7 +169,7 @@ class ModernDriver:
     def intercepts_response(self, call: Call, n: int, message: dict[str, Any]) -> Coroutine[Any, Any, Any] | None:
         """Continue a call that needs input, became a task, or can be corrected."""
         if message.get("error") is not None or "result" not in message:
-            return self._go_on(call, Response(n, message)) if self._correctable(call, message.get("error")) else None
+            return self._go_on(call, RpcResponse(n, message)) if self._correctable(call, message.get("error")) else None
         result = message["result"]
         kind = result.get("resultType") if type(result) is dict else None
         if kind == "complete" or kind is None:
@@ -178,10 +178,10 @@ class ModernDriver:
         if kind == "task" and call.method == "tools/call":
             return self.tasks.begin(call, n, result)
         if kind == "input_required":
-            return self._go_on(call, Response(n, message))
+            return self._go_on(call, RpcResponse(n, message))
         raise self._invalid(call, kind, n)
 
-    async def _go_on(self, call: Call, response: Response) -> Any:
+    async def _go_on(self, call: Call, response: RpcResponse) -> Any:
         """Resend the call until its response is final: corrected once, with input as often as required.
 
         All input rounds are counted, and the consecutive ones without a person: only those can loop for ever
@@ -256,7 +256,7 @@ class ModernDriver:
         asked.ask(n, call.n, self.engine.state.journal.index.time(n))
         try:
             return await asked.answers(), asked.by_hand
-        except Unanswered as refused:
+        except InputUnavailable as refused:
             raise self._no_input(call, refused.why, n) from None
         finally:
             del self._asked[call]

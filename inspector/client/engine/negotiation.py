@@ -26,7 +26,7 @@ from inspector.client.engine.engine import Engine
 from inspector.client.engine.legacy import LegacyDriver
 from inspector.client.engine.modern import ModernDriver, supported, versions_of
 from inspector.client.engine.pending_requests import Call
-from inspector.client.engine.tasks import Tasks
+from inspector.client.engine.tasks import TaskPoller
 from inspector.client.state.server import Server
 from inspector.config.targets import HttpTarget, Target
 from inspector.errors import (
@@ -123,7 +123,7 @@ class Opener(Engine, Protocol):
     def target(self) -> Target:
         """The target to open."""
 
-    task_follower: Tasks
+    task_follower: TaskPoller
 
     async def attach(self, target: Target) -> None:
         """Replace the connection by a new one to `target`."""

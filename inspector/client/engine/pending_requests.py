@@ -13,7 +13,7 @@ from inspector.protocol.jsonrpc import id_key
 from inspector.transports.base import Outgoing
 
 
-class Response(NamedTuple):
+class RpcResponse(NamedTuple):
     """A response: its number in the journal, the message, and the error from its HTTP status, if any."""
 
     n: int
@@ -28,7 +28,7 @@ class Response(NamedTuple):
         return self.message["result"]
 
 
-class Takeover:
+class ContinuedCall:
     """A call that continues after a response. A coroutine completes it (`Driver.intercepts_response`)."""
 
     def __init__(self) -> None:
@@ -36,20 +36,20 @@ class Takeover:
         self.begun = False
         self.extra: dict[str, Any] = {}
         """Parameters of the latest request only: the input that the server required for this call (C-MRTR-03)."""
-        self._answer: asyncio.Future[Response] | None = None
+        self._answer: asyncio.Future[RpcResponse] | None = None
 
     @property
     def in_flight(self) -> bool:
         """Whether a request was sent and has no response yet."""
         return self._answer is not None and not self._answer.done()
 
-    def expect(self, extra: dict[str, Any]) -> asyncio.Future[Response]:
+    def expect(self, extra: dict[str, Any]) -> asyncio.Future[RpcResponse]:
         """Expect the response to another request with these extra parameters; the future receives it."""
         self.extra = extra
         self._answer = asyncio.get_running_loop().create_future()
         return self._answer
 
-    def deliver(self, response: Response) -> bool:
+    def deliver(self, response: RpcResponse) -> bool:
         """Pass on a response. False if none is expected: the request already has one."""
         if self._answer is None or self._answer.done():
             return False
@@ -99,7 +99,7 @@ class Call:
         """Allowed seconds without progress."""
         self.ceiling = ceiling
         """Allowed seconds in total."""
-        self.takeover: Takeover | None = None
+        self.takeover: ContinuedCall | None = None
         """Set if a response did not end the call: the server requires input, or runs it as a task."""
         self.background = False
         """The session's own call, which no caller awaits."""
@@ -309,7 +309,7 @@ class Pending:
                 self._changed()
             return call
         if call.takeover is not None:
-            return call if self._deliver(call, Response(n, message)) else None
+            return call if self._deliver(call, RpcResponse(n, message)) else None
         call.answer_n = n
         if not call.background:
             self.latency = call.server_time
@@ -331,13 +331,13 @@ class Pending:
             return True
         if continuation is None:
             return False
-        call.takeover = Takeover()
+        call.takeover = ContinuedCall()
         task = call.takeover.task = self._run(self._carry_on(call, call.takeover, continuation))
         task.add_done_callback(lambda _: continuation.close())  # The coroutine did not start if the task ended first.
         self._changed()
         return True
 
-    async def _carry_on(self, call: Call, takeover: Takeover, continuation: Coroutine[Any, Any, Any]) -> None:
+    async def _carry_on(self, call: Call, takeover: ContinuedCall, continuation: Coroutine[Any, Any, Any]) -> None:
         takeover.begun = True
         try:
             value = await continuation
@@ -348,7 +348,7 @@ class Pending:
             takeover.task = None
             self.done(call, value)
 
-    def _deliver(self, call: Call, response: Response) -> bool:
+    def _deliver(self, call: Call, response: RpcResponse) -> bool:
         """Pass a response to the coroutine that completes the call. False if it expects none."""
         if call.takeover is None or not call.takeover.deliver(response):
             return False
@@ -361,7 +361,7 @@ class Pending:
     def refused(self, call: Call, n: int, message: dict[str, Any], error: InspectorError) -> None:
         """Handle an error response that is not a message: HTTP made `error` of `message`."""
         if call.takeover is not None:
-            self._deliver(call, Response(n, message, error))
+            self._deliver(call, RpcResponse(n, message, error))
         elif not self.intercepted(call, n, message):
             self.fail(call, error)
 

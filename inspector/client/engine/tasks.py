@@ -12,7 +12,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 from inspector.client.engine.engine import Engine
-from inspector.client.engine.input_requests import InputRequests, Unanswered
+from inspector.client.engine.input_requests import InputRequests, InputUnavailable
 from inspector.client.engine.listening import FOR_EVER
 from inspector.client.engine.pending_requests import Call
 from inspector.client.state.calls import server_error
@@ -34,7 +34,7 @@ FAILED_LOOKS = 5
 """Consecutive failed polls after which a task is not polled any more."""
 
 
-class Followed:
+class PolledTask:
     """A polled task, and the call that waits for it."""
 
     def __init__(self, task: Task, call: Call | None) -> None:
@@ -56,13 +56,13 @@ class Followed:
         return any(asked.open for asked in self.asking)
 
 
-class Tasks:
+class TaskPoller:
     """Polls and controls the tasks of a session. `SessionState.tasks` holds what is known of them."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self.table = engine.state.tasks
-        self._followed: dict[str, Followed] = {}
+        self._followed: dict[str, PolledTask] = {}
 
     # A call becomes a task
 
@@ -77,12 +77,12 @@ class Tasks:
         task = Task(id)
         task.made_by(call.n, call.method, call.name)
         self.table.keep(task)
-        followed = self._followed[id] = Followed(task, call)
+        followed = self._followed[id] = PolledTask(task, call)
         self._took(task, n, told)
         self.engine.run(self._follow(followed))
         return self._outcome(followed, call)
 
-    async def _outcome(self, followed: Followed, call: Call) -> Any:
+    async def _outcome(self, followed: PolledTask, call: Call) -> Any:
         """Wait until a task ends, for its call. Cancelling the call cancels the task."""
         task = followed.task
         try:
@@ -98,11 +98,11 @@ class Tasks:
 
     # Polling
 
-    def _of(self, task: Task) -> Followed:
+    def _of(self, task: Task) -> PolledTask:
         """Return the polling state of a task; one of another session has no call."""
-        return self._followed.setdefault(task.id, Followed(task, None))
+        return self._followed.setdefault(task.id, PolledTask(task, None))
 
-    async def _follow(self, followed: Followed) -> None:
+    async def _follow(self, followed: PolledTask) -> None:
         """Poll at the server's interval until the task ends (C-TASK-01, C-TASK-02)."""
         task, failed = followed.task, 0
         followed.again_and_again = True
@@ -185,7 +185,7 @@ class Tasks:
     async def _update(self, task: Task, asked: InputRequests) -> None:
         try:
             responses = await asked.answers()
-        except Unanswered as refused:
+        except InputUnavailable as refused:
             if not task.done:
                 self._over(task, error=InputRefused(f"The task requires input and does not get it: {refused.why}."))
                 self.cancel(task)
@@ -202,7 +202,7 @@ class Tasks:
             followed.fetching = True
             self.engine.run(self._result(followed))
 
-    async def _result(self, followed: Followed) -> None:
+    async def _result(self, followed: PolledTask) -> None:
         """Send `tasks/result`: its response, at the task's end, is the result of the original request."""
         task = followed.task
         call = self.engine.start("tasks/result", {"taskId": task.id}, timeout=FOR_EVER, progress=False, background=True)

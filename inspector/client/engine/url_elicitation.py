@@ -9,7 +9,7 @@ import asyncio
 from typing import Any
 
 from inspector.client.engine.engine import Engine
-from inspector.client.engine.input_requests import InputRequests, Unanswered
+from inspector.client.engine.input_requests import InputRequests, InputUnavailable
 from inspector.client.engine.pending_requests import Call
 from inspector.errors import ServerError
 
@@ -51,7 +51,7 @@ class UrlElicitation:
         try:
             answers = await self._requests.answers()
             agreed = all(answer.get("action") == "accept" for answer in answers.values())
-        except Unanswered as refused:
+        except InputUnavailable as refused:
             agreed, why = False, f": {refused.why}"
         if not agreed:
             self._error.hint = f"The server requires a visit to a URL first, which was not accepted{why}."

@@ -11,7 +11,7 @@ from inspector.journal.journal import Frame, Journal
 from inspector.transports.base import Outgoing
 
 
-class Listener(Protocol):
+class WireListener(Protocol):
     """Receives what the wire delivers, after it is recorded."""
 
     def on_frame(self, frame: Frame) -> None:
@@ -37,7 +37,7 @@ class Wire:
     def __init__(
         self,
         journal: Journal,
-        listener: Listener,
+        listener: WireListener,
         changed: Callable[[], None],
         handled: Callable[[], Collection[str] | None] = lambda: None,
         conn: int = 0,

@@ -21,7 +21,7 @@ LONGEST = 30 * 24 * 3600.0
 CACHEABLE = frozenset(("server/discover", "resources/read", *BY_METHOD))
 
 
-class Hint(NamedTuple):
+class CacheHint(NamedTuple):
     """When a response arrived and until when it is fresh, in seconds of the cache's clock."""
 
     received: float
@@ -40,7 +40,7 @@ class Cache:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._hints: OrderedDict[tuple[str, str], Hint] = OrderedDict()
+        self._hints: OrderedDict[tuple[str, str], CacheHint] = OrderedDict()
 
     def took(self, method: str, params: dict[str, Any] | None, result: Any, *, fresh: bool = True) -> None:
         """Store the hint of a response. Not `fresh`: it depends on input outside the key, and is never reused."""
@@ -52,11 +52,11 @@ class Cache:
             return
         now = self._clock()
         scope = result.get("cacheScope")
-        self._hints[key] = Hint(now, now + _seconds(result.get("ttlMs")), scope if isinstance(scope, str) else "")
+        self._hints[key] = CacheHint(now, now + _seconds(result.get("ttlMs")), scope if isinstance(scope, str) else "")
         if len(self._hints) > KEPT:
             self._hints.popitem(last=False)
 
-    def hint(self, method: str, params: dict[str, Any] | None = None) -> Hint | None:
+    def hint(self, method: str, params: dict[str, Any] | None = None) -> CacheHint | None:
         """Return the hint of the latest response to this request."""
         return self._hints.get((method, _told_apart(method, params)))
 

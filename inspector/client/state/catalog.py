@@ -40,7 +40,7 @@ KINDS: dict[ListName, ListKind] = {
 BY_METHOD = {kind.method: kind for kind in KINDS.values()}
 
 
-class ServerList:
+class CatalogList:
     """One list as far as it is loaded. `items` are the server's objects in its order, with duplicates."""
 
     def __init__(self, kind: ListKind) -> None:
@@ -143,28 +143,28 @@ class Catalog:
     """The four lists."""
 
     def __init__(self) -> None:
-        self.lists: dict[ListName, ServerList] = {name: ServerList(kind) for name, kind in KINDS.items()}
+        self.lists: dict[ListName, CatalogList] = {name: CatalogList(kind) for name, kind in KINDS.items()}
 
-    def __getitem__(self, name: ListName) -> ServerList:
+    def __getitem__(self, name: ListName) -> CatalogList:
         return self.lists[name]
 
     @property
-    def tools(self) -> ServerList:
+    def tools(self) -> CatalogList:
         """The items of `tools/list`."""
         return self.lists["tools"]
 
     @property
-    def resources(self) -> ServerList:
+    def resources(self) -> CatalogList:
         """The items of `resources/list`."""
         return self.lists["resources"]
 
     @property
-    def templates(self) -> ServerList:
+    def templates(self) -> CatalogList:
         """The items of `resources/templates/list`."""
         return self.lists["templates"]
 
     @property
-    def prompts(self) -> ServerList:
+    def prompts(self) -> CatalogList:
         """The items of `prompts/list`."""
         return self.lists["prompts"]
 

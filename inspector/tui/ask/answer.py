@@ -14,7 +14,7 @@ from textual.containers import Container, VerticalScroll
 from textual.message import Message
 from textual.widget import Widget
 
-from inspector.client.inbox import HUMAN_MODEL, Question, Standing, root_object, sampling_result
+from inspector.client.inbox import HUMAN_MODEL, Question, StandingAnswers, root_object, sampling_result
 from inspector.protocol.form import UNSET, Form
 from inspector.text import safe
 from inspector.tui.themes import signs_now
@@ -43,7 +43,7 @@ class Body(Protocol):
         ...
 
     def standing(self) -> dict[str, Any]:
-        """The fields of `Standing` by which this answer would be given from now on."""
+        """The fields of `StandingAnswers` by which this answer would be given from now on."""
         ...
 
     def focus_first(self) -> bool:
@@ -325,7 +325,7 @@ class RootsBody(TextBody):
 
     placeholder = "file:///folder, one on each line; nothing for none"
 
-    def __init__(self, question: Question, standing: Standing) -> None:
+    def __init__(self, question: Question, standing: StandingAnswers) -> None:
         self._standing = standing
         super().__init__(question)
 
@@ -351,7 +351,7 @@ class RootsBody(TextBody):
         return {"roots": tuple(self.uris())} if self.json is None else {}
 
 
-def body_for(question: Question, standing: Standing) -> FormBody | UrlBody | TextBody:
+def body_for(question: Question, standing: StandingAnswers) -> FormBody | UrlBody | TextBody:
     """Return the widget that shows a question and takes its answer."""
     if question.topic == "sampling":
         return SamplingBody(question)

@@ -64,7 +64,7 @@ class LoginWork:
             self._say(reason)
             return
         self._runs += 1
-        recorder = rerun_step.Beside(self._recorder(), step.n, self._runs)
+        recorder = rerun_step.StepRecorder(self._recorder(), step.n, self._runs)
         self._run(self._again(login, recorder, step.name, known))
 
     def log_in(self) -> None:
@@ -99,7 +99,7 @@ class LoginWork:
             if self._session.phase == "ready":
                 # The connection stays: it takes its token from the same login.
                 login = authorizer.login(self._session.target)  # type: ignore[arg-type]
-                login.anew()
+                login.reset()
                 if login.options.bearer:
                     self._say("The token that you gave is sent from now on.")
                 else:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector.auth.actions import Denied
 from inspector.auth.person import Invitation
-from inspector.auth.values import Client
+from inspector.auth.values import OAuthClient
 from inspector.text import safe
 from inspector.tui.dialogs import Choose
 from inspector.tui.events import SessionNews
@@ -74,7 +74,7 @@ class DialogPerson:
             raise _cancelled()
         return answer
 
-    async def client_for(self, issuer: str, redirect_uri: str) -> Client | None:
+    async def client_for(self, issuer: str, redirect_uri: str) -> OAuthClient | None:
         """Ask for a client id and its secret."""
         text = (
             f"{safe(issuer, NAME)} registers no clients by itself. Register one there, with the redirect URI "
@@ -86,7 +86,7 @@ class DialogPerson:
         said = f"{text}\n\nclient id  {safe(client_id, NAME)}"
         dialog = self._put("A client for this server", said, "its secret, empty for none", concealed=True)
         secret = await dialog.answers.get()
-        return None if secret is None else Client(client_id, secret, origin="typed", redirect_uri=redirect_uri)
+        return None if secret is None else OAuthClient(client_id, secret, origin="typed", redirect_uri=redirect_uri)
 
     async def choose(self, issuers: tuple[str, ...]) -> str:
         """Ask which of several authorization servers."""

@@ -52,8 +52,8 @@ class Examination:
             self._task.cancel()
 
     async def _work(self) -> None:
-        from inspector.doctor.quiet import without_person
         from inspector.doctor.run import diagnose
+        from inspector.doctor.session_options import without_person
 
         target = self._session.target
         assert isinstance(target, (StdioTarget, HttpTarget))

@@ -32,7 +32,7 @@ from inspector.tui.widgets.fact_rows import Row, RowSection, paragraph, plain
 from inspector.tui.widgets.facts_view import FactsView
 
 if TYPE_CHECKING:
-    from inspector.doctor.diagnosis import Cause
+    from inspector.doctor.diagnosis import FailureCause
 
 _PLAIN_WIDTH = 100
 """Cells for which the steps are laid out in a copy."""
@@ -57,7 +57,7 @@ class FailedPane(Container):
         self._examination: Examination | None = None
         self._examined = 0
         self._watching = False
-        self._cause: Cause | None = None
+        self._cause: FailureCause | None = None
         self._explained = -1
         """The phase, as a number of changes, that the cause is looked for or known of."""
 

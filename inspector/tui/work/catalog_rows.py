@@ -10,7 +10,7 @@ from typing import Any
 
 from rich.segment import Segment
 
-from inspector.client.state.catalog import ServerList
+from inspector.client.state.catalog import CatalogList
 from inspector.protocol.views import UNNAMED, Named, Prompt, Resource, ResourceTemplate, Tool
 from inspector.text import cell_len, safe
 from inspector.tui.themes import signs_now
@@ -62,7 +62,7 @@ def arguments_of(view: Named) -> tuple[str, ...]:
 
 
 class CatalogRows:
-    """A `RowSource` over a `ServerList` that grows while it is read.
+    """A `RowSource` over a `CatalogList` that grows while it is read.
 
     `advance` takes in what has come, `narrow` sets the filter; both do a bounded slice of work, and `behind` tells
     whether there is more to do. A list that is read again takes the place of the old one only once it is as long or
@@ -70,7 +70,7 @@ class CatalogRows:
     are flagged.
     """
 
-    def __init__(self, found: ServerList, refused: Container[str] = ()) -> None:
+    def __init__(self, found: CatalogList, refused: Container[str] = ()) -> None:
         self.list = found
         self._refused = refused
         self.filter = ""

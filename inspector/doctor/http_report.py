@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import shlex
 
-from inspector.doctor.diagnosis import Chart, DoctorVerdict, Fix, Weight
-from inspector.doctor.web import Response
+from inspector.doctor.diagnosis import DoctorVerdict, Fix, StepCollector, Weight
+from inspector.doctor.web import ProbeResponse
 from inspector.transports.http_url import Url, resolve
 
 REDIRECTS = frozenset((301, 302, 303, 307, 308))
@@ -26,19 +26,19 @@ _STATUS_FIX = {
 }
 
 
-def may_be_elsewhere(answer: Response) -> bool:
+def may_be_elsewhere(answer: ProbeResponse) -> bool:
     """Whether another path may work: the response is neither a server failure nor a login."""
     return 0 < answer.status < 500 and answer.status not in (401, 407, 429) and not is_login(answer)
 
 
-def is_login(answer: Response) -> bool:
+def is_login(answer: ProbeResponse) -> bool:
     """Whether it is the login page of a web application, or a redirect to one."""
     if answer.status in REDIRECTS:
         return _LOGIN.search(answer.header("location")) is not None
     return answer.body == "html" and (b'type="password"' in answer.start or b"type='password'" in answer.start)
 
 
-def report(chart: Chart, answer: Response, url: Url, *, connected: bool, proxy: Url | None) -> bool:
+def report(chart: StepCollector, answer: ProbeResponse, url: Url, *, connected: bool, proxy: Url | None) -> bool:
     """Add the step; True if it explains why no session was opened."""
     details = [f"{name}: {value[:200]}" for name, value in answer.headers[:20]]
     if answer.start and answer.body in ("text", "json", "html"):
@@ -58,7 +58,7 @@ def report(chart: Chart, answer: Response, url: Url, *, connected: bool, proxy: 
     return bool(cause)
 
 
-def _cause(answer: Response, url: Url, proxy: Url | None) -> tuple[str, Fix, Weight]:
+def _cause(answer: ProbeResponse, url: Url, proxy: Url | None) -> tuple[str, Fix, Weight]:
     status = answer.status
     by_proxy = f" through the proxy {proxy.address}" if proxy is not None else ""
     if not status:
@@ -91,7 +91,7 @@ def _cause(answer: Response, url: Url, proxy: Url | None) -> tuple[str, Fix, Wei
     return f"{url.text} does not respond as an MCP server: {_BODIES[answer.body]}.", fix, Weight.LIKELY
 
 
-def _redirect(answer: Response, url: Url) -> tuple[str, Fix, Weight]:
+def _redirect(answer: ProbeResponse, url: Url) -> tuple[str, Fix, Weight]:
     location = answer.header("location")
     try:
         there = resolve(url, location)

@@ -12,10 +12,10 @@ def without_person(options: Options) -> Options:
     if options.authorize is None:
         return options
     from inspector.auth.credential import Authorizer
-    from inspector.auth.person import Nobody
+    from inspector.auth.person import NoPerson
     from inspector.client.fetching import Fetching
 
     known = options.authorize
     if not isinstance(known, Authorizer):
         return replace(options, authorize=None)
-    return replace(options, authorize=Authorizer(known.options, web=Fetching, person=Nobody()))
+    return replace(options, authorize=Authorizer(known.options, web=Fetching, person=NoPerson()))
