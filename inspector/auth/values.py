@@ -130,7 +130,7 @@ def _fits(type_name: str, value: object) -> bool:
     if type_name == "float":
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
         return number and abs(value) < _LATEST  # type: ignore[arg-type]
-    if type_name == "Client":
+    if type_name == OAuthClient.__name__:
         return isinstance(value, OAuthClient)
     if type_name.startswith("tuple"):
         return isinstance(value, tuple) and all(_is_text(item) for item in value)

@@ -312,7 +312,7 @@ async def test_a_client_that_may_be_unknown_by_now_is_forgotten_by_who_gives_up(
     assert (store.client("https://as.example") is None) is bool(doubtful)
 
 
-async def test_a_turn_is_held_until_it_ends_or_the_flow_does(tmp_path: Path) -> None:
+async def test_the_lock_is_held_until_it_is_released_or_the_flow_ends(tmp_path: Path) -> None:
     store = Store(tmp_path / "logins.json", Memory())
     place = store.lock_path("https://as.example", "https://mcp.example/mcp")
     held: list[int] = []
@@ -320,9 +320,9 @@ async def test_a_turn_is_held_until_it_ends_or_the_flow_does(tmp_path: Path) -> 
     async def is_free() -> bool:
         other = Lock(place)
         try:
-            return await other.take(0)
+            return await other.acquire(0)
         finally:
-            other.give()
+            other.release()
 
     class Asked(FakePerson):
         async def choose(self, issuers: tuple[str, ...]) -> str:
