@@ -322,7 +322,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
 def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
     """Explain where two results of `assert result == …` differ."""
     results = sys.modules.get("inspector.library.results")
-    if op != "==" or results is None or (not isinstance(left, results.Body) and not isinstance(right, results.Body)):
+    if op != "==" or results is None or (not isinstance(left, results.ProtocolObject) and not isinstance(right, results.ProtocolObject)):
         return None
     from inspector.library.differences import differences
 
@@ -356,7 +356,7 @@ def _rules(ignore: Iterable[str], unordered: Iterable[str], patterns: Iterable[s
 def _raw(value: Any) -> Any:
     """Return the JSON value of a result."""
     results = sys.modules.get("inspector.library.results")
-    return value.raw if results is not None and isinstance(value, results.Body) else value
+    return value.raw if results is not None and isinstance(value, results.ProtocolObject) else value
 
 
 def _transcript(session: Session) -> str:

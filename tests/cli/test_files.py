@@ -62,7 +62,7 @@ def test_events_are_chosen_by_number(run: Run, events: str, numbers: list[int]) 
         ([str(SESSION), "--to", "md", "-o", "/no/such/folder/x"], "cannot be written"),
         ([str(SESSION), "--to", "md", "-o", str(SESSION)], "is the recording itself"),
         (["/dev/null", "--to", "md"], "is no file"),
-        ([__file__, "--to", "md"], "is not a recording"),
+        ([__file__, "--to", "md"], "is no recording"),
     ],
 )
 def test_what_cannot_be_exported_is_said(run: Run, words: list[str], message: str) -> None:
@@ -93,7 +93,7 @@ def test_replay_needs_a_terminal_and_a_recording(run: Run) -> None:
     assert ran.code == 2
     assert "needs a terminal" in ran.err
     assert "inspector export" in ran.err
-    assert "is not a recording" in run("replay", __file__).err
+    assert "is no recording" in run("replay", __file__).err
 
 
 def test_every_session_is_listed_with_what_came_of_it(run: Run, script: Script) -> None:
@@ -152,7 +152,7 @@ def test_a_state_folder_that_cannot_be_written_is_a_note(run: Run, script: Scrip
     (home / "recordings").write_text("in the way")
     ran = run("tools", "--json", *script(tools__list={"result": {"tools": []}}))
     assert (ran.code, ran.json) == (0, {"tools": []})
-    assert ran.err.startswith("note: This session is not kept: ")
+    assert ran.err.startswith("note: This session is not recorded: ")
 
 
 def test_servers_of_every_file_are_listed_and_none_is_started(run: Run, home: Path) -> None:

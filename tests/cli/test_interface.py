@@ -78,7 +78,7 @@ def test_a_recording_is_opened_at_a_place_and_a_speed(run: Run, shown: list[tupl
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (("--at", "soon"), "“soon” is no place in a recording"),
+        (("--at", "soon"), "Invalid position “soon”"),
         (("--speed", "1000"), "“1000” is no speed"),
         (("--gap", "-1"), "“-1” is no number of seconds"),
     ],

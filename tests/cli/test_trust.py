@@ -200,7 +200,7 @@ def test_a_kept_login_is_not_sent_through_a_proxy_of_the_folder(
     evil.wants_login = True
     ran = clean(run("info", "--trust", "@docs"))
     assert ran.code == 3
-    assert "none is sent because it is reached through a proxy that" in ran.err
+    assert "tokens are not sent because it is reached through a proxy that" in ran.err
     # A proxy of the user's own file is the user's own.
     (clone / "inspector.json").unlink()
     write(home, entry)
@@ -228,7 +228,7 @@ def test_a_kept_login_is_not_sent_without_verification(
         tls.wants_login = True
         ran = clean(run("info", *([] if own else ["--trust"]), *words))
         assert ran.code == 3
-        assert "none is sent because its certificate is not checked" in ran.err
+        assert "tokens are not sent because its certificate is not checked" in ran.err
     assert run("login", "--no-verify", url).code == 2
 
 
@@ -249,14 +249,14 @@ def test_plain_http_to_a_tls_port_names_the_right_url(run: Run, tls: Noting, evi
     assert f"use {at(tls, 'https')}" in ran.err
     evil.refuses = b"Client sent an HTTP request to an HTTPS server.\n"
     ran = run("info", at(evil))
-    assert "uses TLS, but the URL says http" in ran.err
+    assert "speaks TLS, and the URL says http" in ran.err
     assert f"hint: Use {at(evil, 'https')}" in ran.err
 
 
 def test_tls_to_a_plain_port_names_the_right_url(run: Run, evil: Noting) -> None:
     ran = run("info", at(evil, "https"))
     assert ran.code == 4
-    assert "does not use TLS" in ran.err
+    assert "does not speak TLS" in ran.err
     assert f"try {at(evil)}" in ran.err
 
 

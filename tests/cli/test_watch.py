@@ -115,5 +115,5 @@ def test_a_silent_process_is_told_of_with_what_was_sent_and_what_to_try(
 
 def test_the_doctor_is_not_named_where_a_server_answers(run: Run, script: Script) -> None:
     ran = run("tools", "--protocol", "2025-11-25", "--timeout", "0.1", *script(tools__list={"silent": True}))
-    assert "No answer to tools/list" in ran.err
+    assert "No response to tools/list" in ran.err
     assert "inspector doctor" not in ran.err

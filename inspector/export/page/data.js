@@ -1,4 +1,4 @@
-// What the page is about: a row for each event, read at once, and bodies, read in blocks when somebody looks at them.
+// The page's data: a row for each event, read at the start, and bodies, read in blocks when they are selected.
 
 const [N, T, DIR, KIND, SHAPE, STATE, METHOD, NAME, ID, PAIR, PARENT, SIZE, TOOK, FOUND] = Array(14).keys();
 const KEPT_BLOCKS = 8;
@@ -21,7 +21,7 @@ for (const finding of facts.findings) {
   findings.get(finding.n).push(finding);
 }
 
-// The body of the event at a place: its text or null, its fields or null, and what is to be said of it.
+// The body of the event at an index: its text or null, its fields or null, and its notes.
 function body(at) {
   let low = 0;
   let high = starts.length - 1;
@@ -39,7 +39,7 @@ function body(at) {
   return found[at - starts[low]];
 }
 
-// The request that an event belongs to; 0 where it stands by itself.
+// The request that an event belongs to; 0 without one.
 function owner(row) {
   return row[SHAPE] === "request" ? row[PARENT] : row[PAIR] || row[PARENT];
 }

@@ -1,4 +1,4 @@
-// The filter line: terms that must all fit, `-` before one negates it. A small part of the language of the interface.
+// The filter line: all terms must match, `-` negates one. A small part of the interface's filter language.
 
 const KEYS = {
   method: (row, value) => like(row[METHOD], value),

@@ -1,4 +1,4 @@
-// The rows that are on the screen, and no others: a hundred thousand events are as quick as a hundred.
+// Only the visible rows are drawn, so a hundred thousand events are as fast as a hundred.
 
 const HEIGHT = 22;
 const BEYOND = 10;
@@ -11,7 +11,7 @@ let selected = -1;
 let exact = false;
 const folded = new Set();
 
-// Whether an event is folded away in a request that is shown itself.
+// Whether an event is hidden in a folded request that is shown itself.
 function isFolded(row, fits) {
   let outer = owner(row);
   for (let depth = 0; outer && depth < 16; depth++) {
@@ -68,7 +68,7 @@ function line(at, position) {
   return made;
 }
 
-// Rows are made anew whenever something changes, so a press is enough: its release may meet another row.
+// Rows are recreated on every change, so the press counts: its release may hit another row.
 function press(event) {
   const made = event.target.closest(".row");
   if (made === null) return;

@@ -1,4 +1,4 @@
-// The page: the filter line above, the list, and what is selected beside it.
+// The page: the filter line, the list, and the selected event.
 
 const pane = document.getElementById("detail");
 const search = document.getElementById("search");
@@ -18,7 +18,7 @@ function apply() {
   drawSoon();
 }
 
-// Looks through the events in slices, so that typing goes on while a long recording is searched.
+// Searches the events in slices, so that typing stays responsive in a long recording.
 function look() {
   const mine = ++round;
   const wanted = terms(search.value);
@@ -73,7 +73,7 @@ function message(text) {
     try {
       return tree(parse(text));
     } catch {
-      // It is no JSON, or cut: as it stands, then.
+      // Not JSON, or truncated: show it unmodified.
     }
   }
   return node("pre", "", text);

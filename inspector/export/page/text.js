@@ -1,4 +1,4 @@
-// Text that is not ours reaches the page through `node` and `shown` only: as text, with what is invisible made visible.
+// Recorded text reaches the page only through `node` and `shown`: as text, with invisible characters made visible.
 
 const INVISIBLE =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;

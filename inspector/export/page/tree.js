@@ -1,16 +1,16 @@
-// JSON as a tree that folds. Branches are made when they are opened, long ones in parts.
+// JSON as a folding tree. Branches are created when they are opened, long ones in parts.
 
 const PART = 200;
 const OPEN_LEVELS = 2;
 
-// A number that the browser cannot hold, by its digits.
+// A number that the browser cannot represent, with its digits.
 class Exact {
   constructor(source) {
     this.source = source;
   }
 }
 
-// JSON with every number as it was written, where the browser tells how it was; else as it understands it.
+// JSON with every number as written, if the browser reports the source; otherwise as parsed.
 function parse(text) {
   return JSON.parse(text, (key, value, context) => {
     if (typeof value !== "number" || context === undefined || String(value) === context.source) return value;
