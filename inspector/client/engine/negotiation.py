@@ -89,10 +89,10 @@ _DISCOVERED = Conclusion(Reason.DISCOVERED, "it answered server/discover")
 _SILENT = Conclusion(Reason.SILENCE, "it did not answer server/discover")
 _EXITED = Conclusion(Reason.EXIT, "it exited at server/discover")
 _NO_VERSIONS = Conclusion(Reason.ANSWER, "its response to server/discover has no supportedVersions")
-_OLDER_ONLY = Conclusion(Reason.ANSWER, "it supports revisions of the handshake era only")
+_OLDER_ONLY = Conclusion(Reason.ANSWER, "it names revisions of the handshake era only")
 _REFUSED = Conclusion(Reason.HANDSHAKE, "it refused the handshake")
 _FRESH_START = Conclusion(Reason.HANDSHAKE, "the handshake, on a fresh start")
-_NAMES_ENDPOINT = Conclusion(Reason.HANDSHAKE, "its event stream sends an endpoint")
+_NAMES_ENDPOINT = Conclusion(Reason.HANDSHAKE, "its event stream names an endpoint")
 
 
 def _status(code: int) -> Conclusion:
