@@ -34,7 +34,7 @@ async def test_it_names_the_cause_the_steps_and_the_last_words(home: Path) -> No
         await shows(app, pilot, "The server ended before it answered")
         text = screen_text(app)
         for words in (
-            "exit code 3", "✓ start", "✗ handshake", "no answer to initialize", "“Using CPython 3.12.4” is not JSON-RPC",
+            "exit code 3", "✓ start", "✗ handshake", "no response to initialize", "“Using CPython 3.12.4” is not JSON-RPC",
             "✗ exit", "stderr, last lines", "ModuleNotFoundError: httpx",
         ):  # fmt: skip
             assert words in text
@@ -159,7 +159,7 @@ async def test_the_steps_of_a_connection_are_shown_while_it_is_made(home: Path) 
     async with running(banner(home), size=NARROW, until="Connecting to @banner") as (app, pilot):
         await shows(app, pilot, "“My server 1.0 is starting” is not JSON-RPC")
         await shows(app, pilot, "loading the index")
-        await shows(app, pilot, "initialize was sent; no response yet: 1")
+        await shows(app, pilot, "initialize was sent; no answer yet: 1")
         text = screen_text(app)
         assert " of 600 s" in " ".join(text.split())
         assert "✓ start" in text

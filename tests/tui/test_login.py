@@ -162,7 +162,7 @@ async def test_who_never_comes_back_is_not_waited_for_for_ever(server: str, monk
         assert isinstance(app.screen, MainScreen), "the dialog is gone"
         await pilot.press("a")
         await shows(app, pilot, "stopped at step 9 of 10")
-        await shows(app, pilot, "log in anew.")
+        await shows(app, pilot, "Log in again.")
 
 
 async def test_a_login_of_a_session_behind_waits_as_a_mark_until_one_goes_there(server: str) -> None:

@@ -136,7 +136,7 @@ async def test_what_the_server_will_not_tell_of_is_said() -> None:
         app.session.changes.bump("subscriptions")
         await pilot.press("6")
         await shows(app, pilot, "promptsListChanged")
-        await shows(app, pilot, "did not acknowledge")
+        await shows(app, pilot, "does not agree")
 
 
 async def test_of_a_recording_nothing_can_be_connected_anew() -> None:
