@@ -72,7 +72,7 @@ coverage: $(READY) ## all tests with more examples, and the coverage of the engi
 interop: $(READY) ## real servers from PyPI and npm
 	tests/interop/run -n 2 --dist loadgroup
 
-interop-page: $(READY) ## the tables of docs/interop.md anew
+interop-page: $(READY) ## the tables of docs/explanation/interop.md anew
 	INSPECTOR_INTEROP_PAGE=1 tests/interop/run -k "test_corpus or test_authorization"
 
 conformance: $(READY) ## the official conformance suite, from npm

@@ -1,6 +1,6 @@
 """Inspector: the terminal tool for Model Context Protocol servers; and a library, which begins at `inspector.open`.
 
-What `__all__` names is the public interface (docs/library.md). Each name is loaded when it is first used, so that
+`__all__` is the public interface (docs/reference/library.md). Each name is loaded on first use, so that
 `import inspector` costs nothing.
 """
 

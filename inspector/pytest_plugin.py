@@ -1,6 +1,6 @@
 """The pytest plugin: sessions with MCP servers in tests, recorded the first time and replayed afterwards.
 
-Every run of pytest loads this module, so it imports nothing that is not loaded anyway. See docs/pytest.md.
+Every run of pytest loads this module, so it imports nothing that is not loaded anyway. See docs/reference/pytest.md.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def _yielding(request: pytest.FixtureRequest, name: str, ours: str) -> Any:
 
 
 class Mcp:
-    """The fixture `inspector_mcp`. What it gives is used with `with` or `async with`, as docs/pytest.md says.
+    """The fixture `inspector_mcp`. What it gives is used with `with` or `async with`, as docs/reference/pytest.md says.
 
     Relative paths begin at the test file.
     """

@@ -25,8 +25,8 @@ from inspector.tui.verbs import BY_ID
 from tests.processes import ROOT, Ran, environment
 from tests.tui.terminal import Terminal
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-INTERFACE = (ROOT / "docs" / "interface.md").read_text(encoding="utf-8")
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+INTERFACE = (ROOT / "docs" / "reference" / "interface.md").read_text(encoding="utf-8")
 REPLACED = {
     "inspector npx -y @modelcontextprotocol/server-everything": "inspector python -m inspector.demo",
     "inspector https://host/mcp": "inspector {url}",
@@ -233,14 +233,14 @@ def test_themes_settings_and_keys_of_the_page_exist() -> None:
 def test_the_theme_of_the_page_is_one(tmp_path: Path) -> None:
     from inspector.tui.themes import read_theme
 
-    (source,) = blocks(ROOT / "docs" / "interface.md", "yaml")
+    (source,) = blocks(ROOT / "docs" / "reference" / "interface.md", "yaml")
     path = tmp_path / "mine.yaml"
     path.write_text(source)
     assert read_theme(path).name == "mine"
 
 
 def test_each_part_of_the_security_page_names_tests_that_exist() -> None:
-    page = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "explanation" / "security.md").read_text(encoding="utf-8")
     rows = [line.strip("| ").split(" | ") for line in page.partition("## Tests")[2].splitlines() if "::" in line]
     assert {row[0] for row in rows} == set(re.findall(r"^\*\*(.+?)\.\*\*", page, re.MULTILINE))
     for file, name in re.findall(r"`([a-z_/]+\.py)::(test_\w+)`", page):

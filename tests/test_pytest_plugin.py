@@ -348,7 +348,7 @@ def test_it(inspector_mcp):
 
 
 def test_the_examples_of_the_page_pass_live_and_replayed(run: Run) -> None:
-    page = ROOT / "docs" / "pytest.md"
+    page = ROOT / "docs" / "reference" / "pytest.md"
     command = f"{sys.executable} -m inspector.demo"
     for number, example in enumerate(blocks(page, "python")):
         (run.folder / f"test_{number}.py").write_text(example.replace("python -m inspector.demo", command))
@@ -359,7 +359,7 @@ def test_the_examples_of_the_page_pass_live_and_replayed(run: Run) -> None:
 
 
 def test_every_mode_and_method_is_on_the_page() -> None:
-    text = (ROOT / "docs" / "pytest.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "reference" / "pytest.md").read_text(encoding="utf-8")
     assert MODES == TAPED_MODES
     assert all(f"| `{mode}` |" in text for mode in MODES)
     public = {name for name in vars(Mcp) if not name.startswith("_")} - {"sections"}

@@ -1,7 +1,7 @@
 """What can be checked: one row per check, beside the code that does it. Each module of `checks/` has a table of them.
 
 A row says what a good server does and what to change where one does not; whether a server is at fault, and how badly,
-follows from the row's level. Ids and levels are those of the check list in docs/check.md.
+follows from the row's level. Ids and levels are those of the check list in docs/reference/checks.md.
 """
 
 from __future__ import annotations

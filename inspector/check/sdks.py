@@ -2,8 +2,7 @@
 
 A table: how an SDK shows itself in its messages, and the checks that a minimal, correct server on it does not pass.
 Each row was made by checking such a server over stdio and Streamable HTTP, with the versions that are named, on
-2026-11-22 (docs/check.md, section "Findings of the SDK"). An SDK that is not recognised changes nothing: its findings
-count.
+2026-11-22 (docs/reference/checks.md, section "Findings of the SDK"). The findings of an unknown SDK count.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The recording format `*.mcp.jsonl`, version 1: JSON Lines, one event a line. See docs/recording-format.md.
+"""The recording format `*.mcp.jsonl`, version 1: JSON Lines, one event a line. See docs/reference/recording-format.md.
 
 An event line is written by hand-made concatenation and not by a JSON encoder: the envelope's values are ours, only
 `raw` needs escaping, and this is the hot path.

@@ -120,7 +120,7 @@ def test_a_secret_is_not_repeated() -> None:
 
 
 def test_the_python_of_the_page_runs() -> None:
-    page = (ROOT / "docs" / "servers.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "reference" / "servers.md").read_text(encoding="utf-8")
     (source,) = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     exec(source, {})
 

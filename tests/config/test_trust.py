@@ -505,7 +505,7 @@ def test_where_a_kept_login_is_withheld(world: World, place: str, more: dict[str
 
 
 def test_the_page_lists_every_key_of_an_entry() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "servers.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "servers.md").read_text(encoding="utf-8")
     rows = "".join(line.split("|")[1] for line in page.splitlines() if line.startswith("| `"))
     assert [key for key in clients.OWN_KEYS if f"`{key}`" not in rows] == []
     assert [key for key in logins.KEYS if f"`{key}`" not in page] == []

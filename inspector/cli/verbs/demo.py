@@ -20,7 +20,7 @@ _AUTH = (
     Option("--auth", "Let the server want a login, over HTTP; it has an authorization server of its own."),
     Option("--auth-auto", "The same, where everything is allowed at once."),
     Option(
-        "--auth-fault", "Let one thing be wrong with it; may be repeated. The names are in docs/demo.md.", "NAME",
+        "--auth-fault", "Let one thing be wrong with it; may be repeated. See docs/reference/demo.md.", "NAME",
         many=True,
     ),
     Option("--auth-layout", "Where the authorization server is: apart, path, oidc, several, …", "NAME"),
