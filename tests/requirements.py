@@ -152,7 +152,7 @@ def write() -> None:
 
 
 def _links(paths: list[str]) -> str:
-    return ", ".join(f"[{path.removeprefix('inspector/').removeprefix('tests/')}](../{path})" for path in paths)
+    return ", ".join(f"[{path.removeprefix('inspector/').removeprefix('tests/')}](../../{path})" for path in paths)
 
 
 def _python(folder: str) -> Iterator[Path]:

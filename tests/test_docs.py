@@ -1,4 +1,4 @@
-"""What the pages tell to type is typed, and what they promise is there."""
+"""The commands of the README and of docs/ are run, their output is compared, and their links are followed."""
 
 from __future__ import annotations
 
@@ -35,6 +35,9 @@ REPLACED = {
 
 OF_OTHERS = {"mcp-cassette": "session.cassette.json", "har": "session.har", "jsonl": "session.jsonl"}
 """Files of other recorders, by their format."""
+
+WEATHER = "import weather_sdk\n"
+"""A server that cannot start: the module does not exist."""
 
 WRAPPER = '#!/bin/sh\nexec "{python}" {words} "$@"\n'
 SERVERS = '{"servers": {"github": {"command": "python", "args": ["-m", "inspector.demo"]}}}'
@@ -88,6 +91,8 @@ def folder(tmp_path: Path, recording: Path) -> Path:
     """The folder in which a user types: a recording, such of others, a server, a config file; and one recording kept."""
     (tmp_path / "inspector.json").write_text(SERVERS)
     (tmp_path / "server.py").write_text(SERVER)
+    (tmp_path / "weather.py").write_text(WEATHER)
+    (tmp_path / "shop.py").write_text(next(blocks(ROOT / "docs/how-to/write-a-server.md", "python")))
     for name in (recording.name, *OF_OTHERS.values()):
         shutil.copy(recording.with_name(name), tmp_path)
     (tmp_path / "recordings").mkdir()
@@ -168,6 +173,89 @@ def test_what_opens_the_interface_does(
             terminal.shows("q quit")
         terminal.press("q")
         assert terminal.ends() == 0
+
+
+SESSIONS = [
+    pytest.param(page, block, id=f"{page.stem}-{number}")
+    for page in PAGES
+    for number, block in enumerate(blocks(page, "console"))
+]
+
+
+@pytest.mark.parametrize(("page", "block"), SESSIONS)
+def test_the_output_on_a_page_is_what_the_program_prints(
+    page: Path, block: str, folder: Path, programs: str
+) -> None:
+    """A line `…` on the page stands for lines that it does not show. `GOLDEN=write` updates the page."""
+    env = environment(folder, PATH=programs, COLUMNS="90")
+    code = 0
+    for command, shown in commands_with_output(block):
+        run = subprocess.run(
+            command.replace("$?", str(code)),
+            shell=True,
+            cwd=folder,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        code = run.returncode
+        printed = run.stdout.rstrip("\n")
+        if not shows(shown, printed) and os.environ.get("GOLDEN") == "write":
+            text = page.read_text(encoding="utf-8")
+            old, new = (f"$ {command}\n{output}\n" for output in (shown, updated(shown, printed)))
+            assert text.count(old) == 1
+            page.write_text(text.replace(old, new), encoding="utf-8")
+        else:
+            assert shows(shown, printed), f"{command}\n{printed}"
+
+
+def commands_with_output(block: str) -> list[tuple[str, str]]:
+    """Return each command of a `console` block with the output below it."""
+    parts = re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]
+    return [(command, output.rstrip("\n")) for command, _, output in (part.partition("\n") for part in parts)]
+
+
+VARIABLE = (
+    (r"<?\d[\d.,]* ?(?:ms|s|min)\b", "TIME"),
+    (r"\b\d\d:\d\d(?::\d\d(?:\.\d+)?)?\b", "CLOCK"),
+    (r"\b20\d\d-\d\d-\d\d(?=[T ](?:\d|CLOCK))|\b(?<=pinned )20\d\d-\d\d-\d\d|T\d\d-\d\d-\d\dZ", "DATE"),
+    (r"(?:\d[\d.,]* ?|- )(?:B|kB|MB)\b", "SIZE"),
+    (r"\bprocess \d+", "process N"),
+    (r"\bpython \d[\d.]+", "python V"),
+    (r"-[0-9a-f]{4}\.mcp\.jsonl", "-ID.mcp.jsonl"),
+    (r"(?<![\w/:.])[~.]?/(?:[\w.+-]+/)*(?:[\w.+-]+)?", lambda found: "/" + found[0].rpartition("/")[2].rstrip(")")),
+    (r"(?<=in )/[\w.-]+|(?<=in )\.(?=\W|$)", "FOLDER"),
+    (r"[ ─]+", " "),
+)
+"""What differs from run to run: times, sizes, process ids, versions, names of recordings, folders."""
+
+
+def comparable(output: str) -> list[str]:
+    """Return the lines of an output without what differs from run to run."""
+    for pattern, instead in VARIABLE:
+        output = re.sub(pattern, instead, output)
+    return [line.strip() for line in output.splitlines()]
+
+
+def shows(page: str, printed: str) -> bool:
+    """Whether the printed lines are those of the page, in which a line `…` stands for any lines."""
+    lines = comparable(printed)
+    pattern = "\n".join("(?:.*\n)*?" if line == "…" else re.escape(line) for line in comparable(page))
+    pattern = pattern.replace("(?:.*\n)*?\n", "(?:.*\n)*?")
+    return re.fullmatch(pattern, "\n".join([*lines, ""]) if page.endswith("…") else "\n".join(lines)) is not None
+
+
+def updated(page: str, printed: str) -> str:
+    """Return the page's output with the lines printed today, and `…` where it has one."""
+    parts = [part.strip("\n").splitlines() for part in re.split(r"^…$", page, flags=re.MULTILINE)]
+    lines = printed.splitlines()
+    if len(parts) == 1:
+        return printed
+    first, last = parts[0], parts[-1]
+    kept = [*lines[: len(first)], *(line for part in parts[1:-1] for line in ("…", *part)), "…"]
+    return "\n".join([*kept, *(lines[-len(last) :] if last else [])])
 
 
 def test_nothing_else_is_replaced_than_what_needs_the_network() -> None:
