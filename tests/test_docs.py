@@ -26,7 +26,9 @@ from tests.processes import ROOT, Ran, environment
 from tests.tui.terminal import Terminal
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-INTERFACE = (ROOT / "docs" / "reference" / "interface.md").read_text(encoding="utf-8")
+KEYS, FILTER, SETTINGS = (
+    (ROOT / "docs" / "reference" / name).read_text(encoding="utf-8") for name in ("keys.md", "filter.md", "settings.md")
+)
 REPLACED = {
     "inspector npx -y @modelcontextprotocol/server-everything": "inspector python -m inspector.demo",
     "inspector https://host/mcp": "inspector {url}",
@@ -280,9 +282,9 @@ def test_make_makes_what_is_named(command: str) -> None:
 
 
 def test_the_table_of_keys_is_current() -> None:
-    assert INTERFACE.count(BEGIN) == INTERFACE.count(END) == 1
-    written = INTERFACE.partition(BEGIN)[2].partition(END)[0]
-    assert written.strip() == markdown().strip(), "write it anew: python -m inspector.tui.keytable"
+    assert KEYS.count(BEGIN) == KEYS.count(END) == 1
+    written = KEYS.partition(BEGIN)[2].partition(END)[0]
+    assert written.strip() == markdown().strip(), "run: python -m inspector.tui.keytable"
     assert all(f"`{verb}`" in written for verb in BY_ID)
 
 
@@ -300,18 +302,18 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 def test_filters_of_the_page_are_filters() -> None:
-    terms = re.findall(r"`((?:-?)[a-z]+:[^`\s/][^`]*)`", INTERFACE.partition("### The filter")[2].partition("## ")[0])
+    terms = re.findall(r"`((?:-?)[a-z]+:[^`\s/][^`]*)`", FILTER)
     assert len(terms) > 12
-    examples = INTERFACE.partition("### The filter")[2].partition("```\n")[2].partition("```")[0]
+    examples = "".join(blocks(ROOT / "docs" / "reference" / "filter.md", "text"))
+    assert len(examples.splitlines()) > 4
     for source in (*terms, *examples.splitlines()):
         compiled(source)
 
 
 def test_themes_settings_and_keys_of_the_page_exist() -> None:
-    themes = INTERFACE.partition("## Themes")[2].partition("## Settings")[0]
+    settings, _, themes = SETTINGS.partition("## Themes")
     assert {path.stem for path in bundled_folder().glob("*.yaml")} <= set(re.findall(r"`([a-z-]+)`", themes))
     assert set(ROLES) <= set(re.findall(r"^\| `([a-z-]+)` \|", themes, re.MULTILINE))
-    settings = INTERFACE.partition("## Settings and keys")[2].partition(BEGIN)[0]
     assert set(re.findall(r"^\| `([a-z_]+)` \|", settings, re.MULTILINE)) <= set(Settings.__dataclass_fields__)
     example = re.findall(r'"([a-z]+\.[a-z-]+)": "([^"]+)"', settings)
     assert example
@@ -321,7 +323,7 @@ def test_themes_settings_and_keys_of_the_page_exist() -> None:
 def test_the_theme_of_the_page_is_one(tmp_path: Path) -> None:
     from inspector.tui.themes import read_theme
 
-    (source,) = blocks(ROOT / "docs" / "reference" / "interface.md", "yaml")
+    (source,) = blocks(ROOT / "docs" / "reference" / "settings.md", "yaml")
     path = tmp_path / "mine.yaml"
     path.write_text(source)
     assert read_theme(path).name == "mine"

@@ -347,10 +347,10 @@ def test_it(inspector_mcp):
     run(tests=tests)
 
 
-def test_the_examples_of_the_page_pass_live_and_replayed(run: Run) -> None:
-    page = ROOT / "docs" / "reference" / "pytest.md"
+def test_the_examples_of_the_pages_pass_live_and_replayed(run: Run) -> None:
+    pages = [ROOT / "docs" / name for name in ("how-to/test-with-pytest.md", "reference/pytest.md")]
     command = f"{sys.executable} -m inspector.demo"
-    for number, example in enumerate(blocks(page, "python")):
+    for number, example in enumerate(example for page in pages for example in blocks(page, "python")):
         (run.folder / f"test_{number}.py").write_text(example.replace("python -m inspector.demo", command))
     assert "7 passed" in run()
     assert len(run.recordings) == 5

@@ -1,4 +1,4 @@
-"""The table of keys in docs/reference/interface.md, made from the table of verbs."""
+"""The table of keys in docs/reference/keys.md, made from the table of verbs."""
 
 from __future__ import annotations
 
