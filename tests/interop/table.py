@@ -60,6 +60,6 @@ AUTHORIZATION = Table(
         "logout",
         "taken back",
         "more scopes",
-        "started anew",
+        "restarted",
     ),
 )

@@ -276,7 +276,7 @@ def test_an_authorization_server_that_started_anew_is_registered_with_anew(
 ) -> None:
     person.login()
     site("forget")
-    seen("started anew", person.reads())
+    seen("restarted", person.reads())
 
 
 @pytest.mark.parametrize("site", TOGETHER[-1:], indirect=True)
