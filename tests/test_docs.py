@@ -203,7 +203,7 @@ def test_the_output_on_a_page_is_what_the_program_prints(
             text=True,
         )
         code = run.returncode
-        printed = run.stdout.rstrip("\n")
+        printed = run.stdout.rstrip("\n").replace(str(folder), "~/shop").replace(programs.partition(":")[0], "/usr/bin")
         if not shows(shown, printed) and os.environ.get("GOLDEN") == "write":
             text = page.read_text(encoding="utf-8")
             old, new = (f"$ {command}\n{output}\n" for output in (shown, updated(shown, printed)))
@@ -222,9 +222,9 @@ def commands_with_output(block: str) -> list[tuple[str, str]]:
 VARIABLE = (
     (r"<?\d[\d.,]* ?(?:ms|s|min)\b", "TIME"),
     (r"\b\d\d:\d\d(?::\d\d(?:\.\d+)?)?\b", "CLOCK"),
-    (r"\b20\d\d-\d\d-\d\d(?=[T ](?:\d|CLOCK))|\b(?<=pinned )20\d\d-\d\d-\d\d|T\d\d-\d\d-\d\dZ", "DATE"),
+    (r"\b20\d\d-\d\d-\d\d(?=[T ](?:\d|CLOCK))|\b(?<=pinned on )20\d\d-\d\d-\d\d|T\d\d-\d\d-\d\dZ", "DATE"),
     (r"(?:\d[\d.,]* ?|- )(?:B|kB|MB)\b", "SIZE"),
-    (r"\bprocess \d+", "process N"),
+    (r"\bprocess \d+|\(events [\d, ]+\)", "NUMBERS"),
     (r"\bpython \d[\d.]+", "python V"),
     (r"-[0-9a-f]{4}\.mcp\.jsonl", "-ID.mcp.jsonl"),
     (r"(?<![\w/:.])[~.]?/(?:[\w.+-]+/)*(?:[\w.+-]+)?", lambda found: "/" + found[0].rpartition("/")[2].rstrip(")")),
