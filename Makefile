@@ -90,7 +90,7 @@ golden: $(READY) ## make the recordings in recordings/ anew
 
 docs: $(READY) ## the site of the docs, in build/site
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint tests/versions/tested.txt --editable '.[docs]'
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 pictures: $(READY) ## make the pictures of the docs
 	$(BIN)/python docs/pictures/make.py

@@ -185,9 +185,7 @@ SESSIONS = [
 
 
 @pytest.mark.parametrize(("page", "block"), SESSIONS)
-def test_the_output_on_a_page_is_what_the_program_prints(
-    page: Path, block: str, folder: Path, programs: str
-) -> None:
+def test_the_output_on_a_page_is_what_the_program_prints(page: Path, block: str, folder: Path, programs: str) -> None:
     """A line `…` on the page stands for lines that it does not show. `GOLDEN=write` updates the page."""
     env = environment(folder, PATH=programs, COLUMNS="90")
     code = 0
