@@ -90,7 +90,7 @@ def recording(programs: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def folder(tmp_path: Path, recording: Path) -> Path:
-    """The folder in which a user types: a recording, such of others, a server, a config file; and one recording kept."""
+    """The folder of a user: recordings, files of other recorders, servers, a config file."""
     (tmp_path / "inspector.json").write_text(SERVERS)
     (tmp_path / "server.py").write_text(SERVER)
     (tmp_path / "weather.py").write_text(WEATHER)

@@ -10,13 +10,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from svg import Frame, animation, picture, screen
+
 from inspector.client.inbox import Standing
 from inspector.client.options import Options
 from inspector.config.settings import Settings
 from inspector.config.targets import StdioTarget
 from inspector.tui.app import InspectorApp
-
-from svg import Frame, animation, picture, screen
 
 HERE = Path(__file__).parent
 

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 WIDTH, HEIGHT = 8.4, 16.5
 """Pixels of a character cell."""
 MARGIN = 12
-GROUND, TEXT, MUTED = "#11151c", "#e6ebf2", "#8f9aa9"
+GROUND, TEXT = "#11151c", "#e6ebf2"
 _CELL, _LINE = 12.2, 24.4
 """Units of a character cell in the screenshots of Textual."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One row of a screen: (colour, column, columns) of its grounds; (style, column, columns, text) of its texts."""
+    """One row of a screen: backgrounds as (colour, column, columns), texts as (style, column, columns, text)."""
 
     grounds: tuple[tuple[str, int, int], ...]
     texts: tuple[tuple[str, int, int, str], ...]
@@ -32,7 +32,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Frame:
-    """A screen, what was pressed to get there, and the seconds for which it is shown."""
+    """A screen, its caption, and its time in seconds."""
 
     rows: tuple[Row, ...]
     caption: str
@@ -40,7 +40,7 @@ class Frame:
 
 
 def screen(app) -> tuple[Row, ...]:
-    """The screen of an app, from the screenshot that Textual makes of it."""
+    """Return the screen of an app, from its Textual screenshot."""
     svg = app.export_screenshot()
     styles = dict(re.findall(r"\.terminal-\d+-(r\d+) \{ ([^}]*?);? ?\}", svg))
     grounds: list[list[tuple[str, int, int]]] = [[] for _ in range(app.size.height)]
@@ -72,7 +72,7 @@ def picture(rows: tuple[Row, ...], columns: int) -> str:
 
 
 def animation(frames: list[Frame], columns: int) -> str:
-    """The screens one after the other, without an end, each with its caption below. CSS moves a strip of them."""
+    """Return the screens in a loop, each with its caption below. CSS moves a strip of them."""
     drawing = _Drawing()
     height = len(frames[0].rows)
     total = sum(frame.seconds for frame in frames)
@@ -91,7 +91,7 @@ def animation(frames: list[Frame], columns: int) -> str:
 
 
 class _Drawing:
-    """What the screens of a document share: rows and styles, each under a short name."""
+    """The rows and styles that the screens of a document share, each under a short name."""
 
     def __init__(self) -> None:
         self._rows: dict[Row, str] = {}
@@ -105,9 +105,8 @@ class _Drawing:
         return "".join(uses)
 
     def caption(self, text: str, y: float) -> str:
-        return (
-            f'<text class="{self._style(f"fill: {TEXT};font-weight: bold")}" x="0" y="{y + 4:g}">{_safe(text)}</text>'
-        )
+        style = self._style(f"fill: {TEXT};font-weight: bold")
+        return f'<text class="{style}" x="0" y="{y + 4:g}">{_safe(text)}</text>'
 
     def document(self, body: str, columns: int, rows: int, style: str = "") -> str:
         width, height = columns * WIDTH, rows * HEIGHT
