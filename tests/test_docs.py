@@ -299,6 +299,17 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert anchor in {re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
 
 
+def test_the_site_and_the_index_list_every_page() -> None:
+    """A page that is missing in mkdocs.yml has no place in the navigation of the site."""
+    docs = ROOT / "docs"
+    pages = {page.relative_to(docs).as_posix() for page in docs.rglob("*.md")}
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    listed = re.findall(r"^ +- (?:[^#:]+: )?(\S+\.md)$", text, re.MULTILINE)
+    assert sorted(listed) == sorted(pages)
+    index = (docs / "index.md").read_text(encoding="utf-8")
+    assert pages - {"index.md"} <= set(re.findall(r"\]\(([^)]+)\)", index))
+
+
 def test_filters_of_the_page_are_filters() -> None:
     terms = re.findall(r"`((?:-?)[a-z]+:[^`\s/][^`]*)`", FILTER)
     assert len(terms) > 12
