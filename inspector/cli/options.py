@@ -229,92 +229,106 @@ def _either(choices: tuple[str, ...]) -> str:
     return choices[0] if len(choices) == 1 else f"{', '.join(choices[:-1])} or {choices[-1]}"
 
 
-HELP = Option("-h --help", "Say what this command does, and end.")
-VERSION = Option("--version", "Say which version this is, and end.")
-JSON = Option("--json", "Print the result as one JSON document, and an error as one line of JSON on stderr.")
-QUIET = Option("--quiet", "Nothing on stderr but errors and loss of data: no log messages, progress, counts.")
+HELP = Option("-h --help", "Show this help and exit")
+HELP_ALL = Option("--help-all", "Show the help with all options and exit")
+VERSION = Option("--version", "Show the version and exit")
+JSON = Option("--json", "Print the result as one JSON document; errors are one line of JSON on stderr")
+QUIET = Option("--quiet", "Print only errors and warnings of data loss on stderr")
 
-FORCE = Option("--force", "Replace output files that already exist.")
+FORCE = Option("--force", "Overwrite existing output files")
+
+SERVER = (
+    Option("--header", "Send this HTTP header with every request; repeatable", "'NAME: VALUE'", many=True, read=header),
+    Option("--env", "Set an environment variable for the server; repeatable", "NAME=VALUE", many=True, read=variable),
+    Option("--cwd", "Start the server in this directory", "DIR", read=path, completes="dir"),
+    Option("--timeout", "Fail a request after SECONDS without a response or progress", "SECONDS", read=seconds),
+    Option("--config", "Look up @NAME in this config file", "FILE", read=path, completes="file"),
+    Option("--transport", "Transport to use", choices=("auto", "stdio", "http", "sse")),
+    Option("--era", "Protocol era to use; auto detects it", choices=("auto", "legacy", "modern")),
+    Option("--protocol", "Protocol revision to use, such as 2025-11-25 or 2026-07-28", "REVISION"),
+    Option("--root", "Offer this root (URI or directory) to the server; repeatable", "URI", many=True, read=root),
+    Option(
+        "--sampling", "Answer sampling requests: decline them, or return this text", "decline|TEXT|@FILE",
+        read=text_or_file,
+    ),
+    Option(
+        "--elicit", "Answer elicitation requests: accept with the defaults or this content, decline or cancel",
+        "defaults|decline|cancel|JSON|@FILE", read=elicitation,
+    ),
+    Option("--log-level", "Minimum severity of log messages to request from the server", "LEVEL", choices=LOG_LEVELS),
+    Option("--no-pin", "Do not compare the server with its pin"),
+    Option(
+        "--trust",
+        "For this run, allow a config file that is not yours to use your secrets, a proxy or no TLS verification",
+    ),
+    Option("--no-verify", "Do not verify the server's TLS certificate; kept logins are not sent"),
+)  # fmt: skip
+"""How to reach a server, and what our client offers it."""
 
 LOGIN = (
     Option(
-        "--bearer-env", "The variable or file that holds a token to send as it is.", "NAME|@FILE", read=secret,
+        "--bearer-env", "Send the token in this environment variable or file", "NAME|@FILE", read=secret,
         completes="file",
     ),
-    Option("--client-id", "The client that is registered with the authorization server.", "ID"),
-    Option(
-        "--client-secret-env", "The variable or file that holds the client's secret.", "NAME|@FILE", read=secret,
-        completes="file",
-    ),
-    Option("--client-key", "The client's private key (PEM), to sign with.", "FILE", read=key, completes="file"),
-    Option("--client-key-id", "What the authorization server calls that key, if it has several.", "ID"),
-    Option("--client-issuer", "The authorization server that the client is registered with, by its issuer.", "URL"),
-    Option("--client-metadata", "Where a client id metadata document of yours is.", "URL"),
-    Option("--redirect-uri", "Where the browser comes back to, if that is registered.", "URI"),
-    Option("--scope", "The scopes to ask for, instead of those that the server names.", "'SCOPE …'"),
-    Option("--auth-server", "The authorization server to use, by its issuer.", "URL"),
+    Option("--client-id", "Client ID registered with the authorization server", "ID"),
+    Option("--scope", "Scopes to request instead of those that the server names", "'SCOPE …'"),
     Option(
         "--grant",
-        "How to come by a token: auto (what the other options are meant for), code, client-credentials, enterprise, "
-        "workload or device.",
+        "Grant to use; auto chooses by the other options",
         "GRANT", choices=("auto", "code", "client-credentials", "enterprise", "workload", "device"),
     ),
-    Option("--idp", "The identity provider of your company, by its issuer.", "URL"),
-    Option("--idp-token-endpoint", "Its token endpoint, instead of the one in its metadata.", "URL"),
-    Option("--idp-client-id", "The client that is registered with the identity provider.", "ID"),
     Option(
-        "--idp-client-secret-env", "The variable or file that holds that client's secret.", "NAME|@FILE", read=secret,
+        "--client-secret-env", "Environment variable or file with the client secret", "NAME|@FILE", read=secret,
         completes="file",
     ),
+    Option("--client-key", "File with the client's private key (PEM) for private_key_jwt", "FILE", read=key,
+           completes="file"),
+    Option("--client-key-id", "Key ID (kid) of that key at the authorization server", "ID"),
+    Option("--client-issuer", "Issuer of the authorization server where the client is registered", "URL"),
+    Option("--client-metadata", "URL of your client ID metadata document", "URL"),
+    Option("--redirect-uri", "Redirect URI to use, if the client has a registered one", "URI"),
+    Option("--auth-server", "Issuer of the authorization server to use", "URL"),
+    Option("--idp", "Issuer of your company's identity provider", "URL"),
+    Option("--idp-token-endpoint", "Token endpoint of the identity provider, instead of the one in its metadata", "URL"),
+    Option("--idp-client-id", "Client ID registered with the identity provider", "ID"),
     Option(
-        "--id-token-env", "The variable or file that holds the id token that the identity provider gave you.",
+        "--idp-client-secret-env", "Environment variable or file with the client secret for the identity provider",
         "NAME|@FILE", read=secret, completes="file",
     ),
     Option(
-        "--assertion-env", "The variable or file that holds the JWT that a platform gave this workload.", "NAME|@FILE",
-        read=secret, completes="file",
+        "--id-token-env", "Environment variable or file with the ID token from the identity provider",
+        "NAME|@FILE", read=secret, completes="file",
     ),
-    Option("--open-browser", "Open the browser to log in, without asking first."),
-    Option("--no-browser", "Open none: print the address, and take the one that a browser came back to."),
-)  # fmt: skip
-"""What every verb takes whose server may want a login."""
-
-CONNECT = (
-    Option("--transport", "How to reach the server.", choices=("auto", "stdio", "http", "sse")),
-    Option("--era", "The protocol era to speak; auto finds out.", choices=("auto", "legacy", "modern")),
-    Option("--protocol", "The protocol revision to speak, such as 2025-11-25 or 2026-07-28.", "REVISION"),
-    Option("--header", "A header field for every request; may be repeated.", "'NAME: VALUE'", many=True, read=header),
-    Option("--env", "A variable for the server; may be repeated.", "NAME=VALUE", many=True, read=variable),
-    Option("--cwd", "The folder to start the server in.", "DIR", read=path, completes="dir"),
-    Option("--trust", "For this run, let a config file that is not yours use your secrets, a proxy, no verification."),
-    Option("--no-verify", "Do not check the server's certificate. No kept login is sent."),
-    Option("--timeout", "Seconds without an answer or progress before a request is given up.", "SECONDS", read=seconds),
-    Option("--config", "The config file in which to look for @NAME.", "FILE", read=path, completes="file"),
-    Option("--record", "Keep the recording in this new file.", "FILE", read=new_file, completes="file"),
-    FORCE,
-    Option("--no-record", "Keep no recording."),
-    Option("--no-pin", "Do not compare the server with what was pinned of it."),
-    Option("--root", "A root (URI or folder) for a server that asks; may be repeated.", "URI", many=True, read=root),
-    Option("--sampling", "Answer sampling: decline, or this text.", "decline|TEXT|@FILE", read=text_or_file),
     Option(
-        "--elicit", "Answer elicitation: with the defaults, with no, or with this content.",
-        "defaults|decline|cancel|JSON|@FILE", read=elicitation,
+        "--assertion-env", "Environment variable or file with the JWT that a platform issued to this workload",
+        "NAME|@FILE", read=secret, completes="file",
     ),
-    Option("--log-level", "The least severe log message wanted from the server.", "LEVEL", choices=LOG_LEVELS),
-    *LOGIN,
+    Option("--open-browser", "Open the browser for a login without asking first"),
+    Option("--no-browser", "Print the login URL and read the redirect URL from the terminal"),
 )  # fmt: skip
-"""What every verb with a live target takes."""
+"""How to authorize."""
 
-ASK = Option("--ask", "Answer questions of the server on the terminal, field by field.")
-"""Of verbs in which the server may ask something."""
-
-WATCH = Option("--watch", "In the interface: start the server again when one of its files changes.")
-
-ARGS = Option(
-    "--args", "The arguments as one JSON object; single ones given beside it win.", "JSON|@FILE", read=json_object
+RECORDING = (
+    Option("--record", "Write the recording to this new file", "FILE", read=new_file, completes="file"),
+    Option("--no-record", "Do not keep a recording"),
+    FORCE,
 )
-TASK = Option("--task", "Call the tool as a task where it may be one; a tool that must be called so always is.")
+"""Where the recording of the session is kept."""
+
+CONNECT = (*SERVER, *LOGIN, *RECORDING)
+"""Every option of a verb that opens a session with a server."""
+
+GROUPS = {"Connection": SERVER, "Authorization": LOGIN, "Recording": RECORDING, "Output": (JSON, QUIET)}
+"""The options that many verbs share, as help shows them."""
+
+ASK = Option("--ask", "Answer elicitation and sampling requests on the terminal")
+"""For verbs whose request the server may answer with a request of its own."""
+
+WATCH = Option("--watch", "Restart the server when one of its files changes")
+
+ARGS = Option("--args", "Arguments as a JSON object; KEY=VALUE arguments override it", "JSON|@FILE", read=json_object)
+TASK = Option("--task", "Call the tool as a task if it supports tasks; a tool that requires a task always runs as one")
 SAVE = Option(
-    "--save", "Write the image, sound or other bytes of the result (else its text) to this file; - is stdout.", "FILE",
+    "--save", "Write the image, audio, blob or text of the result to this file; - is stdout", "FILE",
     read=output, completes="file",
 )  # fmt: skip
