@@ -34,6 +34,7 @@ _TARGET = (
     "TARGET is a command, a URL, @NAME from a config file, or a recording. Options go before a command. "
     "See `inspector help targets`."
 )
+_VERB_COLUMN = max(map(len, verbs.SUMMARIES))
 _USED_MOST = ("header", "env", "timeout", "record")
 """Shared options in the help of the whole program, besides --watch and --json."""
 
@@ -80,7 +81,7 @@ def _program(page: HelpFormatter, verb: Verb, all: bool) -> None:
     _paragraph(page, _ABOUT)
     for title, group in verbs.GROUPS.items():
         with page.section(title):
-            page.write_dl(list(group.items()))
+            page.write_dl([(f"{name:<{_VERB_COLUMN}}", summary) for name, summary in group.items()])
     if all:
         _grouped_options(page, (*verb.options, JSON, QUIET, VERSION))
     else:

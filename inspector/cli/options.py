@@ -1,7 +1,7 @@
-"""Every option that more than one verb has, defined once: how it is spelled, what its value is, what it does.
+"""The options that several verbs share: flags, value and help text.
 
-The options of the command line are ours until the target begins, and the target may be a whole command with options of
-its own; no general parser has that rule, so `words.py` reads them from this table. Help and completion read it too.
+Options belong to Inspector until the target starts, and the target may be a command with its own options. General
+parsers do not have that rule, so `parser.py` reads the options from this table. Help and completion read it too.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert"
 class Option:
     """One option. Without a `metavar` it is a switch; `many` collects its values in a list.
 
-    `read` makes the value of the word and raises `UsageError` where it cannot; `completes` tells the shell what the
-    value is: `file`, `dir` or nothing. With `fits` the value may be left out, which means `otherwise`: the next word is
-    taken for it only where it fits.
+    `read` converts the word and raises `UsageError` if it is invalid. `completes` tells the shell what the value is:
+    `file`, `dir` or empty. With `fits` the value is optional and defaults to `otherwise`: the next word is the value
+    only if `fits` accepts it.
     """
 
     __slots__ = ("choices", "completes", "fits", "flags", "help", "many", "metavar", "name", "otherwise", "read")
@@ -53,20 +53,20 @@ class Option:
         self.otherwise = otherwise
 
     def value(self, word: str) -> Any:
-        """The value that `word` gives this option; UsageError says what was expected."""
+        """Convert `word` to the value; raises `UsageError` with the expected values."""
         if self.choices and word not in self.choices:
-            raise UsageError(f"{self.flags[-1]} cannot be “{word[:80]}”.", hint=f"It is {_either(self.choices)}.")
+            raise UsageError(f"{self.flags[-1]} cannot be “{word[:80]}”.", hint=f"Use {_either(self.choices)}.")
         return self.read(word)
 
 
 def seconds(word: str) -> float:
-    """A duration in seconds, more than none and less than thirty years."""
+    """A duration in seconds, above 0 and below thirty years."""
     try:
         value = float(word)
     except ValueError:
         value = 0.0
     if not 0 < value < 1e9:
-        raise UsageError(f"“{word[:80]}” is no number of seconds.", hint="Write one like 30 or 0.5, above 0.")
+        raise UsageError(f"“{word[:80]}” is not a number of seconds.", hint="Use a number above 0, such as 30 or 0.5.")
     return value
 
 
@@ -74,12 +74,12 @@ def count(word: str) -> int:
     """A whole number from 1."""
     value = int(word) if word.isascii() and word.isdigit() and len(word) < 16 else 0
     if value < 1:
-        raise UsageError(f"“{word[:80]}” is no whole number above 0.")
+        raise UsageError(f"“{word[:80]}” is not a whole number above 0.")
     return value
 
 
 def pace(word: str) -> float | None:
-    """How fast a recording goes: `recorded`, `fast` (None), or a factor; 2 is twice as fast as it was recorded."""
+    """The pace of a recording: `recorded` (1.0), `fast` (None), or a factor; 2 is twice the recorded speed."""
     if word == "fast":
         return None
     try:
@@ -87,7 +87,7 @@ def pace(word: str) -> float | None:
     except ValueError:
         factor = 0.0
     if not 0 < factor < 1e6:
-        raise UsageError(f"“{word[:80]}” is no pace.", hint="It is recorded, fast, or a factor such as 2 or 0.5.")
+        raise UsageError(f"“{word[:80]}” is not a pace.", hint="Use recorded, fast, or a factor such as 2 or 0.5.")
     return factor
 
 
@@ -96,12 +96,12 @@ def path(word: str) -> Path:
     from pathlib import Path
 
     if not word or "\0" in word:
-        raise UsageError("An empty word is no file name." if not word else "A file name cannot have a NUL in it.")
+        raise UsageError("The file name is empty." if not word else "A file name cannot contain NUL.")
     return Path(word).expanduser()
 
 
 STDOUT = "/dev/stdout"
-"""The file that `-` means for an option that names an output file."""
+"""The output file that `-` stands for."""
 
 
 def output(word: str) -> Path:
@@ -112,21 +112,21 @@ def output(word: str) -> Path:
 
 
 def new_file(word: str) -> Path:
-    """A file to write that must be a real file, because it is read again while it is written."""
+    """A file to write; not stdout, because the recording is read while it is written."""
     if output(word) == output("-"):
-        raise UsageError("A recording cannot go to standard output.", hint="Name a file.")
+        raise UsageError("A recording cannot be written to stdout.", hint="Give a file name.")
     return path(word)
 
 
 def recording(word: str) -> Path:
-    """The recording that a word names: a path, or a name that `inspector recordings` prints."""
+    """The path of a recording, given as a path or as a name from `inspector recordings`."""
     from inspector.config.target_words import recording_path
 
     return recording_path(str(path(word)))
 
 
 def text_or_file(word: str) -> str:
-    """The word itself, or what is in the file after `@`; `@-` is standard input."""
+    """The word itself, or the content of the file after `@`; `@-` is stdin."""
     if not word.startswith("@"):
         return word
     if word == "@-":
@@ -135,7 +135,7 @@ def text_or_file(word: str) -> str:
         try:
             return "" if sys.stdin is None else sys.stdin.read()
         except (OSError, ValueError) as error:
-            raise UsageError(f"Standard input cannot be read: {os_reason(error)}.") from None
+            raise UsageError(f"stdin cannot be read: {os_reason(error)}.") from None
     from inspector.config.files import read_text
 
     return read_text(path(word[1:]), limit=1 << 30)
@@ -150,14 +150,16 @@ def json_object(word: str) -> dict[str, Any]:
     try:
         value = jsonrpc.parse(text.encode("utf-8", "surrogateescape"))
     except jsonrpc.NotJson as problem:
-        raise UsageError(f"{where} is no JSON: {problem}.", hint='Write an object like {"key": "value"}.') from None
+        raise UsageError(
+            f"{where} is not JSON: {problem}.", hint='Give a JSON object such as {"key": "value"}.'
+        ) from None
     if type(value) is not dict:
-        raise UsageError(f"{where} is JSON, but no object.", hint='Write an object like {"key": "value"}.')
+        raise UsageError(f"{where} is not a JSON object.", hint='Give a JSON object such as {"key": "value"}.')
     return value
 
 
 def header(word: str) -> tuple[str, str]:
-    """A header field, `Name: value`."""
+    """An HTTP header, `Name: value`."""
     from inspector.config.checks import parse_header
 
     return parse_header(word)
@@ -174,12 +176,12 @@ def pair(word: str) -> tuple[str, str]:
     """A name and its value, `name=value`."""
     name, equals, value = word.partition("=")
     if not name or not equals:
-        raise UsageError(f"“{word[:80]}” is no pair.", hint="Write it as name=value.")
+        raise UsageError(f"“{word[:80]}” is not in name=value form.", hint="Example: owner=acme")
     return name, value
 
 
 def root(word: str) -> str:
-    """A root's URI; a path becomes the `file:` URI that it means."""
+    """The URI of a root; a path becomes a `file:` URI."""
     import re
 
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", word):
@@ -188,7 +190,7 @@ def root(word: str) -> str:
 
 
 def secret(word: str) -> str:
-    """What an environment variable holds, or the file after `@`: a secret, which must not be a word of a command."""
+    """A secret from an environment variable, or from the file after `@`. A command line must not contain secrets."""
     import os
     import re
 
@@ -199,12 +201,13 @@ def secret(word: str) -> str:
         where = f"The file {word[1:][:200]}"
     else:
         value = os.environ.get(word, "")
-        # Who gives the secret itself by mistake has it in the history of the shell, and not on the screen, too.
+        # If the user passed the secret itself by mistake, the error must not print it.
         named = re.fullmatch(r"[A-Z_][A-Z0-9_]{0,39}", word)
-        where = f"The environment variable {word}" if named else "The environment variable that was named"
+        where = f"The environment variable {word}" if named else "The given environment variable"
     if not value.strip():
         raise UsageError(
-            f"{where} has no secret in it.", hint="Name a variable that is set, or a file as @FILE. Never the secret."
+            f"{where} is empty or unset.",
+            hint="Give the name of a variable that is set, or @FILE. Do not give the secret itself.",
         )
     return value
 
@@ -215,12 +218,12 @@ def key(word: str) -> str:
 
 
 def elicitation(word: str) -> str | dict[str, Any]:
-    """A standing answer to elicitation: one of the words, or the content."""
+    """The answer to elicitation requests: a word, or the content."""
     if word in ("ask", "defaults", "decline", "cancel"):
         return word
     if not word.startswith(("{", "@")):
         raise UsageError(
-            f"--elicit cannot be “{word[:80]}”.", hint="It is defaults, decline, cancel, a JSON object or @FILE."
+            f"--elicit cannot be “{word[:80]}”.", hint="Use defaults, decline, cancel, a JSON object or @FILE."
         )
     return json_object(word)
 
@@ -232,7 +235,7 @@ def _either(choices: tuple[str, ...]) -> str:
 HELP = Option("-h --help", "Show this help and exit")
 HELP_ALL = Option("--help-all", "Show the help with all options and exit")
 VERSION = Option("--version", "Show the version and exit")
-JSON = Option("--json", "Print the result as one JSON document; errors are one line of JSON on stderr")
+JSON = Option("--json", "Print one JSON document; errors as JSON on stderr")
 QUIET = Option("--quiet", "Print only errors and warnings of data loss on stderr")
 
 FORCE = Option("--force", "Overwrite existing output files")
@@ -241,7 +244,7 @@ SERVER = (
     Option("--header", "Send this HTTP header with every request; repeatable", "'NAME: VALUE'", many=True, read=header),
     Option("--env", "Set an environment variable for the server; repeatable", "NAME=VALUE", many=True, read=variable),
     Option("--cwd", "Start the server in this directory", "DIR", read=path, completes="dir"),
-    Option("--timeout", "Fail a request after SECONDS without a response or progress", "SECONDS", read=seconds),
+    Option("--timeout", "Request timeout; progress restarts it", "SECONDS", read=seconds),
     Option("--config", "Look up @NAME in this config file", "FILE", read=path, completes="file"),
     Option("--transport", "Transport to use", choices=("auto", "stdio", "http", "sse")),
     Option("--era", "Protocol era to use; auto detects it", choices=("auto", "legacy", "modern")),

@@ -35,7 +35,7 @@ TOPICS = {
     "filters": Topic(
         "Select messages of a session or recording",
         "A filter selects events of a session. Type it after / in the message log, or pass it to "
-        "`inspector export --filter`. Upper and lower case are equal.",
+        "`inspector export --filter`. Case is ignored.",
         (
             Table(
                 "Terms",

@@ -48,8 +48,10 @@ VERBS = {
             Slot("argument"),
             Slot("value"),
         ),
-        options=(Option("--with", "An argument chosen already; may be repeated.", "NAME=VALUE", many=True, read=pair),),
-        about="Asks the server to complete VALUE for ARGUMENT; prints one value a line.",
+        options=(
+            Option("--with", "Value of another argument, as context; repeatable", "NAME=VALUE", many=True, read=pair),
+        ),
+        about="Sends completion/complete for the argument ARGUMENT with the partial value VALUE. Prints one value per line.",
         examples=(
             "inspector complete prompt review language py -- python server.py",
             "inspector complete template 'repo://{owner}/{name}' name mc --with owner=acme @repos",

@@ -139,20 +139,17 @@ VERBS = {
         ),
         target="none",
         options=(
-            Option("--surface-only", "Compare only what the servers offer."),
-            Option("--conversation-only", "Compare only what was said, lists included."),
+            Option("--surface-only", "Compare only tools, resources, prompts and capabilities"),
+            Option("--conversation-only", "Compare only the messages, lists included"),
             *RULES,
-            Option("--tui", "Show two recordings side by side in the interface."),
+            Option("--tui", "Show two recordings side by side in the interface"),
             *(option for option in CONNECT if option.name not in _NOT_HERE),
         ),
         about=(
-            "A and B are one word each: a recording, @NAME from a config file, a URL, or a whole command in quotes; "
-            "the last may also be a command after --. "
-            "Servers are opened one after the other, and what they offer is compared; of two recordings, what was said "
-            "as well. Changes that break a client are told apart from others, by the schemas' meaning; a changed "
-            "description or annotation of a tool is said loudly. A PATH is one in a message, such as "
-            "'$.result.content[*].text', after 'METHOD:' or 'METHOD NAME:' for certain messages. Exit code 5: "
-            "something differs."
+            "A and B are one word each: a recording, @NAME from a config file, a URL, or a command in quotes. B may "
+            "also be a command after --. Compares tools, resources, prompts and capabilities; for two recordings also "
+            "the messages. Marks changes that break clients, according to the schemas, and changed tool descriptions "
+            "and annotations. See `inspector help paths` for PATH. Exits with 5 if anything differs."
         ),
         examples=(
             "inspector diff before.mcp.jsonl after.mcp.jsonl",

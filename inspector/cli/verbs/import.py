@@ -45,14 +45,14 @@ VERBS = {
         slots=(Slot("file", completes="file"),),
         target="none",
         options=(
-            Option("-o --output", "The recording to make.", "OUT", read=new_file, completes="file"),
+            Option("-o --output", "Recording to write", "OUT", read=new_file, completes="file"),
             FORCE,
-            Option("--from", "The format, where the content does not tell.", "FORMAT", choices=tuple(FORMATS)),
+            Option("--from", "Format of FILE; default: detected from its content", "FORMAT", choices=tuple(FORMATS)),
         ),
         about=(
             "Formats: "
             + "; ".join(f"{name} ({format.summary})" for name, format in FORMATS.items())
-            + ". The format is recognised by the content. What it did not keep is said here and in the recording."
+            + ". The format is detected from the content. Notes on stderr and in the recording say what is missing in FILE."
         ),
         examples=(
             "inspector import session.cassette.json -o session.mcp.jsonl",

@@ -78,13 +78,13 @@ VERBS = {
         options=(
             Option(
                 "--era",
-                "The protocol era to speak; auto finds out, both opens the server once in each.",
+                "Protocol era to use; auto detects it, both opens the server once in each era",
                 choices=("auto", "legacy", "modern", "both"),
             ),
         ),
         about=(
-            "Connects and prints the server's identity, capabilities and instructions, and how its era was found out. "
-            "--era both prints what it is and offers in the one era and the other, and what differs."
+            "Prints the name, version, capabilities and instructions of the server, and how its era was detected. "
+            "--era both compares the server in the two eras."
         ),
         examples=(
             "inspector info npx -y @modelcontextprotocol/server-everything",

@@ -80,13 +80,13 @@ VERBS = {
         run,
         options=(
             ASK,
-            Option("--resource", "Be told when this resource changes; may be repeated.", "URI", many=True),
-            Option("--for", "End after so many seconds.", "SECONDS", read=seconds),
+            Option("--resource", "Subscribe to this resource; repeatable", "URI", many=True),
+            Option("--for", "Stop after this time", "SECONDS", read=seconds),
         ),
         about=(
-            "Asks for everything that the server tells by itself: changes of its lists, of the resources named, log "
-            "messages, and prints each notification as one line with its time. --json prints the messages themselves, "
-            "one a line. Ends when interrupted (130), when the time of --for is over (0), or with the connection (4)."
+            "Subscribes to list changes, log messages and the named resources, and prints each notification as one "
+            "line with its time. --json prints each message as one line of JSON. Exits with 0 after --for, 130 when "
+            "interrupted, 4 when the connection closes."
         ),
         examples=(
             "inspector listen --resource demo://clock -- python -m inspector.demo",

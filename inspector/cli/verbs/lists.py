@@ -107,8 +107,8 @@ def _verb(name: str, about: str, *options: Option) -> Verb:
         run,
         options=(
             *options,
-            Option("--page-limit", "Read at most this many pages.", "N", read=count),
-            Option("--cursor", "Begin at this cursor instead of the first page.", "CURSOR"),
+            Option("--page-limit", "Read at most N pages", "N", read=count),
+            Option("--cursor", "Start at this cursor instead of the first page", "CURSOR"),
         ),
         about=about,
         examples=(
@@ -122,13 +122,15 @@ def _verb(name: str, about: str, *options: Option) -> Verb:
 VERBS = {
     "tools": _verb(
         "tools",
-        "On a terminal: prints the signature and description of every tool. Piped: name, arguments (optional ones in "
-        "brackets) and description, one line per tool.",
-        Option("--schema", "Print the input and output schema of every tool."),
+        "On a terminal, prints the signature and description of every tool. In a pipe, prints one line per tool: name, "
+        "arguments (optional ones in brackets) and description.",
+        Option("--schema", "Print the input and output schema of every tool"),
     ),
-    "resources": _verb("resources", "Prints URI, name, media type and description of every resource."),
+    "resources": _verb("resources", "Prints the URI, name, MIME type and description of every resource."),
     "templates": _verb(
-        "templates", "Prints URI template, name, media type and description of every resource template."
+        "templates", "Prints the URI template, name, MIME type and description of every resource template."
     ),
-    "prompts": _verb("prompts", "Prints name, arguments (optional ones in brackets) and description of every prompt."),
+    "prompts": _verb(
+        "prompts", "Prints the name, arguments (optional ones in brackets) and description of every prompt."
+    ),
 }

@@ -102,8 +102,8 @@ def _target(said: Invocation) -> HttpTarget:
     target = live_target(said)
     if not isinstance(target, HttpTarget):
         raise UsageError(
-            f"{target.describe()} is a command, and `inspector {said.verb.name}` needs a server at a URL.",
-            hint="A command gets its secrets with --env.",
+            f"`inspector {said.verb.name}` needs a URL, and {target.describe()} is a command.",
+            hint="Pass secrets to a command with --env.",
         )
     return target
 
@@ -119,11 +119,11 @@ VERBS = {
     "login": Verb(
         "login",
         log_in,
-        options=(Option("--again", "Log in anew, though there is a login that is good."),),
+        options=(Option("--again", "Log in again even if the kept login is valid"),),
         about=(
-            "Opens the server, and logs in where it wants that: shows the address whole, asks before a browser is "
-            "opened, and waits for it to come back. The login is kept for the next commands, in the keyring of the "
-            "system or, where there is none, in a file that only you can read."
+            "Connects to the server and logs in if it requires authorization: shows the full URL, asks before it opens "
+            "a browser, and waits for the redirect. Keeps the login for later commands in the system keyring or, if "
+            "the system has none, in a file that only you can read."
         ),
         examples=(
             "inspector login https://host.example/mcp",
@@ -134,7 +134,7 @@ VERBS = {
     "logout": Verb(
         "logout",
         log_out,
-        about="Forgets the login to a server, and gives its tokens back where the authorization server takes them.",
+        about="Deletes the kept login to a server, and revokes its tokens if the authorization server supports that.",
         examples=("inspector logout https://host.example/mcp", "inspector logout @name"),
     ),
 }

@@ -81,7 +81,6 @@ VERBS = {
             "inspector demo",
             "inspector npx -y @modelcontextprotocol/server-everything",
             "inspector https://host.example/mcp",
-            "inspector @name",
             "inspector --watch -- uv run weather",
             "inspector call echo message=hello -- python server.py",
         ),

@@ -213,18 +213,22 @@ VERBS = {
         target="optional",
         options=(
             Option(
-                "--file", "Keep the pin in this file, such as one in a repository.", "FILE", read=path, completes="file"
+                "--file",
+                "Keep the pin in this file, for example in your repository",
+                "FILE",
+                read=path,
+                completes="file",
             ),
-            Option("--show", "Print what is pinned of the target; nothing is opened."),
-            Option("--update", "Pin what the server offers now, in the place of what was pinned."),
-            Option("--remove", "Forget the pin of the target; nothing is opened."),
+            Option("--show", "Print the pin of the target without connecting"),
+            Option("--update", "Replace the pin with what the server offers now"),
+            Option("--remove", "Delete the pin of the target without connecting"),
         ),
         about=(
-            "Keeps what a server offers: tools with their descriptions, schemas and annotations, resources, prompts, "
-            "capabilities, instructions. Every later session with the same target, here and in the interface, compares "
-            "and warns when something else is offered: a tool that was harmless when you looked at it may tell a model "
-            "something else tomorrow. Pinned already: compares and prints what differs; exit code 5 if anything does. "
-            "Without a target: lists the pins. --no-pin, or the setting check_pins, keeps a session from comparing."
+            "Saves the tools (with descriptions, schemas and annotations), resources, prompts, capabilities and "
+            "instructions of a server. Later sessions with the same target compare and warn about changes, because a "
+            "changed tool description can mislead a model. If the target is already pinned, prints the differences and "
+            "exits with 5 if there are any. Without a target, lists the pins. --no-pin or the setting check_pins turns "
+            "the comparison off."
         ),
         examples=(
             "inspector pin npx -y @modelcontextprotocol/server-everything",

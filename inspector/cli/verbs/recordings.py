@@ -90,7 +90,7 @@ VERBS = {
         "recordings",
         run,
         target="none",
-        about="Prints when each began, what it recorded, and its file, newest first.",
+        about="Prints the start time, target and file of each recording, newest first.",
         examples=("inspector recordings", "inspector recordings --json"),
     )
 }

@@ -111,9 +111,9 @@ def _about() -> str:
     off = {shape.name for shape in SHAPES if not shape.ordinary}
     known = "; ".join(f"{name}{' (off)' if name in off else ''}: {summary}" for name, summary in NAMES.items())
     return (
-        "Without -o it shows what would be hidden, never the secrets themselves. RULE is a JSON path in the messages "
-        "($.params.arguments.pin, $..token), /a pattern/, =a text, or a name from here, switched off by no- before it: "
-        f"{known}. Equal values stay recognisable. Everything else in the copy is byte for byte as it was."
+        "Without -o, lists what would be hidden, without the secrets themselves. RULE is a JSON path "
+        "($.params.arguments.pin, $..token), /a regular expression/, =a text, or one of these names (no-NAME turns it "
+        f"off): {known}. Equal values get equal marks. Every other byte of the copy is unchanged."
     )
 
 
@@ -125,12 +125,18 @@ VERBS = {
         target="none",
         options=(
             Option(
-                "-o --output", "Write a copy without the secrets; - is stdout.", "OUT", read=output, completes="file"
+                "-o --output",
+                "Write a copy without the secrets to this file; - is stdout",
+                "OUT",
+                read=output,
+                completes="file",
             ),
             FORCE,
-            Option("--rule", "What to hide besides, or not to; may be repeated.", "RULE", many=True),
-            Option("--rules", "A YAML file of rules; may be repeated.", "FILE", many=True, read=path, completes="file"),
-            Option("--check", "Only look: ends with 5 if anything looks like a secret."),
+            Option("--rule", "Add a rule, or turn one off; repeatable", "RULE", many=True),
+            Option(
+                "--rules", "Read rules from this YAML file; repeatable", "FILE", many=True, read=path, completes="file"
+            ),
+            Option("--check", "Exit with 5 if the recording has secrets; write nothing"),
         ),
         about=_about(),
         examples=(

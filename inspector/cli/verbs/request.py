@@ -45,12 +45,12 @@ VERBS = {
         run,
         slots=(Slot("method"), Slot("params", "json", metavar="PARAMS-JSON")),
         options=(
-            Option("--params", "The parameters, from the word or from a file.", "JSON|@FILE", read=json_object),
+            Option("--params", "Parameters as JSON, or from a file", "JSON|@FILE", read=json_object),
             ASK,
         ),
         about=(
-            "Sends METHOD with exactly these parameters, after the handshake, and prints the result as it came. "
-            "What begins with notifications/ is sent without waiting for an answer."
+            "Sends METHOD with exactly these parameters after initialization, and prints the unchanged result. A "
+            "method that starts with notifications/ is sent as a notification."
         ),
         examples=(
             "inspector request ping -- python server.py",

@@ -156,11 +156,11 @@ def _replace(source: Path) -> None:
 
 CARRY = Option(
     "--carry",
-    "Values under this key that the live server makes up are sent where the recorded ones were.",
+    "Replace recorded values of this key with those of the live server; repeatable",
     "KEY",
     many=True,
 )
-PACE = Option("--pace", "fast, recorded, or a factor: pauses between messages.", "PACE", read=pace)
+PACE = Option("--pace", "Pauses between messages: fast (none), recorded, or a factor", "PACE", read=pace)
 
 VERBS = {
     "rerun": Verb(
@@ -171,21 +171,21 @@ VERBS = {
             *RULES,
             CARRY,
             PACE,
-            Option("--junit", "Write a JUnit report to this file; - is stdout.", "FILE", read=output, completes="file"),
+            Option("--junit", "Write a JUnit report to this file; - is stdout", "FILE", read=output, completes="file"),
             Option(
                 "--markdown",
-                "Write a Markdown report to this file; - is stdout.",
+                "Write a Markdown report to this file; - is stdout",
                 "FILE",
                 read=output,
                 completes="file",
             ),
-            Option("--update", "Put the new recording in the place of FILE."),
+            Option("--update", "Replace FILE with the new recording"),
         ),
         about=(
-            "Sends what the recorded client sent, in the same order and concurrency, and holds each answer against the "
-            "recorded one. Questions of the server are answered as they were answered then; ids, cursors, tasks and "
-            "states that the server makes up are those of now. Times, ids and the like may differ (--exact: nothing "
-            "may). Ends with 5 where the server does something else."
+            "Sends the recorded client messages in the same order and concurrency, and compares each answer with the "
+            "recorded one. Requests of the server get the recorded answers; ids, cursors and tasks that the server "
+            "creates are replaced with the new ones. Times and ids may differ unless --exact is set. Exits with 5 if "
+            "the server behaves differently."
         ),
         examples=(
             "inspector rerun session.mcp.jsonl -- python server.py",
@@ -200,8 +200,8 @@ VERBS = {
         slots=(Slot("file", completes="file"),),
         options=(*RULES, CARRY, PACE),
         about=(
-            "For `git bisect run inspector bisect …`: ends with 0 where the server does what was recorded, with 1 "
-            "where it does something else, with 125 where it cannot be started."
+            "For `git bisect run inspector bisect …`: exits with 0 if the server behaves as recorded, 1 if it behaves "
+            "differently, 125 if it cannot be started."
         ),
         examples=("inspector bisect session.mcp.jsonl -- python server.py",),
     ),

@@ -214,43 +214,43 @@ def _verb() -> Verb:
         target="optional",
         options=(
             Option(
-                "--http", "Serve over Streamable HTTP; on loopback and on any free port, unless they are named.",
+                "--http", "Serve over Streamable HTTP; default: loopback and a free port",
                 "[HOST:PORT]", read=address, fits=is_address, otherwise=(LOOPBACK, 0),
             ),
             Option(
                 "--match",
-                "What finds the recorded request: its parameters (params, unless said otherwise), these and each only "
-                "once (exact), the method if no parameters fit (method), the order (sequence).",
+                "Match requests by method and params (default); each recorded request once (exact); by method if no "
+                "params match (method); by order (sequence)",
                 choices=("exact", "params", "method", "sequence"),
             ),
             Option(
                 "--on-miss",
-                "What is answered where nothing is found: an error, what was answered last, or what TARGET says.",
+                "Without a match: return an error, the last answer, or the answer of TARGET",
                 choices=("error", "last", "passthrough"),
             ),
-            Option("--pace", "How fast: as it goes (fast, unless said otherwise), as recorded, or a factor.",
+            Option("--pace", "Answer immediately (fast, the default), at the recorded pace, or by a factor",
                    "recorded|fast|FACTOR", read=pace),
             Option(
                 "--fault",
-                "A fault of the answers: delay=MS, drop, cut, corrupt, disconnect or error[=CODE]; with @FILTER of "
-                "those that fit, with %PERCENT only now and then. May be repeated.",
+                "Inject a fault: delay=MS, drop, cut, corrupt, disconnect or error[=CODE]; @FILTER limits it to "
+                "matching messages, %PERCENT to a share of them; repeatable",
                 "FAULT", many=True, read=fault,
             ),
-            Option("--seed", "What faults are drawn with, to have the same ones again.", "TEXT"),
-            Option("--strict", "End with exit code 5 if anything was asked that is not in the recording."),
-            Option("--allow-host", "Accept HTTP requests for this host name; may be repeated.", "NAME", many=True),
+            Option("--seed", "Seed for random faults, to repeat a run", "TEXT"),
+            Option("--strict", "Exit with 5 if a request was not in the recording"),
+            Option("--allow-host", "Accept HTTP requests for this host name; repeatable", "NAME", many=True),
             Option(
                 "--allow-origin",
-                "Accept HTTP requests from pages of this origin (SCHEME://HOST:PORT); may be repeated.",
+                "Accept HTTP requests from this origin (SCHEME://HOST:PORT); repeatable",
                 "ORIGIN", many=True, read=origin,
             ),
         ),
         about=(
-            "Answers what was asked then as it was answered then, in either direction and over either transport, with "
-            "the notifications, questions and stderr around it. At the end (of stdin, or by Ctrl-C) it tells what was "
-            "asked, missed and never asked. Each client is recorded; what was missed stands there as a note. TARGET is "
-            "asked what is not in the recording. --json prints the summary as JSON: on stderr where stdout belongs to "
-            "the client."
+            "Answers each request with its recorded response, including the notifications, server requests and stderr "
+            "around it, over stdio or HTTP. At the end of stdin, or on Ctrl-C, prints a summary of answered, missed and "
+            "unused requests. Records each client, with a note for each miss. With --on-miss passthrough, TARGET "
+            "answers requests that are not in the recording. --json prints the summary as JSON; over stdio it goes to "
+            "stderr."
         ),
         examples=(
             "inspector serve session.mcp.jsonl",

@@ -122,13 +122,13 @@ VERBS = {
         run,
         target="none",
         options=(
-            Option("--config", "Only this config file.", "FILE", read=path, completes="file"),
-            Option("--schema", "Print the JSON Schema of inspector.json, for editors."),
+            Option("--config", "Read only this config file", "FILE", read=path, completes="file"),
+            Option("--schema", "Print the JSON Schema of inspector.json, for editors"),
         ),
         about=(
-            "Prints the word that opens each server, whose file it is in, how opening it went last, and its command or "
-            "URL; then where you are logged in. Starts none. An entry marked “asks first” is in a file of this folder "
-            "and uses your secrets, a proxy, or no verification: opening it asks you, or needs --trust."
+            "Prints each server's @NAME, config file, last result, and command or URL; then your logins. Does not start "
+            "a server. “asks first” marks an entry in a config file of this directory that uses your secrets, a "
+            "proxy, or no TLS verification: Inspector asks before it opens the server, or needs --trust."
         ),
         examples=(
             "inspector servers",

@@ -43,8 +43,8 @@ VERBS = {
         "settings",
         run,
         target="none",
-        options=(Option("--schema", "Print the JSON Schema of settings.json, for editors."),),
-        about="Prints each setting with its value: the default, settings.json, or a variable INSPECTOR_NAME.",
+        options=(Option("--schema", "Print the JSON Schema of settings.json, for editors"),),
+        about="Prints each setting with its effective value: the default, from settings.json, or from INSPECTOR_NAME.",
         examples=("inspector settings", "inspector settings --json", "inspector settings --schema"),
     )
 }
