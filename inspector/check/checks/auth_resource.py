@@ -27,8 +27,8 @@ CHECKS = CheckTable("auth-resource", transports=_HTTP, mode=_AUTH)
     "AUTH-01 must r2+",
     page=_PAGE,
     apart=True,
-    says="A request without a token is answered with status 401.",
-    fix="Answer 401 with a challenge, and nothing else, where the token is missing.",
+    says="A request without an access token gets status 401.",
+    fix="Return 401 with a WWW-Authenticate header for every request without an Authorization header.",
 )
 async def no_token(visit: Visit) -> Outcome:
     """The first request of a client, without a token."""
@@ -44,8 +44,8 @@ async def no_token(visit: Visit) -> Outcome:
     "AUTH-02 must r3+",
     page=_DISCOVERY,
     apart=True,
-    says="The refusal says where the metadata of the server are: in its challenge, or in the well-known place.",
-    fix='Send WWW-Authenticate: Bearer resource_metadata="https://…/.well-known/oauth-protected-resource".',
+    says="A 401 response leads to the protected resource metadata, through WWW-Authenticate or the well-known URI.",
+    fix='Send WWW-Authenticate: Bearer resource_metadata="https://host.example/.well-known/oauth-protected-resource".',
 )
 async def challenged(visit: Visit) -> Outcome:
     """The challenge; since 2025-11-25 the well-known places will do."""
@@ -66,8 +66,9 @@ async def challenged(visit: Visit) -> Outcome:
     "AUTH-03 must r3+",
     page=_DISCOVERY,
     apart=True,
-    says="The metadata of the protected resource are found.",
-    fix="Serve them at /.well-known/oauth-protected-resource followed by the path of the endpoint, or at its root.",
+    says="The server serves protected resource metadata (RFC 9728).",
+    fix="Serve the metadata at /.well-known/oauth-protected-resource plus the path of the endpoint, for "
+    "example /.well-known/oauth-protected-resource/mcp.",
 )
 async def has_metadata(visit: Visit) -> Outcome:
     """The challenge's place, else the well-known ones in their order."""
@@ -84,8 +85,8 @@ async def has_metadata(visit: Visit) -> Outcome:
     "AUTH-04 must r3+",
     page=_DISCOVERY,
     apart=True,
-    says="The metadata name an authorization server.",
-    fix="Fill authorization_servers with at least one issuer.",
+    says="The protected resource metadata name at least one authorization server.",
+    fix='Set authorization_servers to a list of issuer URLs, for example ["https://auth.example"].',
 )
 async def names_a_server(visit: Visit) -> Outcome:
     """`authorization_servers`."""
@@ -102,8 +103,8 @@ async def names_a_server(visit: Visit) -> Outcome:
     "AUTH-05 must r3+",
     page="RFC 9728, section 3.3",
     apart=True,
-    says="The metadata are about this server: their resource is its URL.",
-    fix="Write the URL under which clients reach the endpoint into resource.",
+    says="The resource in the protected resource metadata is the URL of this server.",
+    fix='Set resource to the URL that clients connect to, for example "https://host.example/mcp".',
 )
 async def about_this_server(visit: Visit) -> Outcome:
     """`resource`: the same, or a path above, which is doubtful."""
@@ -122,8 +123,8 @@ async def about_this_server(visit: Visit) -> Outcome:
     "AUTH-06 should r4+",
     page=f"{_PAGE}#scope-selection-strategy",
     apart=True,
-    says="The challenge says which scopes are wanted.",
-    fix='Add scope="…" to the challenge, with as few scopes as will do.',
+    says="WWW-Authenticate names the required scopes.",
+    fix='Add scope to WWW-Authenticate with the fewest scopes that the request needs, for example scope="files:read".',
 )
 async def scopes_named(visit: Visit) -> Outcome:
     """`scope` of the challenge."""
@@ -140,8 +141,9 @@ async def scopes_named(visit: Visit) -> Outcome:
     "AUTH-07 should r5",
     page=f"{_PAGE}#refresh-tokens",
     apart=True,
-    says="offline_access is not among the scopes that the server asks for.",
-    fix="Leave it to the authorization server's metadata: whether a login lasts is not the resource's business.",
+    says="The server does not request the scope offline_access.",
+    fix="Remove offline_access from scope in WWW-Authenticate and from scopes_supported; only the "
+    "authorization server advertises it.",
 )
 async def no_offline_access(visit: Visit) -> Outcome:
     """The challenge and the metadata."""
@@ -162,8 +164,8 @@ async def no_offline_access(visit: Visit) -> Outcome:
     "AUTH-08 must r2+",
     page=f"{_PAGE}#token-handling",
     apart=True,
-    says="A token that nobody has issued is answered with status 401.",
-    fix="Answer 401 with error=invalid_token for every token that you cannot verify.",
+    says="A request with an unknown access token gets status 401.",
+    fix='Return 401 with WWW-Authenticate: Bearer error="invalid_token" for every token that you cannot validate.',
 )
 async def unknown_token(visit: Visit) -> Outcome:
     """A token that is none."""
@@ -174,8 +176,9 @@ async def unknown_token(visit: Visit) -> Outcome:
     "AUTH-09 must r3+",
     page=f"{_PAGE}#token-audience-binding-and-validation",
     apart=True,
-    says="A token that was issued for another server is refused.",
-    fix="Look at the audience of the token, or ask the authorization server about it.",
+    says="The server rejects an access token that was issued for another audience.",
+    fix="Validate the aud claim of the token, or use token introspection, and return 401 if the audience "
+    "is not this server.",
 )
 async def foreign_token(visit: Visit) -> Outcome:
     """The token for another server that the user has given."""
@@ -190,8 +193,8 @@ async def foreign_token(visit: Visit) -> Outcome:
     "AUTH-10 must r2+",
     page=f"{_PAGE}#token-requirements",
     apart=True,
-    says="A token in the URL is not taken.",
-    fix="Read tokens from the Authorization field only.",
+    says="The server ignores an access token in the query string.",
+    fix="Read tokens only from the Authorization header, for example Authorization: Bearer TOKEN.",
 )
 async def token_in_the_url(visit: Visit) -> Outcome:
     """Our own token, in the query."""
@@ -209,8 +212,9 @@ async def token_in_the_url(visit: Visit) -> Outcome:
     "AUTH-11 should r4+",
     page=f"{_PAGE}#scope-challenge-handling",
     apart=True,
-    says="Too few scopes are answered with status 403, which says which ones would do.",
-    fix="Answer 403 with error=insufficient_scope, scope and resource_metadata in the challenge.",
+    says="A request with insufficient scopes gets status 403 that names the required scopes.",
+    fix='Return 403 with WWW-Authenticate: Bearer error="insufficient_scope", scope="files:write", '
+    'resource_metadata="https://…".',
 )
 async def insufficient_scope(visit: Visit) -> Outcome:
     """The allowed tools, by our own token: the first one that is refused."""
@@ -237,8 +241,8 @@ async def insufficient_scope(visit: Visit) -> Outcome:
     "AUTH-12 must r2+",
     page="RFC 6750, section 3.1",
     apart=True,
-    says="An Authorization field that is no bearer token is answered with status 400 or 401.",
-    fix="Check the scheme before the token.",
+    says="An Authorization header with another scheme than Bearer gets status 400 or 401.",
+    fix='Check that Authorization starts with "Bearer " before you read the token.',
 )
 async def malformed_field(visit: Visit) -> Outcome:
     """Another scheme, and a scheme without a token."""
@@ -255,8 +259,8 @@ async def malformed_field(visit: Visit) -> Outcome:
     "AUTH-13 robust r2+",
     page=_PAGE,
     apart=True,
-    says="Every method of HTTP is refused without a token, and nothing is told before.",
-    fix="Check the token before the request is looked at.",
+    says="The server rejects every HTTP method without a token and reveals nothing before authorization.",
+    fix="Validate the token before you route or parse the request.",
 )
 async def everything_refused(visit: Visit) -> Outcome:
     """GET, DELETE, and `server/discover`."""
@@ -276,8 +280,8 @@ async def everything_refused(visit: Visit) -> Outcome:
     "AUTH-14 must r2-r4",
     page=f"{_PAGE}#access-token-usage",
     apart=True,
-    says="The token is checked with every request, not only with the first.",
-    fix="Check the Authorization field of each request; a session is no login.",
+    says="The server validates the access token of every request, not only of the first one.",
+    fix="Validate the Authorization header of each request; Mcp-Session-Id does not replace it.",
 )
 async def every_request(visit: Visit) -> Outcome:
     """A session that was begun with a token, and a request of it without."""
@@ -300,8 +304,8 @@ async def every_request(visit: Visit) -> Outcome:
     "AUTH-15 info r2+",
     page="Fetch, section 3.2",
     apart=True,
-    says="Clients in a browser can read the challenge.",
-    fix="Send Access-Control-Expose-Headers: WWW-Authenticate with the refusal.",
+    says="Clients in a browser can read WWW-Authenticate.",
+    fix="Send Access-Control-Expose-Headers: WWW-Authenticate with status 401.",
 )
 async def readable_challenge(visit: Visit) -> Outcome:
     """The CORS fields of the refusal."""

@@ -36,8 +36,9 @@ CHECKS = CheckTable("auth-server", transports=_HTTP, mode=_AUTH)
     "AS-01 must r3+",
     page=_DISCOVERY,
     apart=True,
-    says="The authorization server has metadata, where one looks for them.",
-    fix="Serve them at /.well-known/oauth-authorization-server (or openid-configuration) of the issuer.",
+    says="The authorization server serves metadata at a well-known URI.",
+    fix="Serve the metadata at /.well-known/oauth-authorization-server or "
+    "/.well-known/openid-configuration of the issuer.",
 )
 async def has_metadata(visit: Visit) -> Outcome:
     """The well-known places of the first issuer, in their order."""
@@ -53,8 +54,8 @@ async def has_metadata(visit: Visit) -> Outcome:
     "AS-02 must r3+",
     page="RFC 8414, section 3.3",
     apart=True,
-    says="The metadata are those of the issuer that was named, letter for letter.",
-    fix="Write the issuer into the metadata as the protected resource names it, also where a slash ends it.",
+    says="The issuer in the metadata equals the issuer that the protected resource names.",
+    fix="Set issuer to exactly the URL in authorization_servers, including a trailing slash if there is one.",
 )
 async def same_issuer(visit: Visit) -> Outcome:
     """`issuer`."""
@@ -70,8 +71,8 @@ async def same_issuer(visit: Visit) -> Outcome:
     "AS-03 must r3+",
     page=f"{_SECURITY}#communication-security",
     apart=True,
-    says="All its endpoints are https, but on this machine.",
-    fix="Serve the authorization server by TLS.",
+    says="Every endpoint of the authorization server uses https, except on localhost.",
+    fix="Serve the authorization server over TLS and use https:// URLs in its metadata.",
 )
 async def secure_endpoints(visit: Visit) -> Outcome:
     """The URL of each endpoint."""
@@ -93,8 +94,8 @@ async def secure_endpoints(visit: Visit) -> Outcome:
     "AS-04 must r4+",
     page=f"{_SECURITY}#authorization-code-protection",
     apart=True,
-    says="It says that it checks PKCE with S256.",
-    fix='List "S256" in code_challenge_methods_supported; clients stop where it is missing.',
+    says="The authorization server advertises PKCE with S256.",
+    fix='Set code_challenge_methods_supported to ["S256"]; clients refuse to continue without it.',
 )
 async def pkce(visit: Visit) -> Outcome:
     """`code_challenge_methods_supported`."""
@@ -105,8 +106,8 @@ async def pkce(visit: Visit) -> Outcome:
     "AS-05 should r4+",
     page=_REGISTRATION,
     apart=True,
-    says="Clients can name themselves by a URL.",
-    fix="Support client id metadata documents, and say so: client_id_metadata_document_supported.",
+    says="The authorization server supports client ID metadata documents.",
+    fix="Accept an https URL as client_id, and set client_id_metadata_document_supported to true.",
 )
 async def named_by_url(visit: Visit) -> Outcome:
     """`client_id_metadata_document_supported`."""
@@ -122,8 +123,8 @@ async def named_by_url(visit: Visit) -> Outcome:
     "AS-06 info r2+",
     page=_REGISTRATION,
     apart=True,
-    says="Clients that nobody knows can register by themselves.",
-    fix="Offer a registration_endpoint, for clients that have no URL to be named by.",
+    says="The authorization server supports dynamic client registration.",
+    fix="Offer a registration_endpoint (RFC 7591) for clients that have no client ID metadata document.",
 )
 async def registers(visit: Visit) -> Outcome:
     """`registration_endpoint`."""
@@ -139,8 +140,8 @@ async def registers(visit: Visit) -> Outcome:
     "AS-07 should r5",
     page="basic/authorization#authorization-response",
     apart=True,
-    says="Its answers name it, so that nobody can mix up two authorization servers.",
-    fix="Send iss with the redirect, and say so: authorization_response_iss_parameter_supported.",
+    says="Authorization responses identify the issuer (RFC 9207), which prevents mix-up attacks.",
+    fix="Add iss to the redirect, and set authorization_response_iss_parameter_supported to true.",
 )
 async def names_itself(visit: Visit) -> Outcome:
     """`authorization_response_iss_parameter_supported`."""
@@ -156,8 +157,9 @@ async def names_itself(visit: Visit) -> Outcome:
     "AS-08 must r2+",
     page="OAuth 2.1, section 4.1",
     apart=True,
-    says="It offers the authorization code grant, also to clients without a secret.",
-    fix="List code, authorization_code, and none among the token endpoint's methods.",
+    says="The authorization server supports the authorization code grant for public clients.",
+    fix='Include "code" in response_types_supported, "authorization_code" in grant_types_supported, and '
+    '"none" in token_endpoint_auth_methods_supported.',
 )
 async def code_grant(visit: Visit) -> Outcome:
     """Response types, grant types, and methods of the token endpoint."""
@@ -180,8 +182,8 @@ async def code_grant(visit: Visit) -> Outcome:
     page=f"{_SECURITY}#open-redirection",
     mode=_HARM,
     apart=True,
-    says="Nobody is sent on to a redirect URI that the client has not registered.",
-    fix="Compare redirect_uri with the registered ones before anything else, and show an error of your own.",
+    says="The authorization server does not redirect to an unregistered redirect URI.",
+    fix="Compare redirect_uri with the registered URIs first, and show an error page if none is equal.",
 )
 async def foreign_redirect(visit: Visit) -> Outcome:
     """A client of our own, and a redirect to somewhere else."""
@@ -202,8 +204,8 @@ async def foreign_redirect(visit: Visit) -> Outcome:
     page="OAuth 2.1, section 4.1.3",
     mode=_HARM,
     apart=True,
-    says="A code is good for one time only, and only with the verifier that belongs to it.",
-    fix="Check code_verifier against code_challenge, and forget the code with its first use.",
+    says="An authorization code works once and only with its PKCE verifier.",
+    fix="Check code_verifier against code_challenge, and invalidate the code after its first use.",
 )
 async def code_rules(visit: Visit) -> Outcome:
     """A code that the server gives without a person: another verifier, then the right one, then once more."""
@@ -223,8 +225,8 @@ async def code_rules(visit: Visit) -> Outcome:
     page="OAuth 2.1, section 4.3.1",
     mode=_HARM,
     apart=True,
-    says="Clients without a secret get another refresh token with every use of one.",
-    fix="Issue a new refresh token with each new token, and refuse the old one.",
+    says="The authorization server rotates refresh tokens of public clients.",
+    fix="Issue a new refresh_token with each token response, and reject the old one.",
 )
 async def rotation(visit: Visit) -> Outcome:
     """The refresh token of a login without a person, used once."""
@@ -250,8 +252,8 @@ async def rotation(visit: Visit) -> Outcome:
     page=f"{_SECURITY}#token-theft",
     mode=_HARM,
     apart=True,
-    says="Tokens hold for a short time.",
-    fix="Issue tokens for an hour or less, and say so in expires_in.",
+    says="Access tokens are short-lived.",
+    fix="Issue access tokens for at most an hour, and set expires_in, for example 3600.",
 )
 async def short_lived(visit: Visit) -> Outcome:
     """`expires_in` of a token that is given without a person."""
@@ -270,8 +272,8 @@ async def short_lived(visit: Visit) -> Outcome:
     "AS-13 must r2",
     page="basic/authorization#fallbacks-for-servers-without-metadata-discovery",
     apart=True,
-    says="Without metadata, the default paths are there: /authorize, /token, /register.",
-    fix="Serve these paths at the origin of the server, or metadata that name others.",
+    says="Without metadata, the default endpoints /authorize, /token and /register exist.",
+    fix="Serve these paths at the origin of the server, or serve metadata that name other endpoints.",
 )
 async def default_paths(visit: Visit) -> Outcome:
     """The three paths, where nothing names others."""
@@ -294,8 +296,8 @@ async def default_paths(visit: Visit) -> Outcome:
     page="RFC 6749, section 5.2",
     mode=_HARM,
     apart=True,
-    says="What is wrong with a token request is said in JSON, with status 400 or 401.",
-    fix='Answer {"error": "invalid_grant"} and the like, as JSON.',
+    says="The token endpoint reports errors as JSON with status 400 or 401.",
+    fix='Return an error object such as {"error": "invalid_grant"} with Content-Type: application/json.',
 )
 async def token_errors(visit: Visit) -> Outcome:
     """A code that nobody has issued."""
@@ -316,8 +318,8 @@ async def token_errors(visit: Visit) -> Outcome:
     "AS-15 info r5",
     page=_REGISTRATION,
     apart=True,
-    says="Registration does not depend on what is going to be removed.",
-    fix="Support client id metadata documents beside dynamic registration.",
+    says="Registration does not depend on a deprecated feature.",
+    fix="Support client ID metadata documents in addition to dynamic client registration.",
 )
 async def registration_to_come(visit: Visit) -> Outcome:
     """Dynamic registration alone, which is deprecated; and whether logins may last."""

@@ -23,29 +23,29 @@ CHECKS.passive(
     "CACHE-01 must r5",
     *_RESULTS,
     page=f"{_PAGE}#cacheable-results",
-    says="Discovery, lists and what is read say for how long they hold, and for whom.",
-    fix="Give these results ttlMs and cacheScope; 0 and private say that nothing is to be kept.",
+    says="Results of discovery, lists and reads have ttlMs and cacheScope.",
+    fix='Add "ttlMs": 0 and "cacheScope": "private" if the result must not be cached.',
 )
 CHECKS.passive(
     "CACHE-02 must r5",
     *_RESULTS,
     page=f"{_PAGE}#time-to-live-ttl-field",
-    says="ttlMs is a whole number of milliseconds, 0 or more.",
-    fix="Round it, and write 0 where the answer is old at once.",
+    says="ttlMs is an integer of 0 or more milliseconds.",
+    fix="Round ttlMs to an integer, for example 60000; 0 means that the result is stale immediately.",
 )
 CHECKS.passive(
     "CACHE-03 must r5",
     *_RESULTS,
     page=f"{_PAGE}#cache-scope-field",
-    says="cacheScope is public or private.",
-    fix="Write private wherever the answer depends on who asks.",
+    says='cacheScope is "public" or "private".',
+    fix='Set cacheScope to "private" if the result depends on the user.',
 )
 CHECKS.passive(
     "CACHE-04 must r5",
     *(f"result:{method}" for method in _CACHED if method.endswith("/list")),
     page=f"{_PAGE}#interaction-with-pagination",
-    says="All pages of a list are for the same readers.",
-    fix="Choose the cacheScope for the list, and not for each page.",
+    says="All pages of a list have the same cacheScope.",
+    fix="Choose one cacheScope for the whole list.",
 )
 
 
@@ -54,8 +54,8 @@ CHECKS.passive(
     page=f"{_PAGE}#security-considerations",
     transports=frozenset(("http",)),
     apart=True,
-    says="What is public is the same for everybody.",
-    fix="Say cacheScope private where the answer depends on who asks: a public one may be handed to others.",
+    says='A result with cacheScope "public" is the same for every user.',
+    fix='Set cacheScope to "private" if the result depends on the user; caches may serve public results to others.',
 )
 async def public(visit: Visit) -> Outcome:
     """The public lists, once as ourselves and once as nobody."""
@@ -84,8 +84,8 @@ CHECKS.passive(
     "CACHE-06 must r5",
     "input",
     page=f"{_PAGE}#cacheable-results",
-    says="A result that wants input is not to be kept.",
-    fix="Leave ttlMs and cacheScope out of input_required results.",
+    says="An input_required result has no cache hints.",
+    fix="Remove ttlMs and cacheScope from input_required results.",
 )
 
 

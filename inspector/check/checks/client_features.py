@@ -29,8 +29,8 @@ CHECKS = CheckTable("client-features", mode="tool")
     "CLI-01 must r3+",
     page=f"{_ELICITATION}#security-considerations",
     apart=True,
-    says="No form asks for passwords, keys, tokens or cards.",
-    fix="Ask the user to open a link, where what is secret does not pass through the client.",
+    says="Form elicitation does not request passwords, keys, tokens or card numbers.",
+    fix='Use URL mode ("mode": "url") for secrets, so that they do not pass through the client.',
 )
 async def secrets(visit: Visit) -> Outcome:
     """The fields of every form."""
@@ -41,8 +41,8 @@ async def secrets(visit: Visit) -> Outcome:
     "CLI-02 type r3+",
     page=f"{_ELICITATION}#requested-schema",
     apart=True,
-    says="A form is one flat object with fields of simple types.",
-    fix="Use strings, numbers, booleans and lists of choices; nothing within anything else.",
+    says="requestedSchema is a flat object with primitive properties.",
+    fix="Use string, number, integer, boolean and enum properties; do not nest objects.",
 )
 async def shapes(visit: Visit) -> Outcome:
     """The schema of every form."""
@@ -53,8 +53,8 @@ async def shapes(visit: Visit) -> Outcome:
     "CLI-03 must r4+",
     page=f"{_ELICITATION}#url-mode-elicitation-requests",
     apart=True,
-    says="A link that the user is asked to open is whole, gives nothing away, and stands in no form.",
-    fix="Send mode, message and an https URL without credentials; 2025-11-25 wants an elicitationId, too.",
+    says="URL elicitation has a valid URL without credentials, and a form contains no URL to open.",
+    fix='Send "mode": "url", a message and an https URL without credentials; 2025-11-25 also requires elicitationId.',
 )
 async def links(visit: Visit) -> Outcome:
     """The URL of every link, and the texts of every form."""
@@ -69,8 +69,8 @@ async def links(visit: Visit) -> Outcome:
     "CLI-04 must r4",
     page=f"{_ELICITATION}#url-elicitation-required-error",
     apart=True,
-    says="The error that asks for links to be opened names them, each with its id.",
-    fix="Put into data.elicitations of error -32042 what is to be opened: mode url, an elicitationId, a URL.",
+    says="Error -32042 lists the URL elicitations, each with its elicitationId.",
+    fix='Set data.elicitations to a list of {"mode": "url", "elicitationId": "…", "url": "https://…", "message": "…"}.',
 )
 async def link_errors(visit: Visit) -> Outcome:
     """Every error -32042."""
@@ -93,8 +93,8 @@ async def link_errors(visit: Visit) -> Outcome:
     "CLI-05 must r3+",
     page=f"{_ELICITATION}#response-actions",
     apart=True,
-    says="A user may decline or dismiss what is asked: the call comes to an end.",
-    fix="Go on without the answer, or fail with a word about it; do not ask the same thing again and again.",
+    says="A call ends when the user declines or cancels an elicitation.",
+    fix="Continue without the input or fail with an explanation; do not send the same elicitation again.",
 )
 async def declined(visit: Visit) -> Outcome:
     """The tools that ask the user, once declined and once dismissed."""
@@ -116,8 +116,8 @@ async def declined(visit: Visit) -> Outcome:
     "CLI-06 type r1+",
     page=f"{_SAMPLING}#creating-messages",
     apart=True,
-    says="A request to sample has messages, the most tokens, and priorities from 0 to 1.",
-    fix="Fill messages and maxTokens; leave includeContext out.",
+    says="A sampling request has messages, maxTokens, and priorities from 0 to 1.",
+    fix="Set messages and a positive maxTokens, for example 1000, and do not use includeContext.",
 )
 async def samples(visit: Visit) -> Outcome:
     """Every request to sample."""
@@ -129,8 +129,10 @@ async def samples(visit: Visit) -> Outcome:
     "CLI-07 must r4+",
     page=f"{_SAMPLING}#sampling-with-tools",
     apart=True,
-    says="Tools are offered only to a client that declares sampling.tools, and each use is followed by its result.",
-    fix="Look for sampling.tools in the client's capabilities; answer every tool_use in a message of results alone.",
+    says="The server sends tools in sampling only to clients with sampling.tools, and matches each tool_use "
+    "with a tool_result.",
+    fix="Check sampling.tools in the client capabilities; follow each tool_use with a message that has "
+    "only tool_result blocks.",
 )
 async def tools_for_models(visit: Visit) -> Outcome:
     """Requests to sample of a client that has not declared it, and of one that has and uses the first tool."""
@@ -151,8 +153,8 @@ async def tools_for_models(visit: Visit) -> Outcome:
     "CLI-08 robust r1+",
     page=f"{_SAMPLING}#error-handling",
     apart=True,
-    says="A client that refuses to sample does no harm.",
-    fix="Let the call fail with a word about it; the server goes on.",
+    says="A rejected sampling request does not break the server.",
+    fix="Fail the tool call with an explanation, and continue to serve requests.",
 )
 async def refused(visit: Visit) -> Outcome:
     """The tools that ask for a sample, refused; then a request that every server answers."""
@@ -175,8 +177,8 @@ async def refused(visit: Visit) -> Outcome:
     "CLI-09 should r1+",
     page="client/roots",
     apart=True,
-    says="Roots are asked of clients that declare them, and there may be none.",
-    fix="Look for roots in the client's capabilities; do without where there are none.",
+    says="The server requests roots only from clients that declare them, and accepts an empty list.",
+    fix="Check roots in the client capabilities, and continue if the list is empty.",
 )
 async def roots(visit: Visit) -> Outcome:
     """The tools that ask for roots: of a client without any, and of one that knows none."""

@@ -41,21 +41,21 @@ CHECKS = CheckTable("ecosystem", page=_PAGE, transports=_HTTP)
 CHECKS.passive(
     "ECO-04 info r1+",
     "posted",
-    says="Responses name the revision in MCP-Protocol-Version.",
-    fix="Send the field with every response, if tools that you care for read it.",
+    says="Responses name the revision in the MCP-Protocol-Version header.",
+    fix="Send MCP-Protocol-Version with every response if your tools read it.",
 )
 CHECKS.passive(
     "ECO-11 info r1+",
     "posted",
-    says="A body is its JSON and nothing else, in UTF-8.",
-    fix="Write no line breaks around the JSON, and name no other charset.",
+    says="A response body is only JSON, in UTF-8.",
+    fix="Write no line breaks around the JSON, and no charset other than utf-8.",
 )
 CHECKS.passive(
     "ECO-17 info r1+",
     "http:429",
     transports=_WEB,
-    says="Who is asked to wait is told for how long.",
-    fix="Send Retry-After with status 429.",
+    says="A rate-limited response says when to retry.",
+    fix="Send Retry-After with status 429, for example Retry-After: 30.",
 )
 
 
@@ -64,8 +64,9 @@ CHECKS.passive(
     transports=_WEB,
     apart=True,
     once=True,
-    says="Clients in a browser may ask: the preflight is answered with what they need.",
-    fix="Answer OPTIONS with Access-Control-Allow-Origin, -Methods (POST, GET, DELETE) and -Headers (those of MCP).",
+    says="Clients in a browser can send requests (CORS preflight).",
+    fix="Answer OPTIONS with Access-Control-Allow-Origin, Access-Control-Allow-Methods (POST, GET, DELETE) "
+    "and Access-Control-Allow-Headers with the MCP headers.",
 )
 async def preflight(visit: Visit) -> Outcome:
     """What a browser asks before it lets a page of this machine send a request."""
@@ -92,8 +93,8 @@ async def preflight(visit: Visit) -> Outcome:
     "ECO-02 info r1+",
     apart=True,
     once=True,
-    says="Clients in a browser may read the fields of responses that they need.",
-    fix="List Mcp-Session-Id, MCP-Protocol-Version and WWW-Authenticate in Access-Control-Expose-Headers.",
+    says="Clients in a browser can read the MCP response headers.",
+    fix="Send Access-Control-Expose-Headers: Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate.",
 )
 async def exposed_fields(visit: Visit) -> Outcome:
     """A request from a page of this machine."""
@@ -116,8 +117,8 @@ async def exposed_fields(visit: Visit) -> Outcome:
     "ECO-03 info r1+",
     apart=True,
     once=True,
-    says="Header fields are spelled with capitals, as most servers do.",
-    fix="Nothing has to be changed: names of fields have no case. Some hand-made clients think otherwise.",
+    says="Response header names use the common capitalization.",
+    fix="No change is required, because header names are case-insensitive; some clients compare them with case.",
 )
 async def spelling(visit: Visit) -> Outcome:
     """The names of the fields of one response."""
@@ -136,8 +137,8 @@ async def spelling(visit: Visit) -> Outcome:
     transports=_WEB,
     apart=True,
     once=True,
-    says="There is a place where monitors can ask whether the server lives.",
-    fix="Answer GET /health with 200.",
+    says="The server has a health endpoint.",
+    fix="Return 200 for GET /health.",
 )
 async def health(visit: Visit) -> Outcome:
     """The two usual places."""
@@ -154,8 +155,8 @@ async def health(visit: Visit) -> Outcome:
     transports=_WEB,
     apart=True,
     once=True,
-    says="There is a document from which directories learn of the server.",
-    fix="Serve it at /.well-known/mcp-config as plain JSON, with Cache-Control: no-store, if a host asks for it.",
+    says="The server publishes a document for directories.",
+    fix="Serve JSON at /.well-known/mcp-config with Cache-Control: no-store if a host requires it.",
 )
 async def discovery(visit: Visit) -> Outcome:
     """The usual places, at the root and below the endpoint."""
@@ -180,8 +181,8 @@ async def discovery(visit: Visit) -> Outcome:
     "ECO-07 info r1+",
     apart=True,
     once=True,
-    says="Messages are taken at the root of the host, too.",
-    fix="Serve the endpoint at / as well, if a host wants the bare name of the server.",
+    says="The server also accepts messages at the root path.",
+    fix="Serve the endpoint at / too if a host uses only the host name of the server.",
 )
 async def root(visit: Visit) -> Outcome:
     """The first request of a client, at /."""
@@ -201,8 +202,8 @@ async def root(visit: Visit) -> Outcome:
     mode="auth",
     apart=True,
     once=True,
-    says="A refusal for want of a login says so in its body, too.",
-    fix="Put a JSON-RPC error with the code -32001 into the body of status 401, if hosts of yours look there.",
+    says="A 401 response has a JSON-RPC error in its body.",
+    fix="Add a JSON-RPC error with code -32001 to the body of status 401 if your hosts read it.",
 )
 async def refusal(visit: Visit) -> Outcome:
     """A request without credentials."""
@@ -221,8 +222,8 @@ async def refusal(visit: Visit) -> Outcome:
 @CHECKS.active(
     "ECO-09 info r1+",
     transports=EVERYWHERE,
-    says="Answers come quickly: handshakes within 0.3 s, lists within 0.4 s, calls within 2 s.",
-    fix="Answer from what is loaded already, and make what takes long a task or tell its progress.",
+    says="Responses are fast: handshakes within 0.3 s, lists within 0.4 s, calls within 2 s.",
+    fix="Respond from loaded data, and use tasks or progress notifications for slow work.",
 )
 async def latency(visit: Visit) -> Outcome:
     """The shortest times of what was asked in this visit: the longer ones tell more of the machine."""
@@ -246,8 +247,8 @@ async def latency(visit: Visit) -> Outcome:
     "ECO-10 info r1+",
     transports=_WEB,
     once=True,
-    says="Hosted servers have a public name and https.",
-    fix="Nothing, as long as the server is meant for this machine; hosts take https URLs with a public name only.",
+    says="A hosted server has a public host name and https.",
+    fix="No change is required for a local server; hosts accept only https URLs with a public host name.",
 )
 async def public_name(visit: Visit) -> Outcome:
     """The URL."""
@@ -264,8 +265,8 @@ async def public_name(visit: Visit) -> Outcome:
     "ECO-12 info r2-r4",
     apart=True,
     once=True,
-    says="DELETE without a session that exists is refused.",
-    fix="Answer 404 to an unknown id, 400 where there is none, or 405 to every DELETE.",
+    says="DELETE without a valid session is rejected.",
+    fix="Return 404 for an unknown session id, 400 if it is missing, or 405 for every DELETE.",
 )
 async def delete_nothing(visit: Visit) -> Outcome:
     """DELETE without an id and with one that nobody was given."""
@@ -284,8 +285,8 @@ async def delete_nothing(visit: Visit) -> Outcome:
     "ECO-13 info r2-r4",
     apart=True,
     once=True,
-    says="The server keeps sessions, or can do without: which of the two is told.",
-    fix="Nothing has to be changed. A server without sessions is easier to run behind a balancer.",
+    says="The report says whether the server uses sessions.",
+    fix="No change is required. A server without sessions is easier to run behind a load balancer.",
 )
 async def stateless(visit: Visit) -> Outcome:
     """A request without a session."""
@@ -305,8 +306,8 @@ async def stateless(visit: Visit) -> Outcome:
     transports=_WEB,
     apart=True,
     once=True,
-    says="One URL speaks one transport.",
-    fix="Serve Streamable HTTP at one URL and HTTP+SSE at another.",
+    says="One URL serves one transport.",
+    fix="Serve Streamable HTTP and HTTP+SSE at different URLs.",
 )
 async def split_transport(visit: Visit) -> Outcome:
     """A GET at the URL: whether it is the stream of 2024-11-05."""
@@ -329,8 +330,8 @@ async def split_transport(visit: Visit) -> Outcome:
     transports=_WEB,
     apart=True,
     once=True,
-    says="There is a card or an entry of a registry that describes the server.",
-    fix="Nothing is agreed on yet; look at the registry of the protocol if you want to be found.",
+    says="A server card or a registry entry describes the server.",
+    fix="No change is required; publish the server in the MCP registry so that clients can find it.",
 )
 async def server_card(visit: Visit) -> Outcome:
     """The places that are talked of."""
@@ -347,8 +348,8 @@ async def server_card(visit: Visit) -> Outcome:
     mode="intrusive",
     apart=True,
     once=True,
-    says="A session lives on while nobody asks anything.",
-    fix="Keep sessions for at least some minutes after the last request.",
+    says="An idle session stays open.",
+    fix="Keep sessions for at least a few minutes after the last request.",
 )
 async def idle_session(visit: Visit) -> Outcome:
     """A session, left alone for as long as a check may take."""

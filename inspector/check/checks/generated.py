@@ -30,8 +30,8 @@ CHECKS = CheckTable("generated-cases", page=_PAGE, mode="tool")
     "CASE-01 robust r1+",
     page=f"{_PAGE}#calling-tools",
     once=True,
-    says="Arguments that a tool's schema allows are taken: every variant, every choice, every bound.",
-    fix="Make the schema say what the tool takes, or the tool take what the schema says.",
+    says="The tool accepts arguments that its inputSchema allows: every variant, enum value and bound.",
+    fix="Change inputSchema to describe what the tool accepts, or fix the tool to accept what inputSchema allows.",
 )
 async def allowed(visit: Visit) -> Outcome:
     """Cases that the schema allows: whatever the tool answers, it must not say that the arguments are wrong."""
@@ -42,8 +42,8 @@ async def allowed(visit: Visit) -> Outcome:
     "CASE-02 must r1+",
     page=f"{_PAGE}#security-considerations",
     once=True,
-    says="Arguments that a tool's schema does not allow are refused: too few, too many, too long, of another type.",
-    fix="Check the arguments against the schema before the tool runs.",
+    says="The tool rejects arguments that its inputSchema forbids: missing, extra, too long, or of the wrong type.",
+    fix="Validate the arguments against inputSchema before the tool runs.",
 )
 async def forbidden(visit: Visit) -> Outcome:
     """Cases that the schema does not allow: none of them may succeed."""
@@ -54,8 +54,9 @@ async def forbidden(visit: Visit) -> Outcome:
     "CASE-03 robust r1+",
     page=f"{_PAGE}#security-considerations",
     once=True,
-    says="Odd values are answered like others: empty and huge texts, foreign scripts, what looks like code or a path.",
-    fix="Answer with a result or with isError; what the server cannot cope with must not reach its inside.",
+    says="The tool handles unusual values: empty and very long text, other scripts, code and paths.",
+    fix="Return a result or isError: true, and escape the value where the tool passes it to a shell, a "
+    "query or a path.",
 )
 async def odd(visit: Visit) -> Outcome:
     """Cases that the schema allows and few have thought of: an answer, and no failure inside."""
@@ -65,8 +66,8 @@ async def odd(visit: Visit) -> Outcome:
 @CHECKS.active(
     "CASE-04 info r1+",
     once=True,
-    says="Tools answer soon, and with no more than a model can read.",
-    fix="Report progress where it takes long, and give long results in pages or as a resource link.",
+    says="Tools respond quickly, with results that fit a model's context.",
+    fix="Report progress for slow work, and return long results in pages or as a resource_link.",
 )
 async def costs(visit: Visit) -> Outcome:
     """Seconds and characters of one plain call of each allowed tool."""

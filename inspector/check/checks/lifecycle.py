@@ -33,36 +33,36 @@ CHECKS.passive(
     "LIFE-01 must r1-r4",
     "result:initialize",
     page=f"{_PAGE}#initialization",
-    says="initialize is answered with the revision, the capabilities, and the server's name and version.",
-    fix="Fill protocolVersion, capabilities and serverInfo (name, version) into the result of initialize.",
+    says="The result of initialize has protocolVersion, capabilities and serverInfo.",
+    fix='Return {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "…", "version": "…"}}.',
 )
 CHECKS.passive(
     "LIFE-11 must r4",
     "result:initialize",
     page="basic#icons",
-    says="The server's own icons follow the rules for icons.",
-    fix="Serve them by https, or put them into the message as data: URLs.",
+    says="The icons in serverInfo follow the rules for icons.",
+    fix="Serve icons over https, or embed them as data: URLs.",
 )
 CHECKS.passive(
     "LIFE-21 must r5",
     "result:server/discover",
     page=_DISCOVER,
-    says="The answer to server/discover names the revisions and the capabilities of the server.",
-    fix="Fill supportedVersions (a list of revisions) and capabilities (an object).",
+    says="The result of server/discover has supportedVersions and capabilities.",
+    fix='Set supportedVersions to a list such as ["2026-07-28"], and capabilities to an object.',
 )
 CHECKS.passive(
     "LIFE-22 must r5",
     "result:server/discover",
     page=_DISCOVER,
-    says="The revision that is spoken is among those that the server names.",
-    fix="Name in supportedVersions every revision that requests may carry.",
+    says="supportedVersions contains the revision of the request.",
+    fix="Add every revision that you accept to supportedVersions.",
 )
 CHECKS.passive(
     "LIFE-28 must r5",
     "result:server/discover",
     page=f"{_VERSIONING}#extension-negotiation",
-    says="Extensions have ids with a prefix, and an object as their value.",
-    fix="Name an extension like com.example/extension, and give it at least {}.",
+    says="Extension ids have a prefix, and their values are objects.",
+    fix='Name an extension like "com.example/extension", with at least {} as its value.',
 )
 
 
@@ -71,8 +71,8 @@ CHECKS.passive(
     page=f"{_PAGE}#version-negotiation",
     once=True,
     surveys=True,
-    says="A revision that the server supports is agreed to when it is offered.",
-    fix="Answer initialize with the revision that was offered, if you support it, and not with your newest.",
+    says="The server agrees to an offered revision that it supports.",
+    fix="Return the offered protocolVersion if you support it, not your newest one.",
 )
 async def supported_revisions(visit: Visit) -> Outcome:
     """The four handshakes of the survey: a revision that some answer chose must be chosen when it is offered."""
@@ -94,8 +94,8 @@ async def supported_revisions(visit: Visit) -> Outcome:
     page=f"{_PAGE}#version-negotiation",
     apart=True,
     once=True,
-    says="A revision that does not exist is answered with one that does.",
-    fix="Where you do not know the revision that is offered, answer with your newest one.",
+    says="The server answers an unknown revision with one that it supports.",
+    fix="Return your newest protocolVersion if you do not support the offered one.",
 )
 async def unknown_revision(visit: Visit) -> Outcome:
     """Revisions before the first and after the last."""
@@ -118,8 +118,8 @@ async def unknown_revision(visit: Visit) -> Outcome:
     page=f"{_PAGE}#version-negotiation",
     once=True,
     surveys=True,
-    says="The revision that is chosen is one that exists.",
-    fix=f"Answer with one of {', '.join(LEGACY)}.",
+    says="protocolVersion is an existing revision.",
+    fix=f"Set protocolVersion to one of {', '.join(LEGACY)}.",
 )
 async def known_revision(visit: Visit) -> Outcome:
     """Whatever was chosen in the handshakes of the survey."""
@@ -136,8 +136,8 @@ async def known_revision(visit: Visit) -> Outcome:
     "LIFE-05 must r1-r4",
     page=f"{_PAGE}#capability-negotiation",
     apart=True,
-    says="What the server declares, it does; and what it does, it declares.",
-    fix="Declare in capabilities exactly those features whose methods are answered.",
+    says="The declared capabilities match the methods that the server implements.",
+    fix="Declare in capabilities exactly the features whose methods you implement.",
 )
 async def declared_and_done(visit: Visit) -> Outcome:
     """One harmless request for each capability, declared or not."""
@@ -150,8 +150,8 @@ async def declared_and_done(visit: Visit) -> Outcome:
     apart=True,
     once=True,
     shown=("request",),
-    says="Until the client has said that it is initialized, the server sends nothing but pings and log messages.",
-    fix="Wait for notifications/initialized before you ask the client for anything or tell it of changes.",
+    says="The server sends only pings and log messages before notifications/initialized.",
+    fix="Wait for notifications/initialized before you send other requests or notifications.",
 )
 async def silence_until_initialized(visit: Visit) -> Outcome:
     """A handshake that stops before its last message."""
@@ -176,8 +176,8 @@ async def silence_until_initialized(visit: Visit) -> Outcome:
     page=f"{_PAGE}#initialization",
     apart=True,
     once=True,
-    says="A request before the handshake is refused, and does no harm.",
-    fix="Answer requests before initialize with an error, and go on; do not serve them, and do not die of them.",
+    says="A request before initialize is rejected and does not break the server.",
+    fix="Return an error for requests before initialize, and continue to read.",
 )
 async def before_the_handshake(visit: Visit) -> Outcome:
     """`tools/list` as the first message, then a handshake on the same connection."""
@@ -199,8 +199,8 @@ async def before_the_handshake(visit: Visit) -> Outcome:
     mode="tool",
     apart=True,
     shown=("asked:sampling/createMessage", "asked:elicitation/create", "asked:roots/list"),
-    says="The server asks only for what the client has declared.",
-    fix="Look at the client's capabilities before you ask for sampling, elicitation or roots.",
+    says="The server uses only capabilities that the client declares.",
+    fix="Check the client capabilities before you request sampling, elicitation or roots.",
 )
 async def undeclared_capabilities(visit: Visit) -> Outcome:
     """The allowed tools, called by a client that can do nothing."""
@@ -223,8 +223,8 @@ async def undeclared_capabilities(visit: Visit) -> Outcome:
     page=f"{_PAGE}#initialization",
     apart=True,
     once=True,
-    says="A second handshake on the same connection does no harm.",
-    fix="Refuse it with an error, or begin anew; the requests that follow must be answered.",
+    says="A second initialize on the same connection does not break the session.",
+    fix="Reject it with an error or start a new session, and answer later requests.",
 )
 async def second_handshake(visit: Visit) -> Outcome:
     """`initialize` again, then a request."""
@@ -240,8 +240,8 @@ async def second_handshake(visit: Visit) -> Outcome:
     "LIFE-10 info r1-r4",
     page=_PAGE,
     once=True,
-    says="The server introduces itself: a title, a description, instructions for its use.",
-    fix="Say in instructions what the tools have in common, and what to begin with.",
+    says="The server describes itself with a title, a description and instructions.",
+    fix="Set serverInfo.title and serverInfo.description, and explain in instructions how to use the tools.",
 )
 async def introduction(visit: Visit) -> Outcome:
     """What there is of an introduction."""
@@ -258,8 +258,8 @@ async def introduction(visit: Visit) -> Outcome:
 @CHECKS.active(
     "LIFE-20 must r5",
     page=_DISCOVER,
-    says="server/discover is answered.",
-    fix="Implement server/discover; a client of this revision asks it first.",
+    says="The server implements server/discover.",
+    fix="Implement server/discover; clients of this revision send it first.",
 )
 async def discover(visit: Visit) -> Outcome:
     """The question itself."""
@@ -272,8 +272,9 @@ async def discover(visit: Visit) -> Outcome:
     page=f"{_VERSIONING}#version-negotiation",
     apart=True,
     judged=True,
-    says="server/discover with an unknown revision is refused with error -32022, which names those that are spoken.",
-    fix="Answer -32022 with data.supported (your revisions) and data.requested (theirs); over HTTP with status 400.",
+    says="server/discover with an unknown revision gets error -32022, which lists the supported revisions.",
+    fix="Return -32022 with data.supported (your revisions) and data.requested (the revision of the "
+    "client); over HTTP with status 400.",
 )
 async def discover_unknown_revision(visit: Visit) -> Outcome:
     """`server/discover` of 1900."""
@@ -284,8 +285,8 @@ async def discover_unknown_revision(visit: Visit) -> Outcome:
     "LIFE-24 must r5",
     page=f"{_VERSIONING}#version-negotiation",
     apart=True,
-    says="Every other method refuses an unknown revision in the same way.",
-    fix="Look at the revision of each request before anything else of it.",
+    says="Every other method rejects an unknown revision in the same way.",
+    fix="Check the protocolVersion of each request first, and return -32022 with data.supported and data.requested.",
 )
 async def list_unknown_revision(visit: Visit) -> Outcome:
     """`tools/list` of 1900."""
@@ -296,8 +297,8 @@ async def list_unknown_revision(visit: Visit) -> Outcome:
     "LIFE-25 must r5",
     page=_DISCOVER,
     apart=True,
-    says="What server/discover declares is done, and what it does not is refused with -32601.",
-    fix="Declare in capabilities exactly those features whose methods are answered.",
+    says="The server implements the capabilities of server/discover, and returns -32601 for other methods.",
+    fix="Declare in capabilities exactly the features whose methods you implement.",
 )
 async def discovered_and_done(visit: Visit) -> Outcome:
     """One harmless request for each capability, declared or not."""
@@ -309,8 +310,8 @@ async def discovered_and_done(visit: Visit) -> Outcome:
     page=f"{_VERSIONING}#backward-compatibility",
     apart=True,
     once=True,
-    says="A server that speaks only this era says so to a client that shakes hands.",
-    fix="Answer initialize with an error that names your revisions in data.supported.",
+    says="A server that supports only the modern era tells a client that sends initialize.",
+    fix="Return an error to initialize with your revisions in data.supported.",
 )
 async def handshake_with_a_modern_server(visit: Visit) -> Outcome:
     """`initialize`, where no revision with a handshake is spoken."""
@@ -328,8 +329,8 @@ async def handshake_with_a_modern_server(visit: Visit) -> Outcome:
 @CHECKS.active(
     "LIFE-27 must r5",
     page="changelog",
-    says="Methods that this revision no longer has are unknown: ping, logging/setLevel, resources/subscribe.",
-    fix="Answer them with error -32601 where the request is of this revision.",
+    says="Methods that this revision removed get error -32601: ping, logging/setLevel, resources/subscribe.",
+    fix="Return -32601 (Method not found) for these methods in requests of this revision.",
 )
 async def removed_methods(visit: Visit) -> Outcome:
     """The three that clients know best."""
@@ -349,8 +350,8 @@ async def removed_methods(visit: Visit) -> Outcome:
     page=f"{_VERSIONING}#backward-compatibility",
     once=True,
     surveys=True,
-    says="Clients of either era are served.",
-    fix="Keep answering initialize for as long as your users' clients shake hands.",
+    says="The server supports clients of both eras.",
+    fix="Support initialize as long as your users have clients that send it.",
 )
 async def both_eras(visit: Visit) -> Outcome:
     """What the survey has found."""
@@ -364,8 +365,8 @@ async def both_eras(visit: Visit) -> Outcome:
     "LIFE-30 info r5",
     page="deprecated",
     once=True,
-    says="Nothing is in use that is going to be removed.",
-    fix="Plan for the replacement that the page on deprecated features names.",
+    says="No deprecated feature is used.",
+    fix="Plan the replacement that the page on deprecated features names.",
 )
 async def deprecated(visit: Visit) -> Outcome:
     """Capabilities and transports that are on the list of deprecated ones."""

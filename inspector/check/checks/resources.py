@@ -23,36 +23,37 @@ CHECKS.passive(
     "RES-02 type r1+",
     "resource",
     page=_PAGE,
-    says="Every resource has an absolute URI and a name; its size is a number of bytes, its type a media type.",
-    fix="Fill uri and name; leave size and mimeType out where they are not known.",
+    says="Every resource has an absolute URI and a name; size is a number of bytes and mimeType a media type.",
+    fix='Set uri and name, for example "file:///notes.txt"; omit size and mimeType if they are unknown.',
 )
 CHECKS.passive(
     "RES-03 lint r1+",
     "resource",
     page=_PAGE,
-    says="No URI is listed twice.",
-    fix="List each resource once; clients keep one entry for each URI.",
+    says="Resource URIs are unique in the list.",
+    fix="List each URI once; clients keep one entry per URI.",
 )
 CHECKS.passive(
     "RES-11 type r1+",
     "template",
     page=f"{_PAGE}#resource-templates",
-    says="Every template has a name, and a URI template as RFC 6570 has them.",
-    fix="Write variables in braces: file:///{path}; each brace has its other one.",
+    says="Every resource template has a name and a valid URI template (RFC 6570).",
+    fix='Close every "{" with "}" and use only RFC 6570 expressions, for example "file:///{path}".',
 )
 CHECKS.passive(
     "RES-16 type r2+",
     "annotations",
     page=f"{_PAGE}#annotations",
-    says="Annotations name an audience (user, assistant), a priority from 0 to 1, and a date.",
-    fix="Use only these; lastModified is a date and time like 2026-07-28T12:00:00Z.",
+    says="Annotations have a valid audience, priority and lastModified.",
+    fix='Use audience with "user" or "assistant", priority from 0 to 1, and lastModified such as '
+    '"2026-07-28T12:00:00Z".',
 )
 CHECKS.passive(
     "RES-18 should r5",
     "error",
     page=f"{_PAGE}#error-handling",
-    says="What fails inside the server is error -32603.",
-    fix="Use -32603 (Internal error) in the place of -32000.",
+    says="Internal errors have code -32603.",
+    fix="Return -32603 (Internal error) instead of -32000.",
 )
 
 
@@ -61,8 +62,8 @@ CHECKS.passive(
     page=f"{_PAGE}#capabilities",
     apart=True,
     judged=True,
-    says="The resources capability is declared exactly where there are resources.",
-    fix="Declare resources where resources/list is answered, and nowhere else.",
+    says="The server declares the resources capability if and only if it implements resources/list.",
+    fix='Add "resources": {} to capabilities if you implement resources/list; otherwise remove it.',
 )
 async def declared(visit: Visit) -> Outcome:
     """`resources/list`, whatever is declared."""
@@ -72,8 +73,8 @@ async def declared(visit: Visit) -> Outcome:
 @CHECKS.active(
     "RES-04 type r1+",
     page=f"{_PAGE}#reading-resources",
-    says="Reading gives contents, each with its URI and either text or data.",
-    fix="Give each of the contents a uri, and exactly one of text and blob.",
+    says="Each of the contents of a resource has a URI and either text or blob.",
+    fix="Set uri and exactly one of text and blob in each of the contents.",
 )
 async def contents(visit: Visit) -> Outcome:
     """Each of the first resources."""
@@ -93,8 +94,8 @@ async def contents(visit: Visit) -> Outcome:
 @CHECKS.active(
     "RES-05 must r1+",
     page=f"{_PAGE}#binary-content",
-    says="Data of resources is base64.",
-    fix="Encode the bytes as base64, without line breaks.",
+    says="The blob of a resource is base64.",
+    fix='Encode the bytes with standard base64 without line breaks, for example "aGVsbG8=".',
 )
 async def binary(visit: Visit) -> Outcome:
     """Every blob among the contents."""
@@ -111,8 +112,8 @@ async def binary(visit: Visit) -> Outcome:
 @CHECKS.active(
     "RES-06 should r1+",
     page=_PAGE,
-    says="What is read is of the type and the size that the list said.",
-    fix="Take both from the same place when you list and when you read.",
+    says="The mimeType and size of the contents match the list.",
+    fix="Take mimeType and size from the same source in resources/list and resources/read.",
 )
 async def as_listed(visit: Visit) -> Outcome:
     """The list against the contents."""
@@ -135,8 +136,8 @@ async def as_listed(visit: Visit) -> Outcome:
 @CHECKS.active(
     "RES-07 should r1-r4",
     page=f"{_PAGE}#error-handling",
-    says="An unknown resource is answered with error -32002.",
-    fix="Answer -32002 (Resource not found), with the URI in data.uri.",
+    says="An unknown resource gets error -32002.",
+    fix="Return -32002 (Resource not found) with the URI in data.uri.",
 )
 async def unknown_resource(visit: Visit) -> Outcome:
     """A URI that there is hardly."""
@@ -146,8 +147,8 @@ async def unknown_resource(visit: Visit) -> Outcome:
 @CHECKS.active(
     "RES-08 must r5",
     page=f"{_PAGE}#error-handling",
-    says="An unknown resource is answered with error -32602.",
-    fix="Answer -32602 (Invalid params), with the URI in data.uri.",
+    says="An unknown resource gets error -32602.",
+    fix="Return -32602 (Invalid params) with the URI in data.uri.",
 )
 async def unknown_resource_now(visit: Visit) -> Outcome:
     """A URI that there is hardly."""
@@ -157,8 +158,8 @@ async def unknown_resource_now(visit: Visit) -> Outcome:
 @CHECKS.active(
     "RES-09 must r1+",
     page=f"{_PAGE}#error-handling",
-    says="An unknown resource is an error and not an empty one.",
-    fix="Answer with an error where there is nothing at the URI.",
+    says="An unknown resource gets an error, not empty contents.",
+    fix='Return an error if the URI does not exist, instead of "contents": [].',
 )
 async def nothing_there(visit: Visit) -> Outcome:
     """A URI that there is hardly: no result at all, before 2026-07-28 a warning."""
@@ -174,8 +175,8 @@ async def nothing_there(visit: Visit) -> Outcome:
     "RES-10 must r1+",
     page=f"{_PAGE}#security-considerations",
     mode="intrusive",
-    says="No path leads out of what is offered.",
-    fix="Resolve the path first, and compare it with the folder that is offered.",
+    says="The server does not read files outside the offered directory (path traversal).",
+    fix='Resolve the path, including ".." and symbolic links, and reject it if it is outside the offered directory.',
 )
 async def traversal(visit: Visit) -> Outcome:
     """Ways up to a file that every system has; only where files are offered at all."""
@@ -196,8 +197,8 @@ async def traversal(visit: Visit) -> Outcome:
     "RES-12 robust r1+",
     page=f"{_PAGE}#resource-templates",
     mode="tool",
-    says="What is made of a template with completed values can be read.",
-    fix="Complete only values for which there is something to be read.",
+    says="A template filled with completed values gives a readable resource.",
+    fix="Return only values from completion/complete for which the resource exists.",
 )
 async def expanded(visit: Visit) -> Outcome:
     """Templates whose variables can be completed."""
@@ -237,8 +238,8 @@ async def expanded(visit: Visit) -> Outcome:
     "RES-13 must r1-r4",
     page=f"{_PAGE}#subscriptions",
     apart=True,
-    says="Subscriptions are taken where they are declared, and unknown where they are not.",
-    fix="Declare resources.subscribe, or answer resources/subscribe with error -32601.",
+    says="resources/subscribe works if resources.subscribe is declared, and is unknown otherwise.",
+    fix='Add "resources": {"subscribe": true} to capabilities, or return -32601 for resources/subscribe.',
 )
 async def subscriptions(visit: Visit) -> Outcome:
     """Subscribe to the first resource, and take it back."""
@@ -262,8 +263,8 @@ async def subscriptions(visit: Visit) -> Outcome:
     page=f"{_PAGE}#subscriptions",
     mode="tool",
     apart=True,
-    says="Only who has subscribed to a resource is told of its changes, and not any more afterwards.",
-    fix="Keep the subscriptions of each session, and look there before you tell of a change.",
+    says="Only subscribed clients get notifications/resources/updated, until they unsubscribe.",
+    fix="Keep the subscriptions of each session, and check them before you send notifications/resources/updated.",
 )
 async def updates(visit: Visit) -> Outcome:
     """The allowed tools are called without a subscription: nobody must be told of anything."""
@@ -287,8 +288,8 @@ async def updates(visit: Visit) -> Outcome:
     "RES-15 should r1+",
     page=f"{_PAGE}#common-uri-schemes",
     mode="intrusive",
-    says="https: is the scheme of what a client can fetch by itself, and of nothing else.",
-    fix="Use a scheme of your own for what is read through the server.",
+    says="https: URIs are used only for resources that a client can fetch directly from the web.",
+    fix='Use a custom scheme, such as "shop://orders/1", for resources that only the server can read.',
 )
 async def fetchable(visit: Visit) -> Outcome:
     """Whether https: is used at all; whether it can be fetched is for a person to see."""
@@ -303,8 +304,8 @@ async def fetchable(visit: Visit) -> Outcome:
     "RES-17 must r5",
     page=_PAGE,
     apart=True,
-    says="The list of resources is the same on every connection.",
-    fix="List the same resources to everybody with the same rights.",
+    says="resources/list returns the same resources on every connection.",
+    fix="Return the same list to all clients with the same permissions.",
 )
 async def same_everywhere(visit: Visit) -> Outcome:
     """The first page on another connection."""
@@ -323,8 +324,8 @@ async def same_everywhere(visit: Visit) -> Outcome:
 @CHECKS.active(
     "RES-19 info r5",
     page=f"{_PAGE}#error-handling",
-    says="The error for an unknown resource names it.",
-    fix="Put the URI into data.uri of the error.",
+    says="The error for an unknown resource contains its URI.",
+    fix="Set data.uri of the error to the URI of the request.",
 )
 async def named_in_the_error(visit: Visit) -> Outcome:
     """`data.uri` of the error."""

@@ -23,22 +23,22 @@ CHECKS.passive(
     "MRTR-01 must r5",
     "input",
     page=f"{_PAGE}#supported-requests",
-    says="Only calls of tools, prompts and reading are answered by a result that wants input.",
-    fix="Answer every other method with its result or an error.",
+    says="Only tools/call, prompts/get and resources/read return input_required.",
+    fix="Return a complete result or an error from every other method.",
 )
 CHECKS.passive(
     "MRTR-02 must r5",
     "input",
     page=_SERVER,
-    says="A result that wants input says what it wants, or gives a state with which to come back.",
-    fix="Put inputRequests or requestState into every input_required result.",
+    says="An input_required result has inputRequests or requestState.",
+    fix="Add inputRequests, requestState or both to every input_required result.",
 )
 CHECKS.passive(
     "MRTR-03 must r5",
     "input",
     page=f"{_PAGE}#inputrequests",
-    says="What is wanted is an elicitation, a sample of the client's model, or its roots.",
-    fix="Put requests of elicitation/create, sampling/createMessage or roots/list into inputRequests, and no others.",
+    says="inputRequests contain only elicitation, sampling and roots requests.",
+    fix="Use only elicitation/create, sampling/createMessage and roots/list in inputRequests.",
 )
 
 
@@ -47,8 +47,8 @@ CHECKS.passive(
     page=_SERVER,
     apart=True,
     shown=("input",),
-    says="Nothing is wanted of a client that has not declared that it can give it.",
-    fix="Look at the clientCapabilities of the request; answer error -32021 where you cannot do without.",
+    says="inputRequests use only capabilities that the client declares.",
+    fix="Check clientCapabilities of the request; return error -32021 if the input is required.",
 )
 async def undeclared(visit: Visit) -> Outcome:
     """The tools that want input, called by a client that can do nothing."""
@@ -67,8 +67,8 @@ async def undeclared(visit: Visit) -> Outcome:
     "MRTR-05 should r5",
     page=_ERRORS,
     apart=True,
-    says="What was not answered is asked again, and is no error.",
-    fix="Answer input_required once more, with what is still missing.",
+    says="Missing input responses are requested again, without an error.",
+    fix="Return input_required again with the inputRequests that are still open.",
 )
 async def missing_answers(visit: Visit) -> Outcome:
     """The second round without an answer."""
@@ -90,8 +90,8 @@ async def missing_answers(visit: Visit) -> Outcome:
     "MRTR-06 should r5",
     page=_ERRORS,
     apart=True,
-    says="Answers that nobody has asked for are ignored.",
-    fix="Read of inputResponses what you need, and leave the rest alone.",
+    says="The server ignores unknown keys in inputResponses.",
+    fix="Read only the keys of inputResponses that you requested.",
 )
 async def unexpected_answers(visit: Visit) -> Outcome:
     """The second round with one answer too many."""
@@ -114,8 +114,8 @@ async def unexpected_answers(visit: Visit) -> Outcome:
     "MRTR-07 should r5",
     page=_ERRORS,
     apart=True,
-    says="Answers that are none are refused with an error, or asked for again.",
-    fix="Check inputResponses before the call goes on, and answer -32602 where they are not what was asked for.",
+    says="Invalid inputResponses get an error or are requested again.",
+    fix="Validate inputResponses, and return -32602 if one does not match its request.",
 )
 async def malformed_answers(visit: Visit) -> Outcome:
     """The second round with numbers for answers."""
@@ -136,8 +136,8 @@ async def malformed_answers(visit: Visit) -> Outcome:
     "MRTR-08 must r5",
     page=_SERVER,
     apart=True,
-    says="A state that was changed on the way is refused.",
-    fix="Sign requestState, for example with HMAC, and refuse what does not verify.",
+    says="The server rejects a modified requestState.",
+    fix="Sign requestState, for example with HMAC-SHA256, and reject it if the signature is invalid.",
 )
 async def tampered(visit: Visit) -> Outcome:
     """The second round with one character of the state changed."""
@@ -165,8 +165,8 @@ async def tampered(visit: Visit) -> Outcome:
     "MRTR-09 should r5",
     page=_SERVER,
     apart=True,
-    says="A state belongs to its request, and is refused with another.",
-    fix="Put the method and a digest of the parameters into the state, and compare them when it comes back.",
+    says="The server rejects a requestState that belongs to another request.",
+    fix="Put the method and a hash of the parameters into requestState, and compare them when it returns.",
 )
 async def foreign_state(visit: Visit) -> Outcome:
     """The state of one tool, with another tool."""
@@ -192,8 +192,8 @@ async def foreign_state(visit: Visit) -> Outcome:
     page=f"{_PAGE}#basic-workflow",
     transports=frozenset(("http",)),
     apart=True,
-    says="The next round is served on whatever connection it comes.",
-    fix="Keep nothing of the first round in the connection: all that is needed comes back in requestState.",
+    says="The server accepts the retry of a request on any connection.",
+    fix="Put everything that the retry needs into requestState; keep nothing in the connection.",
 )
 async def elsewhere(visit: Visit) -> Outcome:
     """The second round on a connection of its own."""

@@ -44,8 +44,8 @@ CHECKS = CheckTable("subscriptions")
     page=f"{_PAGE}#acknowledgment",
     apart=True,
     shown=(f"told:{_ACKNOWLEDGED}",),
-    says="A subscription is acknowledged before anything else comes by it, under the id of its request.",
-    fix="Send notifications/subscriptions/acknowledged first, with the id as subscriptionId in its _meta.",
+    says="The acknowledgement is the first message of a subscription and has its subscription id.",
+    fix="Send notifications/subscriptions/acknowledged first, with the id of the request in _meta as subscriptionId.",
 )
 async def acknowledged(visit: Visit) -> Outcome:
     """Two requests, one with a number for its id and one with text."""
@@ -71,8 +71,8 @@ async def acknowledged(visit: Visit) -> Outcome:
     page=f"{_PAGE}#acknowledgment",
     apart=True,
     shown=(f"told:{_ACKNOWLEDGED}",),
-    says="What is acknowledged was asked for, and is supported.",
-    fix="Leave out of the acknowledgement what the request does not name and what you do not declare.",
+    says="The acknowledgement lists only what the client requested and the server supports.",
+    fix="Remove from the acknowledgement what the request does not contain or your capabilities do not declare.",
 )
 async def agreed(visit: Visit) -> Outcome:
     """Everything at once, then each kind alone."""
@@ -102,8 +102,8 @@ async def agreed(visit: Visit) -> Outcome:
     mode="tool",
     apart=True,
     shown=_BROUGHT,
-    says="Nothing is told that was not asked for.",
-    fix="Look at the filter of each subscription before you send something by it.",
+    says="The server sends only notifications that the subscription requested.",
+    fix="Check the filter of each subscription before you send a notification on it.",
 )
 async def only_what_was_asked(visit: Visit) -> Outcome:
     """Tools that change something: one subscription that is to hear of it, and one for something else."""
@@ -135,8 +135,8 @@ CHECKS.passive(
     "SUB-04 must r5",
     f"told:{_ACKNOWLEDGED}",
     page=f"{_PAGE}#receiving-notifications",
-    says="Everything that comes by a subscription names it.",
-    fix="Put the id of the request into subscriptionId, in the _meta of every notification.",
+    says="Every notification of a subscription has its subscription id.",
+    fix="Set subscriptionId in _meta of every notification to the id of the subscriptions/listen request.",
 )
 
 
@@ -145,8 +145,8 @@ CHECKS.passive(
     page="server/tools#list-changed-notification",
     mode="tool",
     apart=True,
-    says="Who listens is told when a list has changed.",
-    fix="Send the list_changed of the list to every subscription that asks for it.",
+    says="Subscribed clients get list_changed notifications.",
+    fix="Send notifications/tools/list_changed and the like to every subscription that requests them.",
 )
 async def told_of_changes(visit: Visit) -> Outcome:
     """The lists before and after tools that may change something."""
@@ -179,8 +179,8 @@ CHECKS.passive(
     "told:notifications/progress",
     "told:notifications/message",
     page=_PAGE,
-    says="Progress and log messages come on the stream of their request, and by no subscription.",
-    fix="Send them where the request is answered.",
+    says="Progress and log messages arrive on the stream of their request, not on a subscription.",
+    fix="Send notifications/progress and notifications/message on the stream of the request.",
 )
 
 
@@ -191,8 +191,9 @@ CHECKS.passive(
     mode="intrusive",
     apart=True,
     once=True,
-    says="A server that stops ends its subscriptions first.",
-    fix="Answer each subscriptions/listen with an empty result when you stop, or send notifications/cancelled for it.",
+    says="The server ends its subscriptions before it stops.",
+    fix="Before you stop, answer each subscriptions/listen with an empty result, or send "
+    "notifications/cancelled for it.",
 )
 async def ended(visit: Visit) -> Outcome:
     """A process whose stdin is closed while somebody listens."""
@@ -213,8 +214,8 @@ async def ended(visit: Visit) -> Outcome:
     "SUB-08 robust r5",
     page=f"{_PAGE}#multiple-concurrent-subscriptions",
     apart=True,
-    says="Several subscriptions stand beside each other, and one that ends leaves the others alone.",
-    fix="Keep each subscription under the id of its request.",
+    says="Several subscriptions work at the same time, and ending one does not affect the others.",
+    fix="Keep subscriptions by the id of their request.",
 )
 async def several(visit: Visit) -> Outcome:
     """Two at once, of which one is ended."""

@@ -39,8 +39,9 @@ CHECKS = CheckTable("tasks", page=_EXTENSION, mode="tool")
     "TASK-01 type r4",
     page=f"{_PAGE}#task-status-lifecycle",
     apart=True,
-    says="A task begins as working, says when it began and for how long it is kept, and ends once.",
-    fix="Fill taskId, status, createdAt, lastUpdatedAt and ttl; nothing follows completed, failed and cancelled.",
+    says="A task starts as working, has createdAt and ttl, and ends once.",
+    fix="Set taskId, status, createdAt, lastUpdatedAt and ttl; do not change status after completed, "
+    "failed or cancelled.",
 )
 async def fields(visit: Visit) -> Outcome:
     """Calls as tasks, followed to their ends."""
@@ -69,8 +70,9 @@ async def fields(visit: Visit) -> Outcome:
     "TASK-02 must r4",
     page=f"{_PAGE}#result-retrieval",
     apart=True,
-    says="tasks/result waits for the end of the task and gives its result; what is unknown or over is refused.",
-    fix="Name the task in the _meta of its result; answer -32602 for an unknown task, and to cancel an ended one.",
+    says="tasks/result waits for the result of the task, and rejects unknown tasks.",
+    fix="Name the task in _meta of the result; return -32602 for an unknown task, and for tasks/cancel of "
+    "an ended task.",
 )
 async def results(visit: Visit) -> Outcome:
     """The result of a task, of none, and the cancellation of one that has ended."""
@@ -108,8 +110,8 @@ async def results(visit: Visit) -> Outcome:
     "TASK-03 must r4",
     page=f"{_PAGE}#task-listing",
     apart=True,
-    says="A task that can be looked at is in the list of tasks.",
-    fix="List all tasks of the session, page by page.",
+    says="tasks/list contains every task that tasks/get returns.",
+    fix="Return all tasks of the session in tasks/list, page by page.",
 )
 async def listed(visit: Visit) -> Outcome:
     """A new task, in the pages of tasks/list."""
@@ -140,8 +142,8 @@ async def listed(visit: Visit) -> Outcome:
     "TASK-04 must r5",
     apart=True,
     shown=("task",),
-    says="Who does not know tasks gets none; where it cannot do without, it is told which extension it needs.",
-    fix="Look at the extensions among the clientCapabilities; answer -32021 with requiredCapabilities, or wait.",
+    says="A client without the tasks extension gets no task; if the tool requires one, it gets error -32021.",
+    fix="Check extensions in clientCapabilities; return -32021 with data.requiredCapabilities, or wait for the result.",
 )
 async def undeclared(visit: Visit) -> Outcome:
     """The tools that became tasks, called by a client that does not know the extension."""
@@ -162,8 +164,8 @@ async def undeclared(visit: Visit) -> Outcome:
     "TASK-05 must r5",
     apart=True,
     judged=True,
-    says="A task can be looked at as soon as it is known, and brings what belongs to its status.",
-    fix="Keep the task before you answer; give result, error or inputRequests with tasks/get, by its status.",
+    says="tasks/get finds a task as soon as its id is returned, and its response matches the status.",
+    fix="Store the task before you respond; return result, error or inputRequests in tasks/get according to status.",
 )
 async def looked_at(visit: Visit) -> Outcome:
     """The tools that become tasks, followed to their ends."""
@@ -194,8 +196,8 @@ async def looked_at(visit: Visit) -> Outcome:
     "TASK-06 must r5",
     mode="active",
     apart=True,
-    says="What is unknown about tasks is refused: other tasks, methods of the older design, header fields that differ.",
-    fix="Answer -32602 for unknown tasks, -32601 for tasks/result and tasks/list; compare Mcp-Name with taskId.",
+    says="The server rejects unknown tasks, removed task methods, and mismatched headers.",
+    fix="Return -32602 for unknown tasks and -32601 for tasks/result and tasks/list; compare Mcp-Name with taskId.",
 )
 async def unknown(visit: Visit) -> Outcome:
     """A task that there is not, two methods that there were, and over HTTP another name in the header."""
@@ -230,16 +232,17 @@ async def unknown(visit: Visit) -> Outcome:
 CHECKS.passive(
     "TASK-07 must r5",
     "result:tasks/get",
-    says="A tool that reports an error completes its task; only a JSON-RPC error fails it. Keys are used once.",
-    fix="End a task with isError as completed, and ask each thing under a new key.",
+    says="A tool error (isError) completes a task, a JSON-RPC error fails it, and input keys are not reused.",
+    fix="Set status to completed for a result with isError, and use a new key for each of the inputRequests.",
 )
 
 
 @CHECKS.active(
     "TASK-08 must r5",
     apart=True,
-    says="Tasks can be listened to by those who know the extension, and by nobody else.",
-    fix="Refuse taskIds with error -32021 where the extension is not declared; else acknowledge those that there are.",
+    says="Only clients that declare the tasks extension can subscribe to tasks.",
+    fix="Return -32021 for taskIds if the client does not declare the extension; otherwise acknowledge the "
+    "existing tasks.",
 )
 async def heard(visit: Visit) -> Outcome:
     """A subscription to a new task, without the extension and with it."""

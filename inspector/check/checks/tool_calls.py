@@ -25,8 +25,8 @@ CHECKS = CheckTable("tools", mode="tool")
     "TOOL-09 must r3+",
     page=f"{_PAGE}#output-schema",
     shown=("structured",),
-    says="A tool with an outputSchema gives structuredContent that fits it.",
-    fix="Fill structuredContent from the same type of which the schema is made.",
+    says="A tool with an outputSchema returns structuredContent that is valid according to it.",
+    fix="Create structuredContent and outputSchema from the same type.",
 )
 async def structured(visit: Visit) -> Outcome:
     """The allowed tools that promise a structure."""
@@ -52,8 +52,8 @@ async def structured(visit: Visit) -> Outcome:
 @CHECKS.active(
     "TOOL-10 should r3+",
     page=f"{_PAGE}#structured-content",
-    says="Structured content stands in a text block, too, for clients that know no better.",
-    fix="Add a text block with the same value as JSON.",
+    says="Structured content is repeated in a text block, for older clients.",
+    fix='Add a block {"type": "text", "text": "…"} with structuredContent as JSON.',
 )
 async def structured_as_text(visit: Visit) -> Outcome:
     """The results that have a structure."""
@@ -70,8 +70,8 @@ async def structured_as_text(visit: Visit) -> Outcome:
 @CHECKS.active(
     "TOOL-11 type r1+",
     page=f"{_PAGE}#tool-result",
-    says="A result has a list of content blocks of the kinds that the revision knows.",
-    fix="Put text into text blocks; audio exists since 2025-03-26, resource_link since 2025-06-18.",
+    says="A tool result has a list of content blocks of types that the revision defines.",
+    fix='Use {"type": "text", "text": "…"} for text; audio exists since 2025-03-26, resource_link since 2025-06-18.',
 )
 async def content(visit: Visit) -> Outcome:
     """The blocks of every result."""
@@ -96,8 +96,8 @@ async def content(visit: Visit) -> Outcome:
     "TOOL-12 type r1+",
     page=f"{_PAGE}#image-content",
     shown=("media",),
-    says="Pictures and sounds are base64 of what their type says.",
-    fix="Encode the bytes as base64 without line breaks, and name the type that they have.",
+    says="Images and audio are base64, and their data matches mimeType.",
+    fix='Encode the bytes with base64 without line breaks, and set mimeType to their type, for example "image/png".',
 )
 async def media(visit: Visit) -> Outcome:
     """The data of every image and audio block."""
@@ -116,8 +116,8 @@ async def media(visit: Visit) -> Outcome:
 @CHECKS.active(
     "TOOL-14 should r4+",
     page=f"{_PAGE}#error-handling",
-    says="Arguments that do not fit are answered as a failed call, with words that a model can act on.",
-    fix="Answer with isError and say which argument is wrong and what would do.",
+    says="Invalid arguments give a tool error that a model can act on.",
+    fix="Return isError: true with a text that names the argument and the expected value.",
 )
 async def wrong_values(visit: Visit) -> Outcome:
     """An allowed tool, with a value of the wrong type for an argument."""
@@ -137,8 +137,8 @@ async def wrong_values(visit: Visit) -> Outcome:
 @CHECKS.active(
     "TOOL-15 must r1+",
     page=f"{_PAGE}#security-considerations",
-    says="A call without an argument that is required never succeeds.",
-    fix="Check the arguments against the inputSchema before the tool runs.",
+    says="A call without a required argument does not succeed.",
+    fix="Validate the arguments against inputSchema before the tool runs.",
 )
 async def missing_argument(visit: Visit) -> Outcome:
     """Each allowed tool with required arguments, without any."""
@@ -158,8 +158,8 @@ async def missing_argument(visit: Visit) -> Outcome:
 @CHECKS.active(
     "TOOL-22 must r4",
     page="basic/utilities/tasks",
-    says="A tool that is only called as a task refuses a plain call, and one that is never a task a call as one.",
-    fix="Answer both with error -32601.",
+    says='A tool with taskSupport "required" rejects a plain call, and one with "forbidden" rejects a task.',
+    fix="Return -32601 in both cases.",
 )
 async def task_support(visit: Visit) -> Outcome:
     """Plain calls of tools that require a task."""
@@ -179,8 +179,8 @@ async def task_support(visit: Visit) -> Outcome:
 @CHECKS.active(
     "TOOL-23 should r3+",
     page=f"{_PAGE}#embedded-resources",
-    says="Who embeds resources in results has declared resources.",
-    fix="Declare the resources capability.",
+    says="A server that embeds resources in tool results declares the resources capability.",
+    fix='Add "resources": {} to capabilities.',
 )
 async def embedded(visit: Visit) -> Outcome:
     """The results that have a resource in them."""

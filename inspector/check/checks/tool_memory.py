@@ -36,8 +36,8 @@ CHECKS = CheckTable("tools", mode="tool")
     page="basic/security_best_practices",
     apart=True,
     once=True,
-    says="A tool that only reads keeps nothing of a session: another session sees no trace of it.",
-    fix="Keep what belongs to a session in the session, and release it when the session ends.",
+    says="A tool with readOnlyHint leaves no trace in other sessions.",
+    fix="Keep session data in the session, and release it when the session ends.",
 )
 async def keeps_nothing(visit: Visit) -> Outcome:
     """The same calls in two sessions: a text, or the client's name, of the first must not come in the second.

@@ -30,49 +30,49 @@ CHECKS.passive(
     "HTTP-02 must r2+",
     "posted",
     page=f"{_PAGE}#sending-messages",
-    says="A request is answered with application/json or text/event-stream.",
-    fix="Set Content-Type to what the body is, and answer the request itself: 202 is for notifications.",
+    says="The response to a request is application/json or text/event-stream.",
+    fix="Set Content-Type to the type of the body, and return 200 with a response; 202 is only for notifications.",
 )
 CHECKS.passive(
     "HTTP-03 must r2+",
     "http:202",
     page=f"{_PAGE}#sending-messages",
-    says="A message that wants no answer is accepted with status 202 and without a body.",
-    fix="Answer 202 Accepted to notifications and responses that you take, with nothing in the body.",
+    says="A notification or response gets status 202 without a body.",
+    fix="Return 202 Accepted with an empty body for notifications and responses.",
 )
 CHECKS.passive(
     "HTTP-14 robust r2+",
     "posted",
     page=f"{_PAGE}#sending-messages",
-    says="A status of an error comes without a body or with a JSON-RPC error.",
-    fix="Replace error pages of the web framework: leave the body empty, or put a JSON-RPC error into it.",
+    says="The body of an error status is empty or a JSON-RPC error.",
+    fix="Replace error pages of the web framework with an empty body or a JSON-RPC error.",
 )
 CHECKS.passive(
     "HTTP-15 should r2+",
     "event",
     page=f"{_PAGE}#receiving-messages",
-    says="The stream of a request ends with the answer.",
-    fix="Close the response when the answer has been written.",
+    says="The stream of a request ends after its response.",
+    fix="Close the stream after you write the response.",
 )
 CHECKS.passive(
     "HTTP-16 should r2+",
     "posted",
     page=f"{_PAGE}#receiving-messages",
-    says="The stream of a request brings its answer before it ends.",
-    fix="Do not close the response before the answer is written; an error is an answer, too.",
+    says="The stream of a request contains its response before it ends.",
+    fix="Write the response before you close the stream, even if it is an error.",
 )
 CHECKS.passive(
     "HTTP-17 should r2+",
     "event",
     page=f"{_PAGE}#receiving-messages",
-    says="What comes on the stream of a request has to do with that request.",
-    fix="Send progress to the stream of its own request, and changes of lists to the stream that is meant for them.",
+    says="Messages on the stream of a request relate to that request.",
+    fix="Send progress on the stream of its request, and list_changed on the stream for notifications.",
 )
 CHECKS.passive(
     "HTTP-18 should r5",
     "http:stream",
     page=f"{_PAGE}#receiving-messages",
-    says="Event streams tell proxies not to hold them back.",
+    says="Event streams disable proxy buffering.",
     fix="Send X-Accel-Buffering: no with every event stream.",
 )
 CHECKS.passive(
@@ -80,8 +80,8 @@ CHECKS.passive(
     "event",
     "sse",
     page=f"{_PAGE}#receiving-messages",
-    says="Event streams are written as the standard has it, with events of the type message.",
-    fix="Leave the event field out or set it to message, put one message into data, and write nothing else but id, "
+    says="Event streams follow the SSE standard, with events of type message.",
+    fix="Omit event or set it to message, put one message into data, and use no other fields than id, "
     "retry and comments.",
 )
 
@@ -90,8 +90,8 @@ CHECKS.passive(
     "HTTP-01 must r2+",
     page=_PAGE,
     apart=True,
-    says="One endpoint takes all messages by POST; with a handshake also GET, if only to refuse it.",
-    fix="Serve POST and GET at the same path; answer GET with 405 if there is no stream.",
+    says="One endpoint accepts all messages by POST; in the legacy era it also handles GET.",
+    fix="Serve POST and GET at the same path; return 405 for GET if you offer no stream.",
 )
 async def one_endpoint(visit: Visit) -> Outcome:
     """A request by POST, and where there are standing streams a GET."""
@@ -111,8 +111,8 @@ async def one_endpoint(visit: Visit) -> Outcome:
     "HTTP-04 must r2+",
     page=f"{_PAGE}#sending-messages",
     apart=True,
-    says="A message that wants no answer gets none: 202 where it is accepted, a status from 400 on where it is not.",
-    fix="Answer a notification that you cannot take with 400, and never with 200 and a result.",
+    says="A notification or response gets no JSON-RPC response: 202 if accepted, 4xx if rejected.",
+    fix="Return 400 for a notification that you reject, and never 200 with a result.",
 )
 async def bad_notification(visit: Visit) -> Outcome:
     """A notification that nobody knows, with parameters that are none."""
@@ -129,8 +129,8 @@ async def bad_notification(visit: Visit) -> Outcome:
     "HTTP-05 must r2+",
     page=_SECURITY,
     apart=True,
-    says="Requests that a foreign web page makes are refused, with status 403.",
-    fix="Compare the Origin field of every request with the origins that may ask, and answer 403 to all others.",
+    says="Requests with a foreign Origin get status 403 (DNS rebinding protection).",
+    fix="Compare Origin with a list of allowed origins, and return 403 for all others.",
 )
 async def hostile_origin(visit: Visit) -> Outcome:
     """A request with the origin of somebody else."""
@@ -152,9 +152,9 @@ async def hostile_origin(visit: Visit) -> Outcome:
     page=_SECURITY,
     apart=True,
     once=True,
-    says="A server of this machine answers only to names of this machine.",
-    fix="Compare the Host field with localhost, 127.0.0.1 and [::1], and refuse other names: otherwise a web page can "
-    "give its own name the address of your machine.",
+    says="A local server accepts only local Host headers.",
+    fix="Reject a Host other than localhost, 127.0.0.1 and [::1]; otherwise a web page can reach the "
+    "server by DNS rebinding.",
 )
 async def hostile_host(visit: Visit) -> Outcome:
     """A request for another host."""
@@ -173,8 +173,8 @@ async def hostile_host(visit: Visit) -> Outcome:
     page=_SECURITY,
     apart=True,
     once=True,
-    says="Requests without an origin are served, and on this machine those of its own pages.",
-    fix="Refuse foreign origins only: programs send no Origin at all.",
+    says="Requests without an Origin are accepted, and on this machine those with a local Origin.",
+    fix="Reject only foreign origins; programs send no Origin.",
 )
 async def own_origin(visit: Visit) -> Outcome:
     """A request without Origin, and one with that of the server."""
@@ -196,8 +196,8 @@ async def own_origin(visit: Visit) -> Outcome:
     page=_SECURITY,
     apart=True,
     once=True,
-    says="A server for this machine listens on this machine only.",
-    fix="Listen on 127.0.0.1 (and ::1), not on 0.0.0.0 or every interface.",
+    says="A local server listens only on loopback.",
+    fix="Listen on 127.0.0.1 (and ::1), not on 0.0.0.0.",
 )
 async def other_addresses(visit: Visit) -> Outcome:
     """The same port at the addresses that other machines see."""
@@ -220,8 +220,8 @@ async def other_addresses(visit: Visit) -> Outcome:
     page=_SECURITY,
     apart=True,
     once=True,
-    says="A server that others can reach uses https, and asks who they are.",
-    fix="Put the server behind TLS, and authorize its clients.",
+    says="A server that others can reach uses https and authorization.",
+    fix="Serve over TLS, and require an access token.",
 )
 async def exposed(visit: Visit) -> Outcome:
     """The scheme, and a request without credentials."""
@@ -240,8 +240,8 @@ async def exposed(visit: Visit) -> Outcome:
     page=f"{_PAGE}#sending-messages",
     apart=True,
     once=True,
-    says="Clients that do not accept both kinds of answers are told so with status 406.",
-    fix="Look at Accept before you choose how to answer.",
+    says="A request that does not accept both JSON and event streams gets status 406.",
+    fix="Check that Accept contains application/json and text/event-stream, and return 406 otherwise.",
 )
 async def partial_accept(visit: Visit) -> Outcome:
     """A request that accepts neither JSON nor event streams."""
@@ -259,8 +259,8 @@ async def partial_accept(visit: Visit) -> Outcome:
     page=f"{_PAGE}#sending-messages",
     apart=True,
     once=True,
-    says="A body that says it is no JSON is refused.",
-    fix="Answer 415 unless Content-Type is application/json: web pages may send text/plain anywhere without asking.",
+    says="A body with a Content-Type other than JSON is rejected.",
+    fix="Return 415 unless Content-Type is application/json; web pages may send text/plain to any server.",
 )
 async def other_content_type(visit: Visit) -> Outcome:
     """A request as text/plain."""
@@ -277,8 +277,8 @@ async def other_content_type(visit: Visit) -> Outcome:
     "HTTP-12 robust r2+",
     page=f"{_PAGE}#case-sensitivity",
     apart=True,
-    says="Names of header fields may be written in any case.",
-    fix="Compare names of header fields without regard to case, and let proxies spell them as they like.",
+    says="Header names are case-insensitive.",
+    fix="Compare header names without case; proxies change it.",
 )
 async def any_case(visit: Visit) -> Outcome:
     """A request with all names in capitals, and one in small letters."""
@@ -299,8 +299,8 @@ async def any_case(visit: Visit) -> Outcome:
     page="RFC 9110, section 15.5.6",
     apart=True,
     once=True,
-    says="A method of HTTP that is not served is refused with 405, and those that are, are named.",
-    fix="Answer 405 with an Allow field that lists the methods of the endpoint.",
+    says="An unsupported HTTP method gets status 405 with Allow.",
+    fix="Return 405 with the supported methods, for example Allow: GET, POST, DELETE.",
 )
 async def other_verbs(visit: Visit) -> Outcome:
     """PUT, without a body."""
@@ -320,8 +320,8 @@ async def other_verbs(visit: Visit) -> Outcome:
     page=f"{_PAGE}#receiving-messages",
     mode="intrusive",
     apart=True,
-    says="A long stream on which nothing happens is kept alive by comments.",
-    fix="Write a line that begins with a colon from time to time, say every fifteen seconds.",
+    says="A long idle stream is kept alive by comments.",
+    fix='Send an SSE comment such as ": keep-alive" about every 15 seconds.',
 )
 async def keep_alive(visit: Visit) -> Outcome:
     """A subscription, and patience."""
@@ -345,8 +345,8 @@ async def keep_alive(visit: Visit) -> Outcome:
     page=_PAGE,
     apart=True,
     once=True,
-    says="The URL that clients are given is that of the endpoint, and redirects nowhere.",
-    fix="Serve the path as it is given, with and without a slash at its end.",
+    says="The URL of the endpoint does not redirect.",
+    fix="Serve the path with and without a trailing slash.",
 )
 async def redirects(visit: Visit) -> Outcome:
     """The URL as it was given, and with another end."""
@@ -365,8 +365,8 @@ async def redirects(visit: Visit) -> Outcome:
     "HTTP-22 robust r2+",
     page=_PAGE,
     apart=True,
-    says="Requests that come at the same time are all served.",
-    fix="Serve each POST for itself; do not hold the session for as long as one of them takes.",
+    says="Concurrent requests all get responses.",
+    fix="Handle each POST independently; do not lock the session during a slow request.",
 )
 async def at_once(visit: Visit) -> Outcome:
     """Five requests side by side."""
@@ -383,8 +383,8 @@ async def at_once(visit: Visit) -> Outcome:
     page=_PAGE,
     mode="intrusive",
     apart=True,
-    says="A large request is answered, or refused with status 413.",
-    fix="Set a limit for bodies, and answer 413 above it.",
+    says="A large request gets a response or status 413.",
+    fix="Set a limit for the body size, and return 413 above it.",
 )
 async def large_body(visit: Visit) -> Outcome:
     """A call of a tool that does not exist, with an argument of a megabyte."""

@@ -44,22 +44,22 @@ CHECKS.passive(
     "HTTP-37 must r2-r4",
     "event:get",
     page=_LISTENING,
-    says="Answers come on the stream of their request, and not on a standing one.",
-    fix="Write an answer to the response of the POST that brought its request.",
+    says="A response arrives on the stream of its request, not on the GET stream.",
+    fix="Write a response to the stream of the POST with its request.",
 )
 CHECKS.passive(
     "HTTP-39 must r2-r4",
     "told-id",
     page=_RESUMING,
-    says="No event id is used twice in a session.",
-    fix="Count the ids of events over all streams of a session, or put the name of the stream into them.",
+    says="Event ids are unique in a session.",
+    fix="Count event ids over all streams of a session, or prefix them with an id of the stream.",
 )
 CHECKS.passive(
     "HTTP-41 should r4",
     "event",
     page=f"{_PAGE}#sending-messages-to-the-server",
-    says="A stream begins with an event that has an id and no data, so that it can be resumed from its beginning.",
-    fix="Write such an event at once when a stream is opened, if you keep events for clients that come back.",
+    says="A stream starts with an event that has an id and empty data, so that clients can resume it.",
+    fix='Send "id: 1" with an empty data field when you open a stream, if you support resumption.',
 )
 
 
@@ -68,7 +68,7 @@ CHECKS.passive(
     page=_SESSIONS,
     apart=True,
     says="Session ids cannot be guessed.",
-    fix="Take a random UUID, or 128 bits of a random generator that is made for secrets.",
+    fix="Use a random UUID or 128 bits from a cryptographic random generator.",
 )
 async def strong_ids(visit: Visit) -> Outcome:
     """Three handshakes."""
@@ -92,7 +92,7 @@ async def strong_ids(visit: Visit) -> Outcome:
     page=_SESSIONS,
     apart=True,
     says="Session ids consist of visible ASCII characters.",
-    fix="Encode ids as hexadecimal or base64url.",
+    fix="Encode session ids in hexadecimal or base64url.",
 )
 async def visible_ids(visit: Visit) -> Outcome:
     """The ids of three handshakes."""
@@ -107,8 +107,8 @@ async def visible_ids(visit: Visit) -> Outcome:
     "HTTP-32 should r2-r4",
     page=_SESSIONS,
     apart=True,
-    says="A request without the session id, where one is needed, is refused with status 400.",
-    fix="Answer 400 to everything but initialize that names no session.",
+    says="A request without the required Mcp-Session-Id gets status 400.",
+    fix="Return 400 for every request except initialize without Mcp-Session-Id.",
 )
 async def no_session_id(visit: Visit) -> Outcome:
     """A request that leaves it out."""
@@ -129,8 +129,8 @@ async def no_session_id(visit: Visit) -> Outcome:
     "HTTP-33 must r2-r4",
     page=_SESSIONS,
     apart=True,
-    says="A request with the id of a session that has ended is answered with 404.",
-    fix="Answer 404 to ids that you do not know: clients begin anew on 404, and on no other status.",
+    says="A request with the id of an ended session gets status 404.",
+    fix="Return 404 for an unknown Mcp-Session-Id; clients start a new session only on 404.",
 )
 async def ended_session(visit: Visit) -> Outcome:
     """DELETE, then a request of the same session."""
@@ -151,8 +151,8 @@ async def ended_session(visit: Visit) -> Outcome:
     "HTTP-34 must r2-r4",
     page=_SESSIONS,
     apart=True,
-    says="A request with a session id that nobody was given is answered with 404.",
-    fix="Answer 404 to ids that you do not know: for a client they are those of sessions that have ended.",
+    says="A request with an unknown session id gets status 404.",
+    fix="Return 404 for an unknown Mcp-Session-Id; clients start a new session only on 404.",
 )
 async def unknown_session(visit: Visit) -> Outcome:
     """A made-up id."""
@@ -170,8 +170,8 @@ async def unknown_session(visit: Visit) -> Outcome:
     "HTTP-35 robust r2-r4",
     page=_SESSIONS,
     apart=True,
-    says="DELETE ends the session, or is refused with 405.",
-    fix="Answer DELETE with 200 or 204 when the session is gone, or with 405 if clients may not end it.",
+    says="DELETE ends the session or gets status 405.",
+    fix="Return 200 or 204 for DELETE after you end the session, or 405 if clients must not end it.",
 )
 async def delete(visit: Visit) -> Outcome:
     """DELETE of a session of its own."""
@@ -190,8 +190,8 @@ async def delete(visit: Visit) -> Outcome:
     "HTTP-36 must r2-r4",
     page=_LISTENING,
     apart=True,
-    says="GET is answered with an event stream or with 405.",
-    fix="Open a stream, or answer 405 if the server never says anything by itself.",
+    says="GET returns an event stream or status 405.",
+    fix="Open an event stream, or return 405 if the server sends no messages of its own.",
 )
 async def get(visit: Visit) -> Outcome:
     """GET in a session."""
@@ -208,7 +208,7 @@ async def get(visit: Visit) -> Outcome:
     page=f"{_PAGE}#multiple-connections",
     apart=True,
     once=True,
-    says="A message is sent on one stream only.",
+    says="A message is sent on only one stream.",
     fix="Choose one of the open streams for each message.",
 )
 async def one_stream(visit: Visit) -> Outcome:
@@ -241,8 +241,8 @@ async def one_stream(visit: Visit) -> Outcome:
     page=_RESUMING,
     apart=True,
     once=True,
-    says="A stream that is resumed goes on where it broke off, and brings nothing of other streams.",
-    fix="Keep events by stream, and send after Last-Event-ID those of its stream that followed.",
+    says="A resumed stream continues after Last-Event-ID, with events of that stream only.",
+    fix="Store events by stream, and replay the events after Last-Event-ID from its stream.",
 )
 async def resumption(visit: Visit) -> Outcome:
     """Two requests; the stream of the first is resumed after its first event."""
@@ -271,8 +271,8 @@ async def resumption(visit: Visit) -> Outcome:
     page=f"{_PAGE}#sending-messages-to-the-server",
     mode="tool",
     apart=True,
-    says="Who closes a stream before its answer says when to come back, and has the answer then.",
-    fix="Send an event with retry before you close, and keep the answer for the GET with Last-Event-ID.",
+    says="A server that closes a stream before the response sends retry, and delivers the response later.",
+    fix="Send an event with retry before you close, and keep the response for a GET with Last-Event-ID.",
 )
 async def early_close(visit: Visit) -> Outcome:
     """The allowed tools, until one closes its stream early."""
@@ -293,8 +293,8 @@ async def early_close(visit: Visit) -> Outcome:
     "HTTP-43 must r3-r4",
     page=f"{_PAGE}#protocol-version-header",
     apart=True,
-    says="A revision in MCP-Protocol-Version that does not exist is refused with status 400.",
-    fix="Answer 400 where MCP-Protocol-Version names a revision that you do not support.",
+    says="An unsupported MCP-Protocol-Version gets status 400.",
+    fix="Return 400 if MCP-Protocol-Version is not a revision that you support.",
 )
 async def unknown_version_field(visit: Visit) -> Outcome:
     """A request of 1999."""
@@ -309,8 +309,8 @@ async def unknown_version_field(visit: Visit) -> Outcome:
     "HTTP-44 should r3-r4",
     page=f"{_PAGE}#protocol-version-header",
     apart=True,
-    says="A request without MCP-Protocol-Version is served.",
-    fix="Take the revision that was agreed on, or 2025-03-26.",
+    says="A request without MCP-Protocol-Version is accepted.",
+    fix="Assume the negotiated revision, or 2025-03-26.",
 )
 async def no_version_field(visit: Visit) -> Outcome:
     """A request that leaves it out."""
@@ -326,8 +326,8 @@ async def no_version_field(visit: Visit) -> Outcome:
     page=f"{_PAGE}#sending-messages-to-the-server",
     mode="tool",
     apart=True,
-    says="A call goes on when its stream breaks off.",
-    fix="Cancel a call on notifications/cancelled only, and keep its answer for a client that comes back.",
+    says="A broken stream does not cancel the request.",
+    fix="Cancel a request only on notifications/cancelled, and keep its response for a client that reconnects.",
 )
 async def broken_stream(visit: Visit) -> Outcome:
     """The allowed tools: the stream is dropped after its first event and resumed."""
@@ -352,8 +352,8 @@ async def broken_stream(visit: Visit) -> Outcome:
     page=_SESSIONS,
     apart=True,
     once=True,
-    says="A request that is refused begins no session.",
-    fix="Make the session when initialize has succeeded, not when a request without an id comes.",
+    says="A rejected request does not create a session.",
+    fix="Create the session after initialize succeeds, not for every request without Mcp-Session-Id.",
 )
 async def leaked_session(visit: Visit) -> Outcome:
     """A request before any handshake."""
@@ -373,8 +373,8 @@ async def leaked_session(visit: Visit) -> Outcome:
     page="basic/security_best_practices#session-hijacking",
     mode="auth",
     apart=True,
-    says="A session id is no proof of who asks.",
-    fix="Look at the token of every request, whatever session it names.",
+    says="A session id does not replace authorization.",
+    fix="Validate the access token of every request, regardless of Mcp-Session-Id.",
 )
 async def session_without_token(visit: Visit) -> Outcome:
     """A request with a session id and without the token."""
@@ -398,8 +398,8 @@ async def session_without_token(visit: Visit) -> Outcome:
     page=f"{_PAGE}#sending-messages-to-the-server",
     mode="tool",
     apart=True,
-    says="What the server asks on a stream can be answered by POST.",
-    fix="Take responses as you take notifications: 202, and no body.",
+    says="Clients can answer a request of the server by POST.",
+    fix="Accept responses like notifications: return 202 without a body.",
 )
 async def answered_questions(visit: Visit) -> Outcome:
     """The allowed tools, until one asks something; the answer is a refusal."""

@@ -32,7 +32,7 @@ _HTTP: frozenset[Transport] = frozenset(("http",))
 _BEFORE_THE_FIELD = LEGACY[:2]
 """The revisions whose clients send no MCP-Protocol-Version."""
 _METHOD, _NAME = "Mcp-Method", "Mcp-Name"
-_REFUSE = "Answer status 400 and error -32020 (HeaderMismatch)"
+_REFUSE = "Return status 400 with error -32020 (HeaderMismatch)"
 _LARGEST_HEAD = 1 << 16
 
 CHECKS = CheckTable("transport-http-modern", transports=_HTTP)
@@ -40,8 +40,8 @@ CHECKS.passive(
     "HTTP-74 info r5",
     "event",
     page=f"{_PAGE}#receiving-messages",
-    says="Events have no ids: streams cannot be resumed any more.",
-    fix="Leave the id field of events out.",
+    says="Events have no ids, because this revision has no resumption.",
+    fix="Remove id from events.",
 )
 
 
@@ -49,8 +49,8 @@ CHECKS.passive(
     "HTTP-60 must r5",
     page=_VALIDATION,
     apart=True,
-    says="A request without MCP-Protocol-Version is refused with error -32020.",
-    fix=f"{_REFUSE} where the field is missing, unless you serve clients of before 2025-06-18.",
+    says="A request without MCP-Protocol-Version gets error -32020.",
+    fix=f"{_REFUSE} if the header is missing, unless you support clients from before 2025-06-18.",
 )
 async def no_version(visit: Visit) -> Outcome:
     """A request that leaves it out."""
@@ -67,8 +67,8 @@ async def no_version(visit: Visit) -> Outcome:
     page=_VALIDATION,
     apart=True,
     judged=True,
-    says="A request whose header names another revision than its body is refused with error -32020.",
-    fix=f"{_REFUSE} where MCP-Protocol-Version is not the revision in _meta.",
+    says="A request with different revisions in header and body gets error -32020.",
+    fix=f"{_REFUSE} if MCP-Protocol-Version is not the protocolVersion in _meta.",
 )
 async def other_version(visit: Visit) -> Outcome:
     """The newest revision with a handshake in the header."""
@@ -81,8 +81,8 @@ async def other_version(visit: Visit) -> Outcome:
     "HTTP-62 must r5",
     page=_VALIDATION,
     apart=True,
-    says="A request is refused with error -32020 where Mcp-Method is missing or not its method.",
-    fix=f"{_REFUSE} unless Mcp-Method is the method of the request, with the same capitals.",
+    says="A request whose Mcp-Method is missing or differs from method gets error -32020.",
+    fix=f"{_REFUSE} unless Mcp-Method equals method, for example tools/call; case matters.",
 )
 async def wrong_method(visit: Visit) -> Outcome:
     """Without the field, and with another method in it."""
@@ -96,8 +96,8 @@ async def wrong_method(visit: Visit) -> Outcome:
     "HTTP-63 must r5",
     page=_VALIDATION,
     apart=True,
-    says="A request is refused with error -32020 where Mcp-Name is missing or not what it names.",
-    fix=f"{_REFUSE} unless Mcp-Name is params.name (of resources/read: params.uri).",
+    says="A request whose Mcp-Name is missing or differs from the body gets error -32020.",
+    fix=f"{_REFUSE} unless Mcp-Name equals params.name (in resources/read: params.uri).",
 )
 async def wrong_name(visit: Visit) -> Outcome:
     """A thing that does not exist, without the field and with another name in it."""
@@ -114,8 +114,8 @@ async def wrong_name(visit: Visit) -> Outcome:
     "HTTP-64 must r5",
     page=f"{_PAGE}#value-encoding",
     apart=True,
-    says="A name that is encoded in the header is decoded before it is compared.",
-    fix="Decode =?base64?…?= in Mcp-Name and Mcp-Param fields, and compare what comes out.",
+    says="Encoded header values are decoded before they are compared.",
+    fix="Decode =?base64?…?= in Mcp-Name and Mcp-Param headers, and compare the decoded value.",
 )
 async def encoded_name(visit: Visit) -> Outcome:
     """A thing that does not exist, its name in base64."""
@@ -137,8 +137,8 @@ async def encoded_name(visit: Visit) -> Outcome:
     "HTTP-65 must r5",
     page=f"{_PAGE}#value-encoding",
     apart=True,
-    says="A field that cannot be decoded, or has characters that no field may have, is refused with error -32020.",
-    fix=f"{_REFUSE} where the base64 is broken, or a field has characters beyond ASCII.",
+    says="A header that cannot be decoded or has invalid characters gets error -32020.",
+    fix=f"{_REFUSE} if the base64 is invalid or a header contains non-ASCII characters.",
 )
 async def broken_encoding(visit: Visit) -> Outcome:
     """No base64, base64 of no text, and a letter with an accent."""
@@ -162,8 +162,8 @@ async def broken_encoding(visit: Visit) -> Outcome:
     page=f"{_PAGE}#server-behavior-for-custom-headers",
     mode="tool",
     apart=True,
-    says="A call is refused with error -32020 where a repeated argument is missing in the header, or another one.",
-    fix=f"{_REFUSE} where an Mcp-Param field and its argument are not the same, or only one of them is there.",
+    says="A call whose Mcp-Param header is missing or differs from its argument gets error -32020.",
+    fix=f"{_REFUSE} if an Mcp-Param header differs from its argument, or if one of them is missing.",
 )
 async def wrong_parameter(visit: Visit) -> Outcome:
     """An allowed tool with such arguments: without the field, with another value, and with one too many."""
@@ -190,8 +190,8 @@ async def wrong_parameter(visit: Visit) -> Outcome:
     page=_VALIDATION,
     mode="tool",
     apart=True,
-    says="Whole numbers in the header are compared as numbers.",
-    fix="Read the field as a number before you compare: 42.0 is 42.",
+    says="Integers in headers are compared as numbers.",
+    fix="Parse the header before you compare it: 42.0 equals 42.",
 )
 async def other_number(visit: Visit) -> Outcome:
     """An allowed tool with such an argument, written with a fraction of zero."""
@@ -214,8 +214,8 @@ async def other_number(visit: Visit) -> Outcome:
     "HTTP-68 robust r5",
     page="RFC 9110, section 5.5",
     apart=True,
-    says="White space around the value of a field is no part of it.",
-    fix="Strip blanks and tabs from the ends of a value before you compare it.",
+    says="White space around a header value is ignored.",
+    fix="Strip spaces and tabs from a header value before you compare it.",
 )
 async def white_space(visit: Visit) -> Outcome:
     """A request with blanks and a tab around Mcp-Method."""
@@ -242,8 +242,8 @@ async def white_space(visit: Visit) -> Outcome:
     page=f"{_PAGE}#protocol-version-header",
     apart=True,
     judged=True,
-    says="A method that does not exist is answered with status 404 and error -32601.",
-    fix="Answer 404 with the error in its body: without it the status says that there is no endpoint.",
+    says="An unknown method gets status 404 and error -32601.",
+    fix="Return 404 with error -32601 in the body; without it clients assume that the endpoint does not exist.",
 )
 async def unknown_method(visit: Visit) -> Outcome:
     """A method that no server has."""
@@ -258,8 +258,8 @@ async def unknown_method(visit: Visit) -> Outcome:
     "HTTP-70 should r5",
     page=_EARLIER,
     apart=True,
-    says="A server without sessions answers GET and DELETE with 405.",
-    fix="Answer 405 to both, with Allow: POST.",
+    says="GET and DELETE get status 405.",
+    fix="Return 405 with Allow: POST for GET and DELETE.",
 )
 async def gone_verbs(visit: Visit) -> Outcome:
     """Both, where only this revision is spoken."""
@@ -278,8 +278,8 @@ async def gone_verbs(visit: Visit) -> Outcome:
     "HTTP-71 should r5",
     page=_EARLIER,
     apart=True,
-    says="Session ids and Last-Event-ID mean nothing: they are ignored, and none are given.",
-    fix="Do not look at either field in requests of this revision, and send no Mcp-Session-Id.",
+    says="The server ignores Mcp-Session-Id and Last-Event-ID, and sends no session id.",
+    fix="Do not read either header in requests of this revision, and do not send Mcp-Session-Id.",
 )
 async def gone_fields(visit: Visit) -> Outcome:
     """A request with both."""
@@ -302,8 +302,8 @@ async def gone_fields(visit: Visit) -> Outcome:
     page=f"{_PAGE}#cancellation",
     mode="tool",
     apart=True,
-    says="Closing the stream of a request cancels it: nothing more is said about it.",
-    fix="Notice that the client has closed the stream, stop the call, and send what it says nowhere else.",
+    says="Closing the stream of a request cancels the request.",
+    fix="Stop the request when the client closes its stream, and send its messages nowhere else.",
 )
 async def closed_stream(visit: Visit) -> Outcome:
     """An allowed tool that tells its progress: its stream is closed, other streams are listened to."""
@@ -339,8 +339,8 @@ async def closed_stream(visit: Visit) -> Outcome:
     "HTTP-73 must r5",
     page=f"{_PAGE}#sending-messages",
     apart=True,
-    says="A body that is a response or an array is refused.",
-    fix="Answer 400 to everything that is not one request or one notification.",
+    says="A body that is a response or an array is rejected.",
+    fix="Return 400 for a body that is not one request or one notification.",
 )
 async def wrong_bodies(visit: Visit) -> Outcome:
     """A result for nothing, and two requests in an array."""

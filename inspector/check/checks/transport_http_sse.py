@@ -26,20 +26,20 @@ CHECKS = CheckTable("transport-http-sse", page=_PAGE, transports=_SSE)
 CHECKS.passive(
     "SSE-01 must r1+",
     "endpoint",
-    says="The stream begins with the event that names the endpoint.",
-    fix="Write an event of the type endpoint, with a URI as its data, before anything else.",
+    says="The stream starts with the endpoint event.",
+    fix="Send an event of type endpoint with a URI as data before any other event.",
 )
 CHECKS.passive(
     "SSE-02 must r1+",
     "event:get",
-    says="Answers come on the stream, as events of the type message.",
-    fix="Write each message as an event of the type message, with its JSON as data.",
+    says="Responses arrive on the stream as events of type message.",
+    fix="Send each message as an event of type message with the JSON as data.",
 )
 CHECKS.passive(
     "SSE-03 security r1+",
     "endpoint",
-    says="The endpoint has the origin of the stream.",
-    fix="Name the endpoint by its path alone.",
+    says="The endpoint URI has the same origin as the stream.",
+    fix="Send only a path in the endpoint event, for example /messages?session=….",
 )
 
 
@@ -47,8 +47,8 @@ CHECKS.passive(
     "SSE-04 must r1+",
     apart=True,
     once=True,
-    says="Requests that a foreign web page makes are refused.",
-    fix="Compare the Origin field of every request with the origins that may ask, and answer 403 to all others.",
+    says="Requests with a foreign Origin are rejected.",
+    fix="Compare Origin with a list of allowed origins, and return 403 for all others.",
 )
 async def hostile_origin(visit: Visit) -> Outcome:
     """The stream, asked for with the origin of somebody else."""
@@ -66,8 +66,8 @@ async def hostile_origin(visit: Visit) -> Outcome:
     "SSE-05 robust r1+",
     apart=True,
     once=True,
-    says="What is posted to an address that nobody was given is refused; and addresses cannot be guessed.",
-    fix="Put a random id into each address, and answer 404 to ids that you do not know.",
+    says="A POST to an unknown endpoint URI is rejected, and endpoint URIs cannot be guessed.",
+    fix="Put a random id into each endpoint URI, and return 404 for unknown ids.",
 )
 async def unknown_address(visit: Visit) -> Outcome:
     """The address of a stream with another id in it."""
@@ -98,8 +98,8 @@ async def unknown_address(visit: Visit) -> Outcome:
     page="deprecated",
     apart=True,
     once=True,
-    says="The server is reached over Streamable HTTP, too: HTTP+SSE is going to be removed.",
-    fix="Serve Streamable HTTP beside it, and tell your users its URL.",
+    says="The server also supports Streamable HTTP, because HTTP+SSE is deprecated.",
+    fix="Serve Streamable HTTP too, and tell your users its URL.",
 )
 async def successor(visit: Visit) -> Outcome:
     """A handshake at /mcp of the same origin."""

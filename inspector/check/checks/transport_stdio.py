@@ -31,20 +31,20 @@ CHECKS = CheckTable("transport-stdio", page=_PAGE, transports=_STDIO)
 CHECKS.passive(
     "STDIO-01 must r1+",
     "stdio",
-    says="Nothing but messages is written to stdout.",
-    fix="Send log lines, banners and prints of libraries to stderr.",
+    says="stdout contains only messages.",
+    fix="Send logs, banners and library output to stderr.",
 )
 CHECKS.passive(
     "STDIO-02 must r1+",
     "stdio",
-    says="Each message is one line, whole, and ends with a line feed.",
-    fix="Write each message as compact JSON and one line feed, and flush it at once.",
+    says="Each message is one line that ends with a line feed.",
+    fix='Write each message as JSON without line breaks plus "\\n", and flush stdout.',
 )
 CHECKS.passive(
     "STDIO-03 must r1+",
     "stderr",
-    says="What is written to stderr is UTF-8 text.",
-    fix="Set the encoding of stderr to UTF-8, whatever the locale is.",
+    says="stderr is UTF-8.",
+    fix="Set the encoding of stderr to UTF-8, regardless of the locale.",
 )
 
 
@@ -53,8 +53,8 @@ CHECKS.passive(
     page="basic/transports/stdio#shutdown",
     apart=True,
     once=True,
-    says="The server ends by itself when its stdin is closed.",
-    fix="End when reading from stdin gives the end of the file; stop timers and listeners that keep the process alive.",
+    says="The server exits when its stdin closes.",
+    fix="Exit on end of file on stdin, and stop timers and threads that keep the process alive.",
 )
 async def ends_with_its_input(visit: Visit) -> Outcome:
     """A process of its own, greeted and then left alone."""
@@ -74,8 +74,8 @@ async def ends_with_its_input(visit: Visit) -> Outcome:
     page="basic/transports/stdio#shutdown",
     apart=True,
     once=True,
-    says="The server ends when it is sent SIGTERM, and takes the processes with it that it has started.",
-    fix="Do not ignore SIGTERM; hand it on to your children, or end them when you end.",
+    says="The server and its child processes exit on SIGTERM.",
+    fix="Do not ignore SIGTERM, and stop child processes when you exit.",
 )
 async def ends_when_told(visit: Visit) -> Outcome:
     """A process of its own, greeted and terminated."""
@@ -95,8 +95,8 @@ async def ends_when_told(visit: Visit) -> Outcome:
     "STDIO-06 robust r1+",
     apart=True,
     once=True,
-    says="Odd lines do no harm: the requests after them are answered.",
-    fix="Catch what goes wrong with one line, answer it with an error where it has an id, and read the next one.",
+    says="Invalid lines do not break the server.",
+    fix="Catch errors of each line, respond with an error if the line has an id, and read the next line.",
 )
 async def odd_lines(visit: Visit) -> Outcome:
     """No JSON, an empty line, a megabyte, a notification and a method that nobody knows, an answer to nothing."""
@@ -126,8 +126,8 @@ async def odd_lines(visit: Visit) -> Outcome:
 @CHECKS.active(
     "STDIO-07 robust r1+",
     apart=True,
-    says="Requests that are sent without waiting are all answered, each under its id.",
-    fix="Read the next request while others are served, and keep each answer with the id of its request.",
+    says="Concurrent requests all get responses with their own ids.",
+    fix="Read the next request while others run, and keep each response with the id of its request.",
 )
 async def pipelined(visit: Visit) -> Outcome:
     """Ten requests in one go."""
@@ -148,8 +148,8 @@ async def pipelined(visit: Visit) -> Outcome:
     page="basic/transports/stdio#cancellation",
     mode="tool",
     apart=True,
-    says="Nothing is said any more about a request that was cancelled.",
-    fix="Look at the cancellation before every message about a request, its answer included.",
+    says="The server sends nothing for a cancelled request.",
+    fix="Check for cancellation before every message for a request, including its response.",
 )
 async def silent_after_cancellation(visit: Visit) -> Outcome:
     """An allowed tool, cancelled while it runs; the answer to another request shows that the server has heard of it."""
@@ -184,8 +184,8 @@ async def silent_after_cancellation(visit: Visit) -> Outcome:
     "STDIO-09 must r5",
     page="basic/patterns/subscriptions",
     apart=True,
-    says="Every notification of a subscription says to which one it belongs.",
-    fix=f"Put the id of the subscriptions/listen request into _meta, as {_SUBSCRIPTION}.",
+    says="Every notification of a subscription names the subscription.",
+    fix=f"Set {_SUBSCRIPTION} in _meta to the id of the subscriptions/listen request.",
 )
 async def named_subscriptions(visit: Visit) -> Outcome:
     """A subscription to all changes of lists that the server tells of, and its confirmation."""
@@ -213,8 +213,8 @@ async def named_subscriptions(visit: Visit) -> Outcome:
 @CHECKS.active(
     "STDIO-10 info r1+",
     once=True,
-    says="The server starts quickly and says little on stderr.",
-    fix="Load what is needed for a call when it is called; write debugging output only when it is asked for.",
+    says="The server starts quickly and writes little to stderr.",
+    fix="Load modules when they are first used, and write debug output only on request.",
 )
 async def quick_start(visit: Visit) -> Outcome:
     """What the recording of this run has of it."""
@@ -240,8 +240,8 @@ async def quick_start(visit: Visit) -> Outcome:
     page="basic/transports/stdio#backward-compatibility",
     apart=True,
     once=True,
-    says="A method that the server does not know is refused also when it comes first.",
-    fix="Answer any request before the handshake with an error; clients find out in this way what you speak.",
+    says="An unknown method is rejected even as the first message.",
+    fix="Return an error to any request before initialize; clients use it to detect your era.",
 )
 async def unknown_method_first(visit: Visit) -> Outcome:
     """The first thing that a client of a later era might say."""
@@ -260,8 +260,8 @@ CHECKS.passive(
     "STDIO-12 should r1+",
     "answer",
     page="basic/authorization",
-    says="Nobody is asked for a login over stdio.",
-    fix="Take credentials from the environment, and start without them as far as possible.",
+    says="The server does not require OAuth over stdio.",
+    fix="Read credentials from environment variables, and start without them if possible.",
 )
 
 

@@ -35,8 +35,8 @@ CHECKS.passive(
     "UTIL-01 type r1+",
     *(f"result:{method}" for method, _, _ in _LISTS.values()),
     page=_PAGES,
-    says="A page that is not the last names the next one by a string, and the last one names none.",
-    fix="Leave nextCursor out of the last page; null is no cursor.",
+    says="nextCursor is a string, and the last page omits it.",
+    fix="Omit nextCursor from the last page; null is not a cursor.",
 )
 
 
@@ -44,8 +44,8 @@ CHECKS.passive(
     "UTIL-02 should r1+",
     page=_PAGES,
     judged=True,
-    says="A cursor always leads to the same page, and the pages together hold each entry once.",
-    fix="Put into the cursor where the page begins, in an order that does not change.",
+    says="A cursor always gives the same page, and the pages contain each entry once.",
+    fix="Encode the position in the cursor, and keep the order stable.",
 )
 async def walked(visit: Visit) -> Outcome:
     """The first pages of every list; the second one twice."""
@@ -75,8 +75,8 @@ async def walked(visit: Visit) -> Outcome:
 @CHECKS.active(
     "UTIL-03 should r1+",
     page=f"{_PAGES}#error-handling",
-    says="A cursor that the server has not made is answered with error -32602.",
-    fix="Answer -32602 (Invalid params) where a cursor cannot be read; do not begin with the first page again.",
+    says="An invalid cursor gets error -32602.",
+    fix="Return -32602 (Invalid params) for an unknown cursor, not the first page.",
 )
 async def invalid_cursor(visit: Visit) -> Outcome:
     """A cursor of nobody, for every list."""
@@ -93,8 +93,8 @@ async def invalid_cursor(visit: Visit) -> Outcome:
     "UTIL-04 must r2+",
     page=f"{_COMPLETION}#capabilities",
     apart=True,
-    says="The completions capability is declared exactly where values are completed.",
-    fix="Declare completions where completion/complete is answered, and nowhere else.",
+    says="The server declares the completions capability if and only if it completes values.",
+    fix='Add "completions": {} to capabilities if you implement completion/complete; otherwise remove it.',
 )
 async def completion_declared(visit: Visit) -> Outcome:
     """`completion/complete` for something that there is, else for nothing."""
@@ -111,8 +111,8 @@ async def completion_declared(visit: Visit) -> Outcome:
 @CHECKS.active(
     "UTIL-05 type r1+",
     page=f"{_COMPLETION}#completion-results",
-    says="Completion gives at most 100 values, all of them strings, and says truly whether there are more.",
-    fix="Cut values off at 100; total is a whole number and not less than their number, hasMore is true or false.",
+    says="Completion returns at most 100 string values, with correct total and hasMore.",
+    fix="Return at most 100 values; total is an integer of at least their number, hasMore is true or false.",
 )
 async def completion_results(visit: Visit) -> Outcome:
     """An empty value for each argument of the first prompts and templates."""
@@ -129,8 +129,8 @@ async def completion_results(visit: Visit) -> Outcome:
 @CHECKS.active(
     "UTIL-06 should r1+",
     page=f"{_COMPLETION}#error-handling",
-    says="Completion for what there is not is answered with error -32602; a server without completion says -32601.",
-    fix="Answer -32602 for an unknown prompt or template, and -32601 where nothing is completed at all.",
+    says="Completion of an unknown prompt or template gets error -32602; without completion, -32601.",
+    fix="Return -32602 for an unknown prompt or template, and -32601 if you do not implement completion.",
 )
 async def unknown_reference(visit: Visit) -> Outcome:
     """A prompt that does not exist."""
@@ -147,8 +147,8 @@ async def unknown_reference(visit: Visit) -> Outcome:
 @CHECKS.active(
     "UTIL-07 robust r3+",
     page=f"{_COMPLETION}#requesting-completions",
-    says="Completion takes the values that were chosen before.",
-    fix="Read context.arguments, or ignore it; it is no error.",
+    says="completion/complete accepts context.arguments.",
+    fix="Use context.arguments or ignore it; do not return an error.",
 )
 async def completion_context(visit: Visit) -> Outcome:
     """The completions that work, with a context."""
@@ -166,8 +166,8 @@ CHECKS.passive(
     "UTIL-08 must r1-r4",
     "told:notifications/message",
     page=f"{_LOGGING}#capabilities",
-    says="Who sends log messages has declared logging.",
-    fix="Declare the logging capability.",
+    says="A server that sends log messages declares the logging capability.",
+    fix='Add "logging": {} to capabilities.',
 )
 
 
@@ -175,8 +175,9 @@ CHECKS.passive(
     "UTIL-09 should r1-r4",
     page=f"{_LOGGING}#setting-log-level",
     apart=True,
-    says="Each of the eight levels can be set; another one is answered with error -32602.",
-    fix="Take debug, info, notice, warning, error, critical, alert and emergency, and refuse everything else.",
+    says="Each of the eight log levels can be set; other levels get error -32602.",
+    fix="Accept debug, info, notice, warning, error, critical, alert and emergency, and return -32602 for "
+    "other values.",
 )
 async def set_level(visit: Visit) -> Outcome:
     """All eight, and one that there is not."""
@@ -200,8 +201,8 @@ async def set_level(visit: Visit) -> Outcome:
     page=f"{_LOGGING}#setting-log-level",
     mode="tool",
     apart=True,
-    says="Log messages below the level that was set are not sent.",
-    fix="Compare the level of each message with the one that the client has set.",
+    says="The server sends no log messages below the level that the client set.",
+    fix="Compare the level of each message with the level of logging/setLevel.",
 )
 async def level_kept(visit: Visit) -> Outcome:
     """The tools that log below error, once more when only errors are wanted."""
@@ -231,16 +232,16 @@ CHECKS.passive(
     "UTIL-11 must r5",
     "told:notifications/message",
     page=f"{_LOGGING}#requesting-log-messages",
-    says="Log messages are sent for those requests that want them, and on their streams.",
-    fix="Send nothing where logLevel is missing in the _meta of the request.",
+    says="Log messages are sent only for requests with logLevel, on the stream of the request.",
+    fix="Send no notifications/message if logLevel is missing in _meta of the request.",
 )
 
 
 @CHECKS.active(
     "UTIL-12 should r5",
     page=f"{_LOGGING}#error-handling",
-    says="A request that wants log messages of an unknown level is answered with error -32602.",
-    fix="Compare logLevel with the eight levels before the request is served.",
+    says="A request with an unknown logLevel gets error -32602.",
+    fix="Validate logLevel in _meta before you handle the request.",
 )
 async def unknown_level(visit: Visit) -> Outcome:
     """A list, with a level that there is not."""
@@ -257,15 +258,15 @@ CHECKS.passive(
     "UTIL-13 type r1+",
     "told:notifications/message",
     page=f"{_LOGGING}#log-message-notifications",
-    says="A log message has one of the eight levels, and data.",
-    fix="Map the levels of your logging library to the eight of the protocol.",
+    says="A log message has data and one of the eight levels.",
+    fix="Map the levels of your logging library to the eight levels, for example WARN to warning.",
 )
 CHECKS.passive(
     "UTIL-14 must r1+",
     "told:notifications/message",
     page=f"{_LOGGING}#security",
-    says="Log messages give no passwords, keys and tokens away.",
-    fix="Take secrets out before a message is sent; the client may store it.",
+    says="Log messages contain no passwords, keys or tokens.",
+    fix="Remove secrets before you send a message; clients may store it.",
 )
 
 

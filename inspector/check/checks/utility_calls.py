@@ -34,15 +34,15 @@ CHECKS.passive(
     "UTIL-15 must r1+",
     f"told:{PROGRESS}",
     page=_PROGRESS,
-    says="Progress rises with every report, and ends with the answer.",
-    fix="Count up, and send nothing after the answer.",
+    says="Progress increases with every notification, and stops after the response.",
+    fix="Increase progress each time, and send no notifications/progress after the response.",
 )
 CHECKS.passive(
     "UTIL-16 must r1+",
     f"told:{PROGRESS}",
     page=_PROGRESS,
-    says="Progress is told to those who want it, by the token that they gave.",
-    fix="Send no notifications/progress for a request without a progressToken in its _meta.",
+    says="Progress is sent only for requests with a progressToken, with that token.",
+    fix="Send no notifications/progress for a request without progressToken in _meta.",
 )
 
 
@@ -50,8 +50,8 @@ CHECKS.passive(
     "UTIL-17 type r1+",
     page=_PROGRESS,
     apart=True,
-    says="The progress token comes back as it was given, text as text and a number as a number.",
-    fix="Keep the token as the JSON value that it is; do not turn it into a string.",
+    says="progressToken is returned unchanged, as the same JSON type.",
+    fix='Keep the token as a JSON value: 7 stays 7, not "7".',
 )
 async def token_kept(visit: Visit) -> Outcome:
     """The tools that report progress, with a number and with text that looks like one."""
@@ -82,7 +82,7 @@ async def token_kept(visit: Visit) -> Outcome:
     "UTIL-18 should r1-r4",
     page=_CANCELLATION,
     apart=True,
-    says="A request that was cancelled is not answered.",
+    says="A cancelled request gets no response.",
     fix="Stop the work, and send neither a result nor an error.",
 )
 async def cancelled(visit: Visit) -> Outcome:
@@ -138,8 +138,8 @@ async def _lasts(visit: Visit, link: RawConnection, trial: Trial) -> float:
     page=f"{_CANCELLATION}#error-handling",
     mode="active",
     apart=True,
-    says="To cancel what does not run does no harm, nor does a cancellation that makes no sense.",
-    fix="Ignore a notifications/cancelled whose requestId is unknown, over, or missing.",
+    says="Cancelling an unknown or finished request, or an invalid cancellation, does no harm.",
+    fix="Ignore notifications/cancelled with an unknown, finished or missing requestId.",
 )
 async def cancelled_nothing(visit: Visit) -> Outcome:
     """What has been answered, what never was, and what is no id at all."""
@@ -170,8 +170,8 @@ async def cancelled_nothing(visit: Visit) -> Outcome:
     page=_PING,
     mode="active",
     apart=True,
-    says="A ping is answered at once, with an empty result; before the handshake, too.",
-    fix="Answer ping with {} whatever else is going on.",
+    says="ping gets an empty result immediately, even before initialize.",
+    fix="Return {} for ping at any time.",
 )
 async def ping(visit: Visit) -> Outcome:
     """On a connection that is open, and over a pipe on one that is new."""
@@ -196,8 +196,8 @@ CHECKS.passive(
     "UTIL-21 must r5",
     f"told:{_CANCELLED}",
     page="basic/patterns/cancellation",
-    says="The server cancels subscriptions, and nothing else.",
-    fix="End every other request with its result or an error.",
+    says="The server cancels only subscriptions.",
+    fix="End every other request with a result or an error.",
 )
 
 
