@@ -1,4 +1,4 @@
-"""Authorization, the MCP server's side: who is let in, and what those are told who are not (RFC 9728, RFC 6750)."""
+"""Authorization of the MCP server: which requests it accepts, and what it returns for others (RFC 9728, RFC 6750)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PAGE = "basic/authorization"
 _DISCOVERY = "basic/authorization/authorization-server-discovery"
 _HTTP: frozenset[Transport] = frozenset(("http",))
 _AUTH: Mode = "auth"
-_OPEN = "the server wants no authorization"
+_OPEN = "the server requires no authorization"
 _GARBAGE = "inspector-check-no-such-token"
 
 
@@ -48,7 +48,7 @@ async def no_token(visit: Visit) -> Outcome:
     fix='Send WWW-Authenticate: Bearer resource_metadata="https://host.example/.well-known/oauth-protected-resource".',
 )
 async def challenged(visit: Visit) -> Outcome:
-    """The challenge; since 2025-11-25 the well-known places will do."""
+    """The challenge; since 2025-11-25 the well-known URIs are enough."""
     answer = await refusal(visit)
     if answer.status != 401:
         return skipped(_OPEN)
@@ -56,10 +56,12 @@ async def challenged(visit: Visit) -> Outcome:
     if found is not None and "resource_metadata" in found.parameters:
         return good("", *answer.events)
     place, document = await metadata(visit)
-    if document is not None and visit.features.icons:  # Both ways are open since 2025-11-25.
-        return good(f"the challenge names nothing, {place} is there", *answer.events)
+    if document is not None and visit.features.icons:  # Both ways are allowed since 2025-11-25.
+        return good(f"the challenge has no metadata URL, but {place} exists", *answer.events)
     named = answer.header("www-authenticate")
-    return bad(f"The challenge is {excerpt(named, 160)}." if named else "There is no challenge.", *answer.events)
+    return bad(
+        f"The challenge is {excerpt(named, 160)}." if named else "The response has no WWW-Authenticate.", *answer.events
+    )
 
 
 @CHECKS.active(
@@ -71,13 +73,13 @@ async def challenged(visit: Visit) -> Outcome:
     "example /.well-known/oauth-protected-resource/mcp.",
 )
 async def has_metadata(visit: Visit) -> Outcome:
-    """The challenge's place, else the well-known ones in their order."""
+    """The URL in the challenge, else the well-known URIs in their order."""
     answer = await refusal(visit)
     if answer.status != 401:
         return skipped(_OPEN)
     place, document = await metadata(visit)
     if document is None:
-        return bad(f"There are none: {place}.", *answer.events, *_seen(visit))
+        return bad(f"The metadata do not exist: {place}.", *answer.events, *_seen(visit))
     return good(place, *_seen(visit))
 
 
@@ -92,7 +94,7 @@ async def names_a_server(visit: Visit) -> Outcome:
     """`authorization_servers`."""
     _, document = await metadata(visit)
     if document is None:
-        return skipped("there are no metadata")
+        return skipped("the metadata do not exist")
     servers = document.get("authorization_servers")
     if type(servers) is list and servers and all(isinstance(each, str) for each in servers):
         return good("", *_seen(visit))
@@ -107,14 +109,14 @@ async def names_a_server(visit: Visit) -> Outcome:
     fix='Set resource to the URL that clients connect to, for example "https://host.example/mcp".',
 )
 async def about_this_server(visit: Visit) -> Outcome:
-    """`resource`: the same, or a path above, which is doubtful."""
+    """`resource`: the same URL; a parent path is doubtful."""
     _, document = await metadata(visit)
     if document is None:
-        return skipped("there are no metadata")
+        return skipped("the metadata do not exist")
     named, url = document.get("resource"), visit.web.target.url
     if isinstance(named, str) and _same(named, url):
         return good("", *_seen(visit))
-    text = f"resource is {excerpt(named, 120)}, and the server is {excerpt(url, 120)}."
+    text = f"resource is {excerpt(named, 120)}, but the URL of the server is {excerpt(url, 120)}."
     above = isinstance(named, str) and urls.covers(named, url)
     return (doubtful if above else bad)(text, *_seen(visit))
 
@@ -134,7 +136,7 @@ async def scopes_named(visit: Visit) -> Outcome:
     found = _challenge(answer)
     if found is not None and found.scope:
         return good(" ".join(found.scope), *answer.events)
-    return bad("The challenge names no scope.", *answer.events)
+    return bad("The challenge has no scope.", *answer.events)
 
 
 @CHECKS.active(
@@ -154,7 +156,7 @@ async def no_offline_access(visit: Visit) -> Outcome:
     _, document = await metadata(visit)
     listed = (document or {}).get("scopes_supported")
     if "offline_access" in ((found.scope if found is not None else None) or ()):
-        return bad("The challenge wants offline_access.", *answer.events)
+        return bad("The challenge requests offline_access.", *answer.events)
     if type(listed) is list and "offline_access" in listed:
         return bad("scopes_supported has offline_access.", *_seen(visit))
     return good("", *answer.events)
@@ -168,7 +170,7 @@ async def no_offline_access(visit: Visit) -> Outcome:
     fix='Return 401 with WWW-Authenticate: Bearer error="invalid_token" for every token that you cannot validate.',
 )
 async def unknown_token(visit: Visit) -> Outcome:
-    """A token that is none."""
+    """An invalid token."""
     return await _with(visit, ("Authorization", f"Bearer {_GARBAGE}"), (401,))
 
 
@@ -181,7 +183,7 @@ async def unknown_token(visit: Visit) -> Outcome:
     "is not this server.",
 )
 async def foreign_token(visit: Visit) -> Outcome:
-    """The token for another server that the user has given."""
+    """The token for another server from --foreign-token-env."""
     token = visit.allowed.foreign_token
     if not token:
         return skipped(Skip.FOREIGN_TOKEN)
@@ -197,10 +199,10 @@ async def foreign_token(visit: Visit) -> Outcome:
     fix="Read tokens only from the Authorization header, for example Authorization: Bearer TOKEN.",
 )
 async def token_in_the_url(visit: Visit) -> Outcome:
-    """Our own token, in the query."""
+    """The token of the login, in the query string."""
     token = await _token(visit)
     if not token:
-        return skipped("there is no login")
+        return skipped("it needs a login")
     url = visit.web.target.url
     answer = await _begin(visit, url=f"{url}{'&' if '?' in url else '?'}access_token={token}")
     if answer.status in (400, 401, 403):
@@ -217,12 +219,12 @@ async def token_in_the_url(visit: Visit) -> Outcome:
     'resource_metadata="https://…".',
 )
 async def insufficient_scope(visit: Visit) -> Outcome:
-    """The allowed tools, by our own token: the first one that is refused."""
+    """The allowed tools with the token of the login, until one is rejected."""
     token = await _token(visit)
     if not token:
-        return skipped("there is no login")
+        return skipped("it needs a login")
     if not visit.modern:
-        return skipped("it is looked at in the modern era, where each call stands for itself")
+        return skipped("it runs in the modern era, where calls are independent")
     for tool in visit.callable()[: visit.limits.items]:
         params: dict[str, Any] = {"name": tool.get("name"), "arguments": {}}
         answer = await _begin(visit, ("Authorization", f"Bearer {token}"), method="tools/call", params=params)
@@ -234,7 +236,7 @@ async def insufficient_scope(visit: Visit) -> Outcome:
         if missing or parameters.get("error") != "insufficient_scope":
             return bad(f"The challenge lacks {', '.join(missing) or 'insufficient_scope'}.", *answer.events)
         return good(parameters["scope"], *answer.events)
-    return skipped("no tool that may be called is refused for its scopes")
+    return skipped("no allowed tool is rejected for its scopes")
 
 
 @CHECKS.active(
@@ -284,20 +286,20 @@ async def everything_refused(visit: Visit) -> Outcome:
     fix="Validate the Authorization header of each request; Mcp-Session-Id does not replace it.",
 )
 async def every_request(visit: Visit) -> Outcome:
-    """A session that was begun with a token, and a request of it without."""
+    """A session that was opened with a token, and a request in it without one."""
     token = await _token(visit)
     if not token:
-        return skipped("there is no login")
+        return skipped("it needs a login")
     opened = await _begin(visit, ("Authorization", f"Bearer {token}"))
     session = opened.header("mcp-session-id")
     if opened.refused or session is None:
-        return skipped(f"no session was begun: {opened.shown}")
+        return skipped(f"no session was opened: {opened.shown}")
     visit.journal.redactor.add(session)
     answer = await _begin(visit, ("Mcp-Session-Id", session), method="tools/list", params={})
     await visit.web.send("DELETE", fields=(("Mcp-Session-Id", session), ("Authorization", f"Bearer {token}")))
     if answer.status == 401:
         return good("", *answer.events)
-    return bad(f"A request of the session without the token is answered with {answer.shown}.", *answer.events)
+    return bad(f"A request in the session without the token is answered with {answer.shown}.", *answer.events)
 
 
 @CHECKS.active(
@@ -308,23 +310,23 @@ async def every_request(visit: Visit) -> Outcome:
     fix="Send Access-Control-Expose-Headers: WWW-Authenticate with status 401.",
 )
 async def readable_challenge(visit: Visit) -> Outcome:
-    """The CORS fields of the refusal."""
+    """The CORS headers of the 401 response."""
     answer = await refusal(visit)
     if answer.status != 401:
         return skipped(_OPEN)
     exposed = (answer.header("access-control-expose-headers") or "").lower()
     if "www-authenticate" in exposed or exposed.strip() == "*":
         return good("", *answer.events)
-    return remark("The challenge is hidden from scripts.", *answer.events)
+    return remark("Scripts cannot read the challenge.", *answer.events)
 
 
-# What the checks share
+# Shared by the checks
 
 
 async def _begin(
     visit: Visit, *fields: tuple[str, str], method: str = "", params: Any = None, url: str | None = None
 ) -> Response:
-    """The first request of a client of this revision, or another one, without what the target brings along."""
+    """The first request of a client of this revision, or another one, without the headers of the target."""
     if not method:
         method = "server/discover" if visit.modern else "initialize"
     message: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params or {}}
@@ -349,7 +351,7 @@ async def _begin(
 
 
 async def refusal(visit: Visit) -> Response:
-    """What a client without a token is told; asked once in a visit."""
+    """The response to a client without a token; requested once in a visit."""
     found: Response | None = visit.remembered.get("refusal")
     if found is None:
         found = visit.remembered["refusal"] = await _begin(visit)
@@ -362,7 +364,7 @@ def _challenge(answer: Response) -> challenge.Challenge | None:
 
 
 async def metadata(visit: Visit) -> tuple[str, dict[str, Any] | None]:
-    """Where the metadata of the protected resource are, and what they say; else why there are none (RFC 9728)."""
+    """The URL and content of the protected resource metadata, or why there are none (RFC 9728)."""
     known: tuple[str, dict[str, Any] | None] | None = visit.remembered.get("resource-metadata")
     if known is not None:
         return known
@@ -378,17 +380,17 @@ async def metadata(visit: Visit) -> tuple[str, dict[str, Any] | None]:
         if answer.status == 200 and type(document) is dict:
             visit.remembered["resource-metadata"] = place, document
             return place, document
-        why = f"{place} gives {answer.shown}"
+        why = f"{place} returns {answer.shown}"
     visit.remembered["resource-metadata"] = why, None
     return why, None
 
 
 async def fetch(visit: Visit, url: str) -> Response:
-    """A document that the server names: https, or this machine if the server is there; nothing private from outside."""
+    """Get a document from a URL of the server: https, or local if the server is local; no other private address."""
     try:
         urls.secure(url)
     except ValueError as error:
-        return Response(1, why=f"{excerpt(url, 100)} is not asked: {error}")
+        return Response(1, why=f"{excerpt(url, 100)} was not requested: {error}")
     return await visit.web.send("GET", url=url, fields=(("Accept", "application/json"),), own=False)
 
 
@@ -397,7 +399,7 @@ def _seen(visit: Visit) -> tuple[int, ...]:
 
 
 def _same(named: str, url: str) -> bool:
-    """Whether both are the same server, but for a slash at the end."""
+    """Whether both URLs name the same server, except for a trailing slash."""
     try:
         return urls.canonical(named).rstrip("/") == urls.canonical(url).rstrip("/")
     except ValueError:
@@ -405,7 +407,7 @@ def _same(named: str, url: str) -> bool:
 
 
 async def _with(visit: Visit, field: tuple[str, str], wanted: tuple[int, ...]) -> Outcome:
-    """The first request with an Authorization field: which statuses are right."""
+    """The first request with an Authorization header: which statuses are correct."""
     if (await refusal(visit)).status != 401:
         return skipped(_OPEN)
     answer = await _begin(visit, field)
@@ -415,7 +417,7 @@ async def _with(visit: Visit, field: tuple[str, str], wanted: tuple[int, ...]) -
 
 
 async def _token(visit: Visit) -> str:
-    """Our own token; empty where there is no login."""
+    """The token of the login; empty without one."""
     for name, value in await visit.token_fields():
         scheme, _, token = value.partition(" ")
         if name.lower() == "authorization" and scheme.lower() == "bearer":

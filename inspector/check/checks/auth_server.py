@@ -1,4 +1,4 @@
-"""Authorization, the other side: the authorization server that the MCP server names (RFC 8414, OAuth 2.1)."""
+"""Checks of the authorization server that the MCP server names (RFC 8414, OAuth 2.1)."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ CHECKS = CheckTable("auth-server", transports=_HTTP, mode=_AUTH)
     "/.well-known/openid-configuration of the issuer.",
 )
 async def has_metadata(visit: Visit) -> Outcome:
-    """The well-known places of the first issuer, in their order."""
+    """The well-known URIs of the first issuer, in their order."""
     issuer, document = await _server(visit)
     if not issuer:
-        return skipped("no authorization server is named")
+        return skipped("the metadata name no authorization server")
     if document is None:
-        return bad(f"{excerpt(issuer, 100)} has none: {visit.remembered['server-why']}.", *_seen(visit))
+        return bad(f"{excerpt(issuer, 100)} has no metadata: {visit.remembered['server-why']}.", *_seen(visit))
     return good(str(visit.remembered["server-why"]), *_seen(visit))
 
 
@@ -61,10 +61,10 @@ async def same_issuer(visit: Visit) -> Outcome:
     """`issuer`."""
     issuer, document = await _server(visit)
     if document is None:
-        return skipped("there are no metadata")
+        return skipped("it has no metadata")
     if document.get("issuer") == issuer:
         return good("", *_seen(visit))
-    return bad(f"issuer is {excerpt(document.get('issuer'), 100)}, and not {excerpt(issuer, 100)}.", *_seen(visit))
+    return bad(f"issuer is {excerpt(document.get('issuer'), 100)}, not {excerpt(issuer, 100)}.", *_seen(visit))
 
 
 @CHECKS.active(
@@ -78,7 +78,7 @@ async def secure_endpoints(visit: Visit) -> Outcome:
     """The URL of each endpoint."""
     _, document = await _server(visit)
     if document is None:
-        return skipped("there are no metadata")
+        return skipped("it has no metadata")
     for name in _ENDPOINTS:
         url = document.get(name)
         if url is None:
@@ -113,10 +113,10 @@ async def named_by_url(visit: Visit) -> Outcome:
     """`client_id_metadata_document_supported`."""
     _, document = await _server(visit)
     if document is None:
-        return skipped("there are no metadata")
+        return skipped("it has no metadata")
     if document.get("client_id_metadata_document_supported") is True:
         return good("", *_seen(visit))
-    return bad("Client id metadata documents are not supported.", *_seen(visit))
+    return bad("Client ID metadata documents are not supported.", *_seen(visit))
 
 
 @CHECKS.active(
@@ -130,10 +130,10 @@ async def registers(visit: Visit) -> Outcome:
     """`registration_endpoint`."""
     _, document = await _server(visit)
     if document is None:
-        return skipped("there are no metadata")
+        return skipped("it has no metadata")
     if isinstance(document.get("registration_endpoint"), str):
         return good("", *_seen(visit))
-    return remark("There is no registration endpoint: each client must be made known by hand.", *_seen(visit))
+    return remark("It has no registration_endpoint: each client must be registered manually.", *_seen(visit))
 
 
 @CHECKS.active(
@@ -147,10 +147,10 @@ async def names_itself(visit: Visit) -> Outcome:
     """`authorization_response_iss_parameter_supported`."""
     _, document = await _server(visit)
     if document is None:
-        return skipped("there are no metadata")
+        return skipped("it has no metadata")
     if document.get("authorization_response_iss_parameter_supported") is True:
         return good("", *_seen(visit))
-    return bad("Its answers do not name it.", *_seen(visit))
+    return bad("Authorization responses do not contain iss.", *_seen(visit))
 
 
 @CHECKS.active(
@@ -165,7 +165,7 @@ async def code_grant(visit: Visit) -> Outcome:
     """Response types, grant types, and methods of the token endpoint."""
     _, document = await _server(visit)
     if document is None:
-        return skipped("there are no metadata")
+        return skipped("it has no metadata")
     for name, wanted, otherwise in (
         ("response_types_supported", "code", ()),
         ("grant_types_supported", "authorization_code", ("authorization_code",)),
@@ -186,14 +186,14 @@ async def code_grant(visit: Visit) -> Outcome:
     fix="Compare redirect_uri with the registered URIs first, and show an error page if none is equal.",
 )
 async def foreign_redirect(visit: Visit) -> Outcome:
-    """A client of our own, and a redirect to somewhere else."""
+    """A registered client, and an unregistered redirect URI."""
     _, document = await _server(visit)
     client = await _client(visit)
     if document is None or not client:
-        return skipped("no client could be registered")
+        return skipped("registering a client failed")
     answer = await _authorize(visit, document, client, redirect_uri=_ELSEWHERE)
     if (answer.header("location") or "").startswith(_ELSEWHERE):
-        return bad("It redirects to where the client has never been.", *answer.events)
+        return bad("It redirects to an unregistered URI.", *answer.events)
     if not answer.status:
         return skipped(answer.shown)
     return good("", *answer.events)
@@ -208,15 +208,15 @@ async def foreign_redirect(visit: Visit) -> Outcome:
     fix="Check code_verifier against code_challenge, and invalidate the code after its first use.",
 )
 async def code_rules(visit: Visit) -> Outcome:
-    """A code that the server gives without a person: another verifier, then the right one, then once more."""
+    """A code that needs no consent: with a wrong verifier, then with the right one, then once more."""
     flow = await _flow(visit)
     if isinstance(flow, str):
         return skipped(flow)
     wrong, token, again = flow
     if _token(wrong):
-        return bad("A code was taken with another verifier.", *wrong.events)
+        return bad("A code was accepted with a wrong verifier.", *wrong.events)
     if _token(token) and _token(again):
-        return bad("A code was taken twice.", *again.events)
+        return bad("A code was accepted twice.", *again.events)
     return good("", *wrong.events, *again.events)
 
 
@@ -229,13 +229,13 @@ async def code_rules(visit: Visit) -> Outcome:
     fix="Issue a new refresh_token with each token response, and reject the old one.",
 )
 async def rotation(visit: Visit) -> Outcome:
-    """The refresh token of a login without a person, used once."""
+    """The refresh token of a login without consent, used once."""
     flow = await _flow(visit)
     if isinstance(flow, str):
         return skipped(flow)
     first = _values(flow[1]).get("refresh_token")
     if not isinstance(first, str):
-        return skipped("there is no refresh token")
+        return skipped("it issues no refresh token")
     _, document = await _server(visit)
     client = await _client(visit)
     answer = await _post(visit, document or {}, grant_type="refresh_token", refresh_token=first, client_id=client)
@@ -243,8 +243,8 @@ async def rotation(visit: Visit) -> Outcome:
     if isinstance(second, str) and second != first:
         return good("", *answer.events)
     if not _token(answer):
-        return skipped(f"it was not renewed: {answer.shown}")
-    return bad("The refresh token stays the same.", *answer.events)
+        return skipped(f"renewal failed: {answer.shown}")
+    return bad("The refresh token was not rotated.", *answer.events)
 
 
 @CHECKS.active(
@@ -256,12 +256,12 @@ async def rotation(visit: Visit) -> Outcome:
     fix="Issue access tokens for at most an hour, and set expires_in, for example 3600.",
 )
 async def short_lived(visit: Visit) -> Outcome:
-    """`expires_in` of a token that is given without a person."""
+    """`expires_in` of a token that needs no consent."""
     flow = await _flow(visit)
     if isinstance(flow, str):
         return skipped(flow)
     if not _token(flow[1]):
-        return skipped(f"no token came: {flow[1].shown}")
+        return skipped(f"no token was issued: {flow[1].shown}")
     seconds = _values(flow[1]).get("expires_in")
     if type(seconds) is int and 0 < seconds <= 86_400:
         return good(f"{seconds:,} s", *flow[1].events)
@@ -276,12 +276,12 @@ async def short_lived(visit: Visit) -> Outcome:
     fix="Serve these paths at the origin of the server, or serve metadata that name other endpoints.",
 )
 async def default_paths(visit: Visit) -> Outcome:
-    """The three paths, where nothing names others."""
+    """The three default paths, if no metadata name others."""
     if (await refusal(visit)).status != 401:
-        return skipped("the server wants no authorization")
+        return skipped("the server requires no authorization")
     _, document = await _server(visit)
     if document is not None:
-        return skipped("there are metadata")
+        return skipped("it has metadata")
     seen: list[int] = []
     for path in ("/authorize", "/token", "/register"):
         answer = await fetch(visit, visit.web.url.origin + path)
@@ -300,11 +300,11 @@ async def default_paths(visit: Visit) -> Outcome:
     fix='Return an error object such as {"error": "invalid_grant"} with Content-Type: application/json.',
 )
 async def token_errors(visit: Visit) -> Outcome:
-    """A code that nobody has issued."""
+    """An unknown code."""
     _, document = await _server(visit)
     client = await _client(visit)
     if document is None or not client:
-        return skipped("no client could be registered")
+        return skipped("registering a client failed")
     answer = await _post(
         visit, document, grant_type="authorization_code", code="inspector-check", client_id=client,
         redirect_uri=_CALLBACK, code_verifier=secrets.token_urlsafe(48),
@@ -322,18 +322,18 @@ async def token_errors(visit: Visit) -> Outcome:
     fix="Support client ID metadata documents in addition to dynamic client registration.",
 )
 async def registration_to_come(visit: Visit) -> Outcome:
-    """Dynamic registration alone, which is deprecated; and whether logins may last."""
+    """Only dynamic registration, which is deprecated; and whether offline_access is offered."""
     _, document = await _server(visit)
     if document is None:
-        return skipped("there are no metadata")
+        return skipped("it has no metadata")
     scopes = document.get("scopes_supported")
     lasting = type(scopes) is list and "offline_access" in scopes
     if "registration_endpoint" in document and document.get("client_id_metadata_document_supported") is not True:
-        return remark("Clients can register only dynamically, which is deprecated.", *_seen(visit))
+        return remark("Clients can only register dynamically, which is deprecated.", *_seen(visit))
     return good("offline_access is offered" if lasting else "", *_seen(visit))
 
 
-# What the checks share
+# Shared by the checks
 
 
 async def _server(visit: Visit) -> tuple[str, dict[str, Any] | None]:
@@ -345,9 +345,9 @@ async def _server(visit: Visit) -> tuple[str, dict[str, Any] | None]:
     servers = (resource or {}).get("authorization_servers")
     issuer = next((each for each in servers if isinstance(each, str)), "") if type(servers) is list else ""
     if not issuer and resource is None and visit.revision == "2025-03-26":
-        issuer = visit.web.url.origin  # Of that revision, the server itself is asked.
+        issuer = visit.web.url.origin  # In that revision, the server itself is the authorization server.
     found: dict[str, Any] | None = None
-    why = "no issuer is named"
+    why = "the metadata name no issuer"
     try:
         places = urls.server_places(issuer) if issuer else []
     except ValueError as error:
@@ -359,7 +359,7 @@ async def _server(visit: Visit) -> tuple[str, dict[str, Any] | None]:
         if answer.status == 200 and type(document) is dict:
             found, why = document, place
             break
-        why = f"{place} gives {answer.shown}"
+        why = f"{place} returns {answer.shown}"
     visit.remembered["server-why"] = why
     visit.remembered["server-metadata"] = issuer, found
     return issuer, found
@@ -372,7 +372,7 @@ def _seen(visit: Visit) -> tuple[int, ...]:
 async def _lists(visit: Visit, name: str, wanted: str) -> Outcome:
     _, document = await _server(visit)
     if document is None:
-        return skipped("there are no metadata")
+        return skipped("it has no metadata")
     listed = document.get(name)
     if type(listed) is list and wanted in listed:
         return good("", *_seen(visit))
@@ -389,7 +389,7 @@ def _token(answer: Response) -> bool:
 
 
 async def _client(visit: Visit) -> str:
-    """A client that is registered for these checks; empty where that is not possible."""
+    """A client registered for these checks; empty if registration is not possible."""
     known: str | None = visit.remembered.get("client")
     if known is not None:
         return known
@@ -420,10 +420,10 @@ def _may(url: str) -> bool:
 
 
 async def _authorize(visit: Visit, document: dict[str, Any], client: str, **parameters: str) -> Response:
-    """The authorization request, as a browser would make it; redirects are not followed."""
+    """The authorization request, as a browser sends it, without following redirects."""
     endpoint = document.get("authorization_endpoint")
     if not isinstance(endpoint, str) or not _may(endpoint):
-        return Response(1, why="there is no authorization endpoint")
+        return Response(1, why="it has no authorization endpoint")
     query = {
         "response_type": "code", "client_id": client, "redirect_uri": _CALLBACK, "state": secrets.token_urlsafe(16),
         "code_challenge": "x" * 43, "code_challenge_method": "S256", "resource": visit.web.target.url, **parameters,
@@ -436,7 +436,7 @@ async def _post(visit: Visit, document: dict[str, Any], **parameters: str) -> Re
     """A request to the token endpoint."""
     endpoint = document.get("token_endpoint")
     if not isinstance(endpoint, str) or not _may(endpoint):
-        return Response(1, why="there is no token endpoint")
+        return Response(1, why="it has no token endpoint")
     body = urlencode({"resource": visit.web.target.url, **parameters}).encode()
     return await visit.web.send(
         "POST", url=endpoint, fields=(_FORM, ("Accept", "application/json")), body=body, own=False, secrets=_SECRETS
@@ -444,7 +444,7 @@ async def _post(visit: Visit, document: dict[str, Any], **parameters: str) -> Re
 
 
 async def _flow(visit: Visit) -> tuple[Response, Response, Response] | str:
-    """A login where nobody has to agree: with a wrong verifier, with the right one, once more; or why not."""
+    """A login without consent: with a wrong verifier, with the right one, once more; or why it failed."""
     known: tuple[Response, Response, Response] | str | None = visit.remembered.get("flow")
     if known is None:
         known = visit.remembered["flow"] = await _make_flow(visit)
@@ -455,7 +455,7 @@ async def _make_flow(visit: Visit) -> tuple[Response, Response, Response] | str:
     _, document = await _server(visit)
     client = await _client(visit)
     if document is None or not client:
-        return "no client could be registered"
+        return "registering a client failed"
     answers: list[Response] = []
     for right in (False, True):
         verifier = secrets.token_urlsafe(48)
@@ -464,7 +464,7 @@ async def _make_flow(visit: Visit) -> tuple[Response, Response, Response] | str:
         answer = await _authorize(visit, document, client, code_challenge=hashed)
         code = parse_qs(urlsplit(answer.header("location") or "").query).get("code", [""])[0]
         if not code:
-            return "somebody has to agree in a browser"
+            return "a user must consent in a browser"
         visit.journal.redactor.add(code)
         given = {
             "grant_type": "authorization_code", "code": code, "client_id": client, "redirect_uri": _CALLBACK,

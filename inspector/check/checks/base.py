@@ -1,4 +1,4 @@
-"""Messages: JSON-RPC, its errors, what every result and schema must have. The base of the protocol."""
+"""Messages: JSON-RPC, its errors, and members that every result and schema must have."""
 
 from __future__ import annotations
 
@@ -160,13 +160,13 @@ CHECKS.passive(
     fix='Copy id unchanged into the response (7 stays 7, not "7"), and return an error if the request fails.',
 )
 async def same_id(visit: Visit) -> Outcome:
-    """One request with a text as its id, one with a number."""
+    """One request with a string id, one with a number."""
     seen: list[int] = []
     async with visit.link() as link:
         for id in ("inspector-check-7", 70007):
             asked = await link.ask("tools/list", {}, id=id)
             if not asked.answered:
-                return bad(f"A request with the id {id!r} got no answer: {asked.shown}.", *asked.events)
+                return bad(f"A request with the id {id!r} got no response: {asked.shown}.", *asked.events)
             seen += asked.events
     return good("", *seen)
 
@@ -180,12 +180,12 @@ async def same_id(visit: Visit) -> Outcome:
     fix='Remove id from the error response; "id": null is JSON-RPC, but not MCP.',
 )
 async def id_of_the_unreadable(visit: Visit) -> Outcome:
-    """Broken JSON over HTTP."""
+    """Invalid JSON over HTTP."""
     answer = await post(visit, b"{not json", _fields(visit))
     if not answer.status:
-        return skipped(f"broken JSON got {answer.shown}")
+        return skipped(f"invalid JSON got {answer.shown}")
     if not answer.message:
-        return good("no message came back", *answer.events)
+        return good("no message was returned", *answer.events)
     if "id" not in answer.message:
         return good("", *answer.events)
     shown = jsonrpc.excerpt(answer.message["id"], 40)
@@ -198,10 +198,10 @@ async def id_of_the_unreadable(visit: Visit) -> Outcome:
     fix='Return {"code": -32601, "message": "Method not found"}; in the modern era over HTTP with status 404.',
 )
 async def unknown_method(visit: Visit) -> Outcome:
-    """A method that no server has."""
+    """A method that no server implements."""
     asked = await visit.ask("inspector/no-such-method", {})
     if not asked.answered:
-        return bad(f"There was no answer to an unknown method: {asked.shown}.", *asked.events)
+        return bad(f"An unknown method got no response: {asked.shown}.", *asked.events)
     if asked.code != METHOD_NOT_FOUND:
         return bad(f"An unknown method was answered with {asked.reply}.", *asked.events)
     if visit.modern and visit.visited.transport == "http" and asked.status != 404:
@@ -217,23 +217,23 @@ async def unknown_method(visit: Visit) -> Outcome:
     fix="Catch the exception of the JSON parser, return -32700 (Parse error), and continue to read.",
 )
 async def broken_json(visit: Visit) -> Outcome:
-    """Half an object; afterwards a proper request."""
+    """An incomplete object, then a valid request."""
     if visit.visited.transport == "http":
         answer = await post(visit, b"{not json", _fields(visit))
         if answer.code == PARSE_ERROR:
             return good("", *answer.events)
         if not answer.status:
-            return bad(f"Broken JSON got {answer.shown}.", *answer.events)
+            return bad(f"Invalid JSON got {answer.shown}.", *answer.events)
         if answer.refused and answer.code is None:
-            return doubtful(f"Broken JSON was refused with {answer.shown}, without error -32700.", *answer.events)
-        return bad(f"Broken JSON was answered with {answer.shown}.", *answer.events)
+            return doubtful(f"Invalid JSON was rejected with {answer.shown}, without error -32700.", *answer.events)
+        return bad(f"Invalid JSON was answered with {answer.shown}.", *answer.events)
     async with visit.link() as link:
         sent = link.send(b"{not json")
         asked = await link.ask("tools/list", {})
         if not asked.answered:
-            return bad(f"After a line that is no JSON there were no answers any more: {asked.shown}.", sent)
+            return bad(f"After a line that is not JSON the server did not respond: {asked.shown}.", sent)
         errors = [frame for frame in link.frames if _error_code(frame) == PARSE_ERROR]
-        return good("", sent, errors[0].n) if errors else good("it went on without a word", sent, *asked.events)
+        return good("", sent, errors[0].n) if errors else good("it continued without an error", sent, *asked.events)
 
 
 @CHECKS.active(
@@ -244,7 +244,7 @@ async def broken_json(visit: Visit) -> Outcome:
     fix="Return -32600 (Invalid Request) if method or jsonrpc is missing or has the wrong type.",
 )
 async def no_request(visit: Visit) -> Outcome:
-    """A request without a method, and one of another JSON-RPC."""
+    """A request without a method, and one of another version of JSON-RPC."""
     seen: list[int] = []
     for message in ({"jsonrpc": "2.0", "id": 71, "params": {}}, {"jsonrpc": "1.0", "id": 72, "method": "tools/list"}):
         if visit.visited.transport == "http":
@@ -255,11 +255,11 @@ async def no_request(visit: Visit) -> Outcome:
         else:
             async with visit.link() as link:
                 sent = link.send(jsonrpc.encode(message))
-                await link.ask("tools/list", {}, id=f"after-{sent}")  # As in `_said`.
+                await link.ask("tools/list", {}, id=f"after-{sent}")  # The same as in `_said`.
                 wait = link.patience(visit.limits.quiet)
                 frame = await link.until(lambda frame: _error_code(frame) is not None, wait)
                 code = _error_code(frame) if frame is not None else None
-                status = status_of(visit.journal, sent)  # Over HTTP+SSE the POST itself may be refused.
+                status = status_of(visit.journal, sent)  # Over HTTP+SSE the POST itself may be rejected.
                 shown = f"error {code}" if frame is not None else f"status {status}" if status >= 400 else "nothing"
                 events = (sent,) if frame is None else (sent, frame.n)
                 fine, refused = code == INVALID_REQUEST, shown != "nothing"
@@ -278,10 +278,10 @@ async def no_request(visit: Visit) -> Outcome:
     fix="Check that params is an object before you read it; otherwise return -32602 (Invalid params).",
 )
 async def params_of_the_wrong_type(visit: Visit) -> Outcome:
-    """`tools/call` with an array in the place of an object."""
+    """`tools/call` with an array instead of an object."""
     asked = await _said(visit, {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": []})
     if not asked.answered:
-        return bad(f"Parameters of the wrong type got no answer: {asked.shown}.", *asked.events)
+        return bad(f"Parameters of the wrong type got no response: {asked.shown}.", *asked.events)
     if asked.ok:
         return bad(f"Parameters of the wrong type were answered with {asked.reply}.", *asked.events)
     if asked.code == METHOD_NOT_FOUND and not visit.can("tools"):
@@ -298,7 +298,7 @@ async def params_of_the_wrong_type(visit: Visit) -> Outcome:
     fix="Ignore notifications with unknown methods.",
 )
 async def unknown_notification(visit: Visit) -> Outcome:
-    """A notification that no server knows, and a moment of listening."""
+    """A notification with an unknown method, then a short wait."""
     async with visit.link() as link:
         before = len(link.frames)
         sent = link.notify("notifications/inspector/no-such-thing", link.dressed({}))
@@ -312,7 +312,7 @@ async def unknown_notification(visit: Visit) -> Outcome:
             return bad("An unknown notification was answered.", sent, answers[0].n)
         asked = await link.ask("tools/list", {})
     if not asked.answered:
-        return bad(f"After an unknown notification there were no answers any more: {asked.shown}.", sent)
+        return bad(f"After an unknown notification the server did not respond: {asked.shown}.", sent)
     return good("", sent)
 
 
@@ -323,7 +323,7 @@ async def unknown_notification(visit: Visit) -> Outcome:
     fix="Accept an array of messages, and return an array or one response per request.",
 )
 async def batch(visit: Visit) -> Outcome:
-    """Two pings in an array."""
+    """Two pings in a batch."""
     pings = [{"jsonrpc": "2.0", "id": id, "method": "ping"} for id in ("batch-1", "batch-2")]
     async with visit.link() as link:
         sent = link.send(jsonrpc.encode(pings))
@@ -333,7 +333,7 @@ async def batch(visit: Visit) -> Outcome:
         missing = wanted - _answered(link.frames)
         if missing:
             lost = f": {link.lost.message}" if link.lost is not None else "."
-            return bad(f"Of two requests in an array {len(missing)} got no answer{lost}", sent)
+            return bad(f"{len(missing)} of two requests in a batch got no response{lost}", sent)
     return good("", sent)
 
 
@@ -346,7 +346,7 @@ async def batch(visit: Visit) -> Outcome:
     fix="Reject an array with error -32600, over HTTP with status 400.",
 )
 async def no_batch(visit: Visit) -> Outcome:
-    """Two requests in an array, where there are no arrays."""
+    """A batch of two requests, in a revision without batches."""
     both: list[dict[str, Any]] = [
         {"jsonrpc": "2.0", "id": id, "method": "tools/list", "params": {}} for id in ("batch-1", "batch-2")
     ]
@@ -354,14 +354,14 @@ async def no_batch(visit: Visit) -> Outcome:
         for message in both:
             message["params"] = link.dressed({})
         sent = link.send(jsonrpc.encode(both))
-        await link.ask("tools/list", {})  # Who has answered this has had the time to answer those.
+        await link.ask("tools/list", {})  # A server that has answered this has had time to answer those.
         await link.until(
             lambda frame: bool(_answered(link.frames)) or _error_code(frame) is not None,
             link.patience(visit.limits.quiet),
         )
         served = [frame for frame in link.frames if _results(frame)]
     if served:
-        return remark("An array of requests is still taken, and answered.", sent, served[0].n)
+        return remark("A batch of requests is accepted and answered.", sent, served[0].n)
     return good("", sent)
 
 
@@ -373,7 +373,7 @@ async def no_batch(visit: Visit) -> Outcome:
     fix="Return -32602 if _meta, protocolVersion or clientCapabilities is missing; over HTTP with status 400.",
 )
 async def missing_metadata(visit: Visit) -> Outcome:
-    """No `_meta` at all, none without the version, none without the capabilities."""
+    """No `_meta`, `_meta` without the version, `_meta` without the capabilities."""
     prefix = "io.modelcontextprotocol/"
     seen: list[int] = []
     async with visit.link() as link:
@@ -384,13 +384,13 @@ async def missing_metadata(visit: Visit) -> Outcome:
         asked = await _said(visit, {"jsonrpc": "2.0", "id": 8, "method": "tools/list", "params": params})
         seen += asked.events
         if not asked.answered:
-            return bad(f"A request without {left_out} got no answer: {asked.shown}.", *asked.events)
+            return bad(f"A request without {left_out} got no response: {asked.shown}.", *asked.events)
         if asked.ok:
             return bad(f"A request without {left_out} was served.", *asked.events)
         if asked.code not in (INVALID_PARAMS, HEADER_MISMATCH):
             return bad(f"A request without {left_out} was answered with {asked.reply}.", *asked.events)
         if visit.visited.transport == "http" and asked.status != 400:
-            return bad(f"The refusal came with status {asked.status}, not 400.", *asked.events)
+            return bad(f"The error came with status {asked.status}, not 400.", *asked.events)
     return good("", *seen)
 
 
@@ -402,7 +402,7 @@ async def missing_metadata(visit: Visit) -> Outcome:
     fix="Treat clientInfo in _meta as optional.",
 )
 async def nameless_client(visit: Visit) -> Outcome:
-    """Everything but `clientInfo`."""
+    """All metadata except `clientInfo`."""
     async with visit.link() as link:
         meta = {key: value for key, value in link.dressed({})["_meta"].items() if not key.endswith("clientInfo")}
         asked = await link.ask("tools/list", {"_meta": meta}, bare=True)
@@ -422,18 +422,18 @@ async def nameless_client(visit: Visit) -> Outcome:
     'example {"sampling": {}}.',
 )
 async def missing_capability(visit: Visit) -> Outcome:
-    """The allowed tools, called by a client that can do nothing."""
+    """The allowed tools, called by a client without capabilities."""
     for tool in visit.callable()[: visit.limits.items]:
         async with visit.fresh(capabilities={}) as link:
             asked = await link.ask("tools/call", {"name": tool.get("name"), "arguments": {}})
         if asked.body.get("resultType") == "input_required":
-            return bad("Input was wanted of a client that does not offer any.", *asked.events)
+            return bad("Input was requested from a client without that capability.", *asked.events)
         if asked.code == jsonrpc.MISSING_CAPABILITY:
             data = asked.error.get("data")
             if type(data) is not dict or type(data.get("requiredCapabilities")) is not dict:
-                return bad("Error -32021 does not name the capabilities that are missing.", *asked.events)
+                return bad("Error -32021 does not name the missing capabilities.", *asked.events)
             return good("", *asked.events)
-    return skipped("no tool that may be called needs a capability of the client")
+    return skipped("no allowed tool needs a capability of the client")
 
 
 @CHECKS.active(
@@ -444,7 +444,7 @@ async def missing_capability(visit: Visit) -> Outcome:
     fix="Keep no state between requests: read version and capabilities from _meta of each request.",
 )
 async def no_memory(visit: Visit) -> Outcome:
-    """The list of tools on a fresh connection, before and after a request that declares everything."""
+    """The list of tools on a new connection, before and after a request with all capabilities."""
     if not visit.can("tools"):
         return skipped("the server has no tools")
     async with visit.fresh(capabilities={}) as link:
@@ -456,16 +456,16 @@ async def no_memory(visit: Visit) -> Outcome:
     if not (first.ok and last.ok):
         return skipped(f"the list was answered with {(last if first.ok else first).shown}")
     if _names(first) != _names(last):
-        return bad("The list of tools is another one after other capabilities.", *first.events, *last.events)
+        return bad("The list of tools differs after a request with other capabilities.", *first.events, *last.events)
     return good("", *first.events, *last.events)
 
 
 async def _said(visit: Visit, message: dict[str, Any]) -> Asked:
-    """A request just as it is. Over HTTP in the modern era with the header fields that say of which era it is."""
+    """Send a request unchanged. Over HTTP in the modern era, with the headers of the era."""
     if not (visit.modern and visit.visited.transport == "http"):
         async with visit.link() as link:
             asked = link.begin(message)
-            # Who has answered this has had the time to answer that. Its id is none that a link gives by itself.
+            # A server that has answered this has had time to answer that. The id differs from those of the connection.
             await link.ask("tools/list", {}, id=f"after-{asked.n}")
             return await link.answer(asked, timeout=link.patience(visit.limits.quiet))
     answer = await post(visit, jsonrpc.encode(message), (*_fields(visit), ("Mcp-Method", message["method"])), message)
@@ -481,7 +481,7 @@ def _names(asked: Asked) -> list[object]:
 
 
 def _fields(visit: Visit) -> tuple[tuple[str, str], ...]:
-    """The header fields that a request of this revision has, without a session."""
+    """The headers of a request of this revision, without a session."""
     return (JSON, ACCEPT, ("MCP-Protocol-Version", visit.revision))
 
 
@@ -491,7 +491,7 @@ def _error_code(frame: Frame) -> object:
 
 
 def _answered(frames: list[Frame]) -> set[object]:
-    """The ids that have been answered, in arrays too."""
+    """The ids with responses, including those in batches."""
     found = set()
     for frame in frames:
         for item in frame.message if type(frame.message) is list else (frame.message,):

@@ -1,4 +1,4 @@
-"""Caching hints: for how long an answer holds, and for whom."""
+"""Caching hints: how long a result may be cached, and for which users."""
 
 from __future__ import annotations
 
@@ -58,10 +58,10 @@ CHECKS.passive(
     fix='Set cacheScope to "private" if the result depends on the user; caches may serve public results to others.',
 )
 async def public(visit: Visit) -> Outcome:
-    """The public lists, once as ourselves and once as nobody."""
+    """The public lists, with the login and without it."""
     known = any(name.lower() in ("authorization", "cookie") for name, _ in visit.web.target.headers)
     if not known and not await visit.token_fields():
-        return skipped("nobody has logged in")
+        return skipped("it needs a login")
     seen: list[int] = []
     try:
         async with raw_post(visit) as post:
@@ -73,11 +73,13 @@ async def public(visit: Visit) -> Outcome:
                 if _result(ours).get("cacheScope") != "public" or "result" not in nobodys.message:
                     continue
                 if _content(ours) != _content(nobodys):
-                    return bad(f"{method} is public, and another one for nobody.", *ours.events, *nobodys.events)
+                    return bad(
+                        f"{method} has cacheScope public, but differs without a login.", *ours.events, *nobodys.events
+                    )
                 seen += (*ours.events, *nobodys.events)
     except HttpError as error:
         return skipped(error.message)
-    return good("", *seen) if seen else skipped("nothing public is answered to nobody")
+    return good("", *seen) if seen else skipped("no public list is available without a login")
 
 
 CHECKS.passive(
@@ -95,5 +97,5 @@ def _result(answer: Response) -> dict[str, Any]:
 
 
 def _content(answer: Response) -> dict[str, Any]:
-    """A result without what may differ from one answer to the next."""
+    """A result without members that may change between responses."""
     return {key: value for key, value in _result(answer).items() if key not in ("_meta", "ttlMs")}

@@ -1,4 +1,4 @@
-"""How a connection begins: handshake, revisions, capabilities; in the modern era `server/discover`."""
+"""Start of a connection: initialize, revisions, capabilities; in the modern era `server/discover`."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ CHECKS.passive(
     fix="Return the offered protocolVersion if you support it, not your newest one.",
 )
 async def supported_revisions(visit: Visit) -> Outcome:
-    """The four handshakes of the survey: a revision that some answer chose must be chosen when it is offered."""
+    """The four initialize requests of the survey: a revision that one response chose must be accepted when offered."""
     found = _survey(visit)
     chosen = {str(asked.body.get("protocolVersion")) for name, asked in found.answers.items() if name in LEGACY}
     for revision in LEGACY:
@@ -83,10 +83,10 @@ async def supported_revisions(visit: Visit) -> Outcome:
         answer = asked.body.get("protocolVersion") if asked is not None else None
         if asked is not None and revision in chosen and answer != revision:
             shown = jsonrpc.excerpt(answer, 40) if answer is not None else asked.shown
-            return bad(f"{revision} was offered and answered with {shown}, though it is supported.", *asked.events)
+            return bad(f"{revision} was offered and answered with {shown}, although it is supported.", *asked.events)
     agreed = [name for name in LEGACY if name in visit.spoken]
     events = [n for name in agreed for n in found.answers[name].events]
-    return good(f"it speaks {', '.join(agreed)}", *events) if agreed else skipped("no handshake was agreed to")
+    return good(f"it supports {', '.join(agreed)}", *events) if agreed else skipped("no initialize succeeded")
 
 
 @CHECKS.active(
@@ -98,16 +98,16 @@ async def supported_revisions(visit: Visit) -> Outcome:
     fix="Return your newest protocolVersion if you do not support the offered one.",
 )
 async def unknown_revision(visit: Visit) -> Outcome:
-    """Revisions before the first and after the last."""
+    """Revisions before the first and after the last one."""
     seen: list[int] = []
     for name in _UNKNOWN:
         async with visit.fresh(handshake=False) as link:
             asked = await link.initialize(name)
         seen += asked.events
         if not asked.answered:
-            return bad(f"initialize with {name} got no answer: {asked.shown}.", *asked.events)
+            return bad(f"initialize with {name} got no response: {asked.shown}.", *asked.events)
         if asked.ok and asked.body.get("protocolVersion") not in REVISIONS:
-            return bad(f"{name} was agreed to.", *asked.events)
+            return bad(f"The server agreed to the unknown revision {name}.", *asked.events)
         if not asked.ok and not (asked.code in (INVALID_PARAMS, UNSUPPORTED_VERSION) and _supported(asked)):
             return bad(f"initialize with {name} was answered with {asked.reply}.", *asked.events)
     return good("", *seen)
@@ -122,7 +122,7 @@ async def unknown_revision(visit: Visit) -> Outcome:
     fix=f"Set protocolVersion to one of {', '.join(LEGACY)}.",
 )
 async def known_revision(visit: Visit) -> Outcome:
-    """Whatever was chosen in the handshakes of the survey."""
+    """The revisions that the server chose in the survey."""
     seen: list[int] = []
     for asked in [asked for name, asked in _survey(visit).answers.items() if name in LEGACY and asked.ok]:
         chosen = asked.body.get("protocolVersion")
@@ -154,7 +154,7 @@ async def declared_and_done(visit: Visit) -> Outcome:
     fix="Wait for notifications/initialized before you send other requests or notifications.",
 )
 async def silence_until_initialized(visit: Visit) -> Outcome:
-    """A handshake that stops before its last message."""
+    """An initialize without notifications/initialized."""
     async with visit.fresh(handshake=False) as link:
         opened = await link.initialize()
         if not opened.ok:
@@ -167,7 +167,9 @@ async def silence_until_initialized(visit: Visit) -> Outcome:
         and frame.message["method"] not in ("ping", "notifications/message")
     ]
     if early:
-        return bad(f"{early[0].message['method'][:100]} came before that.", *opened.events, early[0].n)
+        return bad(
+            f"{early[0].message['method'][:100]} came before notifications/initialized.", *opened.events, early[0].n
+        )
     return good("", *opened.events)
 
 
@@ -180,16 +182,16 @@ async def silence_until_initialized(visit: Visit) -> Outcome:
     fix="Return an error for requests before initialize, and continue to read.",
 )
 async def before_the_handshake(visit: Visit) -> Outcome:
-    """`tools/list` as the first message, then a handshake on the same connection."""
+    """`tools/list` as the first message, then initialize on the same connection."""
     async with visit.fresh(handshake=False) as link:
         asked = await link.ask("tools/list", {}, bare=True, timeout=visit.limits.request / 2)
         opened = await link.initialize()
     if not opened.answered:
-        return bad(f"After a request before initialize, initialize got no answer: {opened.shown}.", *asked.events)
+        return bad(f"After a request before initialize, initialize got no response: {opened.shown}.", *asked.events)
     if asked.ok:
         return bad("tools/list was served before initialize.", *asked.events)
     if not asked.answered and not asked.status:
-        return bad(f"tools/list before initialize got no answer: {asked.shown}.", *asked.events)
+        return bad(f"tools/list before initialize got no response: {asked.shown}.", *asked.events)
     return good("", *asked.events, *opened.events)
 
 
@@ -203,10 +205,10 @@ async def before_the_handshake(visit: Visit) -> Outcome:
     fix="Check the client capabilities before you request sampling, elicitation or roots.",
 )
 async def undeclared_capabilities(visit: Visit) -> Outcome:
-    """The allowed tools, called by a client that can do nothing."""
+    """The allowed tools, called by a client without capabilities."""
     tools = [trial for trial in trials(visit) if trial.asked.answered][: visit.limits.items]
     if not tools:
-        return skipped("no tool that may be called gave an answer")
+        return skipped("no allowed tool responded")
     asks = ("sampling/createMessage", "elicitation/create", "roots/list")
     async with visit.fresh(capabilities={}) as link:
         for trial in tools:
@@ -214,7 +216,7 @@ async def undeclared_capabilities(visit: Visit) -> Outcome:
         asked = [frame for frame in link.frames if frame.shape is Shape.REQUEST and frame.message["method"] in asks]
         calls = len(link.frames)
     if asked:
-        return bad(f"{asked[0].message['method']} was asked of a client that does not declare it.", asked[0].n)
+        return bad(f"{asked[0].message['method']} was sent to a client that does not declare it.", asked[0].n)
     return good(f"{len(tools)} tools were called, {calls} messages came")
 
 
@@ -227,12 +229,12 @@ async def undeclared_capabilities(visit: Visit) -> Outcome:
     fix="Reject it with an error or start a new session, and answer later requests.",
 )
 async def second_handshake(visit: Visit) -> Outcome:
-    """`initialize` again, then a request."""
+    """A second `initialize`, then a request."""
     async with visit.fresh() as link:
         again = await link.initialize()
         asked = await link.ask("ping")
     if not asked.answered:
-        return bad(f"After a second initialize nothing was answered any more: {asked.shown}.", *again.events)
+        return bad(f"After a second initialize the server did not respond: {asked.shown}.", *again.events)
     return good("", *again.events, *asked.events)
 
 
@@ -244,7 +246,7 @@ async def second_handshake(visit: Visit) -> Outcome:
     fix="Set serverInfo.title and serverInfo.description, and explain in instructions how to use the tools.",
 )
 async def introduction(visit: Visit) -> Outcome:
-    """What there is of an introduction."""
+    """The self-description of the server."""
     server = visit.session.server
     instructions = server.raw.get("instructions")
     given = [name for name in ("title", "description", "websiteUrl", "icons") if server.info.get(name)]
@@ -252,7 +254,7 @@ async def introduction(visit: Visit) -> Outcome:
         given.append(f"instructions of {len(instructions):,} characters")
         return good(", ".join(given))
     else_given = f", but {', '.join(given)}" if given else ""
-    return remark(f"There are no instructions{else_given}.", _opening(visit))
+    return remark(f"The server has no instructions{else_given}.", _opening(visit))
 
 
 @CHECKS.active(
@@ -262,7 +264,7 @@ async def introduction(visit: Visit) -> Outcome:
     fix="Implement server/discover; clients of this revision send it first.",
 )
 async def discover(visit: Visit) -> Outcome:
-    """The question itself."""
+    """The request itself."""
     asked = await visit.ask("server/discover", {})
     return good("", *asked.events) if asked.ok else bad(f"It was answered with {asked.reply}.", *asked.events)
 
@@ -277,7 +279,7 @@ async def discover(visit: Visit) -> Outcome:
     "client); over HTTP with status 400.",
 )
 async def discover_unknown_revision(visit: Visit) -> Outcome:
-    """`server/discover` of 1900."""
+    """`server/discover` with a revision of 1900."""
     return await _refused_revision(visit, "server/discover")
 
 
@@ -289,7 +291,7 @@ async def discover_unknown_revision(visit: Visit) -> Outcome:
     fix="Check the protocolVersion of each request first, and return -32022 with data.supported and data.requested.",
 )
 async def list_unknown_revision(visit: Visit) -> Outcome:
-    """`tools/list` of 1900."""
+    """`tools/list` with a revision of 1900."""
     return await _refused_revision(visit, "tools/list")
 
 
@@ -314,15 +316,15 @@ async def discovered_and_done(visit: Visit) -> Outcome:
     fix="Return an error to initialize with your revisions in data.supported.",
 )
 async def handshake_with_a_modern_server(visit: Visit) -> Outcome:
-    """`initialize`, where no revision with a handshake is spoken."""
+    """`initialize`, if the server supports no legacy revision."""
     if await visit.serves_handshakes():
-        return skipped("the server speaks revisions with a handshake, too")
+        return skipped("the server supports legacy revisions too")
     async with visit.fresh(revision=LEGACY[-1], handshake=False) as link:
         asked = await link.initialize()
     if asked.ok:
         return bad(f"initialize was answered with {asked.reply}.", *asked.events)
     if not asked.answered:
-        return bad(f"initialize got no answer: {asked.shown}.", *asked.events)
+        return bad(f"initialize got no response: {asked.shown}.", *asked.events)
     return good("", *asked.events) if _supported(asked) else bad("The error names no revisions.", *asked.events)
 
 
@@ -333,7 +335,7 @@ async def handshake_with_a_modern_server(visit: Visit) -> Outcome:
     fix="Return -32601 (Method not found) for these methods in requests of this revision.",
 )
 async def removed_methods(visit: Visit) -> Outcome:
-    """The three that clients know best."""
+    """The three best-known removed methods."""
     seen: list[int] = []
     for method, params in (
         ("ping", {}), ("logging/setLevel", {"level": "warning"}), ("resources/subscribe", {"uri": "inspector://x"}),
@@ -354,11 +356,11 @@ async def removed_methods(visit: Visit) -> Outcome:
     fix="Support initialize as long as your users have clients that send it.",
 )
 async def both_eras(visit: Visit) -> Outcome:
-    """What the survey has found."""
+    """The result of the survey."""
     legacy = [name for name in visit.spoken if name in LEGACY]
     if not legacy and not await visit.serves_handshakes():
-        return remark("Clients that shake hands are not served.", _opening(visit))
-    return good(f"it speaks {', '.join(visit.spoken)}" if legacy else "it agrees to a handshake")
+        return remark("Clients of the legacy era are not supported.", _opening(visit))
+    return good(f"it supports {', '.join(visit.spoken)}" if legacy else "it supports initialize")
 
 
 @CHECKS.active(
@@ -369,11 +371,11 @@ async def both_eras(visit: Visit) -> Outcome:
     fix="Plan the replacement that the page on deprecated features names.",
 )
 async def deprecated(visit: Visit) -> Outcome:
-    """Capabilities and transports that are on the list of deprecated ones."""
+    """Deprecated capabilities and transports."""
     used = [name for name in ("logging",) if visit.can(name)]
     if visit.visited.transport == "sse":
         used.append("the transport HTTP+SSE")
-    return remark(f"In use and deprecated: {', '.join(used)}.", _opening(visit)) if used else good()
+    return remark(f"Deprecated features in use: {', '.join(used)}.", _opening(visit)) if used else good()
 
 
 def _survey(visit: Visit) -> Survey:
@@ -382,7 +384,7 @@ def _survey(visit: Visit) -> Survey:
 
 
 def _opening(visit: Visit) -> int:
-    """The answer with which the shared session was opened."""
+    """The response that opened the shared session."""
     index = visit.journal.index
     names = ("initialize", "server/discover")
     return next(
@@ -412,9 +414,9 @@ async def _declared(visit: Visit, but: tuple[str, ...] = ()) -> Outcome:
             seen += asked.events
             unknown = asked.code == METHOD_NOT_FOUND
             if not asked.answered:
-                return bad(f"{method} got no answer: {asked.shown}.", *asked.events)
+                return bad(f"{method} got no response: {asked.shown}.", *asked.events)
             if visit.can(capability) and unknown:
-                return bad(f"{capability} is declared, and {method} is unknown.", *asked.events)
+                return bad(f"{capability} is declared, but {method} is unknown.", *asked.events)
             if not visit.can(capability) and asked.ok:
                 found = undeclared(capability, method, asked)
                 if found.seen == "bad":
@@ -424,17 +426,17 @@ async def _declared(visit: Visit, but: tuple[str, ...] = ()) -> Outcome:
 
 
 async def _refused_revision(visit: Visit, method: str) -> Outcome:
-    """A request that carries a revision which nobody knows."""
+    """A request with an unknown revision."""
     async with visit.link() as link:
         meta = {"io.modelcontextprotocol/protocolVersion": _UNKNOWN[0]}
         asked = await link.ask(method, {"_meta": meta})
     if asked.code != UNSUPPORTED_VERSION:
         return bad(f"A request of revision {_UNKNOWN[0]} was answered with {asked.reply}.", *asked.events)
     if not _supported(asked):
-        return bad("Error -32022 does not say in data.supported what is spoken.", *asked.events)
+        return bad("Error -32022 does not list the supported revisions in data.supported.", *asked.events)
     data = asked.error.get("data")
     if type(data) is dict and data.get("requested") != _UNKNOWN[0]:
         return bad(f"data.requested is {jsonrpc.excerpt(data.get('requested'), 40)}.", *asked.events)
     if visit.visited.transport == "http" and asked.status != 400:
-        return bad(f"The refusal came with status {asked.status}, not 400.", *asked.events)
+        return bad(f"The error came with status {asked.status}, not 400.", *asked.events)
     return good("", *asked.events)

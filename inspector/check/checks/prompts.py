@@ -1,4 +1,4 @@
-"""Prompts: what is listed, and what is got."""
+"""Prompts: their list and their messages."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ async def declared(visit: Visit) -> Outcome:
     fix="Give each message a role and one content block of a type that the revision defines.",
 )
 async def messages(visit: Visit) -> Outcome:
-    """Each of the first prompts, with values for its arguments."""
+    """The first prompts, with values for their arguments."""
     seen: list[int] = []
     for _, asked in await _gets(visit):
         if not asked.ok or asked.body.get("resultType") not in (None, "complete"):
@@ -74,7 +74,7 @@ async def messages(visit: Visit) -> Outcome:
     fix="Return -32602 (Invalid params) for a prompt name that is not in the list.",
 )
 async def unknown_prompt(visit: Visit) -> Outcome:
-    """A name that no prompt has."""
+    """An unknown prompt name."""
     if not visit.can("prompts"):
         return skipped("the server has no prompts")
     asked = await visit.ask("prompts/get", {"name": _NOBODY})
@@ -90,7 +90,7 @@ async def unknown_prompt(visit: Visit) -> Outcome:
     fix="Check every argument with required: true, and return -32602 if one is missing.",
 )
 async def missing_argument(visit: Visit) -> Outcome:
-    """The first prompts that require something, without it."""
+    """The first prompts with required arguments, without them."""
     seen: list[int] = []
     for prompt in visit.items("prompts")[: visit.limits.items]:
         if not any(argument.get("required") is True for argument in _arguments(prompt)):
@@ -110,7 +110,7 @@ async def missing_argument(visit: Visit) -> Outcome:
     fix="Set data and mimeType in image and audio blocks, and uri with text or blob in resource blocks.",
 )
 async def media(visit: Visit) -> Outcome:
-    """The blocks of all prompts that are no text."""
+    """The blocks of all prompts that are not text."""
     seen: list[int] = []
     for _, asked in await _gets(visit):
         for message in _messages(asked):
@@ -120,7 +120,7 @@ async def media(visit: Visit) -> Outcome:
             if not _is_whole(block):
                 return bad(f"One of the blocks is {excerpt(block, 100)}.", *asked.events)
             seen += asked.events
-    return good("", *seen) if seen else skipped("no prompt has a picture, a sound or a resource")
+    return good("", *seen) if seen else skipped("no prompt has an image, audio or a resource")
 
 
 @CHECKS.active(
@@ -139,7 +139,7 @@ async def same_everywhere(visit: Visit) -> Outcome:
     there = [item.get("name") for item in prompts if type(item) is dict] if type(prompts) is list else []
     here = [item.get("name") for item in visit.items("prompts")]
     if not asked.ok or there != (here[: len(there)] if "nextCursor" in asked.body else here):
-        return bad("Another connection has another list.", *asked.events)
+        return bad("Another connection got another list.", *asked.events)
     return good("", *asked.events)
 
 
@@ -150,7 +150,7 @@ async def same_everywhere(visit: Visit) -> Outcome:
     fix="Use the argument in the messages, or remove it from arguments.",
 )
 async def arguments_used(visit: Visit) -> Outcome:
-    """A mark in each required argument, which must come back in the messages."""
+    """A marker in each required argument, which must appear in the messages."""
     seen: list[int] = []
     for prompt in visit.items("prompts")[: visit.limits.items]:
         names = [argument["name"] for argument in _arguments(prompt) if argument.get("required") is True]
@@ -169,7 +169,7 @@ async def arguments_used(visit: Visit) -> Outcome:
 
 
 async def _gets(visit: Visit) -> list[tuple[dict[str, Any], Asked]]:
-    """The first prompts, each got once in a visit, with values that are offered or made up."""
+    """The first prompts, each got once in a visit, with completed or generated values."""
     made: list[tuple[dict[str, Any], Asked]] | None = visit.remembered.get("gets")
     if made is None:
         made = visit.remembered["gets"] = []
@@ -194,7 +194,7 @@ async def _value(visit: Visit, prompt: dict[str, Any], name: str) -> str:
 
 
 def _mark(name: str, more: str = "") -> str:
-    """A value for an argument. What calls itself a URI gets one: it may come back where only a URI may stand."""
+    """A value for an argument. An argument named like a URI gets a URI, because its value may be used as one."""
     is_uri = "uri" in name.lower() or "url" in name.lower()
     return f"urn:{_MARK}:{more or 0}" if is_uri else _MARK + more
 

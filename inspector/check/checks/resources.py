@@ -1,4 +1,4 @@
-"""Resources and templates: what is listed, what is read, what is told of changes."""
+"""Resources and templates: lists, contents, and updates."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ async def declared(visit: Visit) -> Outcome:
     fix="Set uri and exactly one of text and blob in each of the contents.",
 )
 async def contents(visit: Visit) -> Outcome:
-    """Each of the first resources."""
+    """The first resources."""
     seen: list[int] = []
     for _, asked in await _reads(visit):
         if not asked.ok:
@@ -98,15 +98,15 @@ async def contents(visit: Visit) -> Outcome:
     fix='Encode the bytes with standard base64 without line breaks, for example "aGVsbG8=".',
 )
 async def binary(visit: Visit) -> Outcome:
-    """Every blob among the contents."""
+    """Every blob in the contents."""
     seen: list[int] = []
     for _, asked in await _reads(visit):
         for item in _contents(asked):
             if "blob" in item:
                 if _bytes(item["blob"]) is None:
-                    return bad(f"The blob of {excerpt(item.get('uri'), 80)} is no base64.", *asked.events)
+                    return bad(f"The blob of {excerpt(item.get('uri'), 80)} is not base64.", *asked.events)
                 seen += asked.events
-    return good("", *seen) if seen else skipped("none of the first resources has data")
+    return good("", *seen) if seen else skipped("none of the first resources has a blob")
 
 
 @CHECKS.active(
@@ -116,7 +116,7 @@ async def binary(visit: Visit) -> Outcome:
     fix="Take mimeType and size from the same source in resources/list and resources/read.",
 )
 async def as_listed(visit: Visit) -> Outcome:
-    """The list against the contents."""
+    """The list compared with the contents."""
     seen: list[int] = []
     for resource, asked in await _reads(visit):
         found = [item for item in _contents(asked) if item.get("uri") == resource.get("uri")]
@@ -125,10 +125,12 @@ async def as_listed(visit: Visit) -> Outcome:
         listed, read = resource.get("mimeType"), found[0].get("mimeType")
         what = excerpt(resource["uri"], 80)
         if isinstance(listed, str) and isinstance(read, str) and listed != read:
-            return bad(f"{what} is listed as {excerpt(listed, 60)} and read as {excerpt(read, 60)}.", *asked.events)
+            return bad(
+                f"{what} is {excerpt(listed, 60)} in the list and {excerpt(read, 60)} in the contents.", *asked.events
+            )
         length, size = _length(found[0]), resource.get("size")
         if type(size) is int and length is not None and size != length:
-            return bad(f"{what} is listed with {size:,} bytes and has {length:,}.", *asked.events)
+            return bad(f"{what} has {size:,} bytes in the list and {length:,} in the contents.", *asked.events)
         seen += asked.events
     return good("", *seen) if seen else skipped("no resource could be read")
 
@@ -140,7 +142,7 @@ async def as_listed(visit: Visit) -> Outcome:
     fix="Return -32002 (Resource not found) with the URI in data.uri.",
 )
 async def unknown_resource(visit: Visit) -> Outcome:
-    """A URI that there is hardly."""
+    """A URI that most likely does not exist."""
     return await _unknown(visit, RESOURCE_NOT_FOUND)
 
 
@@ -151,7 +153,7 @@ async def unknown_resource(visit: Visit) -> Outcome:
     fix="Return -32602 (Invalid params) with the URI in data.uri.",
 )
 async def unknown_resource_now(visit: Visit) -> Outcome:
-    """A URI that there is hardly."""
+    """A URI that most likely does not exist."""
     return await _unknown(visit, INVALID_PARAMS)
 
 
@@ -162,12 +164,12 @@ async def unknown_resource_now(visit: Visit) -> Outcome:
     fix='Return an error if the URI does not exist, instead of "contents": [].',
 )
 async def nothing_there(visit: Visit) -> Outcome:
-    """A URI that there is hardly: no result at all, before 2026-07-28 a warning."""
+    """A URI that most likely does not exist: any result is a fault, before 2026-07-28 a warning."""
     if not visit.can("resources"):
         return skipped("the server has no resources")
     asked = await visit.ask("resources/read", {"uri": nowhere(visit)})
     if asked.ok and not _contents(asked):
-        return (bad if visit.modern else doubtful)("It is read, and has no contents.", *asked.events)
+        return (bad if visit.modern else doubtful)("It returns a result with empty contents.", *asked.events)
     return good("", *asked.events)
 
 
@@ -179,11 +181,11 @@ async def nothing_there(visit: Visit) -> Outcome:
     fix='Resolve the path, including ".." and symbolic links, and reject it if it is outside the offered directory.',
 )
 async def traversal(visit: Visit) -> Outcome:
-    """Ways up to a file that every system has; only where files are offered at all."""
+    """Relative paths to a file that every system has; only if the server offers files."""
     uris = [str(item.get("uri")) for item in visit.items("resources")]
     templates = [str(item.get("uriTemplate")) for item in visit.items("templates")]
     if not any(uri.startswith("file:") for uri in (*uris, *templates)):
-        return skipped("no files are offered")
+        return skipped("the server offers no files")
     seen: list[int] = []
     for path in ("/../../../../../../etc/passwd", "/%2e%2e/%2e%2e/%2e%2e/%2e%2e/%2e%2e/etc/passwd", "/etc/passwd"):
         asked = await visit.ask("resources/read", {"uri": f"file://{path}"})
@@ -218,7 +220,7 @@ async def expanded(visit: Visit) -> Outcome:
         for name in names:
             ref = {"ref": {"type": "ref/resource", "uri": text}, "argument": {"name": name, "value": ""}}
             if values and not visit.features.completion_context:
-                break  # What fits to the values before it cannot be asked for yet.
+                break  # Completion does not know the earlier values yet.
             context = {"context": {"arguments": dict(values)}} if values else {}
             completed = await visit.ask("completion/complete", {**ref, **context})
             offered = completed.body.get("completion")
@@ -231,7 +233,7 @@ async def expanded(visit: Visit) -> Outcome:
             seen += asked.events
             if not asked.ok:
                 return bad(f"{excerpt(template.expand(values), 100)} is answered with {asked.reply}.", *asked.events)
-    return good("", *seen) if seen else skipped("no template has variables that can all be completed")
+    return good("", *seen) if seen else skipped("no template has completions for all its variables")
 
 
 @CHECKS.active(
@@ -242,7 +244,7 @@ async def expanded(visit: Visit) -> Outcome:
     fix='Add "resources": {"subscribe": true} to capabilities, or return -32601 for resources/subscribe.',
 )
 async def subscriptions(visit: Visit) -> Outcome:
-    """Subscribe to the first resource, and take it back."""
+    """Subscribe to the first resource, then unsubscribe."""
     uris = [item["uri"] for item in visit.items("resources") if isinstance(item.get("uri"), str)]
     if not visit.can("resources") or not uris:
         return skipped("the server lists no resources")
@@ -252,9 +254,9 @@ async def subscriptions(visit: Visit) -> Outcome:
             asked = await link.ask(method, {"uri": uris[0]})
             seen += asked.events
             if visit.can("resources", "subscribe") and not asked.ok:
-                return bad(f"{method} is declared, and answered with {asked.reply}.", *asked.events)
+                return bad(f"{method} is declared, but answered with {asked.reply}.", *asked.events)
             if not visit.can("resources", "subscribe") and asked.code != METHOD_NOT_FOUND:
-                return bad(f"{method} is not declared, and answered with {asked.reply}.", *asked.events)
+                return bad(f"{method} is not declared, but answered with {asked.reply}.", *asked.events)
     return good("", *seen)
 
 
@@ -267,10 +269,10 @@ async def subscriptions(visit: Visit) -> Outcome:
     fix="Keep the subscriptions of each session, and check them before you send notifications/resources/updated.",
 )
 async def updates(visit: Visit) -> Outcome:
-    """The allowed tools are called without a subscription: nobody must be told of anything."""
+    """The allowed tools, called without a subscription, after which no updates may come."""
     quick = [trial for trial in trials(visit) if trial.asked.answered][: visit.limits.items]
     if not visit.can("resources", "subscribe") or not quick:
-        return skipped("there are no subscriptions, or no tool that may be called answers")
+        return skipped("the server has no subscriptions, or no allowed tool responds")
     async with visit.link() as link:
         for trial in quick:
             await link.ask("tools/call", trial.params, timeout=visit.limits.request / 2)
@@ -280,7 +282,7 @@ async def updates(visit: Visit) -> Outcome:
             if frame.shape is Shape.NOTIFICATION and frame.message["method"] == "notifications/resources/updated"
         ]
     if told:
-        return bad("An update came for a resource to which nobody has subscribed.", told[0].n)
+        return bad("notifications/resources/updated came without a subscription.", told[0].n)
     return good(f"{len(quick)} tools were called")
 
 
@@ -292,12 +294,12 @@ async def updates(visit: Visit) -> Outcome:
     fix='Use a custom scheme, such as "shop://orders/1", for resources that only the server can read.',
 )
 async def fetchable(visit: Visit) -> Outcome:
-    """Whether https: is used at all; whether it can be fetched is for a person to see."""
+    """Whether any URI uses https:; a person must decide whether a client can fetch it."""
     uris = [item["uri"] for item in visit.items("resources") if isinstance(item.get("uri"), str)]
     found = [uri for uri in uris if uri.startswith("https://")]
     if not uris:
         return skipped("the server lists no resources")
-    return doubtful(f"Is {excerpt(found[0], 100)} to be fetched without the server?", 1) if found else good()
+    return doubtful(f"Can a client fetch {excerpt(found[0], 100)} without the server?", 1) if found else good()
 
 
 @CHECKS.active(
@@ -317,7 +319,7 @@ async def same_everywhere(visit: Visit) -> Outcome:
     there = [item.get("uri") for item in resources if type(item) is dict] if type(resources) is list else []
     here = [item.get("uri") for item in visit.items("resources")]
     if not asked.ok or there != (here[: len(there)] if "nextCursor" in asked.body else here):
-        return bad("Another connection has another list.", *asked.events)
+        return bad("Another connection got another list.", *asked.events)
     return good("", *asked.events)
 
 
@@ -335,9 +337,9 @@ async def named_in_the_error(visit: Visit) -> Outcome:
     asked = await visit.ask("resources/read", {"uri": uri})
     data = asked.error.get("data")
     if not asked.error:
-        return skipped("it is answered with a result")
+        return skipped("it returns a result")
     named = type(data) is dict and data.get("uri") == uri
-    return good("", *asked.events) if named else bad("The error does not name the URI.", *asked.events)
+    return good("", *asked.events) if named else bad("The error does not contain the URI.", *asked.events)
 
 
 async def _unknown(visit: Visit, code: int) -> Outcome:

@@ -1,4 +1,4 @@
-"""Tools: what their calls give. Nothing here is done unless the user allows calls."""
+"""Results of tool calls. These checks run only if the user allows calls."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CHECKS = CheckTable("tools", mode="tool")
     fix="Create structuredContent and outputSchema from the same type.",
 )
 async def structured(visit: Visit) -> Outcome:
-    """The allowed tools that promise a structure."""
+    """The allowed tools with an outputSchema."""
     from inspector.protocol.validation import Validator
 
     seen: list[int] = []
@@ -38,7 +38,7 @@ async def structured(visit: Visit) -> Outcome:
         if type(schema) is not dict or not _came(asked):
             continue
         if "structuredContent" not in asked.body:
-            return bad(f"{_name(tool)} gave no structuredContent.", *asked.events)
+            return bad(f"{_name(tool)} returned no structuredContent.", *asked.events)
         try:
             wrong = Validator(schema).errors(asked.body["structuredContent"], limit=1)
         except SchemaError:
@@ -46,7 +46,7 @@ async def structured(visit: Visit) -> Outcome:
         if wrong:
             return bad(f"{_name(tool)}: {wrong[0].path or 'the value'}: {wrong[0].message}.", *asked.events)
         seen += asked.events
-    return good("", *seen) if seen else skipped("no tool that may be called promises a structure and gave a result")
+    return good("", *seen) if seen else skipped("no allowed tool with an outputSchema returned a result")
 
 
 @CHECKS.active(
@@ -56,13 +56,13 @@ async def structured(visit: Visit) -> Outcome:
     fix='Add a block {"type": "text", "text": "…"} with structuredContent as JSON.',
 )
 async def structured_as_text(visit: Visit) -> Outcome:
-    """The results that have a structure."""
+    """The results with structuredContent."""
     seen: list[int] = []
     for tool, asked in await _calls(visit):
         if "structuredContent" in asked.body:
             texts = [block for block in _blocks(asked) if type(block) is dict and block.get("type") == "text"]
             if not texts:
-                return bad(f"{_name(tool)} gave structuredContent and no text.", *asked.events)
+                return bad(f"{_name(tool)} returned structuredContent without a text block.", *asked.events)
             seen += asked.events
     return good("", *seen) if seen else skipped("no result had structuredContent")
 
@@ -83,13 +83,13 @@ async def content(visit: Visit) -> Outcome:
         if not asked.ok or asked.body.get("resultType") not in (None, "complete"):
             continue
         if type(asked.body.get("content")) is not list:
-            return bad(f"{_name(tool)} gave no list of content.", *asked.events)
+            return bad(f"{_name(tool)} returned no list of content.", *asked.events)
         for block in _blocks(asked):
             kind = block.get("type") if type(block) is dict else None
             if kind not in known or _BLOCKS[str(kind)] not in block:
-                return bad(f"{_name(tool)} gave the block {excerpt(block, 100)}.", *asked.events)
+                return bad(f"{_name(tool)} returned the block {excerpt(block, 100)}.", *asked.events)
         seen += asked.events
-    return good("", *seen) if seen else skipped("no tool that may be called gave a result")
+    return good("", *seen) if seen else skipped("no allowed tool returned a result")
 
 
 @CHECKS.active(
@@ -110,7 +110,7 @@ async def media(visit: Visit) -> Outcome:
             if wrong:
                 return bad(f"{_name(tool)}: {wrong}.", *asked.events)
             seen += asked.events
-    return good("", *seen) if seen else skipped("no result had a picture or a sound")
+    return good("", *seen) if seen else skipped("no result has an image or audio")
 
 
 @CHECKS.active(
@@ -120,7 +120,7 @@ async def media(visit: Visit) -> Outcome:
     fix="Return isError: true with a text that names the argument and the expected value.",
 )
 async def wrong_values(visit: Visit) -> Outcome:
-    """An allowed tool, with a value of the wrong type for an argument."""
+    """An allowed tool, with a value of the wrong type for one argument."""
     for tool in visit.callable()[: visit.limits.items]:
         arguments = _spoiled(tool)
         if arguments is None:
@@ -129,9 +129,9 @@ async def wrong_values(visit: Visit) -> Outcome:
         if asked.body.get("isError") is True and any(_is_text(block) for block in _blocks(asked)):
             return good("", *asked.events)
         if asked.ok:
-            return bad(f"{_name(tool)} took {excerpt(arguments, 80)} and answered {asked.shown}.", *asked.events)
-        return bad(f"{_name(tool)} answered wrong arguments with {asked.reply}.", *asked.events)
-    return skipped("no tool that may be called has an argument with a type")
+            return bad(f"{_name(tool)} accepted {excerpt(arguments, 80)} and returned {asked.shown}.", *asked.events)
+        return bad(f"{_name(tool)} answered invalid arguments with {asked.reply}.", *asked.events)
+    return skipped("no allowed tool has an argument with a type")
 
 
 @CHECKS.active(
@@ -141,7 +141,7 @@ async def wrong_values(visit: Visit) -> Outcome:
     fix="Validate the arguments against inputSchema before the tool runs.",
 )
 async def missing_argument(visit: Visit) -> Outcome:
-    """Each allowed tool with required arguments, without any."""
+    """The allowed tools with required arguments, called without arguments."""
     seen: list[int] = []
     for tool in visit.callable()[: visit.limits.items]:
         schema = tool.get("inputSchema")
@@ -152,7 +152,7 @@ async def missing_argument(visit: Visit) -> Outcome:
         if _came(asked):
             return bad(f"{_name(tool)} succeeded without {excerpt(required, 80)}.", *asked.events)
         seen += asked.events
-    return good("", *seen) if seen else skipped("no tool that may be called requires an argument")
+    return good("", *seen) if seen else skipped("no allowed tool has a required argument")
 
 
 @CHECKS.active(
@@ -162,7 +162,7 @@ async def missing_argument(visit: Visit) -> Outcome:
     fix="Return -32601 in both cases.",
 )
 async def task_support(visit: Visit) -> Outcome:
-    """Plain calls of tools that require a task."""
+    """Plain calls of tools with taskSupport required."""
     seen: list[int] = []
     for tool in visit.callable():
         execution = tool.get("execution")
@@ -173,7 +173,7 @@ async def task_support(visit: Visit) -> Outcome:
         if asked.code != METHOD_NOT_FOUND:
             return bad(f"{_name(tool)} answered a plain call with {asked.reply}.", *asked.events)
         seen += asked.events
-    return good("", *seen) if seen else skipped("no tool that may be called requires a task")
+    return good("", *seen) if seen else skipped("no allowed tool requires a task")
 
 
 @CHECKS.active(
@@ -183,18 +183,18 @@ async def task_support(visit: Visit) -> Outcome:
     fix='Add "resources": {} to capabilities.',
 )
 async def embedded(visit: Visit) -> Outcome:
-    """The results that have a resource in them."""
+    """The results with an embedded resource."""
     seen: list[int] = []
     for tool, asked in await _calls(visit):
         if any(type(block) is dict and block.get("type") == "resource" for block in _blocks(asked)):
             if not visit.can("resources"):
-                return bad(f"{_name(tool)} embeds a resource, and resources is not declared.", *asked.events)
+                return bad(f"{_name(tool)} embeds a resource, but resources is not declared.", *asked.events)
             seen += asked.events
-    return good("", *seen) if seen else skipped("no result had a resource in it")
+    return good("", *seen) if seen else skipped("no result has an embedded resource")
 
 
 async def _calls(visit: Visit) -> list[tuple[dict[str, Any], Asked]]:
-    """Each allowed tool, and what its call gave."""
+    """The allowed tools with the responses to their calls."""
     return [(trial.tool, trial.asked) for trial in trials(visit)]
 
 
@@ -213,7 +213,7 @@ def _is_text(block: Any) -> bool:
 
 
 def _spoiled(tool: dict[str, Any]) -> dict[str, Any] | None:
-    """Arguments of which one has a type that its schema does not allow; None where no argument has a type."""
+    """Arguments of which one has a type that the schema forbids; None if no argument has a type."""
     schema = tool.get("inputSchema")
     properties = schema.get("properties") if type(schema) is dict else None
     good_ones = sample(schema)

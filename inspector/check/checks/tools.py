@@ -1,4 +1,4 @@
-"""Tools: what their list says of them."""
+"""Tools: the members of their list entries."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from inspector.protocol.jsonrpc import INVALID_PARAMS, excerpt
 _PAGE = "server/tools"
 _NOBODY = "inspector-check-no-such-tool"
 _MANY = 64
-"""Tools above which a list costs more of a model's attention than most have."""
+"""The number of tools above which a list takes too much of a model's context."""
 _LARGE = 100_000
 
 CHECKS = CheckTable("tools", page=_PAGE)
@@ -143,14 +143,14 @@ async def declared(visit: Visit) -> Outcome:
     fix="Return a JSON-RPC error with code -32602, not a result with isError.",
 )
 async def unknown_tool(visit: Visit) -> Outcome:
-    """A name that no tool has. Many servers answer it as a failed call: that is a warning."""
+    """An unknown tool name. Many servers return a result with isError, which is a warning."""
     if not visit.can("tools"):
         return skipped("the server has no tools")
     asked = await visit.ask("tools/call", {"name": _NOBODY, "arguments": {}})
     if asked.code == INVALID_PARAMS:
         return good("", *asked.events)
     if asked.body.get("isError") is True:
-        return doubtful("It is answered as a call that failed (isError).", *asked.events)
+        return doubtful("It returns a result with isError, not an error.", *asked.events)
     if asked.error:
         return doubtful(f"It is answered with {asked.reply}.", *asked.events)
     return bad(f"It is answered with {asked.reply}.", *asked.events)
@@ -167,7 +167,7 @@ async def same_order(visit: Visit) -> Outcome:
         return skipped("the server lists no tools")
     first, second = await visit.ask("tools/list", {}), await visit.ask("tools/list", {})
     if _names(first) != _names(second):
-        return bad("The list came in another order.", *first.events, *second.events)
+        return bad("The order of the list changed.", *first.events, *second.events)
     return good("", *first.events, *second.events)
 
 
@@ -178,7 +178,7 @@ async def same_order(visit: Visit) -> Outcome:
     fix="Return the same list to all clients with the same permissions, regardless of earlier requests.",
 )
 async def same_everywhere(visit: Visit) -> Outcome:
-    """The list on a connection of its own, against that of the shared one."""
+    """The list on another connection, compared with the shared one."""
     if not visit.items("tools"):
         return skipped("the server lists no tools")
     async with visit.link() as link:
@@ -187,7 +187,7 @@ async def same_everywhere(visit: Visit) -> Outcome:
     if "nextCursor" in asked.body:
         here = here[: len(_names(asked))]
     if not asked.ok or sorted(map(str, _names(asked))) != sorted(map(str, here)):
-        return bad("Another connection has another list.", *asked.events)
+        return bad("Another connection got another list.", *asked.events)
     return good("", *asked.events)
 
 
@@ -197,7 +197,7 @@ async def same_everywhere(visit: Visit) -> Outcome:
     fix="Split the server, or offer fewer and more general tools.",
 )
 async def size(visit: Visit) -> Outcome:
-    """How much there is to read."""
+    """The size of the list."""
     tools = visit.items("tools")
     if not tools:
         return skipped("the server lists no tools")

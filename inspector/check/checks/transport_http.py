@@ -1,4 +1,4 @@
-"""Streamable HTTP of every revision: one endpoint, statuses and content types, event streams, who may ask."""
+"""Streamable HTTP of every revision: one endpoint, statuses, content types, event streams, origins."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SECURITY = f"{_PAGE}#security-endpoint"
 _HTTP: frozenset[Transport] = frozenset(("http",))
 _EVIL = "evil.example"
 _SINCE_403 = ("2025-11-25", "2026-07-28")
-"""The revisions that say with which status a foreign origin is refused."""
+"""The revisions that define the status for a foreign origin."""
 _NO_ENDPOINT = (404, 405, 501)
 _AT_ONCE = 5
 _LARGE = 1 << 20
@@ -94,7 +94,7 @@ CHECKS.passive(
     fix="Serve POST and GET at the same path; return 405 for GET if you offer no stream.",
 )
 async def one_endpoint(visit: Visit) -> Outcome:
-    """A request by POST, and where there are standing streams a GET."""
+    """A request by POST, and in the legacy era a GET."""
     async with raw_post(visit) as post:
         asked = await post.ask(post.harmless())
         if not asked.message and asked.status in _NO_ENDPOINT:
@@ -115,14 +115,14 @@ async def one_endpoint(visit: Visit) -> Outcome:
     fix="Return 400 for a notification that you reject, and never 200 with a result.",
 )
 async def bad_notification(visit: Visit) -> Outcome:
-    """A notification that nobody knows, with parameters that are none."""
+    """A notification with an unknown method and invalid params."""
     async with raw_post(visit) as post:
         answer = await post.notify("notifications/inspector/no-such-thing", [])
     if not answer.status:
-        return bad(f"A broken notification got {answer.shown}.", *answer.events)
+        return bad(f"An invalid notification got {answer.shown}.", *answer.events)
     if answer.status == 202 or answer.refused:
         return good(answer.shown, *answer.events)
-    return bad(f"A broken notification was answered with {answer.shown}.", *answer.events)
+    return bad(f"An invalid notification was answered with {answer.shown}.", *answer.events)
 
 
 @CHECKS.active(
@@ -133,7 +133,7 @@ async def bad_notification(visit: Visit) -> Outcome:
     fix="Compare Origin with a list of allowed origins, and return 403 for all others.",
 )
 async def hostile_origin(visit: Visit) -> Outcome:
-    """A request with the origin of somebody else."""
+    """A request with a foreign origin."""
     answer = await _opening(visit, (("Origin", f"http://{_EVIL}"),))
     if not answer.status:
         return skipped(f"the request got {answer.shown}")
@@ -143,7 +143,7 @@ async def hostile_origin(visit: Visit) -> Outcome:
             return bad(text, *answer.events)
         return doubtful(f"{text} Any web page can use this server.", *answer.events)
     if answer.status != 403 and visit.revision in _SINCE_403:
-        return doubtful(f"A foreign origin was refused with status {answer.status}, not 403.", *answer.events)
+        return doubtful(f"A foreign origin was rejected with status {answer.status}, not 403.", *answer.events)
     return good(answer.shown, *answer.events)
 
 
@@ -157,7 +157,7 @@ async def hostile_origin(visit: Visit) -> Outcome:
     "server by DNS rebinding.",
 )
 async def hostile_host(visit: Visit) -> Outcome:
-    """A request for another host."""
+    """A request with another Host."""
     if not is_loopback(visit.web.url.host):
         return skipped("the server is not on this machine")
     answer = await _opening(visit, (), host=f"{_EVIL}:{visit.web.url.port}")
@@ -177,7 +177,7 @@ async def hostile_host(visit: Visit) -> Outcome:
     fix="Reject only foreign origins; programs send no Origin.",
 )
 async def own_origin(visit: Visit) -> Outcome:
-    """A request without Origin, and one with that of the server."""
+    """A request without Origin, and one with the origin of the server."""
     seen: list[int] = []
     origins = [""]
     if is_loopback(visit.web.url.host):
@@ -187,7 +187,7 @@ async def own_origin(visit: Visit) -> Outcome:
         seen += answer.events
         if answer.refused:
             who = f"from {origin}" if origin else "without an origin"
-            return bad(f"A request {who} was refused with {answer.shown}.", *answer.events)
+            return bad(f"A request {who} was rejected with {answer.shown}.", *answer.events)
     return good("", *seen)
 
 
@@ -200,19 +200,19 @@ async def own_origin(visit: Visit) -> Outcome:
     fix="Listen on 127.0.0.1 (and ::1), not on 0.0.0.0.",
 )
 async def other_addresses(visit: Visit) -> Outcome:
-    """The same port at the addresses that other machines see."""
+    """The same port at the addresses of this machine that others can reach."""
     url = visit.web.url
     if not is_loopback(url.host) or visit.web.target.proxy:
         return skipped("the server is not on this machine")
     addresses = own_addresses()
     if not addresses:
-        return skipped("this machine has no address that others could use")
+        return skipped("this machine has no external address")
     for address in addresses:
         there = f"{url.scheme}://{f'[{address}]' if ':' in address else address}:{url.port}{url.target}"
         answer = await _opening(visit, (), url=there)
         if answer.status:
-            return bad(f"The server answers at {address}, too, with {answer.shown}.", *answer.events)
-    return good(f"nothing answers at {', '.join(addresses)}")
+            return bad(f"The server also answers at {address}, with {answer.shown}.", *answer.events)
+    return good(f"the server does not answer at {', '.join(addresses)}")
 
 
 @CHECKS.active(
@@ -229,9 +229,9 @@ async def exposed(visit: Visit) -> Outcome:
         return skipped("the server is on this machine")
     answer = await _opening(visit, (), own=False)
     if visit.web.url.scheme != "https":
-        return bad("The server is reached by plain http.", *answer.events)
+        return bad("The server uses http, not https.", *answer.events)
     if answer.status and not answer.refused:
-        return doubtful("Requests without credentials are served.", *answer.events)
+        return doubtful("Requests without credentials are accepted.", *answer.events)
     return good(answer.shown, *answer.events)
 
 
@@ -251,7 +251,7 @@ async def partial_accept(visit: Visit) -> Outcome:
         return skipped(f"the request got {answer.shown}")
     if answer.refused:
         return good(answer.shown, *answer.events)
-    return remark("A request that accepts only text/html was served all the same.", *answer.events)
+    return remark("A request that accepts only text/html was served.", *answer.events)
 
 
 @CHECKS.active(
@@ -270,7 +270,7 @@ async def other_content_type(visit: Visit) -> Outcome:
         return skipped(f"the request got {answer.shown}")
     if answer.refused:
         return good(answer.shown, *answer.events)
-    return doubtful("A request of the type text/plain was served.", *answer.events)
+    return doubtful("A request with Content-Type text/plain was served.", *answer.events)
 
 
 @CHECKS.active(
@@ -281,7 +281,7 @@ async def other_content_type(visit: Visit) -> Outcome:
     fix="Compare header names without case; proxies change it.",
 )
 async def any_case(visit: Visit) -> Outcome:
-    """A request with all names in capitals, and one in small letters."""
+    """A request with header names in upper case, and one in lower case."""
     async with raw_post(visit) as post:
         seen: list[int] = []
         for spelled in (str.upper, str.lower):
@@ -290,7 +290,9 @@ async def any_case(visit: Visit) -> Outcome:
             answer = await post.ask(message["method"], more=fields)
             seen += answer.events
             if answer.refused or not answer.status:
-                return bad(f"With names as {spelled('Content-Type')} a request got {answer.shown}.", *answer.events)
+                return bad(
+                    f"A request with the header name {spelled('Content-Type')} got {answer.shown}.", *answer.events
+                )
     return good("", *seen)
 
 
@@ -309,9 +311,11 @@ async def other_verbs(visit: Visit) -> Outcome:
         return skipped(f"the request got {answer.shown}")
     if answer.status == 405:
         named = answer.header("allow")
-        return good(f"Allow: {named}", *answer.events) if named else bad("405 came without Allow.", *answer.events)
+        return (
+            good(f"Allow: {named}", *answer.events) if named else bad("Status 405 came without Allow.", *answer.events)
+        )
     if answer.status in (401, 403):
-        return skipped(f"PUT was refused with status {answer.status}")
+        return skipped(f"PUT was rejected with status {answer.status}")
     return bad(f"PUT was answered with {answer.shown}.", *answer.events)
 
 
@@ -324,20 +328,20 @@ async def other_verbs(visit: Visit) -> Outcome:
     fix='Send an SSE comment such as ": keep-alive" about every 15 seconds.',
 )
 async def keep_alive(visit: Visit) -> Outcome:
-    """A subscription, and patience."""
+    """A subscription, and a wait."""
     wanted = {
         f"{name}ListChanged": True for name in ("tools", "prompts", "resources") if visit.can(name, "listChanged")
     }
     if not wanted:
-        return skipped("the server tells of no changes")
+        return skipped("the server declares no change notifications")
     seconds = min(_QUIET_SECONDS, visit.limits.check * 0.8)
     async with raw_post(visit) as post:
         answer = await post.ask("subscriptions/listen", {"notifications": wanted}, timeout=seconds, most=1 << 20)
     if answer.media_type != "text/event-stream":
-        return skipped(f"there was no stream, but {answer.shown}")
+        return skipped(f"the response was not a stream, but {answer.shown}")
     if any(event.line is not None and event.line.startswith(b":") for event in answer.stream):
         return good("", *answer.events)
-    return remark(f"Nothing came on a quiet stream for {seconds:g} s.", *answer.events)
+    return remark(f"An idle stream had no comment for {seconds:g} s.", *answer.events)
 
 
 @CHECKS.active(
@@ -349,7 +353,7 @@ async def keep_alive(visit: Visit) -> Outcome:
     fix="Serve the path with and without a trailing slash.",
 )
 async def redirects(visit: Visit) -> Outcome:
-    """The URL as it was given, and with another end."""
+    """The URL as given, and with or without a trailing slash."""
     own = await _opening(visit, (), url=visit.web.url.text)
     if 300 <= own.status < 400:
         return remark(f"{visit.web.url.target} redirects to {(own.header('location') or '')[:200]}.", *own.events)
@@ -358,7 +362,7 @@ async def redirects(visit: Visit) -> Outcome:
     answer = await _opening(visit, (), url=other)
     if 300 <= answer.status < 400:
         return good(f"{parse_url(other).target} redirects", *answer.events)
-    return good(f"{parse_url(other).target} gives {answer.shown}", *own.events, *answer.events)
+    return good(f"{parse_url(other).target} returns {answer.shown}", *own.events, *answer.events)
 
 
 @CHECKS.active(
@@ -369,12 +373,14 @@ async def redirects(visit: Visit) -> Outcome:
     fix="Handle each POST independently; do not lock the session during a slow request.",
 )
 async def at_once(visit: Visit) -> Outcome:
-    """Five requests side by side."""
+    """Five concurrent requests."""
     async with raw_post(visit) as post:
         answers = await asyncio.gather(*(post.ask(post.harmless()) for _ in range(_AT_ONCE)))
     lost = [answer for answer in answers if not answer.message]
     if lost:
-        return bad(f"Of {_AT_ONCE} requests at once {len(lost)} got no answer, but {lost[0].shown}.", *lost[0].events)
+        return bad(
+            f"{len(lost)} of {_AT_ONCE} concurrent requests got no response, but {lost[0].shown}.", *lost[0].events
+        )
     return good("", *(n for answer in answers for n in answer.events))
 
 
@@ -387,12 +393,12 @@ async def at_once(visit: Visit) -> Outcome:
     fix="Set a limit for the body size, and return 413 above it.",
 )
 async def large_body(visit: Visit) -> Outcome:
-    """A call of a tool that does not exist, with an argument of a megabyte."""
+    """A call of an unknown tool with an argument of 1 MB."""
     async with raw_post(visit) as post:
         answer = await post.ask("tools/call", {"name": NOWHERE, "arguments": {"text": "x" * _LARGE}})
     if answer.message or answer.refused:
         return good(answer.shown, *answer.events)
-    return bad(f"A request of a megabyte got {answer.shown}.", *answer.events)
+    return bad(f"A request of 1 MB got {answer.shown}.", *answer.events)
 
 
 async def _opening(
@@ -403,7 +409,7 @@ async def _opening(
     url: str | None = None,
     own: bool = True,
 ) -> Response:
-    """The first request of a client. A session that comes of it is ended again."""
+    """The first request of a client. If it opens a session, the session is closed."""
     post = RawPost(visit)
     try:
         if visit.modern:
@@ -414,7 +420,7 @@ async def _opening(
 
 
 def own_addresses() -> list[str]:
-    """The addresses under which other machines would look for this one. Asks the routing table, and sends nothing."""
+    """The external addresses of this machine. Reads the routing table and sends nothing."""
     found = []
     for family, somewhere in ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1")):
         with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:

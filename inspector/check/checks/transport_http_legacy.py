@@ -1,4 +1,4 @@
-"""Streamable HTTP with a handshake: sessions, standing streams, resumption."""
+"""Streamable HTTP of the legacy era: sessions, GET streams, resumption."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ _HTTP: frozenset[Transport] = frozenset(("http",))
 _NO_SESSION = "00000000-0000-4000-8000-000000000000"
 _HANDSHAKES = 3
 _BITS = 60
-"""Bits that may differ between two session ids, below which they can be guessed."""
+"""The number of differing bits below which a session id can be guessed."""
 _STREAM = "text/event-stream"
 _STATELESS = "the server gives no session ids"
 _ANSWERS: dict[str, dict[str, Any]] = {
     "roots/list": {"result": {"roots": []}},
     "elicitation/create": {"result": {"action": "decline"}},
-    "sampling/createMessage": {"error": {"code": -1, "message": "The user declines."}},
+    "sampling/createMessage": {"error": {"code": -1, "message": "The user declined."}},
     "ping": {"result": {}},
 }
-"""What a client says to the questions of a server that it does not want to answer."""
+"""The responses of a client that rejects requests of the server."""
 
 CHECKS = CheckTable("transport-http-legacy", transports=_HTTP)
 CHECKS.passive(
@@ -71,7 +71,7 @@ CHECKS.passive(
     fix="Use a random UUID or 128 bits from a cryptographic random generator.",
 )
 async def strong_ids(visit: Visit) -> Outcome:
-    """Three handshakes."""
+    """Three sessions."""
     ids, events = await _ids(visit)
     if not ids:
         return skipped(_STATELESS)
@@ -81,10 +81,10 @@ async def strong_ids(visit: Visit) -> Outcome:
     bits = min(map(_bits, varying))
     numbers = [_number(part) for part in varying]
     if all(number is not None for number in numbers) and len(varying[0]) < 16:
-        return bad(f"Only {len(varying[0])} digits of three session ids differ: they are counted.", *events)
+        return bad(f"Only {len(varying[0])} digits of three session ids differ: they are a counter.", *events)
     if bits < _BITS:
-        return bad(f"Session ids differ in some {bits:.0f} bits only.", *events)
-    return good(f"{len(ids[0])} characters, of which some {bits:.0f} bits differ", *events)
+        return bad(f"Only about {bits:.0f} bits of the session ids differ.", *events)
+    return good(f"{len(ids[0])} characters, of which about {bits:.0f} bits differ", *events)
 
 
 @CHECKS.active(
@@ -95,7 +95,7 @@ async def strong_ids(visit: Visit) -> Outcome:
     fix="Encode session ids in hexadecimal or base64url.",
 )
 async def visible_ids(visit: Visit) -> Outcome:
-    """The ids of three handshakes."""
+    """The ids of three sessions."""
     ids, events = await _ids(visit)
     if not ids:
         return skipped(_STATELESS)
@@ -111,7 +111,7 @@ async def visible_ids(visit: Visit) -> Outcome:
     fix="Return 400 for every request except initialize without Mcp-Session-Id.",
 )
 async def no_session_id(visit: Visit) -> Outcome:
-    """A request that leaves it out."""
+    """A request without the session id."""
     async with raw_post(visit) as post:
         if not post.session:
             return skipped(_STATELESS)
@@ -121,8 +121,8 @@ async def no_session_id(visit: Visit) -> Outcome:
     if not answer.status:
         return bad(f"A request without the session id got {answer.shown}.", *answer.events)
     if answer.refused:
-        return doubtful(f"A request without the session id was refused with {answer.shown}, not 400.", *answer.events)
-    return remark("A request without the session id is served all the same.", *answer.events)
+        return doubtful(f"A request without the session id was rejected with {answer.shown}, not 400.", *answer.events)
+    return remark("A request without the session id was served.", *answer.events)
 
 
 @CHECKS.active(
@@ -133,7 +133,7 @@ async def no_session_id(visit: Visit) -> Outcome:
     fix="Return 404 for an unknown Mcp-Session-Id; clients start a new session only on 404.",
 )
 async def ended_session(visit: Visit) -> Outcome:
-    """DELETE, then a request of the same session."""
+    """DELETE, then a request in the same session."""
     async with raw_post(visit) as post:
         if not post.session:
             return skipped(_STATELESS)
@@ -155,7 +155,7 @@ async def ended_session(visit: Visit) -> Outcome:
     fix="Return 404 for an unknown Mcp-Session-Id; clients start a new session only on 404.",
 )
 async def unknown_session(visit: Visit) -> Outcome:
-    """A made-up id."""
+    """A generated id."""
     async with raw_post(visit) as post:
         if not post.session:
             return skipped(_STATELESS)
@@ -174,7 +174,7 @@ async def unknown_session(visit: Visit) -> Outcome:
     fix="Return 200 or 204 for DELETE after you end the session, or 405 if clients must not end it.",
 )
 async def delete(visit: Visit) -> Outcome:
-    """DELETE of a session of its own."""
+    """DELETE of a new session."""
     async with raw_post(visit) as post:
         if not post.session:
             return skipped(_STATELESS)
@@ -199,7 +199,7 @@ async def get(visit: Visit) -> Outcome:
         answer = await post.listen(until=0)
     if answer.status == 405 or (answer.status == 200 and answer.media_type == _STREAM):
         return good(answer.shown, *answer.events)
-    kind = f" and {answer.media_type or 'no content type'}" if answer.status == 200 else ""
+    kind = f" and {answer.media_type or 'no Content-Type'}" if answer.status == 200 else ""
     return bad(f"GET was answered with {answer.shown}{kind}.", *answer.events)
 
 
@@ -212,7 +212,7 @@ async def get(visit: Visit) -> Outcome:
     fix="Choose one of the open streams for each message.",
 )
 async def one_stream(visit: Visit) -> Outcome:
-    """Two standing streams side by side, and requests that may make the server say something."""
+    """Two GET streams at the same time, and requests that may cause messages of the server."""
     seconds = visit.limits.quiet * 2
     async with raw_post(visit) as post:
         listening = [asyncio.create_task(post.listen(timeout=seconds, until=1 << 20)) for _ in range(2)]
@@ -230,9 +230,9 @@ async def one_stream(visit: Visit) -> Outcome:
     twice = [text for n, texts in enumerate(told) for text in texts if any(text in other for other in told[n + 1 :])]
     events = [n for stream in streams for n in stream.events]
     if twice:
-        return bad(f"On two streams came {jsonrpc.excerpt(jsonrpc.parse(twice[0]), 100)}.", *events)
+        return bad(f"Two streams brought {jsonrpc.excerpt(jsonrpc.parse(twice[0]), 100)}.", *events)
     if not any(stream.messages for stream in streams if stream in open_ones):
-        return skipped("nothing came on a standing stream")
+        return skipped("no message came on a GET stream")
     return good("", *events)
 
 
@@ -255,14 +255,14 @@ async def resumption(visit: Visit) -> Outcome:
         again = await post.listen(after, timeout=visit.limits.quiet * 2, until=2)
     events = (*first.events, *second.events, *again.events)
     if again.refused or not again.status:
-        return skipped(f"a stream is not resumed: {again.shown}")
+        return skipped(f"a stream was not resumed: {again.shown}")
     others = second.message.get("id")
     if any(message.get("id") == others for message in again.messages if type(message) is dict):
-        return bad("The answer of another stream was sent again.", *events)
+        return bad("The response of another stream was replayed.", *events)
     if any(event.id == after and event.data for event in again.stream):
-        return bad("The event after which the stream was to go on was sent again.", *events)
+        return bad("The event in Last-Event-ID was replayed.", *events)
     if not again.stream:
-        return good("nothing followed", *events)
+        return good("no events followed", *events)
     return good(f"{len(again.stream)} events followed", *events)
 
 
@@ -282,11 +282,11 @@ async def early_close(visit: Visit) -> Outcome:
             if answer.message or not answer.whole or not last:
                 continue
             if all(event.retry is None for event in answer.stream):
-                return bad("A stream was closed before its answer, without retry.", *answer.events)
+                return bad("A stream was closed before its response, without retry.", *answer.events)
             again = await _resumed(visit, post, last)
             events = (*answer.events, *again.events)
-            return good("", *events) if again.message else bad(f"The answer did not follow: {again.shown}.", *events)
-    return skipped("no tool that may be called closes its stream early")
+            return good("", *events) if again.message else bad(f"The response did not follow: {again.shown}.", *events)
+    return skipped("no allowed tool closes its stream early")
 
 
 @CHECKS.active(
@@ -297,7 +297,7 @@ async def early_close(visit: Visit) -> Outcome:
     fix="Return 400 if MCP-Protocol-Version is not a revision that you support.",
 )
 async def unknown_version_field(visit: Visit) -> Outcome:
-    """A request of 1999."""
+    """A request with a revision of 1999."""
     async with raw_post(visit) as post:
         answer = await post.ask(post.harmless(), more=((VERSION_FIELD, "1999-01-01"),))
     if answer.status == 400:
@@ -313,7 +313,7 @@ async def unknown_version_field(visit: Visit) -> Outcome:
     fix="Assume the negotiated revision, or 2025-03-26.",
 )
 async def no_version_field(visit: Visit) -> Outcome:
-    """A request that leaves it out."""
+    """A request without the header."""
     async with raw_post(visit) as post:
         answer = await post.ask(post.harmless(), without=VERSION_FIELD)
     if "result" in answer.message:
@@ -330,7 +330,7 @@ async def no_version_field(visit: Visit) -> Outcome:
     fix="Cancel a request only on notifications/cancelled, and keep its response for a client that reconnects.",
 )
 async def broken_stream(visit: Visit) -> Outcome:
-    """The allowed tools: the stream is dropped after its first event and resumed."""
+    """The allowed tools: the stream is closed after its first event and resumed."""
     async with raw_post(visit) as post:
         async for answer in _calls(visit, post, most=1):
             last = _last_id(answer)
@@ -341,10 +341,10 @@ async def broken_stream(visit: Visit) -> Outcome:
             if again.messages:
                 return good("", *events)
             if again.refused:
-                return skipped(f"a stream is not resumed: {again.shown}")
+                return skipped(f"a stream was not resumed: {again.shown}")
             if again.whole:
-                return bad("After its stream was dropped a call was not gone on with.", *events)
-    return skipped("no tool that may be called has a stream that can be resumed")
+                return bad("After its stream was closed a call did not continue.", *events)
+    return skipped("no allowed tool has a stream that can be resumed")
 
 
 @CHECKS.active(
@@ -356,7 +356,7 @@ async def broken_stream(visit: Visit) -> Outcome:
     fix="Create the session after initialize succeeds, not for every request without Mcp-Session-Id.",
 )
 async def leaked_session(visit: Visit) -> Outcome:
-    """A request before any handshake."""
+    """A request before initialize."""
     post = RawPost(visit)
     answer = await post.ask("tools/list")
     await post.end()
@@ -365,7 +365,7 @@ async def leaked_session(visit: Visit) -> Outcome:
         return skipped(f"the request got {answer.shown}")
     if leaked is None:
         return good(answer.shown, *answer.events)
-    return bad(f"A request that was refused with {answer.shown} came back with a session id.", *answer.events)
+    return bad(f"A request that was rejected with {answer.shown} got a session id.", *answer.events)
 
 
 @CHECKS.active(
@@ -377,13 +377,13 @@ async def leaked_session(visit: Visit) -> Outcome:
     fix="Validate the access token of every request, regardless of Mcp-Session-Id.",
 )
 async def session_without_token(visit: Visit) -> Outcome:
-    """A request with a session id and without the token."""
+    """A request with a session id, but without the token."""
     async with raw_post(visit) as post:
         if not post.session:
             return skipped(_STATELESS)
         known = {name.lower() for name, _ in visit.web.target.headers}
         if "authorization" not in known and not await visit.token_fields():
-            return skipped("the server asks for no token")
+            return skipped("the server requires no token")
         answer = await post.ask(post.harmless(), own=False)
     if answer.status == 401:
         return good("", *answer.events)
@@ -402,7 +402,7 @@ async def session_without_token(visit: Visit) -> Outcome:
     fix="Accept responses like notifications: return 202 without a body.",
 )
 async def answered_questions(visit: Visit) -> Outcome:
-    """The allowed tools, until one asks something; the answer is a refusal."""
+    """The allowed tools, until one sends a request; it is rejected."""
     able: dict[str, Any] = {"sampling": {}, "elicitation": {}, "roots": {}}
     async with visit.fresh(capabilities=able) as link:
         for n, tool in enumerate(visit.callable()[: visit.limits.items]):
@@ -419,15 +419,15 @@ async def answered_questions(visit: Visit) -> Outcome:
             status = status_of(visit.journal, sent)
             if status == 202:
                 return good("", begun.n, frame.n, sent)
-            return bad(f"The answer to {frame.message['method'][:80]} got status {status}, not 202.", frame.n, sent)
-    return skipped("no tool that may be called asks anything")
+            return bad(f"The response to {frame.message['method'][:80]} got status {status}, not 202.", frame.n, sent)
+    return skipped("no allowed tool sends a request")
 
 
 # Session ids
 
 
 async def _ids(visit: Visit) -> tuple[list[str], tuple[int, ...]]:
-    """The session ids of several handshakes, and their events; made once in a visit."""
+    """The session ids of several initialize requests, and their events; made once in a visit."""
     known = visit.remembered.get("session-ids")
     if known is None:
         ids: list[str] = []
@@ -441,19 +441,19 @@ async def _ids(visit: Visit) -> tuple[list[str], tuple[int, ...]]:
 
 
 def _varying(ids: list[str]) -> list[str]:
-    """What is left of them without what they have in common at both ends."""
+    """The ids without their common prefix and suffix."""
     rest = [id[_common(ids) :] for id in ids]
     after = _common([text[::-1] for text in rest])
     return [text[: len(text) - after] for text in rest]
 
 
 def _common(texts: list[str]) -> int:
-    """How many characters all of them begin with."""
+    """The length of their common prefix."""
     return next((n for n, chars in enumerate(zip(*texts, strict=False)) if len(set(chars)) > 1), min(map(len, texts)))
 
 
 def _bits(text: str) -> float:
-    """How much could be in a text, by its length and the kinds of its characters."""
+    """The bits that a text can hold, from its length and the kinds of its characters."""
     kinds = ((str.isdigit, 10), (str.islower, 26), (str.isupper, 26))
     hexadecimal = all(char in "0123456789abcdefABCDEF-" for char in text)
     size = 16 if hexadecimal and not text.isdigit() else sum(n for is_it, n in kinds if any(map(is_it, text)))
@@ -482,11 +482,11 @@ def _last_id(answer: Response) -> str:
 
 
 async def _resumed(visit: Visit, post: RawPost, after: str) -> Response:
-    """The stream as it goes on, up to the answer."""
+    """The stream until the response."""
     return await post.listen(after, timeout=visit.limits.request)
 
 
 def _asks_or_answers(id: str, frame: Frame) -> bool:
-    """Whether a message is a question of the server, or the answer to a request."""
+    """Whether a message is a request of the server, or a response."""
     answered = shape_of(frame.message) in (Shape.RESULT, Shape.ERROR) and frame.message.get("id") == id
     return frame.shape is Shape.REQUEST or answered

@@ -1,4 +1,4 @@
-"""HTTP+SSE, the transport of 2024-11-05: one stream for all answers, and an address to post to that it names."""
+"""HTTP+SSE, the transport of 2024-11-05: one stream for all responses, and an endpoint URI for POST."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SSE: frozenset[Transport] = frozenset(("sse",))
 _STREAM = ("Accept", "text/event-stream")
 _EVIL = "http://evil.example"
 _SHORTEST = 16
-"""Characters of an id that nobody can guess: 64 bits, if it is hexadecimal."""
+"""Characters of an id that cannot be guessed: 64 bits in hexadecimal."""
 
 CHECKS = CheckTable("transport-http-sse", page=_PAGE, transports=_SSE)
 CHECKS.passive(
@@ -51,7 +51,7 @@ CHECKS.passive(
     fix="Compare Origin with a list of allowed origins, and return 403 for all others.",
 )
 async def hostile_origin(visit: Visit) -> Outcome:
-    """The stream, asked for with the origin of somebody else."""
+    """The stream, requested with a foreign origin."""
     fields = (_STREAM, ("Origin", _EVIL), *await visit.token_fields())
     answer = await visit.web.send("GET", fields=fields, until=0)
     if not answer.status:
@@ -70,14 +70,14 @@ async def hostile_origin(visit: Visit) -> Outcome:
     fix="Put a random id into each endpoint URI, and return 404 for unknown ids.",
 )
 async def unknown_address(visit: Visit) -> Outcome:
-    """The address of a stream with another id in it."""
+    """The endpoint URI of a stream with another id in it."""
     async with visit.fresh() as link:
         real = link.transport.requester.url
         path, _, query = real.target.partition("?")
         ids = [value for _, value in parse_qsl(query)] or [path.rpartition("/")[2]]
         id = max(ids, key=len)
         if not id or id not in real.text:
-            return skipped("the address has no id")
+            return skipped("the endpoint URI has no id")
         head, _, tail = real.text.rpartition(id)
         message = {"jsonrpc": "2.0", "id": "inspector-check", "method": "ping"}
         answer = await visit.web.send(
@@ -85,11 +85,11 @@ async def unknown_address(visit: Visit) -> Outcome:
             body=jsonrpc.encode(message), message=message,
         )  # fmt: skip
     if not answer.status:
-        return bad(f"A POST to an unknown address got {answer.shown}.", *answer.events)
+        return bad(f"A POST to an unknown endpoint URI got {answer.shown}.", *answer.events)
     if not answer.refused:
-        return bad(f"A POST to an unknown address was answered with {answer.shown}.", *answer.events)
+        return bad(f"A POST to an unknown endpoint URI was answered with {answer.shown}.", *answer.events)
     if len(id) < _SHORTEST:
-        return bad(f"The id in the address has {len(id)} characters: it can be guessed.", *answer.events)
+        return bad(f"The id in the endpoint URI has {len(id)} characters: it can be guessed.", *answer.events)
     return good(answer.shown, *answer.events)
 
 
@@ -102,7 +102,7 @@ async def unknown_address(visit: Visit) -> Outcome:
     fix="Serve Streamable HTTP too, and tell your users its URL.",
 )
 async def successor(visit: Visit) -> Outcome:
-    """A handshake at /mcp of the same origin."""
+    """An initialize at /mcp of the same origin."""
     url = parse_url(f"{visit.web.url.origin}/mcp")
     message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": LEGACY[-1], "capabilities": {}, "clientInfo": CLIENT}}  # fmt: skip
@@ -115,11 +115,11 @@ async def successor(visit: Visit) -> Outcome:
         await visit.web.send("DELETE", url=url.text, fields=(ACCEPT, (SESSION_FIELD, session), *token))
     result = answer.message.get("result")
     if type(result) is dict and result.get("protocolVersion") in REVISIONS:
-        return good(f"Streamable HTTP is served at {url.text}", *answer.events)
+        return good(f"Streamable HTTP is available at {url.text}", *answer.events)
     return remark("HTTP+SSE is deprecated, and Streamable HTTP was not found at /mcp.", *answer.events)
 
 
 def _other(id: str) -> str:
-    """An id of the same form which is another one."""
+    """A different id of the same form."""
     turned = id.translate(str.maketrans("0123456789abcdefABCDEF", "1032547698badcfeBADCFE"))
     return turned if turned != id else id[::-1] + "0"

@@ -1,4 +1,4 @@
-"""Pages of lists, completion, log messages."""
+"""Pagination, completion, log messages."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LISTS = {
     "templates": ("resources/templates/list", "resourceTemplates", "uriTemplate"),
     "prompts": ("prompts/list", "prompts", "name"),
 }  # fmt: skip
-"""By what is listed: the method, the key of its result, and what tells entries apart."""
+"""By list: the method, the key of its result, and the identifying member."""
 _COMPLETE = "completion/complete"
 _MOST_PAGES = 10
 _MOST_VALUES = 100
@@ -56,13 +56,13 @@ async def walked(visit: Visit) -> Outcome:
         while isinstance(asked.body.get("nextCursor"), str) and len(cursors) < _MOST_PAGES:
             cursor = asked.body["nextCursor"]
             if cursor in cursors:
-                return bad(f"{method}: a cursor leads back to a page that had come already.", *asked.events)
+                return bad(f"{method}: a cursor leads back to an earlier page.", *asked.events)
             asked = await visit.ask(method, {"cursor": cursor})
             if not asked.ok:
-                return bad(f"{method}: a cursor of its own is answered with {asked.reply}.", *asked.events)
+                return bad(f"{method}: its own cursor is answered with {asked.reply}.", *asked.events)
             page = _names(asked, key, name)
             if not cursors and _names(again := await visit.ask(method, {"cursor": cursor}), key, name) != page:
-                return bad(f"{method}: the same cursor gave two pages.", *asked.events, *again.events)
+                return bad(f"{method}: the same cursor returned two different pages.", *asked.events, *again.events)
             cursors.add(cursor)
             twice = set(entries) & set(page)
             if twice:
@@ -79,14 +79,14 @@ async def walked(visit: Visit) -> Outcome:
     fix="Return -32602 (Invalid params) for an unknown cursor, not the first page.",
 )
 async def invalid_cursor(visit: Visit) -> Outcome:
-    """A cursor of nobody, for every list."""
+    """An invalid cursor, for every list."""
     seen: list[int] = []
     for method, _, _ in _lists(visit):
         asked = await visit.ask(method, {"cursor": _NOTHING})
         seen += asked.events
         if asked.code != INVALID_PARAMS:
-            return bad(f"{method} with a cursor of nobody is answered with {asked.reply}.", *asked.events)
-    return good("", *seen) if seen else skipped("the server lists nothing")
+            return bad(f"{method} with an invalid cursor is answered with {asked.reply}.", *asked.events)
+    return good("", *seen) if seen else skipped("the server has no lists")
 
 
 @CHECKS.active(
@@ -97,12 +97,12 @@ async def invalid_cursor(visit: Visit) -> Outcome:
     fix='Add "completions": {} to capabilities if you implement completion/complete; otherwise remove it.',
 )
 async def completion_declared(visit: Visit) -> Outcome:
-    """`completion/complete` for something that there is, else for nothing."""
+    """`completion/complete` for an existing item, else for an unknown one."""
     params = next(_completions(visit), None) or _completion("ref/prompt", "name", _NOTHING, "a")
     async with visit.link() as link:
         asked = await link.ask(_COMPLETE, params)
     if visit.can("completions") and asked.code == METHOD_NOT_FOUND:
-        return bad("completions is declared, and completion/complete is unknown.", *asked.events)
+        return bad("completions is declared, but completion/complete is unknown.", *asked.events)
     if not visit.can("completions") and asked.ok:
         return undeclared("completions", _COMPLETE, asked)
     return good("", *asked.events) if asked.answered else skipped(asked.shown)
@@ -123,7 +123,7 @@ async def completion_results(visit: Visit) -> Outcome:
             if wrong:
                 return bad(wrong, *asked.events)
             seen += asked.events
-    return good("", *seen) if seen else skipped("nothing is completed")
+    return good("", *seen) if seen else skipped("no argument has completions")
 
 
 @CHECKS.active(
@@ -133,10 +133,10 @@ async def completion_results(visit: Visit) -> Outcome:
     fix="Return -32602 for an unknown prompt or template, and -32601 if you do not implement completion.",
 )
 async def unknown_reference(visit: Visit) -> Outcome:
-    """A prompt that does not exist."""
+    """An unknown prompt."""
     declares = visit.can("completions")
     if not declares and not visit.features.completions_capability:
-        return skipped("whether the server completes cannot be declared in this revision")
+        return skipped("this revision has no completions capability")
     asked = await visit.ask(_COMPLETE, _completion("ref/prompt", "name", _NOTHING, "a"))
     wanted = INVALID_PARAMS if declares else METHOD_NOT_FOUND
     return (
@@ -151,7 +151,7 @@ async def unknown_reference(visit: Visit) -> Outcome:
     fix="Use context.arguments or ignore it; do not return an error.",
 )
 async def completion_context(visit: Visit) -> Outcome:
-    """The completions that work, with a context."""
+    """The working completions, with a context."""
     seen: list[int] = []
     for params, before in await _completed(visit):
         if before.ok and len(seen) < 2 * visit.limits.items:
@@ -159,7 +159,7 @@ async def completion_context(visit: Visit) -> Outcome:
             if not asked.ok:
                 return bad(f"With a context it is answered with {asked.reply}.", *before.events, *asked.events)
             seen += asked.events
-    return good("", *seen) if seen else skipped("nothing is completed")
+    return good("", *seen) if seen else skipped("no argument has completions")
 
 
 CHECKS.passive(
@@ -180,9 +180,9 @@ CHECKS.passive(
     "other values.",
 )
 async def set_level(visit: Visit) -> Outcome:
-    """All eight, and one that there is not."""
+    """All eight levels, and an unknown one."""
     if not visit.can("logging"):
-        return skipped("the server does not log")
+        return skipped("the server does not declare logging")
     seen: list[int] = []
     async with visit.link() as link:
         for level in (*_LEVELS[::-1], "info"):
@@ -192,7 +192,7 @@ async def set_level(visit: Visit) -> Outcome:
                 return bad(f"The level {level} is answered with {asked.reply}.", *asked.events)
         asked = await link.ask("logging/setLevel", {"level": _NOTHING})
     if asked.code != INVALID_PARAMS:
-        return bad(f"A level that does not exist is answered with {asked.reply}.", *asked.events)
+        return bad(f"An unknown level is answered with {asked.reply}.", *asked.events)
     return good("", *seen, *asked.events)
 
 
@@ -205,15 +205,15 @@ async def set_level(visit: Visit) -> Outcome:
     fix="Compare the level of each message with the level of logging/setLevel.",
 )
 async def level_kept(visit: Visit) -> Outcome:
-    """The tools that log below error, once more when only errors are wanted."""
+    """The tools that log below error, called again with the level error."""
     loud = [trial for trial in trials(visit) if any(_is_below(told.params) for told in trial.told)]
     if not visit.can("logging") or not loud:
-        return skipped("no tool that may be called sends log messages below the level error")
+        return skipped("no allowed tool sends log messages below the level error")
     seen: list[int] = []
     async with visit.link() as link:
         wanted = await link.ask("logging/setLevel", {"level": "error"})
         if not wanted.ok:
-            return skipped(f"the level cannot be set: {wanted.shown}")
+            return skipped(f"setting the level failed: {wanted.shown}")
         for trial in sorted(loud, key=lambda trial: not trial.asked.answered)[:FEW]:
             link.frames = []
             asked = await link.ask("tools/call", trial.params, timeout=visit.limits.request / 2)
@@ -222,8 +222,8 @@ async def level_kept(visit: Visit) -> Outcome:
                 if frame.shape is Shape.NOTIFICATION and frame.message["method"] == "notifications/message":
                     params = frame.message.get("params")
                     if type(params) is dict and _is_below(params):
-                        what = f"{trial.name} sent a message of the level {excerpt(params.get('level'), 20)}"
-                        return bad(f"{what} when only errors were wanted.", *wanted.events, frame.n)
+                        what = f"{trial.name} sent a message with the level {excerpt(params.get('level'), 20)}"
+                        return bad(f"{what}, but the client set the level error.", *wanted.events, frame.n)
         await link.ask("logging/setLevel", {"level": "info"})
     return good("", *wanted.events, *seen)
 
@@ -244,9 +244,9 @@ CHECKS.passive(
     fix="Validate logLevel in _meta before you handle the request.",
 )
 async def unknown_level(visit: Visit) -> Outcome:
-    """A list, with a level that there is not."""
+    """A list, with an unknown logLevel."""
     if not visit.can("logging"):
-        return skipped("the server does not log")
+        return skipped("the server does not declare logging")
     method = next((method for method, _, _ in _lists(visit)), "server/discover")
     asked = await visit.ask(method, {"_meta": {f"{PREFIX}logLevel": _NOTHING}})
     if asked.code == INVALID_PARAMS:
@@ -271,7 +271,7 @@ CHECKS.passive(
 
 
 def _lists(visit: Visit) -> Iterator[tuple[str, str, str]]:
-    """What the server says that it lists."""
+    """The entries that the server lists."""
     for name, row in _LISTS.items():
         if visit.can("resources" if name == "templates" else name):
             yield row
@@ -288,7 +288,7 @@ def _completion(kind: str, key: str, what: str, argument: str) -> dict[str, Any]
 
 
 def _completions(visit: Visit) -> Iterator[dict[str, Any]]:
-    """Requests for what the lists say can be completed."""
+    """Completion requests for the listed items."""
     from inspector.protocol.uritemplate import Template
 
     for prompt in visit.items("prompts"):
@@ -310,7 +310,7 @@ def _completions(visit: Visit) -> Iterator[dict[str, Any]]:
 
 
 async def _completed(visit: Visit) -> list[tuple[dict[str, Any], Asked]]:
-    """The first of them, each asked once in a visit."""
+    """The first of them, each sent once in a visit."""
     made: list[tuple[dict[str, Any], Asked]] | None = visit.remembered.get("completed")
     if made is None:
         made = visit.remembered["completed"] = []
@@ -325,14 +325,14 @@ def _wrong_completion(completion: Any) -> str:
         return f"completion is {excerpt(completion, 80)}."
     values, total, more = completion["values"], completion.get("total"), completion.get("hasMore")
     if len(values) > _MOST_VALUES:
-        return f"There are {len(values):,} values; 100 are the most."
+        return f"The result has {len(values):,} values; the maximum is 100."
     if not all(isinstance(value, str) for value in values):
         return "Not all of the values are strings."
     if total is not None and (isinstance(total, bool) or not isinstance(total, (int, float)) or total < len(values)):
-        return f"total is {excerpt(total, 40)}, and there are {len(values)} values."
+        return f"total is {excerpt(total, 40)}, but the result has {len(values)} values."
     return "" if more is None or isinstance(more, bool) else f"hasMore is {excerpt(more, 40)}."
 
 
 def _is_below(params: dict[str, Any]) -> bool:
-    """Whether a log message is of a level below error."""
+    """Whether the level of a log message is below error."""
     return params.get("level") in _LEVELS[: _LEVELS.index("error")]

@@ -52,7 +52,8 @@ VERBS = {
         about=(
             "Formats: "
             + "; ".join(f"{name} ({format.summary})" for name, format in FORMATS.items())
-            + ". The format is detected from the content. Notes on stderr and in the recording say what is missing in FILE."
+            + ". The format is detected from the content. Notes on stderr and in the recording say what is missing in
+            FILE."
         ),
         examples=(
             "inspector import session.cassette.json -o session.mcp.jsonl",
