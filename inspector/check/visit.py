@@ -47,7 +47,7 @@ class Limits:
 
     @property
     def start(self) -> float:
-        """Timeout of the first responses of a connection, in seconds: the server may have to start on a busy machine."""
+        """Timeout of the first responses of a connection, in seconds, in which the server may have to start."""
         return 4 * self.request
 
     def grace(self, method: str) -> float:
@@ -244,7 +244,7 @@ class Visit:
 
     @asynccontextmanager
     async def link(self) -> AsyncIterator[RawConnection]:
-        """A connection for any messages, shared by checks one after the other. A broken one is replaced for the next check.
+        """A connection for any messages, shared by consecutive checks. A broken one is replaced for the next check.
 
         `frames` has the messages since this check uses it. Raises a `ConnectionProblem`.
         """

@@ -136,7 +136,7 @@ class Watched:
         return keys
 
     def settled_by(self, message: dict[str, Any]) -> bool:
-        """Whether a response to `server/discover` shows a server of the modern era; others may respond with anything."""
+        """Whether a response to `server/discover` shows a modern server; others may respond with anything."""
         error = _dict(message.get("error"))
         if error:
             refused = error.get("code") == UNSUPPORTED_VERSION

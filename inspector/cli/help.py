@@ -8,7 +8,7 @@ from click import HelpFormatter
 
 from inspector.cli import options as shared
 from inspector.cli import verbs
-from inspector.cli.options import HELP, JSON, QUIET, VERSION
+from inspector.cli.options import JSON, QUIET, VERSION
 from inspector.cli.output import Output
 from inspector.cli.program import program, renamed
 from inspector.cli.topics import TOPICS

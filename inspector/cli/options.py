@@ -292,13 +292,21 @@ LOGIN = (
     Option("--redirect-uri", "Redirect URI to use, if the client has a registered one", "URI"),
     Option("--auth-server", "Issuer of the authorization server to use", "URL"),
     Option("--idp", "Issuer of your company's identity provider", "URL"),
-    Option("--idp-token-endpoint", "Token endpoint of the identity provider, instead of the one in its metadata",
-    "URL"), Option("--idp-client-id", "Client ID registered with the identity provider", "ID"), Option(
-    "--idp-client-secret-env", "Environment variable or file with the client secret for the identity provider",
-    "NAME|@FILE", read=secret, completes="file", ), Option( "--id-token-env", "Environment variable or file with the ID
-    token from the identity provider", "NAME|@FILE", read=secret, completes="file", ), Option( "--assertion-env",
-    "Environment variable or file with the JWT that a platform issued to this workload", "NAME|@FILE", read=secret,
-    completes="file", ), Option("--open-browser", "Open the browser for a login without asking first"),
+    Option("--idp-token-endpoint", "Token endpoint of the identity provider; default: the one in its metadata", "URL"),
+    Option("--idp-client-id", "Client ID registered with the identity provider", "ID"),
+    Option(
+        "--idp-client-secret-env", "Environment variable or file with the client secret for the identity provider",
+        "NAME|@FILE", read=secret, completes="file",
+    ),
+    Option(
+        "--id-token-env", "Environment variable or file with the ID token from the identity provider",
+        "NAME|@FILE", read=secret, completes="file",
+    ),
+    Option(
+        "--assertion-env", "Environment variable or file with the JWT that a platform issued to this workload",
+        "NAME|@FILE", read=secret, completes="file",
+    ),
+    Option("--open-browser", "Open the browser for a login without asking first"),
     Option("--no-browser", "Print the login URL and read the redirect URL from the terminal"),
 )  # fmt: skip
 """How to authorize."""

@@ -159,7 +159,11 @@ def test_what_cannot_be_understood_is_said_with_the_way_out(line: str, message: 
 @pytest.mark.parametrize(
     ("line", "message", "hint"),
     [
-        ("chekc https://host/mcp", "neither a verb of inspector nor a program on PATH", "Did you mean “inspector check”?"),
+        (
+            "chekc https://host/mcp",
+            "neither a verb of inspector nor a program on PATH",
+            "Did you mean “inspector check”?",
+        ),
         ("call get-sum 2 3 -- python", "Unexpected argument “2”", "inspector call get-sum KEY=VALUE -- COMMAND"),
         ("prompt greet Ada", "Unexpected argument “Ada”", "inspector prompt greet KEY=VALUE -- COMMAND"),
     ],

@@ -51,8 +51,10 @@ VERBS = {
         options=(
             Option("--with", "Value of another argument, as context; repeatable", "NAME=VALUE", many=True, read=pair),
         ),
-        about="Sends completion/complete for the argument ARGUMENT with the partial value VALUE. Prints one value per
-        line.", examples=( "inspector complete prompt review language py -- python server.py", "inspector complete
-        template 'repo://{owner}/{name}' name mc --with owner=acme @repos", ),
+        about="Sends completion/complete for ARGUMENT with the partial VALUE. Prints one value per line.",
+        examples=(
+            "inspector complete prompt review language py -- python server.py",
+            "inspector complete template 'repo://{owner}/{name}' name mc --with owner=acme @repos",
+        ),
     )
 }

@@ -52,8 +52,7 @@ VERBS = {
         about=(
             "Formats: "
             + "; ".join(f"{name} ({format.summary})" for name, format in FORMATS.items())
-            + ". The format is detected from the content. Notes on stderr and in the recording say what is missing in
-            FILE."
+            + ". The format is detected from the content. Notes on stderr and in the recording say what FILE lacks."
         ),
         examples=(
             "inspector import session.cassette.json -o session.mcp.jsonl",

@@ -247,8 +247,8 @@ def _verb() -> Verb:
         ),
         about=(
             "Answers each request with its recorded response, including the notifications, server requests and stderr "
-            "around it, over stdio or HTTP. At the end of stdin, or on Ctrl-C, prints a summary of answered, missed and
-            " "unused requests. Records each client, with a note for each miss. With --on-miss passthrough, TARGET "
+            "around it, over stdio or HTTP. At the end of stdin, or on Ctrl-C, prints a summary of answered, missed "
+            "and unused requests. Records each client, with a note for each miss. With --on-miss passthrough, TARGET "
             "answers requests that are not in the recording. --json prints the summary as JSON; over stdio it goes to "
             "stderr."
         ),

@@ -126,8 +126,8 @@ VERBS = {
             Option("--schema", "Print the JSON Schema of inspector.json, for editors"),
         ),
         about=(
-            "Prints each server's @NAME, config file, last result, and command or URL; then your logins. Does not start
-            " "a server. “asks first” marks an entry in a config file of this directory that uses your secrets, a "
+            "Prints each server's @NAME, config file, last result, and command or URL; then your logins. Does not "
+            "start a server. “asks first” marks an entry in a config file of this directory that uses your secrets, a "
             "proxy, or no TLS verification: Inspector asks before it opens the server, or needs --trust."
         ),
         examples=(

@@ -196,8 +196,8 @@ def _verb() -> Verb:
             Option("--install", "Print entry NAME of a client's config file with the tap added", "NAME"),
         ),
         about=(
-            "Proxies a server: configure the client to start `inspector tap TARGET` instead of TARGET, or to connect to
-            " "the URL that --listen prints. Forwards every byte unchanged and without delay, and records it; "
+            "Proxies a server: configure the client to start `inspector tap TARGET` instead of TARGET, or to connect "
+            "to the URL that --listen prints. Forwards every byte unchanged and without delay, and records it; "
             "`inspector replay --follow FILE` shows the traffic live. Client and server may use different transports. "
             "Over stdio, exits with the exit code of the server."
         ),
