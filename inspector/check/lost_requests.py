@@ -55,7 +55,7 @@ class LostRequests:
         self._stands = True
 
     def look(self, event: Event, index: Index) -> Iterator[Unanswered]:
-        """What a `life` event says about a request of the client."""
+        """Findings about requests from a `life` event."""
         n, what = event.fields.get("for"), event.fields.get("event")
         if type(n) is not int or not 0 < n < event.n or what not in ("lost", "timeout", "unanswered"):
             return

@@ -21,7 +21,7 @@ class Skip(StrEnum):
     FOREIGN_TOKEN = "it needs a token for another server (--foreign-token-env)"
     RECORDING = "it needs a live server, not a recording"
     NOT_SHOWN = "the recording does not show it"
-    NO_SESSION = "there is no session at this revision"
+    NO_SESSION = "the session could not be opened at this revision"
 
 
 class Outcome(NamedTuple):

@@ -138,7 +138,7 @@ class Evidence:
 
 
 class Shown:
-    """What a recording shows of one visit."""
+    """The events of one visit, from its recording."""
 
     def __init__(self) -> None:
         self.findings: dict[str, list[Finding]] = {}

@@ -15,7 +15,7 @@ from inspector.protocol.revisions import LEGACY, features
 
 
 class CorrectClient:
-    """What a correct client may send next on one connection. It is given every message."""
+    """The messages that a correct client may send next on one connection. It is given every message."""
 
     def __init__(self, revision: str) -> None:
         self.revision = revision

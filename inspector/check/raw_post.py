@@ -1,7 +1,7 @@
 """HTTP requests of a revision, as a client sends them, with every header under the control of a check.
 
-In the legacy era a `RawPost` has its own session, which `raw_post` opens and closes. In the modern era there is no
-session, and each request carries its metadata.
+In the legacy era a `RawPost` has its own session, which `raw_post` opens and closes. In the modern era each
+request carries its metadata, without a session.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Finds the source file of a finding: a frame of a traceback on stderr, else the script that starts the server.
+"""Finds the source file of a finding: a frame of a traceback, else the script that starts the server.
 
 Only files inside the working directory are named, relative to it. Text of stderr comes from the server: it is matched,
 but never opened or executed.

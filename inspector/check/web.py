@@ -53,7 +53,7 @@ class Response:
     messages: list[Any] = field(default_factory=list)
     """The JSON values of the body: one, or one for each event of a stream."""
     why: str = ""
-    """Why there is no response."""
+    """The reason for a missing response."""
     seconds: float = 0.0
 
     def header(self, name: str) -> str | None:

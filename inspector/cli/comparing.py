@@ -61,7 +61,7 @@ def told(out: Output, difference: Difference) -> str:
     if difference.kind == "added":
         return f"{where}  is new: {shown(difference.b)}{note}"
     if difference.kind == "removed":
-        return f"{where}  is gone: {shown(difference.a)}{note}"
+        return f"{where}  was removed: {shown(difference.a)}{note}"
     if difference.kind == "moved":
-        return f"{where}  is at {out.safe(str(difference.path_b), 300)} now{note}"
+        return f"{where}  moved to {out.safe(str(difference.path_b), 300)}{note}"
     return f"{where}  {shown(difference.a)} → {shown(difference.b)}{note}"

@@ -40,7 +40,7 @@ _USED_MOST = ("header", "env", "timeout", "record")
 
 
 def print_help(verb: Verb, *, all: bool = False) -> None:
-    """Print the help of a verb, or of the program if no verb was given; with `all` every option in full."""
+    """Print the help of a verb, or of the program without one. `all` shows every option in full."""
     page, out = _page()
     if verb.name:
         _verb(page, verb, all)

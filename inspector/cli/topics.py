@@ -1,4 +1,4 @@
-"""What `inspector help TOPIC` shows: short manual pages on what several verbs have in common."""
+"""The pages of `inspector help TOPIC`: short manuals on subjects that several verbs share."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Table(NamedTuple):
-    """A titled list of (what to write, what it means)."""
+    """A titled list of (syntax, meaning)."""
 
     title: str
     rows: tuple[tuple[str, str], ...]
@@ -153,7 +153,7 @@ TOPICS = {
         ("`inspector servers` lists configured servers with the word that opens each one.",),
     ),
     "exit-codes": Topic(
-        "What the exit code of a command means",
+        "Meaning of the exit codes",
         "Every verb uses the same exit codes.",
         (
             Table("Exit codes", EXIT_CODES),

@@ -386,7 +386,7 @@ async def metadata(visit: Visit) -> tuple[str, dict[str, Any] | None]:
 
 
 async def fetch(visit: Visit, url: str) -> Response:
-    """Get a document from a URL of the server: https, or local if the server is local; no other private address."""
+    """Get a document from a URL of the server: https, or local if the server is local."""
     try:
         urls.secure(url)
     except ValueError as error:

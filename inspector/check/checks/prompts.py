@@ -14,7 +14,7 @@ from inspector.check.visit import Visit
 from inspector.protocol.jsonrpc import INVALID_PARAMS, excerpt
 
 _PAGE = "server/prompts"
-_NOBODY = "inspector-check-no-such-prompt"
+_UNKNOWN_NAME = "inspector-check-no-such-prompt"
 _MARK = "inspectorcheck"
 _BLOCKS = {"text": "text", "image": "data", "audio": "data", "resource": "resource", "resource_link": "uri"}
 
@@ -77,7 +77,7 @@ async def unknown_prompt(visit: Visit) -> Outcome:
     """An unknown prompt name."""
     if not visit.can("prompts"):
         return skipped("the server has no prompts")
-    asked = await visit.ask("prompts/get", {"name": _NOBODY})
+    asked = await visit.ask("prompts/get", {"name": _UNKNOWN_NAME})
     if asked.code == INVALID_PARAMS:
         return good("", *asked.events)
     return bad(f"It is answered with {asked.reply}.", *asked.events)

@@ -20,7 +20,7 @@ from inspector.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, MISSING
 _PAGE = "basic/utilities/tasks"
 _EXTENSION = "SEP-2663"
 _RELATED = f"{PREFIX}related-task"
-_NOBODY = "inspector-check-no-such-task"
+_UNKNOWN_NAME = "inspector-check-no-such-task"
 _FINAL = ("completed", "failed", "cancelled")
 _STATUSES = ("working", "input_required", *_FINAL)
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)", re.IGNORECASE)
@@ -82,7 +82,7 @@ async def results(visit: Visit) -> Outcome:
     async with visit.link() as link:
         for tool in _tools(visit)[:1]:
             for method in ("tasks/get", "tasks/result"):
-                asked = await link.ask(method, {"taskId": _NOBODY})
+                asked = await link.ask(method, {"taskId": _UNKNOWN_NAME})
                 if asked.code != INVALID_PARAMS:
                     return bad(f"{method} of an unknown task is answered with {asked.reply}.", *asked.events)
                 seen += asked.events
@@ -216,7 +216,7 @@ async def unknown(visit: Visit) -> Outcome:
             ("tasks/result", METHOD_NOT_FOUND),
             ("tasks/list", METHOD_NOT_FOUND),
         ):
-            asked = await link.ask(method, _about(visit, _NOBODY))
+            asked = await link.ask(method, _about(visit, _UNKNOWN_NAME))
             seen += asked.events
             if asked.ok or not asked.answered:
                 return bad(f"{method} is answered with {asked.reply}.", *asked.events)
@@ -225,7 +225,7 @@ async def unknown(visit: Visit) -> Outcome:
     if visit.visited.transport == "http":
         try:
             async with raw_post(visit, with_tasks(visit.features)[f"{PREFIX}clientCapabilities"]) as post:
-                answer = await post.ask("tasks/get", {"taskId": _NOBODY}, more=(("Mcp-Name", f"{_NOBODY}-2"),))
+                answer = await post.ask("tasks/get", {"taskId": _UNKNOWN_NAME}, more=(("Mcp-Name", f"{_UNKNOWN_NAME}-2"),))
         except HttpError as error:
             return skipped(error.message)
         if answer.status != 400:

@@ -40,7 +40,7 @@ CHECKS = CheckTable("tools", mode="tool")
     fix="Keep session data in the session, and release it when the session ends.",
 )
 async def keeps_nothing(visit: Visit) -> Outcome:
-    """The same calls in two sessions: a text, or the client name, of the first must not appear in the second.
+    """The same calls in two sessions: data of the first must not appear in the second.
 
     Only tools with readOnlyHint are called. A response that merely differs proves nothing. A number that continues
     where the first session ended is a remark, because a tool may be meant to count.

@@ -12,7 +12,7 @@ from inspector.check.visit import Visit
 from inspector.protocol.jsonrpc import INVALID_PARAMS, excerpt
 
 _PAGE = "server/tools"
-_NOBODY = "inspector-check-no-such-tool"
+_UNKNOWN_NAME = "inspector-check-no-such-tool"
 _MANY = 64
 """The number of tools above which a list takes too much of a model's context."""
 _LARGE = 100_000
@@ -146,7 +146,7 @@ async def unknown_tool(visit: Visit) -> Outcome:
     """An unknown tool name. Many servers return a result with isError, which is a warning."""
     if not visit.can("tools"):
         return skipped("the server has no tools")
-    asked = await visit.ask("tools/call", {"name": _NOBODY, "arguments": {}})
+    asked = await visit.ask("tools/call", {"name": _UNKNOWN_NAME, "arguments": {}})
     if asked.code == INVALID_PARAMS:
         return good("", *asked.events)
     if asked.body.get("isError") is True:

@@ -126,7 +126,7 @@ async def cancelled(visit: Visit) -> Outcome:
 
 
 async def _lasts(visit: Visit, link: RawConnection, trial: Trial) -> float:
-    """The shortest duration of a call in seconds; of two calls, because a busy machine can make one of them slow."""
+    """The shorter duration of two calls in seconds, because a busy machine can delay one of them."""
     if not trial.asked.answered:
         return visit.limits.request / 2
     again = await link.ask("tools/call", trial.params)

@@ -1,4 +1,4 @@
-"""One test case for each check in each visit; a case fails if and only if its result fails the run."""
+"""One test case for each check in each visit. A case fails if and only if its result fails the run."""
 
 from __future__ import annotations
 

@@ -57,4 +57,4 @@ MODULES = {
     "logout": "login",
     "bisect": "rerun",
 }
-"""The module of a verb, where it has another name."""
+"""The module of a verb, if it has another name."""

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 FORMS = ("text", "structured", "json", "raw")
 MOST_FINDINGS = 5
 FINDING = 300
-"""Characters of one."""
+"""Characters shown of one finding."""
 ANSWERS = {"sampling": "--sampling TEXT", "elicitation": "--elicit defaults", "roots": "--root DIR"}
-"""The option that declares each capability of a client."""
+"""By capability of a client, the option that declares it."""
 
 
 def run(said: Invocation) -> int:

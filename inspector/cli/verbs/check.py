@@ -319,7 +319,7 @@ def _command(said: Invocation, target: Target) -> list[str]:
 
 
 def _policy(said: Invocation, *, several: bool = False) -> Policy:
-    """What fails the run; with several servers, each has its own baseline."""
+    """The conditions under which the run fails; with several servers, each has its own baseline."""
     from inspector.check.policy import Policy, read_baseline
 
     file = None if several else said.option("baseline")

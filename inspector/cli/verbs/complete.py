@@ -1,4 +1,4 @@
-"""`inspector complete`: what the server offers for one argument of a prompt or resource template."""
+"""`inspector complete`: completion of an argument of a prompt or resource template."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def run(said: Invocation) -> int:
-    """Ask for the values and print one a line."""
+    """Request the values and print one per line."""
     from inspector.cli import headless
 
     named = said.arguments["name"]

@@ -1,4 +1,4 @@
-"""`inspector demo`: the interface on the server that comes with Inspector."""
+"""`inspector demo`: the interface on the built-in demo server."""
 
 from __future__ import annotations
 
@@ -63,7 +63,10 @@ def _words(said: Invocation) -> list[str]:
 
 @contextmanager
 def _serving(words: list[str]) -> Iterator[str]:
-    """Run the demo server over HTTP as a child process and yield its URL; raises `UsageError` if it does not start."""
+    """Run the demo server over HTTP as a child process and yield its URL.
+
+    Raises `UsageError` if it does not start.
+    """
     import re
     import subprocess
     import threading

@@ -1,4 +1,4 @@
-"""`inspector import`: the file of another recorder as a recording."""
+"""`inspector import`: converts the file of another recorder to a recording."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ NAME = 200
 
 
 def run(said: Invocation) -> int:
-    """Make the recording, and say what the other format did not keep."""
+    """Write the recording, and print what the other format lacks."""
     out = Output.of(said)
     source, written = path(said.arguments["file"]), said.option("output")
     if written is None:
-        raise UsageError("`inspector import` needs -o OUT.", hint="OUT is the recording to make.")
+        raise UsageError("`inspector import` needs -o OUT.", hint="Give the recording to write with -o OUT.")
     made = import_file(source, written, said.option("from"), force=forced(said))
     if out.json:
         out.document(
@@ -34,7 +34,7 @@ def run(said: Invocation) -> int:
         return 0
     for note in made.notes:
         out.note(f"note: {out.safe(note)}")
-    out.line(f"written: {out.safe(str(written), NAME)}; {made.messages:,} messages, read as {made.format}.")
+    out.line(f"written: {out.safe(str(written), NAME)}; {made.messages:,} messages from the format {made.format}.")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""`inspector replay`: the interface on a recording."""
+"""`inspector replay`: opens a recording in the interface."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def run(said: Invocation) -> int:
-    """Open the interface on the recording that was named."""
+    """Open the interface on the given recording."""
     from inspector.cli.options import recording
     from inspector.config.targets import RecordingTarget
     from inspector.journal.journal import Journal
@@ -30,7 +30,7 @@ def run(said: Invocation) -> int:
             places.read(at, journal)
     finally:
         journal.release()
-    interface.need_terminal("`inspector export FILE --to md` writes a recording as text.")
+    interface.need_terminal("Write a recording as text with `inspector export FILE --to md`.")
     playing = {name: said.option(name) for name in ("speed", "gap") if said.option(name) is not None}
     return interface.replay(said, target, follow=bool(said.option("follow")), at=at, **playing)
 

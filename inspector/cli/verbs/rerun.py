@@ -1,4 +1,4 @@
-"""`inspector rerun`: a recorded client in front of a live server; `inspector bisect`: the same for `git bisect run`."""
+"""`inspector rerun`: sends a recorded session to a live server; `inspector bisect`: the same for `git bisect run`."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from inspector.replay.report import RerunReport
 
 GOOD, BAD, SKIP = 0, 1, 125
-"""What `git bisect run` makes of an exit code: this commit is good, is bad, cannot be tested."""
+"""Exit codes for `git bisect run`: the commit is good, bad, or cannot be tested."""
 
 
 def run(said: Invocation) -> int:
-    """Run the recording against the target and report; 5 where the server does something else."""
+    """Run the recording against the target and report; returns 5 if the server behaves differently."""
     out = Output.of(said)
     source = recording(said.arguments["file"])
     to_stdout = check_outputs(said, "junit", "markdown")
@@ -50,13 +50,13 @@ def run(said: Invocation) -> int:
         return report.error.exit_code
     if said.option("update"):
         _replace(source)
-        out.note(f"{out.safe(str(source))} holds the new recording now.")
+        out.note(f"The new recording replaced {out.safe(str(source))}.")
         return 0
     return 0 if report.clean else 5
 
 
 def run_bisect(said: Invocation) -> int:
-    """Run the recording against the target: 0 good, 1 bad, 125 where it could not be run at all."""
+    """Run the recording against the target: 0 good, 1 bad, 125 if it could not run."""
     from inspector.cli.rerun_report import lines_of
 
     out = Output.of(said)
@@ -74,9 +74,9 @@ def run_bisect(said: Invocation) -> int:
         out.error(report.error)
         return SKIP
     if report.clean:
-        out.line("good: the server does what was recorded")
+        out.line("good: the server behaves as recorded")
         return GOOD
-    out.line("bad: the server does something else")
+    out.line("bad: the server behaves differently")
     first = report.first
     if first is not None:
         out.lines(lines_of(out, first))
@@ -86,7 +86,7 @@ def run_bisect(said: Invocation) -> int:
 def _rerun(
     said: Invocation, out: Output, source: Path, target: StdioTarget | HttpTarget, *, again: bool = False
 ) -> tuple[RerunReport | None, Path | None]:
-    """The report (None: interrupted), and where the new recording is. With `again` that is beside the old one."""
+    """The report (None: interrupted), and the path of the new recording. With `again` it is next to the old one."""
     from inspector.cli import setup
     from inspector.cli.recorded import tell_notices, whole_journal
     from inspector.client.recording import new_journal
@@ -133,7 +133,7 @@ def _rerun(
 
 
 def _reports(said: Invocation, out: Output, report: RerunReport, source: Path, label: str) -> None:
-    """Write the reports that were asked for to their files."""
+    """Write the requested reports to their files."""
     from inspector.cli import rerun_report
 
     title = f"{source.name} against {label}"

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from inspector.replay.mock_tally import MockReport
 
 SHOWN = 20
-"""Misses and unasked requests that are listed."""
+"""Misses and unused requests that are listed."""
 _MEANINGLESS = ("root", "sampling", "elicit", "log-level", "era", "protocol", "no-pin")
-"""Options of a session; what a passthrough says is what the client says."""
+"""Options of a session; with a passthrough, the client decides these."""
 
 
 def run(said: Invocation) -> int:
-    """Serve until the client is gone or we are told to end; then tell what was asked."""
+    """Serve until the client disconnects or a signal comes; then print the summary."""
     from inspector.journal.journal import Journal
 
     out = Output.of(said)
@@ -48,7 +48,7 @@ def run(said: Invocation) -> int:
 
 def _unusual(journal: Journal) -> list[str]:
     missing = journal.end_is_missing and not journal.raw_only
-    return ["The recording's end is missing: its writer was killed, or is still writing."] if missing else []
+    return ["The end of the recording is missing: its writer was killed, or is still writing."] if missing else []
 
 
 def _options(said: Invocation) -> MockOptions:
@@ -57,10 +57,10 @@ def _options(said: Invocation) -> MockOptions:
     on_miss: OnMiss = said.option("on-miss") or ("passthrough" if said.target_words else "error")
     if (on_miss == "passthrough") != bool(said.target_words):
         raise UsageError(
-            "--on-miss passthrough needs a target that is asked what is not in the recording."
+            "--on-miss passthrough needs a target."
             if on_miss == "passthrough"
-            else f"With --on-miss {on_miss} no target is asked.",
-            hint="Name it after the recording: inspector serve FILE --on-miss passthrough TARGET.",
+            else f"--on-miss {on_miss} uses no target.",
+            hint="Add passthrough and the target: inspector serve FILE --on-miss passthrough TARGET",
         )
     return MockOptions(
         match=said.option("match", "params"),
@@ -107,14 +107,14 @@ async def _serve_http(mock: Mock, where: Address, out: Output, stop: asyncio.Eve
     try:
         out.aside(f"serving {out.safe(str(mock.journal.path))} on {end.url}\n")
         if not is_loopback(where[0]):
-            out.warn("note: Others on the network can reach it, without a login.")
+            out.warn("note: Other machines on the network can connect without a login.")
         await stop.wait()
     finally:
         await end.close()
 
 
 def _recorder(said: Invocation, out: Output) -> Any:
-    """What makes the recording of a client: the file that was named and others beside it, else the state folder."""
+    """The factory of client recordings: --record FILE with numbers for later clients, else in the state directory."""
     from inspector.cli import setup
     from inspector.client.recording import new_journal
     from inspector.config.targets import RecordingTarget
@@ -153,7 +153,7 @@ def _upstream(said: Invocation) -> Upstream | None:
 
 
 def _say(line: bytes) -> None:
-    """A line of the recorded server's stderr becomes one of ours; made safe where a terminal shows it."""
+    """Copy a line of the recorded server's stderr to ours; escaped on a terminal."""
     try:
         if os.isatty(2):
             from inspector.text import safe
@@ -165,12 +165,12 @@ def _say(line: bytes) -> None:
 
 
 def _tell(out: Output, report: MockReport) -> None:
-    """The summary, on stderr: stdout belongs to the client."""
+    """Print the summary on stderr, because stdout belongs to the client."""
     counts = report.counts
     parts = [f"{counts.get('answered', 0):,} answered from the recording", f"{counts.get('missed', 0):,} missed"]
     for name, text in (
-        ("unanswered", "have no answer in it"), ("refused", "refused"), ("cancelled", "cancelled"),
-        ("invalid", "messages that are none"),
+        ("unanswered", "without an answer in it"), ("refused", "refused"), ("cancelled", "cancelled"),
+        ("invalid", "invalid messages"),
     ):  # fmt: skip
         if counts.get(name):
             parts.append(f"{counts[name]:,} {text}")
@@ -188,7 +188,7 @@ def _tell(out: Output, report: MockReport) -> None:
         )
     _more(out, counts.get("missed", 0))
     for n, method, params in report.never_asked[:SHOWN]:
-        out.note(f"never asked: event {n} {out.safe(f'{method} {params}'.strip())}")
+        out.note(f"never requested: event {n} {out.safe(f'{method} {params}'.strip())}")
     _more(out, report.never_asked_count)
     for made in report.recordings[:SHOWN]:
         out.note(f"recording: {out.safe(made)}")

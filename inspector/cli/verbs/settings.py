@@ -1,4 +1,4 @@
-"""`inspector settings`: the settings that are in force, and the JSON Schema of their file."""
+"""`inspector settings`: the effective settings, and the JSON Schema of their file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VALUE = 2000
 
 
 def run(said: Invocation) -> int:
-    """Print each setting after the file and the environment; with `--schema` the JSON Schema of the file."""
+    """Print each setting according to the file and the environment; with `--schema` the JSON Schema of the file."""
     out = Output.of(said)
     if said.option("schema"):
         from inspector.config.models import settings_schema

@@ -101,9 +101,9 @@ async def _listen(said: Invocation, out: Output, target: StdioTarget | HttpTarge
 def _say_where(out: Output, url: str, where: Address, target: StdioTarget | HttpTarget) -> None:
     from inspector.addresses import is_loopback
 
-    out.aside(f"{url} stands for {out.safe(target.describe())}\n")
+    out.aside(f"{url} forwards to {out.safe(target.describe())}\n")
     if not is_loopback(where[0]):
-        out.warn("note: Others on the network can reach it, and the server through it.")
+        out.warn("note: Other machines on the network can connect, and reach the server through it.")
 
 
 def _options(said: Invocation, target: StdioTarget | HttpTarget) -> Any:
@@ -111,9 +111,9 @@ def _options(said: Invocation, target: StdioTarget | HttpTarget) -> Any:
 
 
 def _journal(said: Invocation, out: Output, target: StdioTarget | HttpTarget) -> Journal:
-    """The recording of a client; beside the file that was named where that is another one's.
+    """The recording of a client; next to the given file if that file belongs to another client.
 
-    A client starts its servers again and again with the same words: none of them may fail for a file that is there.
+    A client starts its servers repeatedly with the same words: none of these starts may fail because the file exists.
     """
     from inspector.cli.serving import numbered
     from inspector.client.recording import new_journal
@@ -128,7 +128,7 @@ def _journal(said: Invocation, out: Output, target: StdioTarget | HttpTarget) ->
             journal = new_journal(target, record=record, keep=keep, settings=settings)
             break
         except RecordingExists:
-            # Creating the file claims it, however many taps with the same words start at once.
+            # Creating the file claims it, even if many taps start at once.
             if named is None or record is None or not record.is_file():
                 raise
             number += 1
@@ -147,24 +147,24 @@ def _complain(lines: Sequence[bytes]) -> None:
 
 
 def _install(said: Invocation, out: Output, name: str) -> int:
-    """Print the config entry `name` as it would be with a tap in it; nothing is changed."""
+    """Print the config entry `name` with a tap added; changes no file."""
     from inspector.config.servers import find_servers
 
     if said.target_words or said.command:
         raise UsageError(
-            "--install names the entry that is to be tapped; no target goes with it.",
-            hint=f"inspector tap --install {name[:40]}",
+            "--install takes the name of an entry, and no target.",
+            hint=f"Example: inspector tap --install {name[:40]}",
         )
     entry = find_servers(config=said.option("config")).find(name)
-    out.note(f"{out.safe(entry.source_label)}, {out.safe(str(entry.path))}: in the place of “{out.safe(entry.name)}”")
+    out.note(f"{out.safe(entry.source_label)}, {out.safe(str(entry.path))}: replace “{out.safe(entry.name)}” with")
     if entry.kind == "http":
-        out.note("A client that speaks HTTP is given the address that `inspector tap --listen PORT` prints instead.")
+        out.note("For a client that uses HTTP, configure the URL that `inspector tap --listen PORT` prints instead.")
     out.document({entry.name: tapped(dict(entry.raw), entry.reference or f"@{entry.name}")})
     return 0
 
 
 def tapped(raw: dict[str, Any], reference: str) -> dict[str, Any]:
-    """A client's config entry with a tap in front of its server; what else it says stays."""
+    """A client's config entry with a tap before its server, otherwise unchanged."""
     command, args = raw.get("command"), raw.get("args")
     ours = [*program.command(), "tap"]
     if isinstance(command, list):
