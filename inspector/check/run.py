@@ -492,8 +492,8 @@ async def _end(session: Session) -> None:
 
 def renewed(run: Run, again: Run) -> Run:
     """A run in which some checks were repeated on the same recording: their last results count."""
-    anew = {result.check.id for result in again.results}
-    kept = [result for result in run.results if result.check.id not in anew]
+    repeated = {result.check.id for result in again.results}
+    kept = [result for result in run.results if result.check.id not in repeated]
     return replace(run, results=[*kept, *again.results], deaths=[*run.deaths, *again.deaths])
 
 

@@ -60,7 +60,7 @@ def test_events_are_chosen_by_number(run: Run, events: str, numbers: list[int]) 
         ([str(SESSION), "--to", "md", "--events", "21-"], "20 events"),
         ([str(SESSION), "--to", "md", "--events", "0"], "no range"),
         ([str(SESSION), "--to", "md", "-o", "/no/such/folder/x"], "cannot be written"),
-        ([str(SESSION), "--to", "md", "-o", str(SESSION)], "is the recording itself"),
+        ([str(SESSION), "--to", "md", "-o", str(SESSION)], "is the input recording"),
         (["/dev/null", "--to", "md"], "is no file"),
         ([__file__, "--to", "md"], "is no recording"),
     ],
@@ -97,7 +97,7 @@ def test_replay_needs_a_terminal_and_a_recording(run: Run) -> None:
 
 
 def test_every_session_is_listed_with_what_came_of_it(run: Run, script: Script) -> None:
-    assert run("recordings").err.startswith("There are no recordings in ")
+    assert run("recordings").err.startswith("No recordings in ")
     run("tools", *script(tools__list={"result": {"tools": []}}))
     run("tools", "--no-record", *script(tools__list={"result": {"tools": []}}))
     run("tools", *script(initialize={"exit": 1}))
@@ -194,7 +194,7 @@ def test_a_filter_chooses_what_is_exported(run: Run) -> None:
     both = run("export", str(SESSION), "--to", "json", "--filter", "method:tools/*", "--events", "6,8")
     assert [event["n"] for event in both.json["events"]] == [6]
     none = run("export", str(SESSION), "--to", "csv", "--filter", "method:nothing")
-    assert (none.code, "No event fits" in none.err) == (2, True)
+    assert (none.code, "No event matches" in none.err) == (2, True)
     assert "is no term of a filter" in run("export", str(SESSION), "--to", "csv", "--filter", "bogus:x").err
 
 

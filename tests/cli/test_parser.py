@@ -68,7 +68,7 @@ def test_options_and_pairs_may_follow_a_target_that_is_one_word(target: str) -> 
 def test_a_second_word_after_a_target_of_one_word_is_refused() -> None:
     with pytest.raises(UsageError, match="after the target @name"):
         said("tools @name python")
-    with pytest.raises(UsageError, match="is the target already"):
+    with pytest.raises(UsageError, match="is already the target"):
         said("tools @name -- python")
 
 

@@ -81,7 +81,7 @@ def test_rules_come_from_a_file_too(run: Run, leaking: Path, tmp_path: Path) -> 
     [
         (["--rule", "githb"], "is no rule"),
         (["--rules", "/no/such/file"], "cannot be read"),
-        (["--check", "-o", "x"], "only looks"),
+        (["--check", "-o", "x"], "cannot be used with -o"),
         (["-o", "/no/such/folder/x"], "cannot be written"),
     ],
 )

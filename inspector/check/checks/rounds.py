@@ -15,7 +15,7 @@ from inspector.protocol.jsonrpc import excerpt
 _PAGE = "basic/patterns/mrtr"
 _SERVER = f"{_PAGE}#server-requirements-basic-workflow"
 _ERRORS = f"{_PAGE}#error-handling"
-_UNKNOWN_NAME = "no allowed tool returns input_required"
+_NO_INPUT = "no allowed tool returns input_required"
 _NO_STATE = "no allowed tool returns a requestState"
 
 CHECKS = CheckTable("multi-round-trip", mode="tool")
@@ -60,7 +60,7 @@ async def undeclared(visit: Visit) -> Outcome:
                 method = next(iter(_wanted(asked).values()))
                 return bad(f"{trial.name} requests {excerpt(method, 60)}, which was not declared.", *asked.events)
             seen += asked.events
-    return good("", *seen) if seen else skipped(_UNKNOWN_NAME)
+    return good("", *seen) if seen else skipped(_NO_INPUT)
 
 
 @CHECKS.active(
@@ -137,7 +137,7 @@ async def malformed_answers(visit: Visit) -> Outcome:
                     *asked.events,
                 )
             seen += (*first.events, *asked.events)
-    return good("", *seen) if seen else skipped(_UNKNOWN_NAME)
+    return good("", *seen) if seen else skipped(_NO_INPUT)
 
 
 @CHECKS.active(
