@@ -34,7 +34,7 @@ class Drift(NamedTuple):
         words = ", ".join(f"{amount:,} {severity}" for severity, amount in found.items())
         loud = list(dict.fromkeys(subject(change) for change in self.changes if change.loud))
         told = f" Texts for models changed: {', '.join(loud[:5])}{' and more' if len(loud) > 5 else ''}."
-        when = f" on {self.pin.at:%Y-%m-%d}" if self.pin.at is not None else ""
+        when = f" of {self.pin.at:%Y-%m-%d}" if self.pin.at is not None else ""
         return f"The server differs from its pin{when} ({words}).{told if loud else ''}"
 
 

@@ -225,7 +225,9 @@ async def unknown(visit: Visit) -> Outcome:
     if visit.visited.transport == "http":
         try:
             async with raw_post(visit, with_tasks(visit.features)[f"{PREFIX}clientCapabilities"]) as post:
-                answer = await post.ask("tasks/get", {"taskId": _UNKNOWN_NAME}, more=(("Mcp-Name", f"{_UNKNOWN_NAME}-2"),))
+                answer = await post.ask(
+                    "tasks/get", {"taskId": _UNKNOWN_NAME}, more=(("Mcp-Name", f"{_UNKNOWN_NAME}-2"),)
+                )
         except HttpError as error:
             return skipped(error.message)
         if answer.status != 400:

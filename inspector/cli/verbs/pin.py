@@ -175,7 +175,7 @@ def _tell(
     paint = Paint()
     ordered = sorted(changes, key=lambda change: AREAS.index(change.area))
     out.lines(paint(line, "red") for line in surface_report.warning(out, ordered))
-    out.line(f"Changes since the pin {_when(before)}: {surface_report.summary(ordered)}")
+    out.line(f"Changes since it was pinned {_when(before)}: {surface_report.summary(ordered)}")
     out.lines(surface_report.lines(out, paint, ordered))
     out.line()
     if kept:
