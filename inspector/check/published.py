@@ -1,5 +1,6 @@
-"""What a server publishes of itself, looked at more closely than a live session has time for: metadata keys, schemas,
-icons. Rules like those of `rules`; the judge asks them where it is told to be thorough.
+"""Rules for published metadata, schemas and icons that are too slow for a live session.
+
+They work like those of `rules`; a thorough judge runs them.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from inspector.errors import SchemaError, SchemaTooLarge
 from inspector.protocol.jsonrpc import excerpt
 
 MOST = 10_000
-"""Values of one message that are looked at."""
+"""Values of one message that are checked."""
 _LABEL = r"[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
 _PREFIX = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
 _NAME = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?")
@@ -42,18 +43,18 @@ _MAGIC = {
     "image/png": (b"\x89PNG",), "image/jpeg": (b"\xff\xd8\xff",), "image/gif": (b"GIF8",), "image/webp": (b"RIFF",),
     "audio/wav": (b"RIFF",), "audio/mpeg": (b"ID3", b"\xff\xfb", b"\xff\xf3", b"\xff\xf2"), "audio/ogg": (b"OggS",),
 }  # fmt: skip
-"""How data of well-known kinds begins."""
+"""The first bytes of well-known media types."""
 
 
 def message_rules(message: dict[str, Any], watched: Watched) -> Iterator[RuleVerdict]:
-    """Of any message of the server: the keys in its `_meta`, wherever that stands; secrets in what it logs."""
+    """Rules for any message of the server: keys in its `_meta` at any depth; secrets in log messages."""
     if message.get("method") == "notifications/message":
         params = message.get("params")
         for _, text in wording.texts(params.get("data") if type(params) is dict else None):
             secret = wording.secret(text)
             if secret:
-                yield "UTIL-14", "should", f"A log message holds {secret}."
-    if not watched.features.structured_content:  # The grammar came with the same revision (2025-06-18).
+                yield "UTIL-14", "should", f"A log message contains {secret}."
+    if not watched.features.structured_content:  # The format of keys came with the same revision (2025-06-18).
         return
     for key, value in _metadata(message):
         yield from _key_rules(key)
@@ -64,7 +65,7 @@ def message_rules(message: dict[str, Any], watched: Watched) -> Iterator[RuleVer
 def result_rules(
     method: str, result: dict[str, Any], watched: Watched, asked: dict[str, Any] | None = None
 ) -> Iterator[RuleVerdict]:
-    """Of a page of a list, or of who the server is: schemas and icons. `asked` are the params of the request."""
+    """Rules for a page of a list, or for serverInfo: schemas and icons. `asked` are the params of the request."""
     entries = result.get(_ENTRIES.get(method, ""))
     for entry in entries if type(entries) is list else ():
         if type(entry) is dict:
@@ -91,7 +92,7 @@ def result_rules(
         yield from _word_rules("the result", result.get("content"), orders_too=False, echoed=given)
         begins = wording.failure(result, (asked or {}).get("arguments"))
         if begins:
-            yield "TOOL-28", "should", f"The result of {short((asked or {}).get('name'))} begins {short(begins)}."
+            yield "TOOL-28", "should", f"The result of {short((asked or {}).get('name'))} starts with {short(begins)}."
     info = result.get("serverInfo")
     if method == "initialize" and type(info) is dict:
         yield from _icon_rules("the server", info.get("icons"), watched, "LIFE-11")
@@ -105,10 +106,10 @@ def _media_rules(tool: Any, content: Any) -> Iterator[RuleVerdict]:
 
 
 def wrong_media(block: dict[str, Any]) -> str:
-    """What is wrong with the data of an image or audio block; empty where nothing is."""
+    """The problem of the data of an image or audio block; empty if it is correct."""
     data, kind = block.get("data"), block.get("mimeType")
     if not isinstance(kind, str) or "/" not in kind:
-        return f"its {block['type']} has the type {excerpt(kind, 40)}"
+        return f"its {block['type']} has the mimeType {excerpt(kind, 40)}"
     try:
         begins = base64.b64decode(data, validate=True)[:16] if isinstance(data, str) else None
     except (binascii.Error, ValueError):
@@ -117,7 +118,7 @@ def wrong_media(block: dict[str, Any]) -> str:
         return f"the data of its {block['type']} is not base64"
     magic = _MAGIC.get(kind.lower())
     if magic is not None and not begins.startswith(magic):
-        return f"the data of its {block['type']} does not begin as {excerpt(kind, 40)} does"
+        return f"the data of its {block['type']} does not start like {excerpt(kind, 40)}"
     return ""
 
 
@@ -127,7 +128,7 @@ def _word_rules(
     for key, text in wording.texts(value):
         unseen = wording.hidden(text, echoed)
         if unseen:
-            yield "TOOL-24", "should", f"{whose}: {short(key)} holds {unseen}."
+            yield "TOOL-24", "should", f"{whose}: {short(key)} contains {unseen}."
         told = wording.orders(text) if orders_too else ""
         if told:
             yield "TOOL-24", "should", f"{whose}: {short(key)} tells the model {short(told)}."
@@ -152,7 +153,7 @@ def _metadata(value: Any) -> Iterator[tuple[str, Any]]:
 def _key_rules(key: str) -> Iterator[RuleVerdict]:
     prefix, slash, name = key.rpartition("/")
     if (slash and not _PREFIX.fullmatch(prefix)) or not _NAME.fullmatch(name):
-        yield "BASE-25", "must", f"The key {short(key)} in _meta does not follow the grammar of such keys."
+        yield "BASE-25", "must", f"The key {short(key)} in _meta has an invalid format."
     elif slash and _OURS.fullmatch(prefix) and not (prefix == "io.modelcontextprotocol" and name in _KNOWN):
         yield "BASE-25", "must", f"The key {short(key)} in _meta has a prefix that is reserved for the protocol."
 
@@ -164,7 +165,7 @@ def _trace_rules(key: str, value: Any) -> Iterator[RuleVerdict]:
         return
     members = [value] if key == "traceparent" or type(value) is not str else value.split(",")
     if not all(type(member) is str and pattern.fullmatch(member.strip(" \t")) for member in members):
-        yield "BASE-26", "must", f"{key} in _meta is {short(value)}, which is not how it is written."
+        yield "BASE-26", "must", f"{key} in _meta is {short(value)}, which is not valid."
 
 
 def _icon_rules(whose: str, icons: Any, watched: Watched, rule: str) -> Iterator[RuleVerdict]:
@@ -179,7 +180,7 @@ def _icon_rules(whose: str, icons: Any, watched: Watched, rule: str) -> Iterator
             level = "should" if scheme == "http" else "must"
             yield rule, level, f"An icon of {whose} comes from {short(source)}."  # type: ignore[misc]
         if type(kind) is str and not kind.lower().startswith("image/"):
-            yield rule, "must", f"An icon of {whose} has the type {short(kind)}."
+            yield rule, "must", f"An icon of {whose} has the MIME type {short(kind)}."
         for size in sizes if type(sizes) is list else ():
             if type(size) is str and not _SIZE.fullmatch(size):
                 yield rule, "must", f"An icon of {whose} has the size {short(size)}."
@@ -202,11 +203,11 @@ def _schema_rules(name: Any, tool: dict[str, Any], watched: Watched) -> Iterator
         except SchemaTooLarge as error:
             yield "BASE-28", "note", f"The {key} of {short(name)} was not checked: {error.message}."
         except SchemaError as error:
-            yield "BASE-27", "must", f"The {key} of {short(name)} cannot be used: {error.message}."
+            yield "BASE-27", "must", f"The {key} of {short(name)} is invalid: {error.message}."
 
 
 def _outside(schema: Any) -> Iterator[str]:
-    """What a schema refers to that is not in itself."""
+    """External references of a schema."""
     todo = [schema]
     for _ in range(MOST):
         if not todo:

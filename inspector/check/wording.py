@@ -1,7 +1,6 @@
-"""Words that a server gives to models and people, and what is wrong with them: characters that nobody sees, and words
-that are not about the tool but to the model.
+"""Problems of texts for models and people: invisible characters, secrets, and instructions to the model.
 
-What is looked for is what poisoned tools have been seen to use; a word like "important" alone means nothing.
+The patterns come from known cases of tool poisoning; a single word such as "important" is not enough.
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ from inspector.check.cases import NO_FORMAT, ODD
 from inspector.compare.hidden import hidden_in
 
 LONGEST = 1 << 16
-"""Characters of one text that are looked at."""
+"""Characters of one text that are checked."""
 MOST = 2_000
-"""Texts of one value that are looked at."""
+"""Texts of one value that are checked."""
 
 _ORDERS = re.compile(
     r"\b(?:ignore|disregard|forget|override)\b[^.\n]{0,40}\b(?:previous|prior|above|earlier|other|all|system)\b"
@@ -38,7 +37,7 @@ _FAILURE = re.compile(
     r"|(?:[A-Za-z_][\w.]{0,60})?(?:Error|Exception)(?: \[[\w-]{1,40}\])?: \S"
     r"|error: \S|An? (?:unexpected |internal )?error (?:has )?occurred\b|Internal server error\b)"
 )
-"""How a failure begins as programs and their runtimes write it. A line of a log does not: it begins with its time."""
+"""How programs and runtimes start an error message. A log line starts with its time, so it does not match."""
 _SECRETS = (
     ("a private key", re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY-----")),
     ("an access key", re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b")),
@@ -52,20 +51,20 @@ _SECRETS = (
         r"""(?![*<\[{x.]|(?:None|null|redacted|hidden|secret|true|false)\b)[^\s"',;&]{6,}""", re.IGNORECASE,
     )),
 )  # fmt: skip
-"""What should stand in no log, by shapes that nothing else has."""
+"""Secrets that must not be in a log, by formats that nothing else has."""
 
 
 _OWN = re.compile("|".join(re.escape(odd) for odd in (*ODD, NO_FORMAT) if hidden_in(odd) is not None), re.IGNORECASE)
-"""Odd values that the checks send: a server that keeps them and lists them later hides nothing."""
+"""Unusual values that the checks send. A server that stores and lists them does not hide text."""
 
 
 def secret(text: str) -> str:
-    """What a text gives away, by its kind; empty where it gives away nothing that is known."""
+    """The kind of secret in a text; empty if none is known."""
     return next((kind for kind, pattern in _SECRETS if pattern.search(text[:LONGEST])), "")
 
 
 def hidden(text: str, echoed: frozenset[str] = frozenset()) -> str:
-    """What a text holds that nobody sees, in words; empty where there is nothing. `echoed` characters do not count."""
+    """The invisible characters in a text, in words; empty if there are none. `echoed` characters do not count."""
     looked_at = _OWN.sub("", text[:LONGEST])
     if echoed:
         looked_at = "".join(char for char in looked_at if char not in echoed)
@@ -74,14 +73,14 @@ def hidden(text: str, echoed: frozenset[str] = frozenset()) -> str:
 
 
 def unusual(value: Any) -> frozenset[str]:
-    """The characters of a value's texts that are not plain ones: a server that gives them back hides nothing."""
+    """The unusual characters in a value's texts. A server that returns them does not hide text."""
     return frozenset(char for _, text in texts(value) for char in text[:LONGEST] if not " " <= char <= "~")
 
 
 def failure(result: dict[str, Any], arguments: Any) -> str:
-    """How the only text of a tool's result begins, where that is as an error does and `isError` does not say so.
+    """The start of a result's only text, if it looks like an error without `isError`; else empty.
 
-    What the tool was given counts as its subject: a tool that gives back an error that it was sent has not failed.
+    Text from the arguments does not count: a tool that echoes an error has not failed.
     """
     content = result.get("content")
     if result.get("isError") is True or type(content) is not list or len(content) != 1:
@@ -95,13 +94,13 @@ def failure(result: dict[str, Any], arguments: Any) -> str:
 
 
 def orders(text: str) -> str:
-    """What a text tells the model that is not about its subject; empty where there is nothing of the kind."""
+    """The instruction to the model in a text; empty if there is none."""
     found = _ORDERS.search(text[:LONGEST])
     return found.group() if found is not None else ""
 
 
 def texts(value: Any) -> Iterator[tuple[str, str]]:
-    """The texts of a value with the key under which each stands; keys are texts, too."""
+    """The texts of a value with the key of each; keys count as texts too."""
     todo: list[tuple[str, Any]] = [("", value)]
     for _ in range(MOST):
         if not todo:

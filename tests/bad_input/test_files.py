@@ -20,7 +20,7 @@ VERBS = [["export", "--to", "json"], ["export", "--to", "md"], ["replay"], ["inf
 def test_a_full_disk_does_not_stop_a_call_and_is_said_in_any_case(run: Run, serve: Serve, quiet: list[str]) -> None:
     ran = run("call", "echo", *quiet, "--record", "/dev/full", *serve("good"))
     assert (ran.code, ran.out) == (0, "hello\n")
-    assert ran.err == "note: The recording is not complete: not on disk: No space left on device (/dev/full)\n"
+    assert ran.err == "warning: The recording is incomplete: not on disk: No space left on device (/dev/full)\n"
 
 
 def limited(home: Path, kilobytes: int, *words: str) -> subprocess.CompletedProcess[str]:
@@ -33,7 +33,7 @@ def test_a_disk_that_fills_up_leaves_a_recording_that_can_be_read(home: Path, se
     server = serve("flood-stderr", "stdio", "--count", "2000")
     ran = limited(home, 40, "call", "echo", "--record", str(recording), *server)
     assert (ran.returncode, ran.stdout) == (0, "hello\n")
-    assert ran.stderr.startswith("note: The recording is not complete: not on disk: File too large")
+    assert ran.stderr.startswith("warning: The recording is incomplete: not on disk: File too large")
     assert 0 < recording.stat().st_size <= 80 * 1024
     with whole_journal(recording) as journal:
         assert journal.end_is_missing
@@ -112,7 +112,7 @@ def test_a_torn_recording_is_exported_as_far_as_it_goes_and_its_missing_end_is_s
     ran = run("export", torn, "--to", "json")
     assert ran.code == 0
     assert ran.json["events"][-1]["method"] == "tools/call"
-    assert ran.err == "note: The recording's end is missing: its writer was killed, or is still writing.\n"
+    assert ran.err == "note: The end of the recording is missing: its writer was killed, or is still writing.\n"
     assert "end is missing" in run("info", torn).err
     with whole_journal(kept) as journal:
         assert journal.torn

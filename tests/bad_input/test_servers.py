@@ -252,7 +252,7 @@ def test_notes_on_what_cannot_be_used_are_few(run: Run, tmp_path: Path) -> None:
     ran = run("tools", "--", server)
     notes = [line for line in ran.err.splitlines() if line.startswith("note: ")]
     assert notes[0] == "note: Message 3 is no JSON: a value is missing at character 1 (line 1)."
-    assert notes[-1] == "note: More that cannot be used is in the recording."
+    assert notes[-1] == "note: The recording has more unusable messages."
     assert len(notes) == 6
     assert "note:" not in run("tools", "--quiet", "--", server).err
 

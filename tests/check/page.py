@@ -34,7 +34,7 @@ def table() -> str:
     for check in checks().values():
         if check.group != group:
             group = check.group
-            lines += ["", f"### {group}", "", "| Id | Level | How | Since | A good server |", "|---|---|---|---|---|"]
+            lines += ["", f"### {group}", "", "| Id | Level | How | Since | Rule |", "|---|---|---|---|---|"]
         lines.append(f"| {check.id} | {check.level} | {HOW[check.mode]} | {_revisions(check)} | {check.says} |")
     return "\n".join(lines).strip()
 

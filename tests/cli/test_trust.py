@@ -195,8 +195,8 @@ def test_a_kept_login_is_not_sent_through_a_proxy_of_the_folder(
     ran = clean(run("info", "--trust", "@docs"))
     assert "POST http://localhost" in evil.seen, "it went through the proxy"
     assert TOKEN not in evil.seen
-    assert ran.err.startswith("warning: Everything is sent through the proxy http://127.0.0.1:")
-    assert "No kept login is sent." in ran.err
+    assert ran.err.startswith("warning: All traffic goes through the proxy http://127.0.0.1:")
+    assert "Kept logins are not sent." in ran.err
     evil.wants_login = True
     ran = clean(run("info", "--trust", "@docs"))
     assert ran.code == 3
@@ -224,7 +224,7 @@ def test_a_kept_login_is_not_sent_without_verification(
         assert ran.code == 0, ran.err
         assert "initialize" in tls.seen
         assert TOKEN not in tls.seen
-        assert ran.err == f"warning: The certificate of {url} is not checked. No kept login is sent.\n"
+        assert ran.err == f"warning: The certificate of {url} is not verified. Kept logins are not sent.\n"
         tls.wants_login = True
         ran = clean(run("info", *([] if own else ["--trust"]), *words))
         assert ran.code == 3

@@ -159,7 +159,7 @@ def test_a_dumb_terminal_and_no_terminal_are_refused_in_words(home: Path) -> Non
     with Terminal(home, ["demo"], TERM="dumb") as terminal:
         assert terminal.ends() == 2
         assert "\x1b" not in terminal.raw.decode()
-        assert "cannot draw on a terminal of type" in terminal.grid.text
+        assert "does not work on a terminal of type" in terminal.grid.text
     refused = run(home, ["demo"])
     assert refused.code == 2
     assert "needs a terminal" in refused.err
