@@ -333,7 +333,7 @@ _AUTHORIZATION = (
 )
 _DIFF = (
     ("next", "next", "right_square_bracket", "Go to the next difference."),
-    ("previous", "before", "left_square_bracket", "Go to the previous difference."),
+    ("previous", "previous", "left_square_bracket", "Go to the previous difference."),
     ("same", "all", "s", "Show equal exchanges as well, or hide them again."),
     ("frame-a", "open A", "a", "Open recording A at the message."),
     ("frame-b", "open B", "b", "Open recording B at the message."),
@@ -346,7 +346,7 @@ _CHECK = (
     ("again", "again", "r", "Run the selected check again."),
     ("its-messages", "its messages", "g", "Open the recording of the checks at the evidence of the selected check."),
     ("next", "next", "right_square_bracket", "Go to the next failure or warning."),
-    ("previous", "before", "left_square_bracket", "Go to the previous failure or warning."),
+    ("previous", "previous", "left_square_bracket", "Go to the previous failure or warning."),
     ("allow", "allow calls", "a", "Choose the tools that may be called, and run all checks."),
     ("login", "with login", "l", "Include the authorization checks, or exclude them."),
     ("intrusive", "intrusive", "i", "Include checks that may do damage or take long, after a confirmation."),

@@ -1,4 +1,4 @@
-"""Asks for consent before it opens a config entry that is not the user's own: what it uses, and where that goes."""
+"""Asks for consent before it opens a config entry that is not the user's own."""
 
 from __future__ import annotations
 

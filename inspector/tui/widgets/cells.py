@@ -27,7 +27,7 @@ def _shown(text: str, ascii: bool) -> tuple[list[str], list[int]]:
 
 
 def shown(text: str) -> tuple[list[str], list[int]]:
-    """Return the drawn text of each character of a line, and the cell where each one starts and the last one ends."""
+    """Return the drawn text of each character of a line, and their cells: each start, and the last end."""
     return _shown(text, ascii_only())
 
 

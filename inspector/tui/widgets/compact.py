@@ -1,4 +1,4 @@
-"""A pane that gives its line of keys to its content if there is little room: the footer has the same keys."""
+"""A pane that hides its line of keys if there is little room: the footer has the same keys."""
 
 from __future__ import annotations
 

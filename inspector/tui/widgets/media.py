@@ -244,7 +244,7 @@ def _pixels(
 
 
 def half_blocks(pixels: Pixels, columns: int, rows: int, ground: Rgb) -> list[list[Segment]]:
-    """Draw an image with two pixels per cell: an upper half block in the colour of one, on that of the other."""
+    """Draw an image with two pixels per cell, as half blocks in the colours of the two."""
     across = [min(at * pixels.width // columns, pixels.width - 1) for at in range(columns)]
     lines = []
     for row in range(rows):

@@ -276,7 +276,7 @@ class FieldFrame(Widget):
         return False
 
     def on_key(self, event: events.Key) -> None:
-        """Do not let a letter trigger an action of a pane or the app: the user may expect to type text."""
+        """Stop letters from triggering actions of a pane or the app: the user may expect to type text."""
         if event.is_printable and not self.takes_text and not binds(self, event.key):
             event.stop()
             event.prevent_default()

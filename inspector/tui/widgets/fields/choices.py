@@ -68,7 +68,7 @@ class ToggleField(FieldFrame, can_focus=True):
 
 
 class ChoiceField(FieldFrame, can_focus=True):
-    """One of several values, or some of them: on one line if they fit, else a list that opens and has a filter.
+    """One or some of several values: on one line if they fit, else a list with a filter.
 
     On one line ← and → move; a single choice is selected by moving, several by space. In the open list, typing filters,
     enter selects and esc closes.
