@@ -1,4 +1,4 @@
-"""Folding: events of a journal that share the row of a message, so that a log has one row per message.
+"""Folding: events that share the row of a message, so that a log has one row per message.
 
 Heads of HTTP, SSE events without a message and life events of an HTTP channel are folded into the message that they
 carry: those of the request into the request, those of the response into the answer. An HTTP exchange without a message

@@ -142,9 +142,9 @@ def event_line(n: int, t: int, dir: str, kind: str, ch: str, payload: str | None
 
 
 def parsed_line(head: str, raw: bytes) -> bytes:
-    """Return the line of a message that was parsed as JSON: `head` is all of it up to the value of `raw`.
+    """Return the line of a message that was parsed as JSON.
 
-    Raises UnicodeDecodeError if the message is not UTF-8.
+    `head` is all of the line up to the value of `raw`. Raises UnicodeDecodeError if the message is not UTF-8.
     """
     if len(raw) < _LARGE:
         return f"{head}{escape(raw.decode('utf-8'))}}}\n".encode()

@@ -186,10 +186,9 @@ class Index:
         return sum(code < NO_ID for code in ids), max(ids, default=NO_ID)
 
     def pair(self, n: int) -> int:
-        """Return the partner of event `n`: the answer of a request; the request of an answer, a progress or a
-        cancellation.
+        """Return the partner of event `n`; 0 if there is none.
 
-        It is 0 if there is none.
+        It is the answer of a request, or the request of an answer, a progress or a cancellation.
         """
         return self._pairs[n - 1]
 

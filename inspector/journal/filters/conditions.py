@@ -249,8 +249,10 @@ def _readings(text: str) -> list[Any]:
 
 
 class InExchange:
-    """Matches everything of an exchange, named by the id of its request or by the number of any of its events
-    (`#n`)."""
+    """Matches everything of an exchange.
+
+    The exchange is named by the id of its request or by the number of any of its events (`#n`).
+    """
 
     cost = 1
 

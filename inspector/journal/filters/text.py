@@ -172,7 +172,10 @@ def _in_block(journal: Journal, needle: Needle, low: int, high: int) -> Iterator
 
 
 def _regions(data: bytes, start: int, end: int) -> list[tuple[int, int]] | None:
-    """Return the parts of a line with text of the server or the user; None if the line must be parsed instead."""
+    """Return the parts of a line with text of the server or the user.
+
+    None means that the line must be parsed instead.
+    """
     head = _HEAD.match(data, start, end)
     if head is None or data[end - 1 : end] != b"}":
         return None
