@@ -213,7 +213,7 @@ def exit_status(process: subprocess.Popen[bytes]) -> int | None:
 
 
 def describe_status(status: int) -> str:
-    """Describe an exit status: `exited with code 3`, `was killed by SIGSEGV`."""
+    """Describe an exit status: `ended with exit code 3`, `was ended by SIGSEGV`."""
     if status >= 0:
         return f"ended with exit code {status}"
     try:

@@ -81,7 +81,7 @@ class EventStream:
         return DEFAULT_RETRY if asked is None else min(max(asked, SHORTEST_RETRY), LONGEST_RETRY)
 
     def feed(self, chunk: bytes) -> None:
-        """Parse the data of one read: messages reach the sink in one call as long as their ids do not differ."""
+        """Parse the data of one read. Messages reach the sink in one call while their ids do not differ."""
         batch: list[bytes] = []
         strays: list[bytes] = []
         about = ""

@@ -100,4 +100,4 @@ class MemoryTransport:
             await asyncio.wait(tasks, timeout=1.0)
 
     def kill_now(self) -> None:
-        """Does nothing: there is no process."""
+        """Does nothing, because the server runs in this process."""

@@ -119,7 +119,7 @@ class RecordedTransport:
         await self._requests.aclose()
 
     def kill_now(self) -> None:
-        """Does nothing: there is no process."""
+        """Does nothing, because a recording has no process."""
 
 
 class _Channel:

@@ -208,8 +208,7 @@ class StdioTransport:
             self._signal_group(signal.SIGKILL)
 
     async def _hear_out(self) -> None:
-        """The process has ended but stdout is open: wait as long as a server may be behind it (see the module
-        docstring)."""
+        """Handle an ended process with open stdout: wait while a server may be behind it (see the module docstring)."""
         status = self._exit_status()
         if status == 0 and not self._heard and not self._in.taken() and self._in.has_reader():
             self.sink.life(self.channel, "handed-over", status=status)
