@@ -236,7 +236,7 @@ class Form:
             self._notes.wrong[path] = problem
 
     def _field_at(self, path: str) -> Field:
-        """Return a field, even one that does not exist yet: a key or an item that is about to be added."""
+        """Return a field, even a new key or item that does not exist yet."""
         try:
             return self.field(path)
         except UsageError:

@@ -53,7 +53,10 @@ class Field:
 
     @property
     def text(self) -> str:
-        """The value as text: the typed text, else a string as it is and other values as JSON; `""` if unset."""
+        """The value as text; `""` if unset.
+
+        It is the typed text, else a string as it is and other values as JSON.
+        """
         if self.value is UNSET:
             return ""
         if self.typed is not None:

@@ -196,9 +196,9 @@ class Shaper:
         return _Variants([branch for branch, _ in branches], labels, nullable)
 
     def _branches(self, schema: dict[str, Any]) -> tuple[list[_Branch] | None, bool]:
-        """Return the variants of a schema, and whether null is one that was left out.
+        """Return the variants of a schema, and whether null is one that was removed.
 
-        None variants where a schema has but one form; None instead of a list where they are beyond a form.
+        It has no variants if the schema has only one form; None instead of a list if a form cannot show them.
         """
         lists = [name for name in ("anyOf", "oneOf") if isinstance(schema.get(name), list) and schema[name]]
         types = schema.get("type")

@@ -88,10 +88,10 @@ def mirrored(tool: Any) -> tuple[tuple[HeaderParam, ...], list[str]]:
 
 
 def _subschemas(schema: Any) -> Iterator[tuple[dict[str, Any], _Chain | None]]:
-    """Yield every subschema in text order with the property names that lead to it, or None if other keywords lead to
-    it.
+    """Yield every subschema in text order with the property names that lead to it.
 
-    Chains are linked backwards, so that their length costs nothing in a deep schema.
+    The names are None if other keywords lead to it. Chains are linked backwards, so that their length costs nothing in
+    a deep schema.
     """
     stack: list[tuple[Any, _Chain | None]] = [(schema, ())]
     while stack:

@@ -73,8 +73,10 @@ def is_too_deep(text: str) -> bool:
 
 
 def depth_of(text: str) -> int:
-    """Return the nesting depth of a JSON text, by its first `MOST_MARKS` brackets and strings; 0 if it cannot be too
-    deep."""
+    """Return the nesting depth of a JSON text, by its first `MOST_MARKS` brackets and strings.
+
+    It is 0 if the text cannot be too deep.
+    """
     depth = deepest = 0
     if _containers(text) <= DEEPEST:
         return 0

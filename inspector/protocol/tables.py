@@ -421,7 +421,7 @@ _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 
 
 def read_at(text: str, path: Sequence[str], read: Callable[[str, int], tuple[Any, int]], at: int = 0) -> Any:
-    """Return the result of `read(text, offset)` for the value at a path of keys; None if there is no such value.
+    """Return the result of `read(text, offset)` for the value at a path of keys, or None.
 
     Of duplicate keys the last counts. Other members are skipped at the speed of the C parser. Raises `ValueError`,
     `StopIteration` or `RecursionError` for text before the value that is not JSON.
@@ -431,7 +431,7 @@ def read_at(text: str, path: Sequence[str], read: Callable[[str, int], tuple[Any
 
 
 def slice_at(text: str, path: Sequence[str]) -> str | None:
-    """Return the exact text of the value at a path of keys; None if missing, or if the text is not JSON."""
+    """Return the exact text of the value at a path of keys; None if missing or invalid."""
 
     def cut(text: str, at: int) -> tuple[str, int]:
         end = _read(text, at)[1]
@@ -484,7 +484,10 @@ def _skip(text: str, at: int) -> int:
 
 
 def cell_text(value: Any, limit: int | None = CELL_LIMIT) -> str:
-    """Return the text of a cell: text as it is, numbers as written, nested values as compact JSON, `""` for nothing."""
+    """Return the text of a cell; `""` for nothing.
+
+    Text is unchanged, numbers as written, nested values as compact JSON.
+    """
     if isinstance(value, str):
         return str(value)
     if value is MISSING or value is None:
