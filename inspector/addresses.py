@@ -1,10 +1,10 @@
 """Classifies hosts: this machine, private, link-local. The only place that knows address ranges and spellings.
 
 A host is a name or an address, as in a URL; an IPv6 address may have brackets and a zone. Names are not resolved:
-whoever connects asks again with each address that a name resolves to.
+check each address again after the lookup of a name.
 
-A question whose "yes" grants something (`is_loopback`) takes an address in its usual spelling only. A question whose
-"yes" refuses something also answers "yes" to a host that ends in a number and is not an IPv4 address in its usual
+A function whose True grants something (`is_loopback`) takes an address in its usual spelling only. A function whose
+True refuses something is also True for a host that ends in a number and is not an IPv4 address in its usual
 spelling: `127.1`, `0x7f000001`, `0177.0.0.1`, `127.0.0.1.` Resolvers and proxies read those differently, and no public
 server needs them.
 

@@ -27,7 +27,7 @@ class InspectorError(Exception):
 
     @property
     def hint(self) -> Hint:
-        """What to do next, for a program that uses the library; empty if there is nothing to do."""
+        """The next action, for a program that uses the library; empty if there is none."""
         return self._hint
 
     @hint.setter
@@ -97,7 +97,7 @@ class SchemaTooLarge(SchemaError):
 
 
 class TrustNeeded(InspectorError):
-    """A config file that is not the user's own would use the user's secrets, and the user did not allow it.
+    """A config file of another person would use the user's secrets without consent.
 
     `exposure` is the `config.trust.Exposure` to ask about.
     """

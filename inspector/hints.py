@@ -1,4 +1,4 @@
-"""What to do about an error, as data: a sentence whose parts that depend on the surface are named, not written.
+"""Hints of errors, as data: a sentence with named parts for everything that depends on the surface.
 
 A hint such as “Allow more with --timeout SECONDS.” has `Parameter.TIMEOUT.to("SECONDS")` at the position of the option.
 Each surface has its own name for it:
@@ -19,10 +19,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 
 class Parameter(Enum):
-    """A parameter in a hint: its name on the command line, and in the library; `{}` is replaced by a value.
+    """A parameter in a hint, with its names on the command line and in the library.
 
-    On the command line a value follows the option if there is no `{}`. A parameter that the library does not have has
-    one name.
+    `{}` is replaced by a value. On the command line a value without `{}` follows the option. A parameter that the
+    library does not have has one name.
     """
 
     AUTH_SERVER = "--auth-server", "AuthOptions(auth_server={})"

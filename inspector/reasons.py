@@ -34,7 +34,7 @@ _JSON: Final = {
 _REGEX: Final = (
     ("missing )", "a group is not closed"),
     ("unbalanced parenthesis", "an extra “)”"),
-    ("unterminated character set", "an extra “)”"),
+    ("unterminated character set", "a “[” is not closed"),
     ("nothing to repeat", "a repetition has nothing to repeat"),
     ("multiple repeat", "a repetition is repeated"),
     ("min repeat greater", "the least number of repetitions is above the greatest"),

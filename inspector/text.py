@@ -310,7 +310,7 @@ def ellipsis(text: str, cells: int, sign: str = "…") -> str:
 
 
 def _wrapped(line: str, width: int) -> Iterator[str]:
-    """Break one line after spaces, and inside a word only if it is wider than the line; spaces may hang over."""
+    """Break one line after spaces, or inside a word that is wider than the line."""
     if len(line) <= width and line.isascii():
         yield line
         return

@@ -202,7 +202,7 @@ _ALL = _ASKED | _SAID | Query(dir=Dir.RECV, shape=(Shape.RESULT, Shape.ERROR, Sh
 
 
 def _name_of(params: Any) -> str:
-    """Return the subject of a request: a tool or prompt by name, a resource by URI, a completion by its reference."""
+    """Return the subject of a request: a name, a URI, or the reference of a completion."""
     if not isinstance(params, dict):
         return ""
     about = params.get("ref") if isinstance(params.get("ref"), dict) else params

@@ -256,9 +256,9 @@ _Row = tuple[int | None, int | None, bool]
 
 
 def _in_order(a: list[Any], b: list[Any], digests_a: list[bytes], digests_b: list[bytes]) -> Iterator[_Row]:
-    """Return every item of both lists, each once: in the order of A, and those only in B before the next pair.
+    """Return every item of both lists once, in the order of A.
 
-    Of equally good alignments the result is the same if A and B are swapped.
+    Items only in B come before the next pair. Of equally good alignments the result is the same if A and B are swapped.
     """
     if (len(b), digests_b) < (len(a), digests_a):
         found = _Aligner(b, a, digests_b, digests_a)
@@ -279,7 +279,7 @@ def _in_order(a: list[Any], b: list[Any], digests_a: list[bytes], digests_b: lis
 
 
 class _Aligner:
-    """Pairs the items of two lists: equal ones first, then those with the same name, then those in the same gap."""
+    """Pairs the items of two lists: equal ones, then those with one name, then those in one gap."""
 
     def __init__(self, a: list[Any], b: list[Any], digests_a: list[bytes], digests_b: list[bytes]) -> None:
         self._a, self._b = a, b

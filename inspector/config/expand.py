@@ -1,4 +1,4 @@
-"""References in config values, expanded as the client that owns the file defines them, and only when a server is opened.
+"""Expands references in config values when a server is opened, by the rules of the file's client.
 
 | Dialect | Files | References |
 |---|---|---|
@@ -10,9 +10,9 @@
 | `gemini` | `settings.json` | `$NAME`, `${NAME}`, `${NAME:-default}` |
 | `literal` | Claude Desktop, Zed, filled-in `server.json` | none |
 
-What a dialect does not define stays as it is written, as it does in that client. A variable that is not set is an error
-here, also where the client would pass the reference or nothing on: a server that receives `${TOKEN}` for a token fails
-later and further away. An expanded value is never expanded again.
+A reference that a dialect does not define stays as it is written, like in that client. A variable that is not set is an
+error here, even if the client would pass on the reference or nothing: a server that receives `${TOKEN}` instead of a
+token fails later and with a worse error. An expanded value is never expanded again.
 """  # noqa: E501 - a table row cannot be wrapped
 
 from __future__ import annotations

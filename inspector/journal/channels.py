@@ -1,15 +1,15 @@
-"""Channels: on which stream of bytes an event was seen. Their names stand in recordings (`ch`) and are made here.
+"""Channels: the stream of bytes of an event. Their names in recordings (`ch`) are made here.
 
 | Name | What it is |
 |---|---|
 | `stdio` | stdin and stdout of a process, and its life |
 | `stderr` | its stderr |
 | `post-7` | the seventh POST, and the stream that answers it |
-| `get-2` | the second stream that was asked for with GET: a standing one, on which the server speaks by itself |
+| `get-2` | the second stream opened with GET: a standing one, on which the server sends without a request |
 | `delete-1`, `other-1` | an HTTP request of another method |
-| `replay`, `replay-3` | what a recording answers instead of a server: notifications, and the third request |
+| `replay`, `replay-3` | answers of a recording instead of a server: notifications, and the third request |
 
-What is about the connection as a whole has the empty name. Recordings of others may have any name.
+Events of the connection as a whole have the empty name. Imported recordings may have any name.
 """
 
 from __future__ import annotations

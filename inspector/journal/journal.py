@@ -156,10 +156,8 @@ class Journal:
         if type(version) is not int or version > VERSION:
             journal.raw_only = True
             journal.notices.append(
-
-                    f"This recording has format version {version}; this Inspector supports version {VERSION}. "
-                    "Its lines are shown unchanged."
-
+                f"This recording has format version {version}; this Inspector supports version {VERSION}. "
+                "Its lines are shown unchanged."
             )
         journal._scanned = end + 1 if end >= 0 else storage.size
         return journal

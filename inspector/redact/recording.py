@@ -189,7 +189,7 @@ class Known:
 
 
 def _marked(text: str, edits: list[Edit]) -> str:
-    """Return a line with its edits and a mark that it was altered, unless it has one or is not JSON."""
+    """Return a line with its edits, marked as altered if it is JSON without that mark."""
     shown = applied(text, edits)
     try:
         value = parse(shown.encode("utf-8", "surrogateescape"))

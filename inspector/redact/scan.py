@@ -82,8 +82,10 @@ class Scanner:
         """The hints that may occur in the texts of the current line."""
 
     def line(self, text: str) -> list[Edit]:
-        """Return the edits of a line of a recording, in order; for a torn line or invalid JSON, those of its plain
-        text."""
+        """Return the edits of a line of a recording, in order.
+
+        A torn line or invalid JSON is searched as plain text.
+        """
         self._present = self._hints
         if not self._suspicious(text):
             return []

@@ -91,7 +91,7 @@ class HttpEnd:
         self._port = self._server.sockets[0].getsockname()[1]
 
     async def _listen(self) -> asyncio.Server:
-        """Listen on all addresses of a name; for any free port, it must be the same one on each of them."""
+        """Listen on all addresses of a name, on the same port."""
         loop = asyncio.get_running_loop()
         port = self._port
         for _ in range(SAME_PORT_TRIES):

@@ -2,15 +2,15 @@
 
 Source: specification, "Transports", "stdio" of every revision (C-STDIO-01 … C-STDIO-10).
 
-The process that we start need not be the one that serves: `npx` and shells start the server and wait for it, `setsid`
-and its like start it and leave. As long as the process that we started lives, nothing is concluded from anything else
-than the end of stdout. When it has ended and stdout is still open, some other process has inherited it:
+The process that we start may not be the server: `npx` and shells start the server and wait for it, `setsid` and others
+start it and exit. While the process that we started runs, only the end of stdout ends the connection. If it has ended
+and stdout is still open, another process has inherited stdout:
 
-- It ended with a fault, or had been serving itself (it has read what we sent, or sent messages): the server is gone.
-  What still arrives is heard out, the loss is told with its exit code and last words, and what is left of its process
-  group is ended, for nothing can be asked of it any more. With exit code 0 messages that keep coming put that off.
-- It ended with exit code 0 before it had read or sent anything, and somebody still holds stdin: it was a launcher, and
-  the server is whoever takes what we send. If nobody does within `TAKE_UP`, there is no server.
+- The process failed, or was the server itself (it read what we sent, or sent messages): the server is gone. We read the
+  remaining output, report the loss with its exit code and last lines of stderr, and kill the rest of its process group,
+  which can serve no more requests. With exit code 0, messages that keep coming delay that.
+- The process exited with code 0 before it read or sent anything, and another process has stdin open: it was a launcher,
+  and the server is the process that reads what we send. If no process does within `TAKE_UP`, the connection is lost.
 """
 
 from __future__ import annotations

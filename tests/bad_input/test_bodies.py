@@ -124,7 +124,7 @@ def test_a_redirection_of_the_endpoint_is_named_and_not_followed(run: Run, serve
     [
         ("http://127.0.0.2:9/messages", "names an endpoint of another origin, http://127.0.0.2:9"),
         ("javascript:alert(1)", "“javascript:alert(1)” as its endpoint, which is no usable URL"),
-        ("http://\x1b]0;x\u202e/", "“http://␛]0;x‹202E›/” as its endpoint, which is no usable URL: "),
+        ("http://\x1b]0;x\u202e/", "“http://␛]0;x‹202E›/” as its endpoint, which is not a valid URL: "),
         ("/" + "a" * 1_000_000, "names an endpoint of 1,000,001 characters"),
     ],
 )

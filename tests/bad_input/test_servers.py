@@ -118,7 +118,7 @@ def test_a_server_that_closes_its_input_and_runs_on(run: Run, tmp_path: Path) ->
     hello = '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}}}}'
     ran = run("tools", "--", write(tmp_path / "server", f"#!/bin/sh\nread line; exec <&-; echo '{hello}'; sleep 60\n"))
     assert (ran.code, ran.out) == (4, "")
-    assert "\nerror: The server closed its input and runs on.\n" in f"\n{ran.err}"
+    assert "\nerror: The server closed its input but still runs.\n" in f"\n{ran.err}"
 
 
 def test_a_server_that_is_killed(run: Run, tmp_path: Path) -> None:

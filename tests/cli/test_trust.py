@@ -200,7 +200,7 @@ def test_a_kept_login_is_not_sent_through_a_proxy_of_the_folder(
     evil.wants_login = True
     ran = clean(run("info", "--trust", "@docs"))
     assert ran.code == 3
-    assert "none is sent because it is reached through a proxy that" in ran.err
+    assert "none is sent because it is reached through a proxy from" in ran.err
     # A proxy of the user's own file is the user's own.
     (clone / "inspector.json").unlink()
     write(home, entry)

@@ -91,7 +91,7 @@ def test_a_command_can_be_written_as_one_likes(world: World, server: Any, comman
         ({"server": {}}, "Did you mean “servers”?"),
         ({"servers": {"a": {"comand": "x"}}}, "Did you mean “command”?"),
         ({"servers": {"a": {"zzzz": "x"}}}, "Known are type, transport"),
-        ({}, "names no servers"),
+        ({}, "has no servers"),
         ({"servers": {"a": {"command": "x", "era": "stone"}}}, "Known are auto, legacy and modern"),
         ({"servers": {"a": {"command": "x", "timeout": 0}}}, "must be more than 0"),
         ({"servers": {"a": {"command": "x", "timeout": "5"}}}, "must be a number, not text"),

@@ -395,7 +395,7 @@ def test_a_file_given_by_hand_starts_servers_where_its_client_would(world: World
 def test_an_unknown_name_is_answered_with_the_nearest(world: World) -> None:
     world.write(".mcp.json", {"mcpServers": {"github": {"command": "g"}, "weather": {"command": "w"}}})
     world.write(".cursor/mcp.json", "{")
-    with pytest.raises(TargetError, match="No config file names a server @gihub") as caught:
+    with pytest.raises(TargetError, match="No config file has servers @gihub") as caught:
         world.open("@gihub")
     assert "Did you mean @github?" in caught.value.hint
     assert str(world.folder / ".cursor/mcp.json") in caught.value.hint

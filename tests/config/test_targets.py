@@ -72,8 +72,8 @@ def test_a_url_is_a_url(world: World, url: str) -> None:
         (["https://host/\x1b[31m"], "space or a control"),
         (["https://host/\ud800"], "space or a control"),
         (["https://host/mcp", "extra"], "stands after a URL"),
-        (["ftp://host/"], "ftp URLs are not spoken"),
-        (["ws://host/"], "ws URLs are not spoken"),
+        (["ftp://host/"], "ftp URLs are not supported"),
+        (["ws://host/"], "ws URLs are not supported"),
         (["python 'unclosed"], "cannot be split"),
         (["a\0b"], "NUL"),
         (["python", "\ud800"], "surrogate"),
@@ -160,8 +160,8 @@ def test_flags_win_over_a_config_entry(world: World) -> None:
         ("https://h", {"headers": [("A", "x\r\nB: y")]}, "line break"),
         ("https://h", {"headers": [("A", "\udcff")]}, "another control character"),
         ("https://h", {"headers": [("A B", "x")]}, "is not a header name"),
-        ("r.jsonl", {"headers": [("A", "1")]}, "--header means nothing to a recording"),
-        ("r.jsonl", {"transport": "sse"}, "means nothing to a recording"),
+        ("r.jsonl", {"headers": [("A", "1")]}, "--header has no effect on a recording"),
+        ("r.jsonl", {"transport": "sse"}, "has no effect on a recording"),
     ],
 )
 def test_a_flag_that_does_not_fit_is_refused(world: World, word: str, flags: dict[str, Any], message: str) -> None:

@@ -102,7 +102,7 @@ def test_envelopes() -> None:
         assert told({"jsonrpc": "2.0", "method": "x/y", "params": []}, revision)[0][0] == "/params"
         assert told({"id": 1, "result": {"resultType": "complete"}}, revision)[0][1] == '"jsonrpc" is missing'
         for nothing in (None, 5, "text", [], {}, {"method": 5}, {"jsonrpc": "2.0", "id": 1}):
-            assert told(nothing, revision)[0][1].endswith("is no JSON-RPC message")
+            assert told(nothing, revision)[0][1].endswith("is not a JSON-RPC message")
         assert "has a result and an error" in told({**reply({}), **failure(1)}, revision)[0][1]
 
 

@@ -99,7 +99,7 @@ class TestMirrored:
 
     @pytest.mark.parametrize("name", [None, True, 5, 1.5, [], {}, ["A"], {"x-mcp-header": "A"}])
     def test_an_annotation_that_is_no_string_makes_a_tool_uncallable(self, name: Any) -> None:
-        assert only_reason(tool(a=asks(name))) == "“a” has an x-mcp-header that is no string"
+        assert only_reason(tool(a=asks(name))) == "“a” has an x-mcp-header that is not a string"
 
     @pytest.mark.parametrize(("first", "second"), [("Region", "Region"), ("MyField", "myfield"), ("REGION", "region")])
     def test_two_parameters_may_not_share_a_name_in_whatever_case(self, first: str, second: str) -> None:
@@ -135,7 +135,7 @@ class TestMirrored:
     def test_an_annotation_to_which_not_only_properties_lead_makes_a_tool_uncallable(
         self, around: dict[str, Any]
     ) -> None:
-        reason = "the x-mcp-header “A” stands where not only properties lead to it, such as in items, anyOf or $defs"
+        reason = "the x-mcp-header “A” is not reached only through properties, but through items, anyOf or $defs"
         assert only_reason({"inputSchema": around}) == reason
         assert only_reason(tool(deep={"properties": {"a": around}})) == reason
 
@@ -175,7 +175,7 @@ class TestMirrored:
         assert mirrored(nested(DEPTH_LIMIT))[0][0].path == ("p" * 1000,) * DEPTH_LIMIT
         for depth in (DEPTH_LIMIT + 1, 100_000):
             reason = only_reason(nested(depth))
-            assert reason.endswith(f"lies deeper than {DEPTH_LIMIT} properties")
+            assert reason.endswith(f"is nested deeper than {DEPTH_LIMIT} properties")
             assert len(reason) < 200
 
     def test_reasons_and_parameters_are_bounded(self) -> None:

@@ -719,7 +719,7 @@ async def test_a_body_that_unpacks_to_far_more_than_its_size_is_given_up(serve, 
     client = await peer(web.url)
     error = await client.error()
     assert isinstance(error, LimitReached)
-    assert "unpacks to more than 100 times its size" in error.message
+    assert "decompresses to more than 100 times its size" in error.message
     assert sum(map(client.sink.journal.index.size, range(1, len(client.sink.journal) + 1))) < 300_000
 
 

@@ -146,7 +146,7 @@ async def test_a_garbled_body_is_an_error(serve, peer, chunk):
 
     web = await serve(garbles)
     client = await peer(web.url)
-    assert f"The answer from 127.0.0.1:{web.port} broke off" in (await client.error()).message
+    assert f"The response of 127.0.0.1:{web.port} broke off" in (await client.error()).message
 
 
 # TLS
@@ -191,7 +191,9 @@ async def test_tls_to_a_server_that_speaks_plain_http(serve, peer):
     web = await serve(result)
     client = await peer(web.url.replace("http://", "https://"), connect_timeout=0.3)
     error = await client.error()
-    assert f"127.0.0.1:{web.port} took the connection, but did not answer the TLS handshake in time" in error.message
+    assert (
+        f"127.0.0.1:{web.port} accepted the connection, but did not answer the TLS handshake in time" in error.message
+    )
     assert web.url in error.hint
 
 
@@ -214,7 +216,9 @@ async def test_a_connection_that_ends_during_the_handshake(peer, servers):
     port = await raw_server(servers, b"")
     client = await peer(f"https://127.0.0.1:{port}/mcp")
     error = await client.error()
-    assert f"127.0.0.1:{port} took the connection, but hung up during the TLS handshake" in error.message
+    assert (
+        f"127.0.0.1:{port} accepted the connection, but closed the connection during the TLS handshake" in error.message
+    )
 
 
 # Proxies

@@ -18,7 +18,7 @@ from inspector.tui.widgets.wrapping import wrap
 TITLES = {
     "challenge": "challenge", "resource": "protected resource", "server": "authorization server",
     "metadata": "server metadata", "issuer": "issuer", "scope": "scopes", "registration": "client",
-    "authorize": "browser", "callback": "coming back", "device": "redirect", "exchange": "device code",
+    "authorize": "browser", "callback": "redirect", "device": "device code", "exchange": "identity provider",
     "token": "token", "refresh": "renewal", "stepup": "more scopes", "request": "request", "revoke": "log out",
     "fetch": "request", "end": "end",
 }  # fmt: skip

@@ -177,4 +177,4 @@ def state_of_file(journal: Journal, connection: Connection) -> tuple[str, str]:
         return "reading", "progress"
     if not journal.end_is_missing:
         return "recording", "muted"
-    return ("following", "received") if connection.follow_file else ("recording, cut off", "finding")
+    return ("following", "received") if connection.follow_file else ("recording, end is missing", "finding")

@@ -222,7 +222,7 @@ class StartRows:
         elif info.growing:
             state = [("still open", "received")]
         elif not info.ended:
-            state = [("cut off", "finding")]
+            state = [("end is missing", "finding")]
         elif not info.revision:
             state = [("never connected", "error")]
         told = paint.cell([(when(info.started), "normal")], 17)
