@@ -99,10 +99,10 @@ class ServerList:
             named = [entry for entry in self.entries if entry.name == name]
             if named:
                 return TargetError(
-                    f"Unknown server @{shown}: no config file with that name has @{name}",
+                    f"@{shown} matches no config file that has @{name}",
                     hint=f"Write {_listed(named)}.",
                 )
-        nowhere = "No config file has servers" if self.config is None else f"{self.config} has no servers"
+        nowhere = "No config file has the server" if self.config is None else f"{self.config} has no server"
         return TargetError(f"{nowhere} @{shown}", hint=self._hint(word))
 
     def _hint(self, word: str) -> Hint:

@@ -157,7 +157,7 @@ def test_a_state_folder_that_cannot_be_written_is_a_note(run: Run, script: Scrip
 
 def test_servers_of_every_file_are_listed_and_none_is_started(run: Run, home: Path) -> None:
     """C-STDIO-10."""
-    assert "No config file has servers" in run("servers").err
+    assert "No config file names a server" in run("servers").err
     shop = {"command": "touch", "args": [str(home / "started"), "--token", "s3cret-token"]}
     (home / "inspector.json").write_text(
         json.dumps({"mcpServers": {"shop": shop, "we\x1bb": {"url": "https://h/mcp"}}})

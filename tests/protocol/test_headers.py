@@ -140,7 +140,7 @@ class TestMirrored:
         assert only_reason(tool(deep={"properties": {"a": around}})) == reason
 
     def test_an_annotation_at_the_schema_itself_makes_a_tool_uncallable(self) -> None:
-        assert "at the schema itself" in only_reason({"inputSchema": {"type": "string", "x-mcp-header": "A"}})
+        assert "on the schema itself" in only_reason({"inputSchema": {"type": "string", "x-mcp-header": "A"}})
 
     def test_data_and_parameters_that_only_look_like_annotations_are_none(self) -> None:
         data = {"x-mcp-header": ""}
@@ -182,7 +182,7 @@ class TestMirrored:
         many = tool(**{f"p{number}": asks(f"H{number}") for number in range(PARAM_LIMIT + 1)})
         params, reasons = mirrored(many)
         assert len(params) == PARAM_LIMIT
-        assert reasons == ["more is asked for by x-mcp-header than is looked at"]
+        assert reasons == ["x-mcp-header occurs too often"]
         params, reasons = mirrored(tool(**{f"p{number}": asks("x" * 100_000 + "\n") for number in range(1000)}))
         assert len(reasons) == REASON_LIMIT + 1
         assert max(map(len, reasons)) < 300

@@ -238,7 +238,7 @@ def test_what_is_no_template_says_where(source: str, said: str) -> None:
 
 
 def test_values_that_cannot_be_written() -> None:
-    with pytest.raises(UsageError, match="a:3 takes a text"):
+    with pytest.raises(UsageError, match="a:3 needs a text"):
         Template.parse("{a:3}").expand({"a": ["x"]})
     with pytest.raises(UsageError, match="is nested"):
         Template.parse("{a}").expand({"a": [["x"]]})
