@@ -85,10 +85,10 @@ def rewritten(path: Path, change: Callable[[bytes], bytes]) -> str:
     ("content", "told"),
     [
         (b"", "is empty, so it is not a recording."),
-        (b"\x00\xff\xfe\x80binary" * 1000, "is not a recording: “mcp-recording”."),
-        (b'{"some":"json"}\n', "is not a recording: “mcp-recording”."),
-        (b"\x1b[31m\x1b]0;x\x07\n", "is not a recording: “mcp-recording”."),
-        (b"[" * 100_000, "is not a recording: “mcp-recording”."),
+        (b"\x00\xff\xfe\x80binary" * 1000, "is not a recording: “mcp-recording” is missing in its first line."),
+        (b'{"some":"json"}\n', "is not a recording: “mcp-recording” is missing in its first line."),
+        (b"\x1b[31m\x1b]0;x\x07\n", "is not a recording: “mcp-recording” is missing in its first line."),
+        (b"[" * 100_000, "is not a recording: “mcp-recording” is missing in its first line."),
     ],
     ids=["empty", "binary", "json", "escapes", "deep"],
 )

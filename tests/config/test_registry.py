@@ -173,7 +173,10 @@ def test_a_server_json_of_somebody_else_is_nobodys_problem(world: World) -> None
     ("parts", "message"),
     [
         ({"packages": [package("mcpb")]}, "cannot start packages of mcpb"),
-        ({"packages": [package(transport={"type": "sse", "url": "http://localhost:1/sse"})]}, "starts its own HTTP server"),
+        (
+            {"packages": [package(transport={"type": "sse", "url": "http://localhost:1/sse"})]},
+            "starts its own HTTP server",
+        ),
         ({"packages": [package(identifier=None)]}, "no “identifier”"),
         ({"packages": [package(identifier={"a": 1})]}, "“identifier” must be text"),
         ({"packages": ["text"]}, "the package must be an object"),
