@@ -159,7 +159,7 @@ def of_request(journal: Journal, n: int, upto: int | None = None) -> CallOutcome
     if error is None and state == State.CANCELLED:
         error = RequestCancelled(f"{method} was cancelled.")
     elif error is None and state == State.TIMED_OUT:
-        error = RequestTimeout(f"{method} timed out.")
+        error = RequestTimeout(f"No answer to {method} in the time allowed.")
     elif error is None and state == State.LOST:
         error = ConnectionProblem(f"The connection ended before {method} was answered.")
     took = index.duration(n) if answer else None
