@@ -171,7 +171,7 @@ async def test_no_recording(mcp):
     assert "ToolResult == dict" in shown
     assert '$.content[0].text: expected "?", got "hello"' in shown
     assert "$.structuredContent.sum: expected 4, got 3" in shown
-    assert "No server is named" in shown
+    assert "No server to use" in shown
     assert "SpawnError" in shown
     assert "RecordingError: There is no recording at" in shown
 

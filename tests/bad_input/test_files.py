@@ -84,11 +84,11 @@ def rewritten(path: Path, change: Callable[[bytes], bytes]) -> str:
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (b"", "is empty: there is no recording in it."),
-        (b"\x00\xff\xfe\x80binary" * 1000, "is no recording: its first line does not say “mcp-recording”."),
-        (b'{"some":"json"}\n', "is no recording: its first line does not say “mcp-recording”."),
-        (b"\x1b[31m\x1b]0;x\x07\n", "is no recording: its first line does not say “mcp-recording”."),
-        (b"[" * 100_000, "is no recording: its first line does not say “mcp-recording”."),
+        (b"", "is empty, so it is not a recording."),
+        (b"\x00\xff\xfe\x80binary" * 1000, "is not a recording: “mcp-recording” is missing in its first line."),
+        (b'{"some":"json"}\n', "is not a recording: “mcp-recording” is missing in its first line."),
+        (b"\x1b[31m\x1b]0;x\x07\n", "is not a recording: “mcp-recording” is missing in its first line."),
+        (b"[" * 100_000, "is not a recording: “mcp-recording” is missing in its first line."),
     ],
     ids=["empty", "binary", "json", "escapes", "deep"],
 )
@@ -124,7 +124,7 @@ def test_a_recording_of_a_newer_version_is_shown_line_by_line_with_a_notice(run:
     for words in (["export", newer, "--to", "md"], ["info", newer], ["tools", newer]):
         ran = run(*words)
         assert ran.code == 0
-        assert "note: This recording has format version 7; this Inspector knows version 1." in ran.err
+        assert "note: This recording has format version 7; this Inspector supports version 1." in ran.err
     ran = run("export", newer, "--to", "json")
     assert {event["kind"] for event in ran.json["events"]} == {"other"}
 

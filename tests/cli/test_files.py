@@ -61,8 +61,8 @@ def test_events_are_chosen_by_number(run: Run, events: str, numbers: list[int]) 
         ([str(SESSION), "--to", "md", "--events", "0"], "is not a range"),
         ([str(SESSION), "--to", "md", "-o", "/no/such/folder/x"], "cannot be written"),
         ([str(SESSION), "--to", "md", "-o", str(SESSION)], "is the input recording"),
-        (["/dev/null", "--to", "md"], "is no file"),
-        ([__file__, "--to", "md"], "is no recording"),
+        (["/dev/null", "--to", "md"], "is not a file"),
+        ([__file__, "--to", "md"], "is not a recording"),
     ],
 )
 def test_what_cannot_be_exported_is_said(run: Run, words: list[str], message: str) -> None:
@@ -93,7 +93,7 @@ def test_replay_needs_a_terminal_and_a_recording(run: Run) -> None:
     assert ran.code == 2
     assert "needs a terminal" in ran.err
     assert "inspector export" in ran.err
-    assert "is no recording" in run("replay", __file__).err
+    assert "is not a recording" in run("replay", __file__).err
 
 
 def test_every_session_is_listed_with_what_came_of_it(run: Run, script: Script) -> None:
@@ -195,7 +195,7 @@ def test_a_filter_chooses_what_is_exported(run: Run) -> None:
     assert [event["n"] for event in both.json["events"]] == [6]
     none = run("export", str(SESSION), "--to", "csv", "--filter", "method:nothing")
     assert (none.code, "No event matches" in none.err) == (2, True)
-    assert "is no term of a filter" in run("export", str(SESSION), "--to", "csv", "--filter", "bogus:x").err
+    assert "Unknown term `bogus:`" in run("export", str(SESSION), "--to", "csv", "--filter", "bogus:x").err
 
 
 def test_a_filter_by_findings_has_them_found(run: Run, script: Script, tmp_path: Path) -> None:

@@ -139,7 +139,7 @@ def test_a_negative_number_is_a_word_and_no_option() -> None:
         ("--json @x", "--json works only with a verb", "inspector tools --json"),
         ("tools --record a --no-record @x", "--record cannot be used with --no-record", ""),
         ("tools --header nonsense @x", "has no value", "Name: value"),
-        ("tools --env X @x", "sets no variable", ""),
+        ("tools --env X @x", "--env X has no value", ""),
         ("complete prompt a b c --with x @t", "is not in name=value form", ""),
         ("tools --elicit maybe @x", "--elicit cannot be “maybe”", "decline"),
         ("tools --elicit [1] @x", "--elicit cannot be", ""),
@@ -194,7 +194,7 @@ def test_values_come_from_files_where_they_begin_with_an_at_sign(tmp_path: Path)
     file = tmp_path / "args.json"
     file.write_text('{"a": 12345678901234567890}', encoding="utf-8")
     assert scan(["call", "t", "--args", f"@{file}", "@x"]).option("args") == {"a": 12345678901234567890}
-    with pytest.raises(UsageError, match="no such file"):
+    with pytest.raises(UsageError, match="the file does not exist"):
         scan(["call", "t", "--args", f"@{file}.not", "@x"])
 
 

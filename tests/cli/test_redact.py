@@ -79,7 +79,7 @@ def test_rules_come_from_a_file_too(run: Run, leaking: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--rule", "githb"], "is no rule"),
+        (["--rule", "githb"], "is not a rule"),
         (["--rules", "/no/such/file"], "cannot be read"),
         (["--check", "-o", "x"], "cannot be used with -o"),
         (["-o", "/no/such/folder/x"], "cannot be written"),

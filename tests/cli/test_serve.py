@@ -113,7 +113,7 @@ def test_faults_are_told_with_the_seed_that_makes_them_again(home: Path) -> None
     ("words", "said"),
     [
         (["no-such-file.mcp.jsonl"], "no-such-file"),
-        ([str(ROOT / "README.md")], "is no recording"),
+        ([str(ROOT / "README.md")], "is not a recording"),
         ([TOUR, "--on-miss", "passthrough"], "needs a target"),
         ([TOUR, "--on-miss", "error", "https://host.example/mcp"], "uses no target"),
         ([TOUR, "--fault", "explode"], "is no fault"),

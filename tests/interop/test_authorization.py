@@ -261,7 +261,7 @@ def test_more_scopes_are_asked_for_with_what_was_granted(person: Person, site: R
         what = ["--scope"]
         ran = person("call", "write", "--open-browser", "--scope", "write")
     else:
-        assert "refuses access (status 403 Forbidden)" in ran.err
+        assert "denied access (status 403 Forbidden)" in ran.err
         seen("more scopes", "403 without a challenge")
         return
     assert (ran.code, ran.out.splitlines()[0], person.opened) == (0, "it was written", 2), ran.err

@@ -131,7 +131,7 @@ async def test_worst_comes_first_two_lines_each_and_what_passed_or_was_skipped_i
         assert "answered" in lines[at + 1]
         assert "TEST-02" in lines[at + 2]
         assert text.index("TEST-02") < text.index("✓ 2 pass") < text.index("· 3 skipped")
-        assert "need calls that you did not allow (a)" in text
+        assert "call tools that you did not allow (a)" in text
         assert "ping gets an empty result" not in text
         assert f"Check {pane(app).score}" in lines[1]
         current = pane(app).current
@@ -255,7 +255,7 @@ async def test_tools_are_called_only_as_allowed(probes: Probes) -> None:
         await pilot.press("down", "down", "enter")
         await shows(app, pilot, "Tools that may be called")
         await pilot.press(*"nothing", "enter")
-        await shows(app, pilot, "there is no tool nothing")
+        await shows(app, pilot, "unknown tool nothing")
         await pilot.press(*["backspace"] * 7, *"echo", "enter")
         await becomes(app, pilot, lambda: probes.called[-1] == "('echo',)", "called")
 
@@ -263,13 +263,13 @@ async def test_tools_are_called_only_as_allowed(probes: Probes) -> None:
 async def test_what_may_do_damage_is_asked_for_first(probes: Probes) -> None:
     async with on_demo() as (app, pilot):
         await pilot.press("i")
-        await shows(app, pilot, "Do intrusive checks?")
+        await shows(app, pilot, "Run intrusive checks?")
         await pilot.press("n")
         await quiet(app)
         assert not pane(app).found.allowed.intrusive
         assert probes.looked == 0
         await pilot.press("i")
-        await shows(app, pilot, "Do intrusive checks?")
+        await shows(app, pilot, "Run intrusive checks?")
         await pilot.press("y")
         await becomes(app, pilot, lambda: "3 pass" in screen_text(app), "done")
         assert "intrusive" in screen_lines(app)[2]
