@@ -13,7 +13,7 @@ _EMOJI_TAGS = re.compile("\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f")
 """The flag of a region."""
 _FORMULA = re.compile("[^\\W\\d_]+")
 _ESCAPE = re.compile("\x1b\\[[0-9;?]*[ -/]*[@-~]|\x1b[@-Z\\\\-_]|\x9b")
-_BLANK = re.compile(r"\s{40,}(?=\S)")
+_BLANK = re.compile(r"(?<!\s)\s{40,}+(?=\S)")
 _SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}")
 
 

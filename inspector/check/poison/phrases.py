@@ -680,11 +680,11 @@ def _image(sentence: str) -> Iterator[Phrase]:
         if _BRACED.search(found[1]) or _CAPITALS.search(found[1]):
             yield Phrase("image", found[0][:200])
             return
-    found = _OPEN_QUERY.search(sentence)
-    if found is not None and _PICTURE.search(sentence):
-        rest = sentence[: found.start()] + " " + sentence[found.end() :]
+    address = _OPEN_QUERY.search(sentence)
+    if address is not None and _PICTURE.search(sentence):
+        rest = sentence[: address.start()] + " " + sentence[address.end() :]
         if _KNOWN_WORDS.search(rest):
-            yield Phrase("image", _cut(sentence, found.start(), found.end()))
+            yield Phrase("image", _cut(sentence, address.start(), address.end()))
 
 
 # chain
@@ -802,9 +802,9 @@ def _shadow(sentence: str, own: Set[str]) -> Iterator[Phrase]:
         if _same(name) not in own and name.lower() not in _GENERIC:
             yield Phrase("shadow", _cut(sentence, found.start(), found.end()))
             return
-    server, order = _FOREIGN.search(sentence), _ORDERS_SERVER.search(sentence)
-    if server is not None and order is not None and not any(_same(word) in own for word in server[0].split()):
-        start, end = min(server.start(), order.start()), max(server.end(), order.end())
+    server, wish = _FOREIGN.search(sentence), _ORDERS_SERVER.search(sentence)
+    if server is not None and wish is not None and not any(_same(word) in own for word in server[0].split()):
+        start, end = min(server.start(), wish.start()), max(server.end(), wish.end())
         yield Phrase("shadow", _cut(sentence, start, end))
 
 
