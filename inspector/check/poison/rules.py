@@ -37,6 +37,12 @@ MOST_NAMES = 20_000
 _WANTED = frozenset(("default", "description"))
 
 
+def taxonomy_codes(check: str) -> tuple[str, ...]:
+    """The codes of public taxonomies for a check, as tags; empty for a check that is not about poisoned text."""
+    family = next((name for name, id in IDS.items() if id == check), "voice" if check in (IN_RESULT, IN_ERROR) else "")
+    return FAMILIES[family].codes if family else ()
+
+
 def names_in(entries: list[Any]) -> frozenset[str]:
     """The names of a server in its list: of items, their properties and arguments, and the values of enums."""
     found: set[str] = set()
