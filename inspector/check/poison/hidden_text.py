@@ -1,4 +1,4 @@
-"""What a person does not see and a model reads: invisible characters, encoded words, text pushed out of sight."""
+"""Finds text that a model reads and a person does not see: invisible characters, encoded words, text out of sight."""
 
 from __future__ import annotations
 

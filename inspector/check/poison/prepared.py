@@ -65,7 +65,10 @@ def fold(word: str) -> str:
 
 
 def sentences(text: str) -> Iterator[str]:
-    """Yield the sentences of a prepared text, each with the one before where it begins with it, this, that or then."""
+    """Yield the sentences of a prepared text.
+
+    A sentence that begins with it, this, that or then comes with the one before it.
+    """
     close = _BLANKS.sub(lambda blank: "\n\n" if blank[0].count("\n") > 1 else "\n" if "\n" in blank[0] else " ", text)
     solid = _CODE.sub(lambda found: found[0].replace(" ", "\u00a0"), close)
     before = ""
