@@ -253,6 +253,8 @@ class Judge:
         body = message.get("result" if shape == Shape.RESULT else "error")
         if shape == Shape.RESULT:
             yield from self._result(event, method, request, body, large)
+        elif self.thorough and not large and type(body) is dict:
+            yield from published.error_rules(body, watched)
         era = ERAS[watched.era]
         if shape == Shape.ERROR and channels.is_stdio(event.ch):
             yield from stdio_error_rules(method, body)
@@ -298,7 +300,7 @@ class Judge:
         self.watched.answered(method, result)
         body = result if type(result) is dict else {}
         if self.thorough and not large:
-            asked = self._request(request)[1] if method == "tools/call" else None
+            asked = self._request(request)[1] if method in ("tools/call", "prompts/get") else None
             yield from published.result_rules(method, body, self.watched, asked)
         if method == "initialize":
             yield from rules.initialize_rules(result)

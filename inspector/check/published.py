@@ -13,6 +13,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from inspector.check import listed, wording
+from inspector.check.poison import rules as poison
+from inspector.check.poison.judge import Place
 from inspector.check.rules import RuleVerdict, short
 from inspector.check.watched import Watched
 from inspector.errors import SchemaError, SchemaTooLarge
@@ -38,7 +40,9 @@ _ENTRIES = {
     "tools/list": "tools", "resources/list": "resources", "resources/templates/list": "resourceTemplates",
     "prompts/list": "prompts",
 }  # fmt: skip
+_DATA = ("tools/call", "resources/read", "prompts/get")
 
+SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 _MAGIC = {
     "image/png": (b"\x89PNG",), "image/jpeg": (b"\xff\xd8\xff",), "image/gif": (b"GIF8",), "image/webp": (b"RIFF",),
     "audio/wav": (b"RIFF",), "audio/mpeg": (b"ID3", b"\xff\xfb", b"\xff\xf3", b"\xff\xf2"), "audio/ogg": (b"OggS",),
@@ -67,11 +71,14 @@ def result_rules(
 ) -> Iterator[RuleVerdict]:
     """Rules for a page of a list, or for serverInfo: schemas and icons. `asked` are the params of the request."""
     entries = result.get(_ENTRIES.get(method, ""))
+    if type(entries) is list and len(watched.own_names) < poison.MOST_NAMES:
+        watched.own_names |= poison.names_in(entries)
     for entry in entries if type(entries) is list else ():
         if type(entry) is dict:
             name = entry.get("name")
             yield from _icon_rules(f"{method.partition('/')[0]} {short(name)}", entry.get("icons"), watched, "BASE-29")
-            yield from _word_rules(f"{method.partition('/')[0]} {short(name)}", entry)
+            whose = f"{method.partition('/')[0]} {short(name)}"
+            yield from poison.definition_rules(whose, entry, watched.own_names)
             if method == "tools/list":
                 yield from listed.tool_rules(name, entry, watched)
                 if watched.features.icons:  # Schemas have a dialect since 2025-11-25.
@@ -89,13 +96,29 @@ def result_rules(
     if method == "tools/call":
         given = wording.unusual((asked or {}).get("arguments"))
         yield from _media_rules((asked or {}).get("name"), result.get("content"))
-        yield from _word_rules("the result", result.get("content"), orders_too=False, echoed=given)
+        yield from _hidden_rules("the result", result.get("content"), given)
         begins = wording.failure(result, (asked or {}).get("arguments"))
         if begins:
             yield "TOOL-28", "should", f"The result of {short((asked or {}).get('name'))} starts with {short(begins)}."
+    if method in _DATA:
+        place: Place = "error" if result.get("isError") is True else "result"
+        yield from poison.data_rules(
+            f"the result of {method}", result, place, watched.own_names, (asked or {}).get("arguments")
+        )
     info = result.get("serverInfo")
+    if method in ("initialize", "server/discover"):
+        yield from poison.definition_rules(
+            "the server", {"instructions": result.get("instructions")}, watched.own_names
+        )
+        yield from poison.server_name_rules(_server_name(result))
     if method == "initialize" and type(info) is dict:
         yield from _icon_rules("the server", info.get("icons"), watched, "LIFE-11")
+
+
+def _server_name(result: dict[str, Any]) -> Any:
+    meta = result.get("_meta")
+    info = result.get("serverInfo") or (meta.get(SERVER_INFO) if type(meta) is dict else None)
+    return info.get("name") if type(info) is dict else None
 
 
 def _media_rules(tool: Any, content: Any) -> Iterator[RuleVerdict]:
@@ -122,16 +145,17 @@ def wrong_media(block: dict[str, Any]) -> str:
     return ""
 
 
-def _word_rules(
-    whose: str, value: Any, *, orders_too: bool = True, echoed: frozenset[str] = frozenset()
-) -> Iterator[RuleVerdict]:
+def _hidden_rules(whose: str, value: Any, echoed: frozenset[str]) -> Iterator[RuleVerdict]:
     for key, text in wording.texts(value):
         unseen = wording.hidden(text, echoed)
         if unseen:
             yield "TOOL-24", "should", f"{whose}: {short(key)} contains {unseen}."
-        told = wording.orders(text) if orders_too else ""
-        if told:
-            yield "TOOL-24", "should", f"{whose}: {short(key)} tells the model {short(told)}."
+
+
+def error_rules(error: dict[str, Any], watched: Watched) -> Iterator[RuleVerdict]:
+    """Rules for a JSON-RPC error: what its message and data tell a model."""
+    said = {key: error.get(key) for key in ("message", "data")}
+    yield from poison.data_rules("the error", said, "error", watched.own_names)
 
 
 def _metadata(value: Any) -> Iterator[tuple[str, Any]]:

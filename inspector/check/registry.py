@@ -35,6 +35,7 @@ def checks() -> dict[str, Check]:
         transport_stdio,
         utilities,
         utility_calls,
+        words,
     )
 
     modules = (
@@ -61,6 +62,7 @@ def checks() -> dict[str, Check]:
         transport_stdio,
         utilities,
         utility_calls,
+        words,
     )
     found: dict[str, Check] = {}
     for module in modules:

@@ -59,6 +59,8 @@ class Watched:
         """The `cacheScope` of the first page of each list."""
         self.task_keys: dict[str, dict[str, str]] = {}
         """By task, the input requests by key."""
+        self.own_names: frozenset[str] = frozenset()
+        """Names of this server's tools, parameters and values, as `poison.phrases.own_names` writes them."""
         self.nameless = False
         """Whether the finding about missing serverInfo was reported."""
 

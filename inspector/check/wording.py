@@ -1,6 +1,6 @@
-"""Problems of texts for models and people: invisible characters, secrets, and instructions to the model.
+"""Reads texts of a server: invisible characters, secrets in logs, failures without `isError`.
 
-The patterns come from known cases of tool poisoning; a single word such as "important" is not enough.
+Orders to a model are in the package `poison`.
 """
 
 from __future__ import annotations
@@ -17,20 +17,6 @@ LONGEST = 1 << 16
 MOST = 2_000
 """Texts of one value that are checked."""
 
-_ORDERS = re.compile(
-    r"\b(?:ignore|disregard|forget|override)\b[^.\n]{0,40}\b(?:previous|prior|above|earlier|other|all|system)\b"
-    r"[^.\n]{0,30}\b(?:instruction|prompt|rule|message|guideline)s?"
-    r"|\b(?:do not|don't|never|without)\b[^.\n]{0,25}\b(?:tell|mention|inform|reveal|show|notify|asking|alert)\b"
-    r"[^.\n]{0,25}\b(?:the )?(?:user|human|anyone)\b"
-    r"|\b(?:secretly|covertly|silently)\b[^.\n]{0,60}\b(?:send|read|include|append|forward|upload|copy|pass)\b"
-    r"|<\s*/?\s*(?:important|system|instructions?|secret|hidden|assistant)\s*>"
-    r"|\[(?:system|inst)\]|<\|(?:im_start|system|endoftext)\|>"
-    r"|\b(?:read|send|include|pass|append|attach|upload)\b[^.\n]{0,60}"
-    r"(?:~/\.ssh|id_rsa|\.env\b|/etc/passwd|mcp\.json|system prompt|conversation history)"
-    r"|\byou (?:must|should|have to) (?:always |first )?(?:call|use|invoke|run) this (?:tool|function) "
-    r"(?:before|first|on every)",
-    re.IGNORECASE,
-)
 _FAILURE = re.compile(
     r"\s*(?:Traceback \(most recent call last\):|Uncaught \w+:|panic: |fatal error: "
     r"|Unhandled \w*(?:rejection|exception)"
@@ -63,9 +49,14 @@ def secret(text: str) -> str:
     return next((kind for kind, pattern in _SECRETS if pattern.search(text[:LONGEST])), "")
 
 
+def without_odd_values(text: str) -> str:
+    """`text` without the odd values that the checks send: a server may keep them and list them later."""
+    return _OWN.sub("", text[:LONGEST])
+
+
 def hidden(text: str, echoed: frozenset[str] = frozenset()) -> str:
     """The invisible characters in a text, in words; empty if there are none. `echoed` characters do not count."""
-    looked_at = _OWN.sub("", text[:LONGEST])
+    looked_at = without_odd_values(text)
     if echoed:
         looked_at = "".join(char for char in looked_at if char not in echoed)
     found = hidden_in(looked_at)
@@ -91,12 +82,6 @@ def failure(result: dict[str, Any], arguments: Any) -> str:
     if found is None or any(found.group().strip() in given for _, given in texts(arguments)):
         return ""
     return text.strip().partition("\n")[0][:200] if isinstance(text, str) else ""
-
-
-def orders(text: str) -> str:
-    """The instruction to the model in a text; empty if there is none."""
-    found = _ORDERS.search(text[:LONGEST])
-    return found.group() if found is not None else ""
 
 
 def texts(value: Any) -> Iterator[tuple[str, str]]:

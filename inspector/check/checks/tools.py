@@ -106,8 +106,8 @@ CHECKS.passive(
     "tool",
     "result",
     page="basic/security_best_practices",
-    says="Names, descriptions and results contain no hidden text or instructions to the model.",
-    fix="Remove invisible characters, and text that tells the model to do something other than use the tool.",
+    says="Names, descriptions and results contain no text that a person cannot see.",
+    fix="Remove invisible characters, encoded words, HTML comments and escape sequences.",
 )
 CHECKS.passive(
     "TOOL-27 lint r1+",

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 from inspector.check.catalog import Check
+from inspector.check.poison.rules import taxonomy_codes
 from inspector.check.policy import Key, key_of
 from inspector.check.report import Report
 from inspector.check.result import Result, Verdict
@@ -81,7 +82,12 @@ def _rule(check: Check) -> dict[str, Any]:
         "properties": {
             "level": check.level,
             "group": check.group,
-            "tags": ["mcp", check.group, *(["security"] if check.level in _SEVERITY else [])],
+            "tags": [
+                "mcp",
+                check.group,
+                *(["security"] if check.level in _SEVERITY else []),
+                *taxonomy_codes(check.id),
+            ],
             "precision": "high" if check.level in ("must", "type") else "medium",
         },
     }
