@@ -1,14 +1,14 @@
-"""Inspector: the terminal tool for Model Context Protocol servers, and a library; start with `inspector.open`.
+"""Inspector: the terminal tool for Model Context Protocol servers, and a library that starts with `inspector.open`.
 
-`__all__` names the public interface (docs/library.md). Each name is loaded at its first use, so that `import inspector`
-costs nothing.
+`__all__` is the public interface (docs/reference/library.md). Each name is loaded on first use, so that
+`import inspector` costs nothing.
 """
 
 from __future__ import annotations
 
 from inspector.version import __version__
 
-TYPE_CHECKING = False  # The constant of typing, which is slow to import.
+TYPE_CHECKING = False  # like typing's, which would have to be loaded
 if TYPE_CHECKING:
     from inspector.auth.options import AuthOptions
     from inspector.client.state.calls import Progress

@@ -1,6 +1,6 @@
 """The pytest plugin: sessions with MCP servers in tests, recorded once and replayed afterwards.
 
-Every run of pytest loads this module, so it imports only modules that are loaded anyway. See docs/pytest.md.
+Every run of pytest loads this module, so it imports nothing that is not loaded anyway. See docs/reference/pytest.md.
 """
 
 from __future__ import annotations
@@ -42,22 +42,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "against the servers and compare with the recordings; live: run against the servers, record nothing. "
         f"Also {VARIABLE}.",
     )
-    parser.addini("mcp_record", "the mode of --mcp-record", default="")
-    parser.addini("mcp_recordings", "folder of the recordings, relative to each test file", default="recordings")
-    parser.addini("mcp_target", "the server of tests that name none", default="")
+    parser.addini("mcp_record", "mode of --mcp-record", default="")
+    parser.addini("mcp_recordings", "folder of the recordings, beside each test file", default="recordings")
+    parser.addini("mcp_target", "server of tests without a target", default="")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the markers, and the asynchronous fixture if pytest-asyncio is in use."""
+    """Register the marker, and the asynchronous fixture if pytest-asyncio is in use."""
     config.addinivalue_line(
         "markers",
-        "mcp(target, **options): the server of the fixtures `inspector_mcp`, `inspector_session` and "
-        "`inspector_server`, with the parameters of inspector.open",
+        (
+            "mcp(target, **options): the server of the fixtures `inspector_mcp`, `inspector_session` and "
+            "`inspector_server`, with the parameters of inspector.open"
+        ),
     )
     config.addinivalue_line(
         "markers",
-        "mcp_check(target, only=…, skip=…, allow_calls=…, fail_on=…): check the server before the test, which fails "
-        "with the findings",
+        (
+            "mcp_check(target, only=…, skip=…, allow_calls=…, fail_on=…): check the server before the test "
+            "and fail the test on findings"
+        ),
     )
     plugin = sys.modules.get("pytest_asyncio.plugin")
     if plugin is not None and config.pluginmanager.is_registered(plugin):
@@ -119,7 +123,7 @@ def _yielding(request: pytest.FixtureRequest, name: str, ours: str) -> Any:
 
 
 class Mcp:
-    """The fixture `inspector_mcp`. Use what it returns with `with` or `async with`, as in docs/pytest.md.
+    """The fixture `inspector_mcp`. Use its results with `with` or `async with`, see docs/reference/pytest.md.
 
     Relative paths start at the test file.
     """
@@ -139,7 +143,7 @@ class Mcp:
         self._count = 0
         self._sessions: list[Session] = []
         self._taped: list[CassetteSession | CassetteServer] = []
-        # Node ids start at the root folder; pytest resolves paths from the folder where it was started.
+        # Node ids start at the root folder; pytest takes paths relative to its start folder.
         where = os.path.relpath(node.path, config.invocation_params.dir)
         test = shlex.quote(f"{where}::{node.nodeid.partition('::')[2]}")
         self._accept = f"pytest --mcp-record=rewrite {test}"
@@ -162,10 +166,10 @@ class Mcp:
         patterns: Iterable[str] = (),
         **options: Any,
     ) -> CassetteSession:
-        """Return a session that is recorded or replayed, depending on the mode.
+        """Return a session that is recorded or replayed, by the mode.
 
-        `name` is the recording's name; by default the test's. `ignore`, `unordered` and `patterns` say what may differ
-        with the mode `check`.
+        `name` is that of the recording; by default the test's. `ignore`, `unordered` and `patterns` are the ignored
+        differences with the mode `check`.
         """
         from inspector.library.cassettes import CassetteSession
 
@@ -195,7 +199,7 @@ class Mcp:
         return made
 
     def _recording(self, name: str) -> Path:
-        """Return the path of the next recording."""
+        """Return the file of the next recording."""
         self._count += not name
         number = f"-{self._count}" if self._count > 1 and not name else ""
         path: Path = self._folder / f"{_file_name(name) if name else self._name}{number}.mcp.jsonl"
@@ -210,13 +214,13 @@ class Mcp:
         return session
 
     def serve(self, path: str | os.PathLike[str], **options: Any) -> MockServer:
-        """Return a mock server for the client under test: `url`, `command`, `report`."""
+        """Return a mock server for the tested client: `url`, `command`, `report`."""
         import inspector
 
         return inspector.serve(self._beside(path), **options)
 
     def recording(self, path: str | os.PathLike[str]) -> Recording:
-        """Open a recording for reading."""
+        """Return a recording to read."""
         import inspector
 
         return inspector.recording(self._beside(path))
@@ -230,20 +234,22 @@ class Mcp:
         unordered: Iterable[str] = (),
         patterns: Iterable[str] = (),
     ) -> None:
-        """Assert that a result, or any JSON value, is as expected, except for times, ids, cursors and the like.
+        """Assert that a result, or any JSON value, equals the expected one, except for times, ids, cursors and the
+        like.
 
-        `ignore`: places with any value, such as `$.content[*].text`; `unordered`: lists in any order; `patterns`: texts
-        that count as equal.
+        `ignore`: places that may have any value, such as `$.content[*].text`; `unordered`: lists whose order is
+        irrelevant; `patterns`: texts that count as equal.
         """
         __tracebackhide__ = True
         from inspector.library.differences import differences
 
         lines = differences(_raw(expected), _raw(actual), _rules(ignore, unordered, patterns))
         if lines:
-            raise AssertionError("\n".join(["The value differs from the expected one:", *lines]))
+            raise AssertionError("\n".join(["The values differ:", *lines]))
 
     def sections(self) -> list[tuple[str, str]]:
-        """Return extra sections for a failed test's report: requests not in a recording, and the last messages."""
+        """Return the additional sections of a failed test's report: requests not in a recording, and the last
+        messages."""
         taped = [session for each in self._taped if (session := getattr(each, "session", None)) is not None]
         sessions = [*self._sessions, *taped]
         missing = "\n".join(line for each in self._taped for line in each.missing())
@@ -258,7 +264,7 @@ class Mcp:
         found = target or self.target
         if not found:
             raise pytest.UsageError(
-                "No server is set: pass a target, mark the test with @pytest.mark.mcp(TARGET), or set mcp_target."
+                "No server to use: pass a target, mark the test with @pytest.mark.mcp(TARGET), or set mcp_target."
             )
         return found
 
@@ -271,7 +277,7 @@ _KEY = pytest.StashKey[Mcp]()
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_call(item: pytest.Item) -> None:
-    """Check the server of a test marked with `mcp_check` before the test; one check per marker."""
+    """Check the server of a test marked with `mcp_check` first; several markers are several checks."""
     __tracebackhide__ = True
     for marker in item.iter_markers("mcp_check"):
         _check(item, marker)
@@ -289,7 +295,7 @@ def _check(item: pytest.Item, marker: pytest.Mark) -> None:
     for name in ("record", "baseline"):
         if isinstance(options.get(name), (str, os.PathLike)):
             options[name] = item.path.parent / options[name]
-    # With a loop_factory, the runner neither installs nor removes the thread's event loop.
+    # Created by a factory, so other code does not find it as its loop and does not lose its own afterwards.
     with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
         try:
             said = runner.run(check(named or _named(item), **options)).faults
@@ -300,17 +306,17 @@ def _check(item: pytest.Item, marker: pytest.Mark) -> None:
 
 
 def _named(item: pytest.Item) -> str | Sequence[str]:
-    """Return the default server for a marker without one."""
+    """Return the server of a marker without a target."""
     marker = item.get_closest_marker("mcp")
     found: str | Sequence[str] = marker.args[0] if marker and marker.args else item.config.getini("mcp_target")
     if not found:
-        raise pytest.UsageError("No server is set: pass a target to mcp_check, or set mcp_target.")
+        raise pytest.UsageError("No server to use: pass a target to mcp_check, or set mcp_target.")
     return found
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
-    """Add the MCP messages to the report of a failed test."""
+    """Add the messages to the report of a failed test."""
     outcome = yield
     made = item.stash.get(_KEY, None)
     report = outcome.get_result()
@@ -320,9 +326,13 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
 
 
 def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
-    """Explain where two results of `assert result == …` differ."""
+    """Explain `assert result == …` by the places that differ."""
     results = sys.modules.get("inspector.library.results")
-    if op != "==" or results is None or (not isinstance(left, results.ProtocolObject) and not isinstance(right, results.ProtocolObject)):
+    if (
+        op != "=="
+        or results is None
+        or (not isinstance(left, results.ProtocolObject) and not isinstance(right, results.ProtocolObject))
+    ):
         return None
     from inspector.library.differences import differences
 
@@ -338,7 +348,7 @@ def _mode(config: pytest.Config) -> Mode:
 
 
 def _file_name(name: str) -> str:
-    """Return a name as a valid file name; a digest keeps changed names distinct."""
+    """Return a name as a file name; a digest distinguishes names that do not fit."""
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:_LONGEST_NAME]
     if re.fullmatch(r"[\w.:\[\]-]+", name, re.ASCII) and len(plain) < _LONGEST_NAME:
         return plain
@@ -354,7 +364,7 @@ def _rules(ignore: Iterable[str], unordered: Iterable[str], patterns: Iterable[s
 
 
 def _raw(value: Any) -> Any:
-    """Return the JSON value of a result."""
+    """Return a result as its JSON value."""
     results = sys.modules.get("inspector.library.results")
     return value.raw if results is not None and isinstance(value, results.ProtocolObject) else value
 
@@ -367,7 +377,7 @@ def _transcript(session: Session) -> str:
     try:
         recording = session.recording
     except SessionLost:
-        return ""  # The session was never connected.
+        return ""  # it was never connected
     lines = [f"{safe(repr(session))}"]
     shown = [n for n in range(1, len(recording) + 1) if recording.journal.index.kind(n) <= Kind.STDERR]
     if len(shown) > _EVENTS_SHOWN:

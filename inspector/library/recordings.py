@@ -92,7 +92,7 @@ class Recording:
         return self.journal.events()
 
     def numbers(self, filter: str = "") -> Iterator[int]:
-        """Yield the numbers of the events that match a filter (docs/interface.md), in order. Raises `FilterError`."""
+        """Yield the numbers of the matching events, in order (docs/reference/filter.md). Raises `FilterError`."""
         if not filter.strip():
             return iter(range(1, len(self) + 1))
         from inspector.journal.filters import parse

@@ -127,8 +127,8 @@ def serve(
 ) -> MockServer:
     """Return a server that answers from a recording, for use with `async with`; clients connect to its `url`.
 
-    `match`: how a recorded request is found (docs/serve.md); `on_miss`: the response if none is found; `pace`: 1.0 is
-    as recorded, None as fast as possible; `port` 0 selects a free port.
+    `match`: how a recorded request is found (docs/how-to/mock-a-server.md); `on_miss`: the response if none is
+    found; `pace`: 1.0 is as recorded, None as fast as possible; `port` 0 selects a free port.
     """
     return MockServer(Path(path), MockOptions(match=match, on_miss=on_miss, speed=pace), host, port)
 
