@@ -74,7 +74,7 @@ def _python_module(found: re.Match[str], server: ServerFacts) -> StderrCause:
             ),
         )
     return StderrCause(
-        f"It cannot import the Python module {module}, which is not installed there.",
+        f"It cannot import the Python module {module}, which is not installed in its environment.",
         Fix("", _install(module, server), server.folder),
     )
 
@@ -99,7 +99,7 @@ def _node_module(found: re.Match[str], server: ServerFacts) -> StderrCause:
     parts = name.split("/")
     package = "/".join(parts[:2]) if name.startswith("@") else parts[0]
     return StderrCause(
-        f"Node does not find the package {package}, which is not installed there.",
+        f"Node does not find the package {package}, which is not installed in its environment.",
         Fix("", f"npm install {shlex.quote(package)}", server.folder),
     )
 
