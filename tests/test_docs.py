@@ -323,7 +323,7 @@ def test_themes_settings_and_keys_of_the_page_exist() -> None:
     settings, _, themes = SETTINGS.partition("## Themes")
     assert {path.stem for path in bundled_folder().glob("*.yaml")} <= set(re.findall(r"`([a-z-]+)`", themes))
     assert set(ROLES) <= set(re.findall(r"^\| `([a-z-]+)` \|", themes, re.MULTILINE))
-    assert set(re.findall(r"^\| `([a-z_]+)` \|", settings, re.MULTILINE)) <= set(Settings.__dataclass_fields__)
+    assert set(re.findall(r"^\| `([a-z_]+)` \|", settings, re.MULTILINE)) == set(Settings.__dataclass_fields__)
     example = re.findall(r'"([a-z]+\.[a-z-]+)": "([^"]+)"', settings)
     assert example
     assert Keymap(dict(example)).problems == []
