@@ -19,7 +19,7 @@ from inspector.doctor.opening import Opened, opened
 from inspector.doctor.process import introduced
 from inspector.doctor.web import Response, Web
 from inspector.errors import AuthorizationNeeded, UsageError
-from inspector.hints import Hint, Parameter, Unset
+from inspector.hints import Hint, Parameter, UnsetParameters
 from inspector.journal.journal import Journal
 from inspector.reasons import os_reason
 from inspector.text import duration
@@ -310,7 +310,7 @@ class UrlDoctor:
                 self.chart.add(
                     "transport", "failed", f"it speaks {name}",
                     fix=Fix(
-                        Hint(Unset((Parameter.TRANSPORT,)), "."),
+                        Hint(UnsetParameters((Parameter.TRANSPORT,)), "."),
                         f"inspector --transport {other} {shlex.quote(url.text)}",
                     ),
                     cause=f"The server at this URL speaks {name}.",

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ValidationError
 
 from inspector.config import clients, files, jsonc, logins, models
 from inspector.config.definition import Definition
-from inspector.config.expand import Question
+from inspector.config.expand import InputQuestion
 from inspector.config.models import AuthModel, EntryModel, InputModel, ServersModel, SettingsModel, ValueModel
 from inspector.config.servers import find_servers
 from inspector.config.settings import Settings, load_settings
@@ -166,9 +166,9 @@ def same_servers(path: Path, content: Any) -> bool:
     return not wrong
 
 
-def question(asked: InputModel, server: str) -> Question:
+def question(asked: InputModel, server: str) -> InputQuestion:
     """What the reader makes of an input."""
-    return Question(asked.id, server, asked.description, asked.default, asked.password, asked.options)
+    return InputQuestion(asked.id, server, asked.description, asked.default, asked.password, asked.options)
 
 
 def defined(server: EntryModel, folder: Path) -> Definition:

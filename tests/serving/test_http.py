@@ -10,7 +10,7 @@ from inspector.errors import RecordingError, UsageError
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
 from inspector.serving.http import MOST_SESSIONS, HttpEnd
-from inspector.serving.http_connection import Limits
+from inspector.serving.http_connection import ConnectionLimits
 from inspector.serving.http_stream import event
 from tests.serving.ends import PATIENCE, Web, initialize, parse, request, until
 
@@ -385,7 +385,7 @@ async def test_a_connection_serves_one_request_after_the_other_also_sent_at_once
 
 
 async def test_who_asks_on_without_listening_is_read_no_further(web):
-    web = await web(limits=Limits(head=4096))
+    web = await web(limits=ConnectionLimits(head=4096))
     reader, writer = await web.connect()
     writer.write(request(body=jsonrpc.request(1, "later", MODERN)))
     await until(lambda: web.handlers and web.handlers[0].replies)
@@ -413,7 +413,7 @@ async def test_leave_to_send_a_body_is_given_or_refused(web):
 
 
 async def test_a_body_that_is_too_large_is_refused_before_it_comes_and_while_it_comes(web):
-    web = await web(limits=Limits(body=1000))
+    web = await web(limits=ConnectionLimits(body=1000))
     assert (await web.ask(Content_Length="1001"))[0] == 413
     assert (await web.ask(Content_Length="9" * 16))[0] == 413
     chunk = b"400\r\n" + b"x" * 1024 + b"\r\n"
@@ -471,7 +471,7 @@ async def test_half_a_body_is_handed_on_as_what_it_is(web):
 
 
 async def test_who_takes_too_long_is_told_and_who_only_waits_is_let_go(web):
-    web = await web(limits=Limits(patience=0.05, idle=0.05))
+    web = await web(limits=ConnectionLimits(patience=0.05, idle=0.05))
     assert await web.raw(b"") == b""
     assert parse(await web.raw(b"POST /mcp HTT"))[0] == 408
     assert parse(await web.raw(request(Content_Length="10") + b"12345"))[0] == 408
@@ -480,7 +480,7 @@ async def test_who_takes_too_long_is_told_and_who_only_waits_is_let_go(web):
 
 
 async def test_more_connections_than_are_allowed_are_refused(web):
-    web = await web(limits=Limits(connections=2))
+    web = await web(limits=ConnectionLimits(connections=2))
     for _ in range(2):
         await web.connect()
     await until(lambda: len(web.end.connections) == 2)
@@ -488,7 +488,7 @@ async def test_more_connections_than_are_allowed_are_refused(web):
 
 
 async def test_a_client_that_takes_nothing_is_given_up(web):
-    web = await web(limits=Limits(unsent=1 << 20))
+    web = await web(limits=ConnectionLimits(unsent=1 << 20))
     _, writer = await web.connect()
     writer.transport.pause_reading()
     writer.write(request(body=jsonrpc.request(1, "later", MODERN)))
@@ -501,7 +501,7 @@ async def test_a_client_that_takes_nothing_is_given_up(web):
 
 
 async def test_a_client_that_stalls_is_given_up_after_a_while(web):
-    web = await web(limits=Limits(stall=0.05))
+    web = await web(limits=ConnectionLimits(stall=0.05))
     _, writer = await web.connect()
     writer.transport.pause_reading()
     writer.write(request(body=jsonrpc.request(1, "later", MODERN)))
@@ -511,7 +511,7 @@ async def test_a_client_that_stalls_is_given_up_after_a_while(web):
 
 
 async def test_quiet_streams_say_that_they_are_there(web):
-    web = await web(limits=Limits(keep_alive=0.01))
+    web = await web(limits=ConnectionLimits(keep_alive=0.01))
     id = await begun(web)
     reader, _ = await listening(web, id)
     assert (await heard(reader)).startswith(b":")

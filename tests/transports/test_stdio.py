@@ -19,7 +19,7 @@ from inspector.journal.format import Kind
 from inspector.journal.journal import Journal
 from inspector.transports import stdio
 from inspector.transports.base import Outgoing
-from inspector.transports.child import Guard, child_environment, describe_status, exit_status
+from inspector.transports.child import ChildGuard, child_environment, describe_status, exit_status
 from inspector.transports.stdio import StdioTransport
 
 ECHO = "import sys\nfor line in sys.stdin.buffer:\n  sys.stdout.buffer.write(line); sys.stdout.buffer.flush()"
@@ -614,7 +614,7 @@ async def test_a_process_that_is_not_of_the_server_keeps_its_limits_and_its_life
 
 async def test_a_command_that_cannot_be_started_leaves_no_guard(monkeypatch):
     guards = []
-    monkeypatch.setattr(stdio, "Guard", lambda mark: guards.append(Guard(mark)) or guards[-1])
+    monkeypatch.setattr(stdio, "ChildGuard", lambda mark: guards.append(ChildGuard(mark)) or guards[-1])
     with pytest.raises(SpawnError):
         await StdioTransport(["no-such-program"], Wire(Journal.unnamed({}), None, lambda: None)).start()
     assert [guard._process for guard in guards] == [None]

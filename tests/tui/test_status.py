@@ -2,7 +2,7 @@ import pytest
 from textual.geometry import Offset
 
 from inspector.tui.keymap import Keymap
-from inspector.tui.widgets.status import Footer, HeaderLine, MainTab, Part, TabLine, session_parts
+from inspector.tui.widgets.status import Footer, HeaderLine, LinePart, MainTab, TabLine, session_parts
 from tests.tui.tui_screens import Stage, screen_lines, settle
 
 TABS = (
@@ -83,7 +83,7 @@ async def test_the_server_names_itself_in_safe_text_only():
 
 
 async def test_a_header_of_other_parts():
-    line = HeaderLine([Part([[("replay", ["bold", "bright"][1])]]), Part(["read-only", ""], (1,), right=True)])
+    line = HeaderLine([LinePart([[("replay", ["bold", "bright"][1])]]), LinePart(["read-only", ""], (1,), right=True)])
     async with Stage(line).run_test(size=(30, 2)) as pilot:
         assert screen_lines(pilot.app)[0] == " replay" + " " * 7 + "read-only"
         await pilot.resize_terminal(20, 2)
