@@ -1,4 +1,4 @@
-"""The HTTP endpoint: what comes in becomes messages of sessions, what goes out is JSON or events, by the binding's rules."""
+"""The HTTP endpoint: requests become messages of sessions, answers go to the right client."""
 
 import asyncio
 import json
@@ -107,10 +107,10 @@ async def test_a_session_that_is_not_known_is_said_so_and_one_that_is_missing_to
     web = await web()
     ask = jsonrpc.request(1, "json")
     assert (await web.ask(body=ask))[0] == 400
-    status, _, body = await web.ask(body=ask, Mcp_Session_Id="nobody")
+    status, _, body = await web.ask(body=ask, Mcp_Session_Id="unknown")
     assert status == 404
     assert json.loads(body)["id"] is None
-    assert (await web.ask("GET", Mcp_Session_Id="nobody"))[0] == 404
+    assert (await web.ask("GET", Mcp_Session_Id="unknown"))[0] == 404
     assert (await web.ask("GET"))[0] == 400
     assert web.handlers == []
 
@@ -136,7 +136,7 @@ async def test_requests_of_an_era_without_sessions_share_a_handler_for_each_quer
     assert [len(handler.arrived) for handler in web.handlers] == [2, 1, 1]
 
 
-async def test_who_begins_anew_has_a_new_handler_unless_the_old_one_is_busy(web):
+async def test_a_client_that_starts_again_has_a_new_handler_unless_the_old_one_is_busy(web):
     web = await web()
     discover = jsonrpc.request(1, "server/discover", MODERN)
     await web.ask(body=discover)
@@ -149,7 +149,7 @@ async def test_who_begins_anew_has_a_new_handler_unless_the_old_one_is_busy(web)
     assert len(web.handlers) == 2
 
 
-async def test_without_sessions_nobody_gets_an_id(web):
+async def test_without_sessions_no_client_gets_an_id(web):
     web = await web(sessions=False, listening=False)
     status, fields, _ = await web.ask(body=initialize())
     assert status == 200
@@ -247,7 +247,7 @@ async def test_a_stream_that_breaks_off_can_be_resumed_where_it_was(web):
 
 
 @pytest.mark.parametrize("last", ["1", "x.y", "9.9", "1.99999999999999999999", ".", ""])
-async def test_an_event_id_that_nobody_was_given_begins_a_new_stream(web, last):
+async def test_an_unknown_event_id_begins_a_new_stream(web, last):
     web = await web(resumable=True)
     id = await begun(web, "2025-06-18")
     reader, _ = await listening(web, id, Last_Event_Id=last)
@@ -265,7 +265,7 @@ async def test_the_handler_is_told_when_the_client_leaves_an_answer(web):
     writer.close()
     await until(lambda: web.handlers[0].lost == [reply])
     assert not reply.open
-    reply.send(b"to nobody")
+    reply.send(b"without a listener")
     reply.end()
 
 
@@ -544,7 +544,7 @@ async def test_a_client_that_cannot_be_taken_is_told(web):
     web = await web()
 
     def full(client):
-        raise RecordingError("There is no room for its recording.")
+        raise RecordingError("The disk is full.")
 
     web.end._opens = full
     status, _, body = await web.ask(body=initialize())

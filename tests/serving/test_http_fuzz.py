@@ -56,7 +56,7 @@ class Wire(asyncio.Transport):
 
 
 async def fed(chunks):
-    """What is written in answer to chunks, and whether the connection was closed."""
+    """Return what is written in answer to chunks, and whether the connection was closed."""
     end = HttpEnd(lambda client: Scripted(client, []))
     connection, wire = ServedConnection(end), Wire()
     connection.connection_made(wire)

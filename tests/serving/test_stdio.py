@@ -1,4 +1,4 @@
-"""Our own stdin and stdout: lines whole and in order, nothing else on stdout, an end to every kind of client."""
+"""Our own stdin and stdout: lines whole and in order, only messages on stdout, every end."""
 
 import asyncio
 import json

@@ -201,7 +201,7 @@ def test_a_time_is_told_by_how_far_away_it_is(seconds: float, words: str) -> Non
 
 
 def said_of(now: float, **claims: Any) -> str:
-    """What is shown of a token that is good for an hour from `now` on, by these claims."""
+    """Return the rows of a token with these claims that is valid for an hour from `now`."""
     journal = Journal.unnamed({})
     facts = {"token_type": "Bearer", "expires_in": 3600, "resource": "https://shop.example/mcp", "claims": claims}
     journal.record_auth("token", True, "", facts=facts)
@@ -226,12 +226,12 @@ def test_claims_are_told_in_words_and_held_against_what_is_known() -> None:
 
 def test_what_was_found_stands_below_what_was_expected() -> None:
     step = AuthStep(
-        1, 0, "issuer", "failed", "x", "C-AUTH-10", "mend it", {"expected": "https://a", "found": "https://a/"}
+        1, 0, "issuer", "failed", "x", "C-AUTH-10", "fix it", {"expected": "https://a", "found": "https://a/"}
     )
     lines = plain(step_rows(step)).split("\n")
     at = lines.index("expected  https://a")
     assert lines[at + 1] == "found     https://a/"
     assert any("character by character" in line for line in lines), "the rule in words"
-    assert any(line.startswith("Possible fix   mend it") for line in lines)
+    assert any(line.startswith("Possible fix   fix it") for line in lines)
     shorter = AuthStep(1, 0, "issuer", "failed", "x", facts={"expected": "https://a/", "found": "https://a"})
     assert "found     https://a and ends here" in plain(step_rows(shorter))

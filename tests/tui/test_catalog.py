@@ -120,7 +120,7 @@ async def test_a_list_that_breaks_off_keeps_what_has_come_and_says_why() -> None
         assert "one" in shown
         assert "(unnamed)" in shown
         assert "Start it again." in shown
-        assert "1 entry is no object" in shown
+        assert "1 entry is not an object" in shown
 
 
 async def test_an_empty_list_says_what_would_be_there() -> None:

@@ -1,4 +1,4 @@
-"""The detail of a message: what it says, exactly what it was, what was around it, what is wrong with it."""
+"""The detail of a message: parsed, raw, its HTTP exchange, its findings."""
 
 from __future__ import annotations
 

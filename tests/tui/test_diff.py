@@ -117,7 +117,7 @@ async def test_what_is_the_same_can_be_shown(pair: tuple[Path, Path]) -> None:
 async def test_one_can_go_to_the_message_and_back(pair: tuple[Path, Path]) -> None:
     async with comparing(*pair) as (app, pilot):
         await pilot.press("a")
-        assert isinstance(app.screen, DiffScreen)  # There is no message of a change of the surface.
+        assert isinstance(app.screen, DiffScreen)  # A change of the surface has no message.
         await pilot.press("right_square_bracket", "b")
         assert await wait_until(app, lambda: isinstance(app.screen, MainScreen) and "four" in screen_text(app))
         await quiet(app)
@@ -198,4 +198,4 @@ async def test_a_recording_alone_says_that_there_is_no_other(tmp_path: Path, mon
     alone.write_bytes(SESSION.read_bytes())
     async with running(RecordingTarget(alone)) as (app, _):
         await app.screen.run_action("compare_with")
-        assert await wait_until(app, lambda: "There is no other recording" in screen_text(app))
+        assert await wait_until(app, lambda: "No other recording" in screen_text(app))

@@ -1,4 +1,4 @@
-"""A terminal that goes away takes nobody with it."""
+"""The app survives the loss of its terminal."""
 
 from __future__ import annotations
 

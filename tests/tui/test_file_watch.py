@@ -55,7 +55,7 @@ def notes(app: InspectorApp) -> list[str]:
     return [event.fields["text"] for event in app.session.journal.events() if event.kind is Kind.NOTE]
 
 
-async def test_w_where_it_failed_starts_it_again_once_it_is_mended(project: Project) -> None:
+async def test_w_where_it_failed_starts_it_again_once_it_is_fixed(project: Project) -> None:
     project.is_broken()
     async with running(project.target, until="not connected") as (app, pilot):
         await shows(app, pilot, "w watch files, restart on change")

@@ -752,7 +752,7 @@ async def test_the_users_editor_gets_a_private_file_and_gives_back_the_value(len
     assert not os.path.exists(name)
 
 
-async def test_broken_json_from_the_editor_is_kept_to_be_mended(lend, monkeypatch, tmp_path):
+async def test_broken_json_from_the_editor_is_kept_to_be_fixed(lend, monkeypatch, tmp_path):
     monkeypatch.setenv("EDITOR", editor(tmp_path, "open(path, 'w').write('{\"a\": oops')"))
     view = made(schema(a=TEXT), {"a": "x"})
     async with stage(view).run_test(size=(60, 12)) as pilot:

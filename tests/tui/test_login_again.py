@@ -1,4 +1,4 @@
-"""From the view of a login: a step again, otherwise, the token itself, tabs, what a step says that cannot be run."""
+"""The login view: rerun a step, other credentials, the token, tabs, a step that cannot run."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ async def test_who_logs_in_otherwise_is_asked_with_what_and_goes_on_with_it() ->
             assert "secret-1234" not in screen_text(app)
             app.screen.query_one("#login-grant", Editor).value = "nonsense"
             await pilot.press("ctrl+r")
-            await shows(app, pilot, "there is no such grant")
+            await shows(app, pilot, "unknown grant")
             app.screen.query_one("#login-grant", Editor).value = ""
             app.screen.query_one("#login-client_secret", Editor).value = "demo-service-secret"
             await pilot.press("ctrl+r")

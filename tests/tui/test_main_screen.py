@@ -271,10 +271,10 @@ async def test_one_column_keeps_the_key_of_the_help_unless_it_would_be_typed() -
         await becomes(app, pilot, lambda: app.screen is not main_screen(app), "the help")
 
 
-async def test_whoever_went_elsewhere_while_it_connects_stays_there() -> None:
+async def test_a_user_who_went_elsewhere_while_it_connects_stays_there() -> None:
     async with on_demo() as (app, pilot):
         await pilot.press("6", "r", "m")
-        await shows(app, pilot, "Connected anew")
+        await shows(app, pilot, "Reconnected")
         assert main_screen(app).query_one(MessagesPane).has_focus_within
 
 

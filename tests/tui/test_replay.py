@@ -1,4 +1,4 @@
-"""A recording in the interface: played by a clock of the test, stepped, sought, and shown as it was at each moment."""
+"""A recording in the interface: playing by a test clock, steps, seeks, the state at each moment."""
 
 from __future__ import annotations
 
@@ -39,7 +39,10 @@ class Clock:
 
 
 def shop() -> Tape:
-    """Seconds 0 to 4: connecting; 10: a call with progress; 12: a question, answered at 15; 16: the result; an error."""
+    """Return a recording of a shop: connecting, a call with a question, an error.
+
+    Seconds 0 to 4: connecting; 10: a call with progress; 12: a question, answered at 15; 16: the result; an error.
+    """
     tape = Tape()
     tape.lines[0] = tape.lines[0].replace('"kind": "stdio"', '"kind": "stdio", "argv": ["python", "shop.py"]')
     tape.ask("initialize", {})

@@ -165,7 +165,7 @@ async def test_a_tool_that_may_be_a_task_is_one_by_its_own_key() -> None:
 
 async def test_a_tool_that_must_not_be_called_is_flagged_with_the_reason() -> None:
     async with watching(Herd()) as (session, (app, pilot)):
-        session.refused_tools["count"] = ["the header name is no token"]
+        session.refused_tools["count"] = ["the header name is not a token"]
         session.changes.bump("tools")
         main_screen(app).panes.work.request.redraw()
         await shows(app, pilot, "It must not be called over HTTP: the header")

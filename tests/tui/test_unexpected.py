@@ -1,4 +1,4 @@
-"""Errors that nobody expected are logged and told; the interface goes on."""
+"""Unexpected errors are logged and shown; the interface continues."""
 
 from __future__ import annotations
 

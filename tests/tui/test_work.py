@@ -124,7 +124,7 @@ async def test_a_call_that_takes_its_time_gets_the_focus_and_gives_it_back(tmp_p
         await settle(pilot, lambda: app.focused is before)
 
 
-async def test_whoever_types_on_keeps_the_focus(tmp_path: Path) -> None:
+async def test_a_user_who_types_on_keeps_the_focus(tmp_path: Path) -> None:
     async with desk(tmp_path, "tools") as (_session, app, pilot):
         work = await go(app, pilot, "tools", "slow")
         await app.work.request.form.load({"seconds": 600})
@@ -351,7 +351,7 @@ async def test_without_a_connection_a_call_says_so(tmp_path: Path) -> None:
         await settle(pilot, lambda: session.phase == "lost")
         await go(app, pilot, "tools", "what-time")
         await pilot.press("ctrl+r")
-        await settle(pilot, lambda: "There is no connection" in screen_text(app))
+        await settle(pilot, lambda: "Not connected" in screen_text(app))
 
 
 async def test_nothing_to_show_is_no_trouble(tmp_path: Path) -> None:
