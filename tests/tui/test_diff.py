@@ -88,7 +88,7 @@ async def test_differences_are_gone_through_with_two_keys(pair: tuple[Path, Path
         assert '"text": "three"' in text
         assert '"text": "four"' in text
         await pilot.press("right_square_bracket")
-        assert "is not in A" in screen_text(app)
+        assert "missing in A" in screen_text(app)
         await pilot.press("right_square_bracket", "left_square_bracket")
         assert '"text": "three"' in screen_text(app)
 
@@ -144,7 +144,7 @@ async def test_it_fits_a_small_terminal(pair: tuple[Path, Path]) -> None:
 async def test_nothing_that_differs_is_said(pair: tuple[Path, Path]) -> None:
     async with comparing(pair[0], pair[0]) as (app, _):
         text = screen_text(app)
-        assert "Nothing differs, in what is offered and in conversation." in text
+        assert "The two recordings have the same surface and the same conversation." in text
         assert "old (s 1)" in text
 
 

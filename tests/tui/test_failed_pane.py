@@ -173,7 +173,7 @@ async def test_the_steps_of_a_connection_are_shown_while_it_is_made(home: Path) 
 async def test_the_doctor_can_be_asked_while_connecting(home: Path) -> None:
     async with running(banner(home), size=NARROW, until="Connecting to @banner") as (app, pilot):
         await pilot.press("d")
-        await shows(app, pilot, "The doctor looks at each step")
+        await shows(app, pilot, "The doctor checks each step")
         await becomes(app, pilot, lambda: app.session is not None and app.session.phase == "failed", "stopped")
         await pilot.press("r")
         await shows(app, pilot, "Connecting to @banner")
