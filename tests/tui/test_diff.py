@@ -185,7 +185,7 @@ async def test_the_recording_in_view_is_compared_with_another_one(tmp_path: Path
         assert await wait_until(app, lambda: "Compare with" in screen_text(app))
         assert "old.mcp.jsonl" in screen_text(app)
         await pilot.press("enter")
-        assert await wait_until(app, lambda: "what a model is told has changed" in screen_text(app))
+        assert await wait_until(app, lambda: "text that a model reads has changed" in screen_text(app))
         await quiet(app)
         await pilot.press("escape")
         await quiet(app)

@@ -71,7 +71,7 @@ async def test_w_where_it_failed_starts_it_again_once_it_is_fixed(project: Proje
         await pilot.press("6")
         await shows(app, pilot, "watching its files")
         await pilot.press("w")
-        await shows(app, pilot, "not watched any more")
+        await shows(app, pilot, "topped watching files")
         assert "watching its files" not in screen_text(app)
         project.offers()
         await pilot.pause(1)

@@ -781,7 +781,9 @@ async def test_a_terminal_that_cannot_be_lent_is_said(monkeypatch):
     async with app.run_test(size=(60, 12)) as pilot:
         await checked(pilot, view)
         await pilot.press("ctrl+o")
-        await settle(pilot, lambda: any("cannot be lent" in notice.message for notice in app._notifications))
+        await settle(
+            pilot, lambda: any("cannot run another program" in notice.message for notice in app._notifications)
+        )
 
 
 def test_the_editor_is_the_one_the_user_has_chosen():

@@ -135,7 +135,7 @@ async def test_a_login_that_was_cancelled_says_so_in_its_view_too(server: str) -
         await shows(app, pilot, "starts another login")
         await pilot.press("a")
         await shows(app, pilot, "stopped at step 9 of 10")
-        assert "coming back" in screen_text(app)
+        assert "redirect" in screen_text(app)
         assert "log in again" in screen_text(app)
 
 

@@ -176,7 +176,7 @@ async def test_the_typed_text_is_opened_where_it_is_marked(configured: Path) -> 
         await pilot.press("ctrl+u", *f"{sys.executable} -m inspector.demo".replace(" ", "\0").split("\0")[0])
         await pilot.press("space", "minus", "m")
         await becomes(app, pilot, lambda: "Open as typed" in marked(app), "a command line precedes what matches")
-        assert marked(app).startswith("   Open what")
+        assert marked(app).startswith("   Open as")
 
 
 async def test_a_recording_is_opened_from_the_list(configured: Path) -> None:

@@ -124,7 +124,7 @@ async def test_a_task_is_shown_with_what_it_came_through_and_its_result() -> Non
         await shows(app, pilot, "1 running")
         for words in ("↻ working", "counting␛[31m", "every 50 ms", "1 m 0 s", "2026-01-01T10:00:00Z", "t-1"):
             await shows(app, pilot, words)
-        assert "Its result appears here" in screen_text(app)
+        assert "The result appears here" in screen_text(app)
         server.state["status"] = "completed"
         await shows(app, pilot, "matches schema")
         await shows(app, pilot, "✓ completed")

@@ -83,7 +83,7 @@ async def test_a_connection_without_verification_says_so_all_the_time() -> None:
             main_screen(app)
             await pilot.press("6")
             await shows(app, pilot, "stored login not sent")
-            assert "not checked: others" in screen_text(app)
+            assert "not verified: others" in screen_text(app)
             assert "127.0.0.1  certificate not checked" in screen_text(app)
         async with running(target, size=NARROW, until="certificate not checked"):
             pass

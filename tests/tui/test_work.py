@@ -38,7 +38,7 @@ async def test_the_list_sends_what_a_form_holds_and_says_what_is_missing_first(t
         await settle(pilot, lambda: len(sent(session, "tools/call")) == 1)
         await go(app, pilot, "tools", "echo")
         await pilot.press("ctrl+r")
-        await settle(pilot, lambda: "again: send it anyway" in screen_text(app))
+        await settle(pilot, lambda: "again: send anyway" in screen_text(app))
         assert "is required" in screen_text(app)
         assert app.work.request.has_focus_within
         assert len(sent(session, "tools/call")) == 1
@@ -425,7 +425,7 @@ async def test_where_no_item_is_left_there_is_no_form(tmp_path: Path) -> None:
         await go(app, pilot, "tools", "echo")
         await settle(pilot, lambda: "What to say" in screen_text(app))
         await pilot.press("slash", *"qqq")
-        await settle(pilot, lambda: "Nothing matches" in screen_text(app))
+        await settle(pilot, lambda: "No match" in screen_text(app))
         await settle(pilot, lambda: "What to say" not in screen_text(app))
         await pilot.press("backspace", "backspace", "backspace", *"echo")
         await settle(pilot, lambda: "What to say" in screen_text(app))
