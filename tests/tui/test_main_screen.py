@@ -56,7 +56,7 @@ async def test_it_connects_by_itself_and_fills_the_lists() -> None:
 async def test_a_number_or_a_click_shows_a_tab_and_focuses_what_it_lists() -> None:
     async with on_demo() as (app, pilot):
         for key, words in (
-            ("2", "demo://"), ("3", "Item"), ("4", "greet"), ("6", "Capabilities"), ("7", "has no questions for you"),
+            ("2", "demo://"), ("3", "Item"), ("4", "greet"), ("6", "Capabilities"), ("7", "The server has no questions"),
             ("1", "echo message"),
         ):  # fmt: skip
             await pilot.press(key)

@@ -166,7 +166,7 @@ async def test_in_the_inbox_a_question_waits_until_it_is_answered(path: Path) ->
         await goes_to(pilot, ASKED)
         await shows(app, pilot, "1 waiting")
         await goes_to(pilot, CALLED)
-        await shows(app, pilot, "has no questions for you")
+        await shows(app, pilot, "The server has no questions")
 
 
 async def test_the_server_is_shown_as_far_as_it_had_introduced_itself(tmp_path: Path) -> None:

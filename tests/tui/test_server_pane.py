@@ -136,7 +136,7 @@ async def test_what_the_server_will_not_tell_of_is_said() -> None:
         app.session.changes.bump("subscriptions")
         await pilot.press("6")
         await shows(app, pilot, "promptsListChanged")
-        await shows(app, pilot, "the server refused")
+        await shows(app, pilot, "requested, but the")
 
 
 async def test_a_recording_cannot_be_reconnected() -> None:
