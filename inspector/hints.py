@@ -91,13 +91,13 @@ class Setting(NamedTuple):
     value: str = ""
 
 
-class Unset(NamedTuple):
+class UnsetParameters(NamedTuple):
     """Parameters to remove, as in a sentence: “remove --era and --protocol”."""
 
     parameters: tuple[Parameter, ...]
 
 
-Part: TypeAlias = "str | Setting | Unset"
+Part: TypeAlias = "str | Setting | UnsetParameters"
 
 
 class Hint(str):
@@ -106,7 +106,7 @@ class Hint(str):
     parts: tuple[Part, ...]
     __slots__ = ("parts",)
 
-    def __new__(cls, *parts: str | Parameter | Setting | Unset) -> Hint:
+    def __new__(cls, *parts: str | Parameter | Setting | UnsetParameters) -> Hint:
         """Join parts: text, other hints, and parts that each surface names differently."""
         found = tuple(_flat(parts))
         self = super().__new__(cls, in_words(found, _keyword, _unset_keywords))
@@ -118,7 +118,7 @@ class Hint(str):
         """The hint for the command line, `--json` and recordings."""
         return in_words(self.parts, _option, _unset_options)
 
-    def then(self, *parts: str | Parameter | Setting | Unset) -> Hint:
+    def then(self, *parts: str | Parameter | Setting | UnsetParameters) -> Hint:
         """Return the hint and another sentence after it."""
         return Hint(self, " " if self else "", *parts)
 
@@ -171,7 +171,7 @@ def in_words(
     return text
 
 
-def _flat(parts: Iterable[str | Parameter | Setting | Unset]) -> Iterable[Part]:
+def _flat(parts: Iterable[str | Parameter | Setting | UnsetParameters]) -> Iterable[Part]:
     for part in parts:
         if isinstance(part, Parameter):
             yield Setting(part)
@@ -185,7 +185,7 @@ def _read(part: Any) -> Part:
     if isinstance(part, str):
         return part
     if "unset" in part:
-        return Unset(tuple(Parameter[name] for name in part["unset"]))
+        return UnsetParameters(tuple(Parameter[name] for name in part["unset"]))
     return Setting(Parameter[part["set"]], str(part["value"]))
 
 

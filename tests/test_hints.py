@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from inspector.errors import HttpError, TargetError
-from inspector.hints import LOG_IN, Hint, Parameter, Setting, Unset
+from inspector.hints import LOG_IN, Hint, Parameter, Setting, UnsetParameters
 from inspector.tui.advice import PLACES, Key, advice
 from inspector.tui.keymap import Keymap
 from inspector.tui.verbs import BY_ID
@@ -65,7 +65,7 @@ def written() -> Iterator[tuple[str, Hint]]:
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Hint":
                 place = f"{name}:{node.lineno}"
                 code = compile(ast.Expression(filled(node)), place, "eval")
-                hint = eval(code, {"Hint": Hint, "Parameter": Parameter, "Unset": Unset})
+                hint = eval(code, {"Hint": Hint, "Parameter": Parameter, "Unset": UnsetParameters})
                 if hint.as_json():
                     yield place, hint
 
@@ -150,12 +150,12 @@ def _own_texts(value: ast.expr) -> Iterator[ast.Constant]:
             "Allow more time with “timeout” in the settings.",
         ),
         (
-            Hint("Try ", Parameter.ERA.to("legacy"), ", or ", Unset((Parameter.ERA, Parameter.PROTOCOL)), "."),
+            Hint("Try ", Parameter.ERA.to("legacy"), ", or ", UnsetParameters((Parameter.ERA, Parameter.PROTOCOL)), "."),
             "Try --era legacy, or remove --era and --protocol.", 'Try era="legacy", or remove era and protocol.',
             "Try legacy with “revision” (f9), or choose “auto” with “revision” (f9).",
         ),
         (
-            Hint(Unset((Parameter.TRANSPORT,)), ", or give the server's URL."),
+            Hint(UnsetParameters((Parameter.TRANSPORT,)), ", or give the server's URL."),
             "Remove --transport, or give the server's URL.", "Remove transport, or give the server's URL.",
             "Remove “type” from the config entry, or give the server's URL.",
         ),
@@ -206,7 +206,7 @@ def test_an_error_holds_a_hint_whatever_it_is_given() -> None:
 
 
 def test_secrets_are_taken_out_of_every_part() -> None:
-    hint = Hint("Not s3cret: ", Parameter.TIMEOUT.to("s3cret"), Unset((Parameter.ERA,)))
+    hint = Hint("Not s3cret: ", Parameter.TIMEOUT.to("s3cret"), UnsetParameters((Parameter.ERA,)))
     clean = hint.mapped(lambda text: text.replace("s3cret", "…"))
     assert clean.command_line == "Not …: --timeout …remove --era"
 

@@ -23,7 +23,7 @@ from inspector.transports.base import HttpOptions
 
 if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
-    from inspector.config.expand import Question
+    from inspector.config.expand import InputQuestion
 
 
 def target_of(said: Invocation, consent: trust.Consent | None = None) -> Target:
@@ -158,7 +158,7 @@ def asks_on_terminal(said: Invocation) -> bool:
     return bool(said.option("ask")) and _is_terminal()
 
 
-def ask(question: Question) -> str | None:
+def ask(question: InputQuestion) -> str | None:
     """Ask on the terminal for a value that a config file requires; None without a terminal."""
     if not _is_terminal():
         return None

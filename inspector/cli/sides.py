@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inspector.cli.output import Output
-from inspector.compare.comparison import Compared
+from inspector.compare.comparison import ComparedSource
 from inspector.config.target_words import parse_target
 from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, Target
 from inspector.errors import InspectorError, UsageError
@@ -22,7 +22,7 @@ INTERRUPTED = 128
 """Exit codes from here on mean a signal."""
 
 
-class Side(Compared):
+class Side(ComparedSource):
     """A side and, after `read`, what it offers."""
 
     def __init__(self, letter: str, target: Target) -> None:

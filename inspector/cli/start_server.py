@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from inspector.errors import ConnectionProblem, ServerExited, UsageError
 from inspector.transports.child import (
     MARK,
+    ChildGuard,
     ExitWatch,
-    Guard,
     describe_status,
     exit_status,
     mark_limits,
@@ -61,7 +61,7 @@ async def started(words: list[str], target: HttpTarget, seconds: float) -> Async
             hint="Stop the server that is running there, or remove --start.",
         )
     mark = new_mark()
-    guard = Guard(mark[MARK])
+    guard = ChildGuard(mark[MARK])
     try:
         process = _spawn(words, mark)
     except BaseException:

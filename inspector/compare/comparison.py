@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Compared:
+class ComparedSource:
     """One of the two: its name, its surface, and the recording if it is one."""
 
     target: Target
@@ -33,8 +33,8 @@ class Compared:
 class Comparison:
     """The differences between `a` and `b`. A part that was not compared is None."""
 
-    a: Compared
-    b: Compared
+    a: ComparedSource
+    b: ComparedSource
     changes: list[Change] | None
     """The differences in what the servers offer."""
     conversation: Conversation | None
@@ -73,7 +73,7 @@ class Comparison:
 
 
 def compare_both(
-    a: Compared, b: Compared, rules: Rules = DEFAULT, *, surface: bool = True, conversation: bool = True
+    a: ComparedSource, b: ComparedSource, rules: Rules = DEFAULT, *, surface: bool = True, conversation: bool = True
 ) -> Comparison:
     """Compare what the two offer, and their conversations if both are recordings."""
     changes = compare_surfaces(a.surface, b.surface) if surface else None

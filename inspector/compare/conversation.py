@@ -30,7 +30,7 @@ LABEL = 200
 StepKind = Literal["same", "changed", "only-a", "only-b"]
 
 
-class Finding(NamedTuple):
+class ConversationDifference(NamedTuple):
     """One difference inside a pair of exchanges: in the request, the answer, or the messages in between."""
 
     part: Literal["request", "answer", "state", "message"]
@@ -64,7 +64,7 @@ class ConversationStep:
     """Whether it is not an exchange of ours but a message that the server sent on its own."""
     moved: bool = False
     """Whether its position among the others differs."""
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[ConversationDifference] = field(default_factory=list)
     ignored: int = 0
     """Differences that the rules ignore."""
 
@@ -312,12 +312,12 @@ def _compare_pair(side_a: _Side, side_b: _Side, step: ConversationStep) -> None:
             if inner.kind in ("only-a", "only-b"):
                 where = "A" if inner.kind == "only-a" else "B"
                 what = f"{' '.join(filter(None, (inner.method, inner.name)))} only in {where}"
-                step.findings.append(Finding("message", inner.a, inner.b, None, what))
+                step.findings.append(ConversationDifference("message", inner.a, inner.b, None, what))
             step.findings += inner.findings
         more_a, more_b = side_a.more.get(step.a, 0), side_b.more.get(step.b, 0)
         if more_a != more_b:
             text = f"{more_a:,} more messages in A, {more_b:,} in B"
-            step.findings.append(Finding("message", step.a, step.b, None, text))
+            step.findings.append(ConversationDifference("message", step.a, step.b, None, text))
     if step.findings:
         step.kind = "changed"
 
@@ -329,7 +329,9 @@ def _answers(side_a: _Side, side_b: _Side, step: ConversationStep, a: int, b: in
         _messages(side_a, side_b, step, "answer", answer_a, answer_b)
     state_a, state_b = (STATE_NAMES[index.state(n)] for index, n in ((index_a, a), (index_b, b)))
     if state_a != state_b:
-        step.findings.insert(0, Finding("state", answer_a or a, answer_b or b, None, f"{state_a} → {state_b}"))
+        step.findings.insert(
+            0, ConversationDifference("state", answer_a or a, answer_b or b, None, f"{state_a} → {state_b}")
+        )
 
 
 def _messages(
@@ -342,7 +344,7 @@ def _messages(
         one, other = _without_meta(one), _without_meta(other)
     found = compare_under(one, other, compiled(side_a.rules, step.method, step.name))
     step.ignored += found.ignored
-    step.findings += (Finding(part, a, b, difference) for difference in found.differences)
+    step.findings += (ConversationDifference(part, a, b, difference) for difference in found.differences)
 
 
 def _without_meta(message: Any) -> Any:

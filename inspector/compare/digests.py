@@ -7,7 +7,7 @@ from hashlib import blake2b
 from typing import Any
 
 from inspector.compare.reading import Repeated
-from inspector.compare.rules import EXACT, Machine, State, compiled
+from inspector.compare.rules import EXACT, Machine, RuleState, compiled
 
 _SIZE = 16
 
@@ -20,9 +20,9 @@ class Digests:
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
-        self._kept: dict[tuple[int, State], bytes] = {}
+        self._kept: dict[tuple[int, RuleState], bytes] = {}
 
-    def of(self, value: Any, state: State | None = None) -> bytes:
+    def of(self, value: Any, state: RuleState | None = None) -> bytes:
         """Return the digest of a value at the place with the rules `state`; by default the root."""
         state = self._machine.root if state is None else state
         plain = self._plain(value, state)
@@ -45,7 +45,7 @@ class Digests:
                     return done
                 stack[-1].parts.append(done)
 
-    def _plain(self, value: Any, state: State) -> bytes | None:
+    def _plain(self, value: Any, state: RuleState) -> bytes | None:
         """Return the digest of a value that needs no walk."""
         if state.ignore:
             return b"*"
@@ -70,12 +70,12 @@ class _Open:
 
     __slots__ = ("names", "parts", "rest", "state", "value")
 
-    def __init__(self, value: Any, state: State) -> None:
+    def __init__(self, value: Any, state: RuleState) -> None:
         self.value = value
         self.state = state
         self.parts: list[bytes] = []
         self.names: list[str] = []
-        self.rest: Iterator[tuple[Any, State]]
+        self.rest: Iterator[tuple[Any, RuleState]]
         if isinstance(value, list):
             self.rest = ((item, state.step(at)) for at, item in enumerate(value))
         else:

@@ -22,20 +22,20 @@ SHOWN = 40
 _PLAIN = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
 
 
-class Path:
+class ValuePath:
     """A place in a value: one step after the place `parent`. The root has no parent."""
 
     __slots__ = ("key", "parent")
 
-    def __init__(self, parent: Path | None = None, key: Key = "") -> None:
+    def __init__(self, parent: ValuePath | None = None, key: Key = "") -> None:
         self.parent = parent
         self.key = key
 
-    def __truediv__(self, key: Key) -> Path:
-        return Path(self, key)
+    def __truediv__(self, key: Key) -> ValuePath:
+        return ValuePath(self, key)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Path) and self.steps() == other.steps()
+        return isinstance(other, ValuePath) and self.steps() == other.steps()
 
     def __hash__(self) -> int:
         return hash(tuple(self.steps()))
@@ -66,7 +66,7 @@ class Path:
         return "".join(f"/{escape_step(str(step))}" for step in self.steps())
 
 
-ROOT = Path()
+ROOT = ValuePath()
 
 
 def _joined(steps: list[Key]) -> str:

@@ -6,7 +6,7 @@ import json
 from typing import Any, Literal
 
 from inspector.protocol.jsonrpc import NotJson
-from inspector.protocol.jsontokens import Broken, Token, tokens, unquote
+from inspector.protocol.jsontokens import Broken, JsonToken, tokens, unquote
 from inspector.reasons import json_fault
 
 Type = Literal["null", "boolean", "integer", "number", "string", "array", "object"]
@@ -70,14 +70,14 @@ def _read_deep(text: str) -> Any:
     key = ""
     try:
         for token, start, end in tokens(text):
-            if token is Token.KEY:
+            if token is JsonToken.KEY:
                 key = unquote(text[start:end])
                 continue
-            if token is Token.OBJECT or token is Token.ARRAY:
+            if token is JsonToken.OBJECT or token is JsonToken.ARRAY:
                 open_.append((items, pairs, key))
-                items, pairs = ([] if token is Token.ARRAY else None), []
+                items, pairs = ([] if token is JsonToken.ARRAY else None), []
                 continue
-            if token is Token.CLOSE:
+            if token is JsonToken.CLOSE:
                 value = items if items is not None else _object(pairs)
                 items, pairs, key = open_.pop()
             else:

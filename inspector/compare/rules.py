@@ -96,7 +96,7 @@ class Rules:
         )
 
 
-class State:
+class RuleState:
     """The rules for one place, and by `step` for the places below it. States are shared and never change."""
 
     __slots__ = ("_machine", "_next", "ignore", "items", "tolerance", "unordered", "volatile")
@@ -106,7 +106,7 @@ class State:
         self.ignore = self.volatile = self.unordered = False
         self.tolerance: tuple[float, float] | None = None
         self._machine = machine
-        self._next: dict[Key, State] = {}
+        self._next: dict[Key, RuleState] = {}
         for number, at in sorted(items):
             kind, steps, tolerance = machine.places[number]
             if at < len(steps):
@@ -120,7 +120,7 @@ class State:
             else:
                 self.unordered = True
 
-    def step(self, key: Key) -> State:
+    def step(self, key: Key) -> RuleState:
         """Return the state of the place one step further."""
         if not self.items:
             return self
@@ -152,10 +152,10 @@ class Machine:
         self.counts = any(step.numbered for _, steps, _ in self.places for step in steps)
         self._masks = tuple((_compiled(pattern), f"‹{name}›") for name, pattern in rules.patterns)
         self._only_ours = set(rules.patterns) <= set(PATTERNS)
-        self._states: dict[frozenset[tuple[int, int]], State] = {}
+        self._states: dict[frozenset[tuple[int, int]], RuleState] = {}
         self.root = self._state(frozenset((number, 0) for number in range(len(self.places))))
 
-    def after(self, items: frozenset[tuple[int, int]], key: Key) -> State:
+    def after(self, items: frozenset[tuple[int, int]], key: Key) -> RuleState:
         """Return the state one step after those positions in the globs."""
         found: set[tuple[int, int]] = set()
         for number, at in items:
@@ -170,8 +170,8 @@ class Machine:
                 found.add((number, at + 1))
         return self._state(frozenset(found))
 
-    def _state(self, items: frozenset[tuple[int, int]]) -> State:
-        return self._states.get(items) or self._states.setdefault(items, State(self, items))
+    def _state(self, items: frozenset[tuple[int, int]]) -> RuleState:
+        return self._states.get(items) or self._states.setdefault(items, RuleState(self, items))
 
     def masked(self, text: str) -> str:
         """Return the text with masks instead of what a pattern matches."""

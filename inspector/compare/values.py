@@ -11,9 +11,9 @@ from typing import Any, Literal, NamedTuple
 
 from inspector.compare.alignment import align
 from inspector.compare.digests import Digests, exact_digest
-from inspector.compare.paths import ROOT, Path
+from inspector.compare.paths import ROOT, ValuePath
 from inspector.compare.reading import Repeated, type_of
-from inspector.compare.rules import DEFAULT, Machine, Rules, State, compiled
+from inspector.compare.rules import DEFAULT, Machine, Rules, RuleState, compiled
 
 MOST = 10_000
 """Most differences of two values."""
@@ -30,9 +30,9 @@ class Difference(NamedTuple):
     `added`: only in B; `removed`: only in A; `moved`: an item of a list at another position in B; `repeated`: a key
     that one of the objects has more often (`a` and `b` are the counts).
     """
-    path: Path
+    path: ValuePath
     """Its place in A; for an added value, in B."""
-    path_b: Path
+    path_b: ValuePath
     """Its place in B; for a removed value, in A."""
     a: Any = None
     b: Any = None
@@ -52,7 +52,7 @@ class Difference(NamedTuple):
 
 
 @dataclass(slots=True)
-class Comparison:
+class ValueComparison:
     """The result of `compare`."""
 
     differences: list[Difference] = field(default_factory=list)
@@ -70,7 +70,7 @@ class Comparison:
 
 def compare(
     a: Any, b: Any, rules: Rules = DEFAULT, *, method: str = "", name: str = "", most: int = MOST
-) -> Comparison:
+) -> ValueComparison:
     """Compare two JSON values, as `json` or `reading.read` return them. `method` and `name` select the rules.
 
     Types are distinguished, 1 and 1.0 too; integers are exact; NaN equals NaN. Work is linear in the size of the values
@@ -79,7 +79,7 @@ def compare(
     return compare_under(a, b, compiled(rules, method, name), most)
 
 
-def compare_under(a: Any, b: Any, machine: Machine, most: int = MOST) -> Comparison:
+def compare_under(a: Any, b: Any, machine: Machine, most: int = MOST) -> ValueComparison:
     """`compare` with prepared rules."""
     return _Walk(machine, most).run(a, b)
 
@@ -89,9 +89,9 @@ class _Pair(NamedTuple):
 
     a: Any
     b: Any
-    path: Path
-    path_b: Path
-    state: State
+    path: ValuePath
+    path_b: ValuePath
+    state: RuleState
 
 
 class _Walk:
@@ -99,9 +99,9 @@ class _Walk:
         self._machine = machine
         self._most = most
         self._digests = Digests(machine)
-        self._found = Comparison()
+        self._found = ValueComparison()
 
-    def run(self, a: Any, b: Any) -> Comparison:
+    def run(self, a: Any, b: Any) -> ValueComparison:
         todo: list[_Pair | Difference] = [_Pair(a, b, ROOT, ROOT, self._machine.root)]
         while todo:
             item = todo.pop()
@@ -164,7 +164,7 @@ class _Walk:
             else:
                 yield _added(path_b / key, value)
 
-    def _repeats(self, pair: _Pair, key: str, below: State) -> Iterator[_Pair | Difference]:
+    def _repeats(self, pair: _Pair, key: str, below: RuleState) -> Iterator[_Pair | Difference]:
         """Compare the values of a duplicate key before its last one."""
         a, b = pair.a, pair.b
         if not isinstance(a, Repeated) and not isinstance(b, Repeated):
@@ -220,11 +220,11 @@ class _Walk:
 _NUMBERS = ("integer", "number")
 
 
-def _removed(path: Path, value: Any) -> Difference:
+def _removed(path: ValuePath, value: Any) -> Difference:
     return Difference("removed", path, path, value, None)
 
 
-def _added(path: Path, value: Any) -> Difference:
+def _added(path: ValuePath, value: Any) -> Difference:
     return Difference("added", path, path, None, value)
 
 

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from inspector.config import definition, entry_fields, expand, files, logins, registry
 from inspector.config.definition import Definition
-from inspector.config.places import Family, Place
+from inspector.config.places import ConfigPlace, Family
 from inspector.config.targets import NO_OPTIONS, ServerOptions
 from inspector.errors import ConfigError
 from inspector.reasons import split_reason
@@ -47,7 +47,7 @@ _ERAS: dict[str, Literal["auto", "legacy", "modern"]] = {"auto": "auto", "legacy
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundServer:
     """One server of a file: its definition, or its error. `workspace` is set if it differs from the file's."""
 
     name: str
@@ -55,14 +55,14 @@ class Found:
     definition: Definition | ConfigError
     dialect: expand.Dialect
     disabled: bool = False
-    inputs: tuple[expand.Question, ...] = ()
+    inputs: tuple[expand.InputQuestion, ...] = ()
     workspace: Path | None = None
 
 
-Reader = Callable[[Mapping[str, Any], Place, list[Path]], Iterator[Found]]
+Reader = Callable[[Mapping[str, Any], ConfigPlace, list[Path]], Iterator[FoundServer]]
 
 
-def read(place: Place, workspaces: list[Path]) -> list[Found]:
+def read(place: ConfigPlace, workspaces: list[Path]) -> list[FoundServer]:
     """Return the servers of the file at `place` for `workspaces` (nearest first). Raises ConfigError if it is
     invalid."""
     data = files.load_object(place.path)
@@ -72,7 +72,7 @@ def read(place: Place, workspaces: list[Path]) -> list[Found]:
     return list(_READERS[place.family](data, place, workspaces))
 
 
-def recognise(path: Path) -> Place:
+def recognise(path: Path) -> ConfigPlace:
     """Return the place of a file that the user named, detected by its content. Raises ConfigError if that fails."""
     data = files.load_object(path)
     family: Family
@@ -91,7 +91,7 @@ def recognise(path: Path) -> Place:
             f"{path} has no servers",
             hint="Add a “servers”, “mcpServers” or “context_servers” object, or use a server.json.",
         )
-    return Place(path, family, label)
+    return ConfigPlace(path, family, label)
 
 
 def _is_vscode(data: Mapping[str, Any]) -> bool:
@@ -101,7 +101,7 @@ def _is_vscode(data: Mapping[str, Any]) -> bool:
     return bool(keys & _ONLY_VSCODE) or ("inputs" in data and not keys & _ONLY_OWN)
 
 
-def _own(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
+def _own(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) -> Iterator[FoundServer]:
     """Read `inspector.json`: `servers`, each with `command` or `url`, and Inspector's own keys (era, auth, roots …).
 
     The whole value of an `env` or `headers` member may be a reference: `env:NAME`, `file:PATH`, `keyring:NAME`;
@@ -186,13 +186,13 @@ def _root(root: str, folder: Path) -> str:
         raise ConfigError(f"“roots” contains {files.shown(ascii(root))}, which is not a path") from None
 
 
-def _generic(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
+def _generic(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) -> Iterator[FoundServer]:
     """Read a file with `mcpServers` of an unknown client: the keys that all clients share, our references."""
     for name, raw in _servers(data, "mcpServers", place).items():
         yield _found(name, raw, _either, "own")
 
 
-def _claude_code(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
+def _claude_code(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) -> Iterator[FoundServer]:
     """Read `.mcp.json` of Claude Code: `mcpServers` with `type` stdio, http or sse; `timeout` in milliseconds."""
     for name, raw in _servers(data, "mcpServers", place).items():
         yield _found(name, raw, _claude_code_server, "claude-code")
@@ -202,7 +202,7 @@ def _claude_code_server(raw: Mapping[str, Any]) -> Definition:
     return _either(raw, options=ServerOptions(timeout=entry_fields.seconds(raw, "timeout", unit=0.001)))
 
 
-def _claude_code_user(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
+def _claude_code_user(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) -> Iterator[FoundServer]:
     """Read `~/.claude.json`: `projects.<path>.mcpServers` of the current folders, then the global `mcpServers`."""
     projects = data.get("projects")
     for folder in workspaces:
@@ -213,7 +213,7 @@ def _claude_code_user(data: Mapping[str, Any], place: Place, workspaces: list[Pa
         try:
             servers = _servers(project, "mcpServers", place)
         except ConfigError as error:
-            yield Found("", {}, error, "claude-code")
+            yield FoundServer("", {}, error, "claude-code")
             continue
         for name, raw in servers.items():
             found = _found(name, raw, _claude_code_server, "claude-code", workspace=folder)
@@ -222,19 +222,19 @@ def _claude_code_user(data: Mapping[str, Any], place: Place, workspaces: list[Pa
         yield _found(name, raw, _claude_code_server, "claude-code")
 
 
-def _claude_desktop(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
+def _claude_desktop(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) -> Iterator[FoundServer]:
     """Read `claude_desktop_config.json`: `mcpServers` with commands; it expands nothing."""
     for name, raw in _servers(data, "mcpServers", place).items():
         yield _found(name, raw, _either, "literal")
 
 
-def _cursor(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
+def _cursor(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) -> Iterator[FoundServer]:
     """Read Cursor's `mcp.json`: `mcpServers`, `envFile` for commands; a URL may be of either HTTP transport."""
     for name, raw in _servers(data, "mcpServers", place).items():
         yield _found(name, raw, _either, "cursor")
 
 
-def _vscode(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
+def _vscode(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) -> Iterator[FoundServer]:
     """Read VS Code's `mcp.json`: `servers` and `inputs`. Its `http` means Streamable HTTP first, then HTTP+SSE."""
     inputs = expand.questions(data.get("inputs"))
     for name, raw in _servers(data, "servers", place).items():
@@ -246,7 +246,7 @@ def _vscode_server(raw: Mapping[str, Any]) -> Definition:
     return replace(made, transport="auto") if made.transport == "http" else made
 
 
-def _vscode_settings(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
+def _vscode_settings(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) -> Iterator[FoundServer]:
     """Read `mcp` in VS Code's settings.json, the older place: `{"mcp": {"servers": …, "inputs": …}}`."""
     inner = data.get("mcp")
     merged = dict(inner) if isinstance(inner, dict) else {}
@@ -256,13 +256,13 @@ def _vscode_settings(data: Mapping[str, Any], place: Place, workspaces: list[Pat
     return _vscode(merged, place, workspaces)
 
 
-def _windsurf(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
+def _windsurf(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) -> Iterator[FoundServer]:
     """Read Windsurf's `mcp_config.json`: `mcpServers`, `serverUrl` or `url` for either HTTP transport, `disabled`."""
     for name, raw in _servers(data, "mcpServers", place).items():
         yield _found(name, raw, partial(_either, url_keys=("serverUrl", "url")), "windsurf")
 
 
-def _gemini(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
+def _gemini(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) -> Iterator[FoundServer]:
     """Read Gemini CLI's `settings.json`: `mcpServers`; `httpUrl` is Streamable HTTP, `url` HTTP+SSE; milliseconds."""
     excluded = data["mcp"].get("excluded") if isinstance(data.get("mcp"), dict) else None
     for name, raw in _servers(data, "mcpServers", place).items():
@@ -279,7 +279,7 @@ def _gemini_server(raw: Mapping[str, Any]) -> Definition:
     return _either(raw, options=options)
 
 
-def _zed(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
+def _zed(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) -> Iterator[FoundServer]:
     """Read Zed's `settings.json`: `context_servers` with `command` as text or `{path, args, env}`, or `url`;
     `enabled`."""
     for name, raw in _servers(data, "context_servers", place).items():
@@ -297,14 +297,14 @@ def _zed_server(raw: Mapping[str, Any]) -> Definition:
     return _either(raw)
 
 
-def _registry(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
+def _registry(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) -> Iterator[FoundServer]:
     """Read `server.json` of the MCP registry: one server per package and per remote; see `registry`."""
     for name, raw in registry.servers(data):
         try:
             made: Definition | ConfigError = registry.preview(raw)
         except ConfigError as error:
             made = error
-        yield Found(name, raw, made, "literal")
+        yield FoundServer(name, raw, made, "literal")
 
 
 _READERS: dict[Family, Reader] = {
@@ -323,7 +323,7 @@ _READERS: dict[Family, Reader] = {
 }
 
 
-def _servers(data: Mapping[str, Any], key: str, place: Place) -> dict[str, Any]:
+def _servers(data: Mapping[str, Any], key: str, place: ConfigPlace) -> dict[str, Any]:
     value = data.get(key)
     if value is None:
         return {}
@@ -338,18 +338,18 @@ def _found(
     make: Callable[[Mapping[str, Any]], Definition],
     dialect: expand.Dialect,
     *,
-    inputs: tuple[expand.Question, ...] = (),
+    inputs: tuple[expand.InputQuestion, ...] = (),
     workspace: Path | None = None,
-) -> Found:
+) -> FoundServer:
     if not isinstance(raw, dict):
-        return Found(name, {}, ConfigError(f"it must be an object, not {files.kind_of(raw)}"), dialect)
+        return FoundServer(name, {}, ConfigError(f"it must be an object, not {files.kind_of(raw)}"), dialect)
     try:
         made: Definition | ConfigError = make(raw)
         disabled = entry_fields.flag(raw, "disabled", False) or not entry_fields.flag(raw, "enabled", True)
     except ConfigError as error:
         made, disabled = error, False
     inputs = tuple(replace(question, server=name) for question in inputs)
-    return Found(name, raw, made, dialect, disabled, inputs, workspace)
+    return FoundServer(name, raw, made, dialect, disabled, inputs, workspace)
 
 
 def _either(

@@ -38,7 +38,7 @@ _NOT_IN_A_VARIABLE = re.compile(r"\W", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class InputQuestion:
     """A value that a config file requests from its user: an `inputs` entry, an input of a `server.json`."""
 
     id: str
@@ -54,7 +54,7 @@ class Question:
         return "INPUT_" + _NOT_IN_A_VARIABLE.sub("_", self.id).upper()
 
 
-Prompt = Callable[[Question], str | None]
+Prompt = Callable[[InputQuestion], str | None]
 """Asks the user; returns None without an answer."""
 
 
@@ -76,7 +76,7 @@ class Expander:
     environ: Mapping[str, str] = field(repr=False)
     home: Path
     workspace: Path
-    inputs: Sequence[Question] = ()
+    inputs: Sequence[InputQuestion] = ()
     prompt: Prompt | None = None
     secrets: list[str] = field(default_factory=list, repr=False)
     allowed: frozenset[Reference] | None = None
@@ -264,7 +264,7 @@ class Expander:
             raise self.unanswered(question)
         return answer
 
-    def ask(self, question: Question) -> str | None:
+    def ask(self, question: InputQuestion) -> str | None:
         """Return the answer from the environment, the prompt, or the default; each question is asked once."""
         if question.id not in self._answers:
             answer = self.own_variable(question.variable, secret=False)
@@ -277,7 +277,7 @@ class Expander:
                 self.secrets.append(answer)
         return self._answers[question.id]
 
-    def unanswered(self, question: Question) -> ValueMissing:
+    def unanswered(self, question: InputQuestion) -> ValueMissing:
         """Return the error for a question without an answer."""
         what = f"the input {files.shown(question.id)}"
         if question.description:
@@ -293,7 +293,7 @@ class Expander:
 
 
 @dataclass(slots=True)
-class Survey(Expander):
+class ReferenceSurvey(Expander):
     """Finds the references that an `Expander` would follow, without reading values or asking questions.
 
     In the result a reference stays as it is. A variable that is not set counts only without a default.
@@ -319,7 +319,7 @@ class Survey(Expander):
         self._taken(_file_reference(path), str)
         return {}
 
-    def ask(self, question: Question) -> str | None:
+    def ask(self, question: InputQuestion) -> str | None:
         """Return the default, or a placeholder; an answer from the environment is a reference."""
         self.own_variable(question.variable, secret=False)
         return question.default or f"<{question.id}>"
@@ -333,7 +333,7 @@ def _file_reference(path: Path) -> Reference:
         return Reference("file", str(path))
 
 
-def questions(raw: Any, server: str = "") -> tuple[Question, ...]:
+def questions(raw: Any, server: str = "") -> tuple[InputQuestion, ...]:
     """Return the `inputs` of VS Code's mcp.json; unknown kinds are skipped and so count as undefined."""
     found = []
     for item in raw if isinstance(raw, list) else ():
@@ -343,7 +343,7 @@ def questions(raw: Any, server: str = "") -> tuple[Question, ...]:
             continue
         description, default = item.get("description"), item.get("default")
         found.append(
-            Question(
+            InputQuestion(
                 id=item["id"],
                 server=server,
                 description=description if isinstance(description, str) else "",

@@ -30,7 +30,7 @@ _MOST_PARENTS = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ConfigPlace:
     """A file that may contain servers. `workspace` is the folder it belongs to, None for a file of the user."""
 
     path: Path
@@ -39,7 +39,7 @@ class Place:
     workspace: Path | None = None
 
 
-def places(folder: Path, home: Path, environ: Mapping[str, str], platform: str) -> list[Place]:
+def places(folder: Path, home: Path, environ: Mapping[str, str], platform: str) -> list[ConfigPlace]:
     """Return every place in the order of listing: this folder, its parents, then the user's files."""
     found = [place for workspace in workspaces(folder, home) for place in _of_workspace(workspace)]
     return found + _of_user(home, environ, platform)
@@ -58,7 +58,9 @@ def workspaces(folder: Path, home: Path) -> list[Path]:
     return [folder]
 
 
-def is_own(place: Place, folder: Path, home: Path, environ: Mapping[str, str], platform: str, *, named: bool) -> bool:
+def is_own(
+    place: ConfigPlace, folder: Path, home: Path, environ: Mapping[str, str], platform: str, *, named: bool
+) -> bool:
     """Whether a config file is the user's own, and not part of something cloned or unpacked.
 
     Besides the files that clients keep for the user, files directly in the home folder are, unless it is a repository.
@@ -102,66 +104,66 @@ def user_base(home: Path, environ: Mapping[str, str], platform: str) -> Path:
     return _xdg_config(home, environ)
 
 
-def explicit(path: Path, home: Path) -> Place | None:
+def explicit(path: Path, home: Path) -> ConfigPlace | None:
     """Return the place of a file given with `--config` by its name; None if only its content can tell."""
     name, folder = path.name.casefold(), path.parent.name.casefold()
     above = None if path.parent.parent == home else path.parent.parent
     if name in OWN_NAMES:
-        return Place(path, "own", "this file", path.parent)
+        return ConfigPlace(path, "own", "this file", path.parent)
     if name == ".mcp.json":
-        return Place(path, "claude-code", "Claude Code", path.parent)
+        return ConfigPlace(path, "claude-code", "Claude Code", path.parent)
     if name == ".claude.json":
-        return Place(path, "claude-code-user", "Claude Code")
+        return ConfigPlace(path, "claude-code-user", "Claude Code")
     if name == "claude_desktop_config.json":
-        return Place(path, "claude-desktop", "Claude Desktop")
+        return ConfigPlace(path, "claude-desktop", "Claude Desktop")
     if name == "mcp_config.json":
-        return Place(path, "windsurf", "Windsurf")
+        return ConfigPlace(path, "windsurf", "Windsurf")
     if folder == ".cursor" and name == "mcp.json":
-        return Place(path, "cursor", "Cursor", above)
+        return ConfigPlace(path, "cursor", "Cursor", above)
     if folder == ".vscode" and name in ("mcp.json", "settings.json"):
-        return Place(path, "vscode" if name == "mcp.json" else "vscode-settings", "VS Code", above)
+        return ConfigPlace(path, "vscode" if name == "mcp.json" else "vscode-settings", "VS Code", above)
     if folder == "user" and name == "mcp.json":
-        return Place(path, "vscode", "VS Code")
+        return ConfigPlace(path, "vscode", "VS Code")
     if folder == ".gemini" and name == "settings.json":
-        return Place(path, "gemini", "Gemini CLI", above)
+        return ConfigPlace(path, "gemini", "Gemini CLI", above)
     if folder in (".zed", "zed") and name == "settings.json":
-        return Place(path, "zed", "Zed", above if folder == ".zed" else None)
+        return ConfigPlace(path, "zed", "Zed", above if folder == ".zed" else None)
     return None
 
 
-def _of_workspace(workspace: Path) -> list[Place]:
+def _of_workspace(workspace: Path) -> list[ConfigPlace]:
     return [
-        *(Place(workspace / name, "own", "this folder", workspace) for name in OWN_NAMES),
-        Place(workspace / ".mcp.json", "claude-code", "Claude Code", workspace),
-        Place(workspace / ".cursor" / "mcp.json", "cursor", "Cursor", workspace),
-        Place(workspace / ".vscode" / "mcp.json", "vscode", "VS Code", workspace),
-        Place(workspace / ".vscode" / "settings.json", "vscode-settings", "VS Code", workspace),
-        Place(workspace / ".gemini" / "settings.json", "gemini", "Gemini CLI", workspace),
-        Place(workspace / ".zed" / "settings.json", "zed", "Zed", workspace),
-        Place(workspace / "server.json", "registry", "server.json", workspace),
+        *(ConfigPlace(workspace / name, "own", "this folder", workspace) for name in OWN_NAMES),
+        ConfigPlace(workspace / ".mcp.json", "claude-code", "Claude Code", workspace),
+        ConfigPlace(workspace / ".cursor" / "mcp.json", "cursor", "Cursor", workspace),
+        ConfigPlace(workspace / ".vscode" / "mcp.json", "vscode", "VS Code", workspace),
+        ConfigPlace(workspace / ".vscode" / "settings.json", "vscode-settings", "VS Code", workspace),
+        ConfigPlace(workspace / ".gemini" / "settings.json", "gemini", "Gemini CLI", workspace),
+        ConfigPlace(workspace / ".zed" / "settings.json", "zed", "Zed", workspace),
+        ConfigPlace(workspace / "server.json", "registry", "server.json", workspace),
     ]
 
 
-def _of_user(home: Path, environ: Mapping[str, str], platform: str) -> list[Place]:
+def _of_user(home: Path, environ: Mapping[str, str], platform: str) -> list[ConfigPlace]:
     base = user_base(home, environ, platform)
     own = paths.override("INSPECTOR_CONFIG_HOME", environ) or base / paths.APP
     claude = Path(environ.get("CLAUDE_CONFIG_DIR") or home)
     zed = base / "Zed" if platform == "win32" else _xdg_config(home, environ) / "zed"
     found = [
-        Place(own / OWN_NAMES[0], "own", "Inspector"),
-        Place(claude / ".claude.json", "claude-code-user", "Claude Code"),
-        Place(base / "Claude" / "claude_desktop_config.json", "claude-desktop", "Claude Desktop"),
-        Place(home / ".cursor" / "mcp.json", "cursor", "Cursor"),
+        ConfigPlace(own / OWN_NAMES[0], "own", "Inspector"),
+        ConfigPlace(claude / ".claude.json", "claude-code-user", "Claude Code"),
+        ConfigPlace(base / "Claude" / "claude_desktop_config.json", "claude-desktop", "Claude Desktop"),
+        ConfigPlace(home / ".cursor" / "mcp.json", "cursor", "Cursor"),
     ]
     for program, label in (("Code", "VS Code"), ("Code - Insiders", "VS Code Insiders"), ("VSCodium", "VSCodium")):
-        found.append(Place(base / program / "User" / "mcp.json", "vscode", label))
-        found.append(Place(base / program / "User" / "settings.json", "vscode-settings", label))
+        found.append(ConfigPlace(base / program / "User" / "mcp.json", "vscode", label))
+        found.append(ConfigPlace(base / program / "User" / "settings.json", "vscode-settings", label))
     return [
         *found,
-        Place(home / ".codeium" / "windsurf" / "mcp_config.json", "windsurf", "Windsurf"),
-        Place(home / ".codeium" / "mcp_config.json", "windsurf", "Windsurf plugin"),
-        Place(home / ".gemini" / "settings.json", "gemini", "Gemini CLI"),
-        Place(zed / "settings.json", "zed", "Zed"),
+        ConfigPlace(home / ".codeium" / "windsurf" / "mcp_config.json", "windsurf", "Windsurf"),
+        ConfigPlace(home / ".codeium" / "mcp_config.json", "windsurf", "Windsurf plugin"),
+        ConfigPlace(home / ".gemini" / "settings.json", "gemini", "Gemini CLI"),
+        ConfigPlace(zed / "settings.json", "zed", "Zed"),
     ]
 
 

@@ -13,14 +13,14 @@ from typing import Any
 
 from inspector.config import definition, entry_fields, files
 from inspector.config.definition import Definition
-from inspector.config.expand import Expander, Question
+from inspector.config.expand import Expander, InputQuestion
 from inspector.errors import ConfigError
 
 _VARIABLE = re.compile(r"\{([A-Za-z_][\w.-]{0,99})\}")
 _SNAKE = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _RUNNERS = {"npm": "npx", "pypi": "uvx", "oci": "docker", "docker": "docker", "nuget": "dnx"}
 
-_Ask = Callable[[Question], str | None]
+_Ask = Callable[[InputQuestion], str | None]
 
 
 def is_server_json(data: Mapping[str, Any]) -> bool:
@@ -59,7 +59,7 @@ def preview(raw: Mapping[str, Any]) -> Definition:
 def fill(raw: Mapping[str, Any], expander: Expander) -> Definition:
     """Return the definition with all values of the user. Raises ConfigError if a required one is missing."""
 
-    def ask(question: Question) -> str | None:
+    def ask(question: InputQuestion) -> str | None:
         return expander.ask(question)
 
     return _build(raw, ask, expander)
@@ -115,9 +115,9 @@ class _Form:
 
         return _VARIABLE.sub(replaced, text)
 
-    def _question(self, item: Mapping[str, Any], name: str) -> Question:
+    def _question(self, item: Mapping[str, Any], name: str) -> InputQuestion:
         description, default, choices = item.get("description"), item.get("default"), item.get("choices")
-        return Question(
+        return InputQuestion(
             id=name,
             server=self.server,
             description=description if isinstance(description, str) else "",

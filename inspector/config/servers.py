@@ -38,7 +38,7 @@ class ServerEntry:
     family: places.Family
     dialect: expand.Dialect
     workspace: Path | None = None
-    inputs: tuple[expand.Question, ...] = ()
+    inputs: tuple[expand.InputQuestion, ...] = ()
     reference: str = ""
     owned: bool = False
     """Whether the file is the user's own; any other one may be part of a cloned folder."""
@@ -219,9 +219,9 @@ def exposure_of(
 
 def _surveyed(
     entry: ServerEntry, environ: Mapping[str, str] | None, home: Path | None, *, lenient: bool = False
-) -> tuple[expand.Survey, Definition]:
+) -> tuple[expand.ReferenceSurvey, Definition]:
     """Return the references that opening `entry` follows, and its definition with names instead of their values."""
-    survey = expand.Survey(**_context(entry, environ, home), place="the entry", lenient=lenient)
+    survey = expand.ReferenceSurvey(**_context(entry, environ, home), place="the entry", lenient=lenient)
     made = registry.fill(entry.raw, survey) if entry.family == "registry" else entry.definition
     for survey.place, text in made.texts():
         survey(text)
@@ -231,7 +231,7 @@ def _surveyed(
     return survey, made
 
 
-def _exposure(entry: ServerEntry, survey: expand.Survey, made: Definition) -> trust.Exposure | None:
+def _exposure(entry: ServerEntry, survey: expand.ReferenceSurvey, made: Definition) -> trust.Exposure | None:
     inputs = [[question.id, question.default, question.secret, *question.choices] for question in entry.inputs]
     meaning = [entry.family, entry.dialect, str(entry.workspace or ""), entry.raw, inputs]
     return trust.exposure(made, survey.uses, server=entry.name, path=entry.path, meaning=meaning)
@@ -300,7 +300,7 @@ def _path(text: str, expander: expand.Expander) -> Path:
     return expander.workspace / text
 
 
-def _entry(place: places.Place, found: clients.Found, made: Definition, owned: bool) -> ServerEntry:
+def _entry(place: places.ConfigPlace, found: clients.FoundServer, made: Definition, owned: bool) -> ServerEntry:
     return ServerEntry(
         name=found.name,
         source_label=place.label,
@@ -318,7 +318,7 @@ def _entry(place: places.Place, found: clients.Found, made: Definition, owned: b
     )
 
 
-def _problem(place: places.Place, server: str, error: ConfigError) -> ConfigProblem:
+def _problem(place: places.ConfigPlace, server: str, error: ConfigError) -> ConfigProblem:
     where = f"the server {files.shown(server)} in {place.path}" if server else str(place.path)
     return ConfigProblem(place.path, f"{where}: {error.message}", error.hint, server)
 

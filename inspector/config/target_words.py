@@ -14,7 +14,7 @@ from inspector.config import paths
 from inspector.config.checks import checked_headers, checked_text, checked_url, one_line
 from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, Target
 from inspector.errors import TargetError
-from inspector.hints import Hint, Parameter, Unset
+from inspector.hints import Hint, Parameter, UnsetParameters
 from inspector.reasons import split_reason
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ class _Flags:
         if self.transport not in ("auto", "stdio"):
             raise TargetError(
                 f"--transport {self.transport} needs a URL, and {target.label} is a command",
-                hint=Hint(Unset((Parameter.TRANSPORT,)), ", or give the server's URL."),
+                hint=Hint(UnsetParameters((Parameter.TRANSPORT,)), ", or give the server's URL."),
             )
         for name, value in self.env.items():
             checked_text(name, "a variable's name")
@@ -155,7 +155,7 @@ class _Flags:
         if self.transport == "stdio":
             raise TargetError(
                 f"--transport stdio needs a command, and {target.label} is at a URL",
-                hint=Hint(Unset((Parameter.TRANSPORT,)), ", or give the server's command after --."),
+                hint=Hint(UnsetParameters((Parameter.TRANSPORT,)), ", or give the server's command after --."),
             )
         new = checked_headers(self.headers)
         replaced = {name.casefold() for name, _ in new}
@@ -175,7 +175,9 @@ class _Flags:
         )
         for parameter, unwanted in given:
             if unwanted:
-                raise TargetError(f"{parameter.option} has no effect on {what}", hint=Hint(Unset((parameter,)), "."))
+                raise TargetError(
+                    f"{parameter.option} has no effect on {what}", hint=Hint(UnsetParameters((parameter,)), ".")
+                )
 
 
 def _refuse_more(words: Sequence[str], what: str) -> None:

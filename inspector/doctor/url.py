@@ -19,7 +19,7 @@ from inspector.doctor.opening import OpenResult, open_session
 from inspector.doctor.process import introduced
 from inspector.doctor.web import ProbeClient, ProbeResponse
 from inspector.errors import AuthorizationNeeded, UsageError
-from inspector.hints import Hint, Parameter, Unset
+from inspector.hints import Hint, Parameter, UnsetParameters
 from inspector.journal.journal import Journal
 from inspector.reasons import os_reason
 from inspector.text import duration
@@ -310,7 +310,7 @@ class UrlDoctor:
                 self.chart.add(
                     "transport", "failed", f"it uses {name}",
                     fix=Fix(
-                        Hint(Unset((Parameter.TRANSPORT,)), "."),
+                        Hint(UnsetParameters((Parameter.TRANSPORT,)), "."),
                         f"inspector --transport {other} {shlex.quote(url.text)}",
                     ),
                     cause=f"The server at this URL uses {name}.",

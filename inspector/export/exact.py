@@ -7,7 +7,7 @@ import re
 from typing import NoReturn
 
 from inspector.protocol.jsondepth import is_too_deep
-from inspector.protocol.jsontokens import Broken, Token, tokens, unquote
+from inspector.protocol.jsontokens import Broken, JsonToken, tokens, unquote
 
 
 def member(raw: str, name: str) -> str | None:
@@ -16,19 +16,19 @@ def member(raw: str, name: str) -> str | None:
     depth, begun, wanted = 0, -1, False
     try:
         for token, start, end in tokens(raw):
-            if token is Token.KEY:
+            if token is JsonToken.KEY:
                 wanted = wanted if depth > 1 else unquote(raw[start:end]) == name
-            elif token is Token.CLOSE:
+            elif token is JsonToken.CLOSE:
                 depth -= 1
                 if depth == 1 and begun >= 0:
                     found, begun = raw[begun:end], -1
             else:
                 if depth == 1 and wanted:
-                    if token is Token.SCALAR:
+                    if token is JsonToken.SCALAR:
                         found = raw[start:end]
                     else:
                         begun = start
-                depth += token is not Token.SCALAR
+                depth += token is not JsonToken.SCALAR
     except Broken:
         return None
     return found
@@ -47,7 +47,7 @@ def strict(text: str) -> tuple[str, bool]:
     at = 0
     try:
         for token, start, end in tokens(text):
-            if token is Token.SCALAR and text[start:end] in words:
+            if token is JsonToken.SCALAR and text[start:end] in words:
                 parts += (text[at:start], words[text[start:end]])
                 at = end
     except Broken:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from inspector.protocol.jsontokens import Broken, Token, tokens
+from inspector.protocol.jsontokens import Broken, JsonToken, tokens
 from inspector.reasons import json_reason
 
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -29,11 +29,11 @@ def _end_by_tokens(text: str, at: int) -> int:
     """Return the same for values that the standard library refuses: deep nesting, or more than 4,300 digits."""
     depth, end = 0, at
     for token, _, end in tokens(text, at):
-        if token is Token.CLOSE:
+        if token is JsonToken.CLOSE:
             depth -= 1
-        elif token in (Token.OBJECT, Token.ARRAY):
+        elif token in (JsonToken.OBJECT, JsonToken.ARRAY):
             depth += 1
-        if depth == 0 and token is not Token.KEY:
+        if depth == 0 and token is not JsonToken.KEY:
             return end
     raise Broken("the text ends too early", end)
 

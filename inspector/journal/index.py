@@ -68,7 +68,7 @@ STATE_NAMES = (
 )  # fmt: skip
 
 
-class Names:
+class NameTable:
     """Strings by number. A malicious stream of new names ends in one shared number, not in exhausted memory."""
 
     def __init__(self) -> None:
@@ -116,8 +116,8 @@ class Index:
             self._offsets, self._times, self._sizes, self._codes, self._states,
             self._methods, self._channels, self._ids, self._pairs, self._parents,
         ))  # fmt: skip
-        self._method_names = Names()
-        self._channel_names = Names()
+        self._method_names = NameTable()
+        self._channel_names = NameTable()
         self.connections = Connections()
         self.invalid = 0
         self.errors = 0

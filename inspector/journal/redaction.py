@@ -14,7 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from inspector.config import secrecy
-from inspector.protocol.jsontokens import STRING_AT, Broken, Token, tokens, unquote
+from inspector.protocol.jsontokens import STRING_AT, Broken, JsonToken, tokens, unquote
 
 if TYPE_CHECKING:
     from inspector.errors import InspectorError
@@ -123,9 +123,9 @@ class Redactor:
         key = ""
         try:
             for token, start, end in tokens(text):
-                if token is not Token.KEY and token is not Token.SCALAR:
+                if token is not JsonToken.KEY and token is not JsonToken.SCALAR:
                     continue
-                before, key = key, text[start:end] if token is Token.KEY else ""
+                before, key = key, text[start:end] if token is JsonToken.KEY else ""
                 while next_place < len(places) and places[next_place] < start:
                     next_place += 1
                 if next_place == len(places):

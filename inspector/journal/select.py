@@ -29,7 +29,7 @@ from itertools import compress
 from typing import TypeVar
 
 from inspector.journal.format import Dir, Kind
-from inspector.journal.index import Index, Names, State, code_of
+from inspector.journal.index import Index, NameTable, State, code_of
 from inspector.protocol.jsonrpc import Shape
 
 _FIRST, _SLICE = 1 << 8, 1 << 15
@@ -286,7 +286,7 @@ def _tables(codes: frozenset[int]) -> tuple[bytes, bytes]:
     return bytes(tables[0]), bytes(tables[1])
 
 
-def _numbers(names: Collection[str], known: Names) -> Callable[[int], bool]:
+def _numbers(names: Collection[str], known: NameTable) -> Callable[[int], bool]:
     numbers = frozenset(number for name in names if (number := known.find(name)) is not None)
     return next(iter(numbers)).__eq__ if len(numbers) == 1 else numbers.__contains__
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from inspector.client.recorded import RecordedSession
 from inspector.client.recording import new_journal
 from inspector.client.state.surfaces import read_surface, surface_of
-from inspector.compare.comparison import Compared, Comparison, compare_both
+from inspector.compare.comparison import ComparedSource, Comparison, compare_both
 from inspector.compare.rules import BETWEEN_RUNS, DEFAULT, Rules, parse_tolerance
 from inspector.config.settings import Settings
 from inspector.config.targets import RecordingTarget
@@ -54,7 +54,7 @@ async def diff(
         return compare_both(first, second, rules, surface=surface, conversation=conversation)
 
 
-async def _side(letter: str, target: Any, options: dict[str, Any], stack: ExitStack) -> Compared:
+async def _side(letter: str, target: Any, options: dict[str, Any], stack: ExitStack) -> ComparedSource:
     session = _unconnected(target, options)
     meant, _ = parts(session)
     if isinstance(meant, RecordingTarget):
@@ -62,10 +62,10 @@ async def _side(letter: str, target: Any, options: dict[str, Any], stack: ExitSt
         recorded = RecordedSession(journal, meant.path)
         while recorded.advance():
             pass
-        return Compared(meant, surface_of(recorded), journal)
+        return ComparedSource(meant, surface_of(recorded), journal)
     try:
         async with session:
-            return Compared(meant, await read_surface(session.engine))
+            return ComparedSource(meant, await read_surface(session.engine))
     except InspectorError as error:
         error.message = f"{letter} ({meant.label}): {error.message}"
         error.args = (error.message,)

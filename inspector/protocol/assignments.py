@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from inspector.errors import UsageError
 from inspector.protocol.form import Form
-from inspector.protocol.formschema import Shape
+from inspector.protocol.formschema import FieldShape
 from inspector.protocol.formvalues import UNSET
 from inspector.protocol.jsontokens import escape_step
 from inspector.reasons import json_fault
@@ -66,7 +66,7 @@ class _Reader:
         else:
             self.collect(key, path, text)
 
-    def locate(self, key: str) -> tuple[str, Shape]:
+    def locate(self, key: str) -> tuple[str, FieldShape]:
         """Return the path of a key and its shape; a key that the schema has literally is not split."""
         path, rest = "", key
         shape = self.form.shape_at("")
@@ -80,7 +80,7 @@ class _Reader:
             shape = self.form.shape_at(path)
         return path, shape
 
-    def check_known(self, key: str, step: str, names: dict[str, Any], shape: Shape) -> None:
+    def check_known(self, key: str, step: str, names: dict[str, Any], shape: FieldShape) -> None:
         free = shape.schema.get("additionalProperties") not in (None, False) or "patternProperties" in shape.schema
         if step in names or not names or free:
             return

@@ -13,7 +13,7 @@ from typing import Any
 from inspector.errors import SchemaError, UsageError
 from inspector.protocol.formfield import Field, can_add
 from inspector.protocol.formnotes import Notes
-from inspector.protocol.formschema import Choice, Shape, Shaper
+from inspector.protocol.formschema import Choice, FieldShape, Shaper
 from inspector.protocol.formstarts import Starts
 from inspector.protocol.formvalues import UNSET, fits, same
 from inspector.protocol.formwords import hint_of, read_text
@@ -178,7 +178,7 @@ class Form:
             can_add=container and can_add(kind, shape, value),
         )
 
-    def _is_open(self, path: str, shape: Shape, value: Any, depth: int, required: bool) -> bool:
+    def _is_open(self, path: str, shape: FieldShape, value: Any, depth: int, required: bool) -> bool:
         if depth < 0:
             return True
         if path in self._notes.opened:
@@ -187,10 +187,10 @@ class Form:
             return required and shape.kind == "object" and depth < OPEN_DEPTH
         return value is not None
 
-    def _shape(self, path: str, schema: Any, value: Any) -> Shape:
+    def _shape(self, path: str, schema: Any, value: Any) -> FieldShape:
         return self.shaper.shape(schema, value, self._notes.variants.get(path))
 
-    def shape_at(self, path: str) -> Shape:
+    def shape_at(self, path: str) -> FieldShape:
         """Return the kind of field at a path, even if it does not exist yet."""
         return self._shape(path, self._schema_at(path), self.value_at(path))
 
@@ -413,7 +413,7 @@ class Form:
 
     def _with(self, path: str, value: Any) -> Any:
         """Return the form's value with another value at `path`: new containers along the path, the rest unchanged."""
-        places: list[tuple[Any, str, Shape]] = []
+        places: list[tuple[Any, str, FieldShape]] = []
         at, here = self._value, ""
         for step in _steps(path):
             shape = self.shape_at(here)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from inspector.protocol.formschema import Choice, Shape
+from inspector.protocol.formschema import Choice, FieldShape
 from inspector.protocol.formvalues import UNSET, json_of, same, text_of
 
 
@@ -76,7 +76,7 @@ class Field:
         )
 
 
-def can_add(kind: str, shape: Shape, value: Any) -> bool:
+def can_add(kind: str, shape: FieldShape, value: Any) -> bool:
     """Whether the schema allows one more item or key."""
     size = len(value) if isinstance(value, (dict, list)) else 0
     schema = shape.schema

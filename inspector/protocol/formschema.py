@@ -33,7 +33,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class FieldShape:
     """The kind of field for a schema."""
 
     kind: str
@@ -96,7 +96,7 @@ class Shaper:
         # Cached by the identity of the schema; the schema is kept too, so that no identity is reused.
         self._resolved: dict[int, tuple[Any, Any]] = {}
         self._variants: dict[int, tuple[Any, _Variants]] = {}
-        self._plains: dict[tuple[int, bool], tuple[Any, Shape]] = {}
+        self._plains: dict[tuple[int, bool], tuple[Any, FieldShape]] = {}
         self._merges = 0
         self._depth = 0
         self._anchors: dict[str, Any] | None = None
@@ -161,19 +161,19 @@ class Shaper:
 
     # Shapes
 
-    def shape(self, schema: Any, value: Any = UNSET, chosen: int | None = None) -> Shape:
+    def shape(self, schema: Any, value: Any = UNSET, chosen: int | None = None) -> FieldShape:
         """Return the shape of a schema for a value; `chosen` is the variant selected by hand."""
         resolved = self.resolve(schema)
         if not isinstance(resolved, dict):
-            return Shape("json", _EMPTY)
+            return FieldShape("json", _EMPTY)
         known = self._variants.get(id(resolved))
         if known is None:
             known = self._variants[id(resolved)] = resolved, self._look_for_variants(resolved)
         found = known[1]
         if found.beyond:
-            return Shape("json", resolved, found.nullable)
+            return FieldShape("json", resolved, found.nullable)
         if found.choices:
-            return Shape("enum", found.about, found.nullable, found.choices)
+            return FieldShape("enum", found.about, found.nullable, found.choices)
         if not found.branches:
             return self._plain(resolved, found.nullable)
         if len(found.branches) == 1:
@@ -182,7 +182,7 @@ class Shaper:
         if index is None or not 0 <= index < len(found.branches):
             index = _best(found.branches, value)
         plain = self._plain(found.branches[index], found.nullable)
-        return Shape(plain.kind, plain.schema, plain.nullable, plain.choices, found.labels, index)
+        return FieldShape(plain.kind, plain.schema, plain.nullable, plain.choices, found.labels, index)
 
     def _look_for_variants(self, schema: dict[str, Any]) -> _Variants:
         branches, nullable = self._branches(schema)
@@ -234,33 +234,33 @@ class Shaper:
             return None, nullable
         return found, nullable
 
-    def _plain(self, schema: dict[str, Any], nullable: bool) -> Shape:
+    def _plain(self, schema: dict[str, Any], nullable: bool) -> FieldShape:
         """Return the shape of a schema without variants."""
         known = self._plains.get((id(schema), nullable))
         if known is None:
             known = self._plains[id(schema), nullable] = schema, self._make_plain(schema, nullable)
         return known[1]
 
-    def _make_plain(self, schema: dict[str, Any], nullable: bool) -> Shape:
+    def _make_plain(self, schema: dict[str, Any], nullable: bool) -> FieldShape:
         if "const" in schema:
-            return Shape("const", schema, nullable, (Choice(schema["const"], text_of(schema["const"])),))
+            return FieldShape("const", schema, nullable, (Choice(schema["const"], text_of(schema["const"])),))
         if "anyOf" in schema or "oneOf" in schema:
-            return Shape("json", schema, nullable)
+            return FieldShape("json", schema, nullable)
         if isinstance(schema.get("enum"), list) and schema["enum"]:
             choices = _options(schema)
-            return Shape("enum" if choices else "json", schema, nullable, choices)
+            return FieldShape("enum" if choices else "json", schema, nullable, choices)
         kind = schema.get("type")
         if isinstance(kind, list) and len(kind) == 1:
             kind = kind[0]
         if kind is None:
             kind = next((kind for kind, keys in _GUESSES if any(key in schema for key in keys)), None)
         if not isinstance(kind, str) or kind not in _TYPES:
-            return Shape("json", schema, nullable)
+            return FieldShape("json", schema, nullable)
         if kind == "array" and "prefixItems" not in schema and isinstance(schema.get("items"), dict):
             choices = self._item_choices(schema["items"])
             if choices:
-                return Shape("multi", schema, nullable, choices)
-        return Shape(kind, schema, nullable)
+                return FieldShape("multi", schema, nullable, choices)
+        return FieldShape(kind, schema, nullable)
 
     def _item_choices(self, schema: dict[str, Any]) -> tuple[Choice, ...]:
         """Return the choices of an array's items, if these are constants; one level and no deeper."""
@@ -283,7 +283,7 @@ class Shaper:
             return ", ".join(list(named)[:3])
         return self._plain(branch, False).kind
 
-    def member(self, shape: Shape, key: str) -> Any:
+    def member(self, shape: FieldShape, key: str) -> Any:
         """Return the schema of a member of an object; True if the schema does not have it."""
         named = shape.schema.get("properties")
         if isinstance(named, dict) and key in named:
@@ -294,7 +294,7 @@ class Shaper:
             return next(iter(keyed.values()))
         return shape.schema.get("additionalProperties", True)
 
-    def item(self, shape: Shape, index: int) -> Any:
+    def item(self, shape: FieldShape, index: int) -> Any:
         """Return the schema of an item of an array; True if the schema does not have it."""
         items = shape.schema.get("items", True)
         for first, rest in (("prefixItems", items), ("items", shape.schema.get("additionalItems", True))):

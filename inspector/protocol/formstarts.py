@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.protocol.formschema import Shape, Shaper
+from inspector.protocol.formschema import FieldShape, Shaper
 from inspector.protocol.formvalues import UNSET
 
 MEMBER_LIMIT = 1_000
@@ -18,7 +18,7 @@ class Starts:
     def __init__(self, shaper: Shaper) -> None:
         self.shaper = shaper
 
-    def default_of(self, schema: Any, shape: Shape) -> Any:
+    def default_of(self, schema: Any, shape: FieldShape) -> Any:
         """Return the schema's own default, or `UNSET`."""
         about = self.shaper.resolve(schema)
         if isinstance(about, dict) and "default" in about:
@@ -60,7 +60,7 @@ class Starts:
                 found[name] = value
         return found or UNSET
 
-    def constants(self, shape: Shape) -> dict[str, Any]:
+    def constants(self, shape: FieldShape) -> dict[str, Any]:
         """Return the required members of an object with only one possible value."""
         required = shape.required
         inner = {name: self.shaper.shape(schema) for name, schema in shape.properties.items() if name in required}

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from inspector.protocol.formschema import Choice, Shape, Shaper
+from inspector.protocol.formschema import Choice, FieldShape, Shaper
 from inspector.protocol.formvalues import json_of, same, text_of
 from inspector.reasons import json_fault
 from inspector.text import safe
@@ -21,12 +21,12 @@ _INTEGER = re.compile(r"[+-]?[0-9]+")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,5})?")
 
 
-def hint_of(shape: Shape, shaper: Shaper) -> str:
+def hint_of(shape: FieldShape, shaper: Shaper) -> str:
     """Describe the values of a field in a few words: `integer 1-100`, `one of 6`, `string email`. Safe to show."""
     return safe(_hint(shape, shaper, 0) + (" or null" if shape.nullable else ""), HINT_LIMIT)
 
 
-def _hint(shape: Shape, shaper: Shaper, level: int) -> str:
+def _hint(shape: FieldShape, shaper: Shaper, level: int) -> str:
     schema, kind = shape.schema, shape.kind
     if kind == "const":
         return f"always {text_of(schema.get('const'))}"
@@ -85,7 +85,7 @@ def _range(schema: Mapping[str, Any], low: str, high: str) -> str:
 # Parse typed text
 
 
-def read_text(shape: Shape, text: str) -> tuple[Any, str]:
+def read_text(shape: FieldShape, text: str) -> tuple[Any, str]:
     """Parse a text for a shape. Returns the value and the error or `""`; with an error the text is the value."""
     kind = shape.kind
     if kind == "string":
@@ -139,7 +139,7 @@ def _read_number(text: str, kind: str) -> tuple[Any, str]:
     return int(Decimal(stripped)), ""
 
 
-def _read_json(shape: Shape, text: str) -> tuple[Any, str]:
+def _read_json(shape: FieldShape, text: str) -> tuple[Any, str]:
     """Parse a field of a kind that is not scalar: JSON, or plain text if a string is allowed."""
     try:
         value = json.loads(text)

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any, NamedTuple
 
-from inspector.protocol.jsontokens import Broken, Token, escape_step, tokens, unquote
+from inspector.protocol.jsontokens import Broken, JsonToken, escape_step, tokens, unquote
 
 PROBLEM_LIMIT = 100
 """Most problems reported of one document."""
@@ -98,21 +98,21 @@ class _Search:
             self.add("carriage-return", "carriage return between tokens", raw.index("\r"), where="")
         return self.found
 
-    def take(self, token: Token, start: int, end: int) -> None:
+    def take(self, token: JsonToken, start: int, end: int) -> None:
         steps, raw = self.steps, self.raw
-        if token is Token.CLOSE:
+        if token is JsonToken.CLOSE:
             self.keys.pop()
             steps.pop()
             return
-        if token is not Token.KEY and self.keys and self.keys[-1] is None:
+        if token is not JsonToken.KEY and self.keys and self.keys[-1] is None:
             steps[-1] += 1  # type: ignore[operator]  # an array's step is its index
-        if token is Token.OBJECT:
+        if token is JsonToken.OBJECT:
             self.keys.append(set())
             steps.append("")
-        elif token is Token.ARRAY:
+        elif token is JsonToken.ARRAY:
             self.keys.append(None)
             steps.append(-1)
-        elif token is Token.KEY:
+        elif token is JsonToken.KEY:
             key = unquote(raw[start:end])
             keys = self.keys[-1]
             steps[-1] = key

@@ -12,9 +12,9 @@ from array import array
 from bisect import bisect_right
 
 from inspector.protocol.jsonproblems import PROBLEM_LIMIT, Problem, problems
-from inspector.protocol.jsontokens import SCALAR_AT, STRING_AT, Broken, Token, escape_step, tokens, unquote
+from inspector.protocol.jsontokens import SCALAR_AT, STRING_AT, Broken, JsonToken, escape_step, tokens, unquote
 
-__all__ = ["PROBLEM_LIMIT", "Broken", "Problem", "Token", "Tree", "pretty", "problems", "tokens", "tree", "unquote"]
+__all__ = ["PROBLEM_LIMIT", "Broken", "JsonToken", "Problem", "Tree", "pretty", "problems", "tokens", "tree", "unquote"]
 
 LINE_LIMIT = 2_000_000
 """Lines that are laid out of one document; the raw text has the others."""
@@ -78,10 +78,10 @@ class Tree:
         flat: list[bool] = []
         key = _NONE
         for token, start, end in tokens(self.raw):
-            if token is Token.KEY:
+            if token is JsonToken.KEY:
                 key = start
                 continue
-            if token is Token.CLOSE:
+            if token is JsonToken.CLOSE:
                 opener, is_flat = openers.pop(), flat.pop()
                 count = counts.pop()
                 if count == 0:
@@ -103,7 +103,7 @@ class Tree:
                 len(openers), key, start, openers[-1] if openers else _NONE, counts[-1] - 1 if counts else 0
             )
             key = _NONE
-            if token is not Token.SCALAR:
+            if token is not JsonToken.SCALAR:
                 openers.append(line)
                 counts.append(0)
                 flat.append(True)
@@ -266,11 +266,11 @@ def _end_of(raw: str, start: int) -> int:
     """Return the end of the container that opens at `start`."""
     depth = 0
     for token, _, end in tokens(raw, start):
-        if token is Token.CLOSE:
+        if token is JsonToken.CLOSE:
             depth -= 1
             if depth == 0:
                 return end
-        elif token in (Token.OBJECT, Token.ARRAY):
+        elif token in (JsonToken.OBJECT, JsonToken.ARRAY):
             depth += 1
     return len(raw)
 
@@ -280,18 +280,18 @@ def _compact(raw: str, start: int) -> str:
     items: list[str] = []
     key, depth = "", 0
     for token, begin, end in tokens(raw, start):
-        if token is Token.KEY:
+        if token is JsonToken.KEY:
             key = raw[begin:end] + ": "
-        elif token is Token.CLOSE:
+        elif token is JsonToken.CLOSE:
             depth -= 1
             if depth == 0:
                 break
-        elif token is Token.SCALAR:
+        elif token is JsonToken.SCALAR:
             items.append(key + raw[begin:end])
             key = ""
         else:
             if depth:  # a container inside a container of scalars is empty
-                items.append(key + ("{}" if token is Token.OBJECT else "[]"))
+                items.append(key + ("{}" if token is JsonToken.OBJECT else "[]"))
                 key = ""
             depth += 1
     if raw[start] == "[":

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from enum import IntEnum
 
 
-class Token(IntEnum):
+class JsonToken(IntEnum):
     """The kinds of `tokens`."""
 
     OBJECT = 0
@@ -51,7 +51,7 @@ _WANTED = (
 )
 
 
-def tokens(raw: str, start: int = 0) -> Iterator[tuple[Token, int, int]]:
+def tokens(raw: str, start: int = 0) -> Iterator[tuple[JsonToken, int, int]]:
     """Yield (token, start, end) of the JSON value at `start`, without commas and colons.
 
     `NaN`, `Infinity`, `-Infinity`, invalid escapes and control characters in strings are accepted, and a byte order
@@ -75,7 +75,7 @@ def tokens(raw: str, start: int = 0) -> Iterator[tuple[Token, int, int]]:
         elif kind == "colon":
             if want not in (_WANT_KEY, _WANT_FIRST_KEY):
                 break
-            yield Token.KEY, *found.span("string")
+            yield JsonToken.KEY, *found.span("string")
             want = _WANT_VALUE
         elif kind == "close":
             closes_object = raw[found.end() - 1] == "}"
@@ -83,18 +83,18 @@ def tokens(raw: str, start: int = 0) -> Iterator[tuple[Token, int, int]]:
                 break
             if want not in (_WANT_COMMA, _WANT_FIRST_KEY if closes_object else _WANT_ITEM):
                 break
-            yield Token.CLOSE, *found.span("close")
+            yield JsonToken.CLOSE, *found.span("close")
             in_object.pop()
             want = _WANT_COMMA if in_object else _WANT_NOTHING
         elif want > _WANT_ITEM:
             break
         elif kind == "open":
             opens_object = raw[found.end() - 1] == "{"
-            yield (Token.OBJECT if opens_object else Token.ARRAY), *found.span("open")
+            yield (JsonToken.OBJECT if opens_object else JsonToken.ARRAY), *found.span("open")
             in_object.append(opens_object)
             want = _WANT_FIRST_KEY if opens_object else _WANT_ITEM
         else:
-            yield Token.SCALAR, *found.span(kind or 0)
+            yield JsonToken.SCALAR, *found.span(kind or 0)
             want = _WANT_COMMA if in_object else _WANT_NOTHING
         at = found.end()
     blank = _BLANK.match(raw, at)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil, floor
 from typing import Any
 
-from inspector.protocol.formschema import Shape, Shaper
+from inspector.protocol.formschema import FieldShape, Shaper
 from inspector.protocol.formstarts import Starts
 from inspector.protocol.formvalues import UNSET
 
@@ -68,7 +68,7 @@ class _Sampler:
             return self._array(shape, depth)
         return _plain(shape)
 
-    def _object(self, shape: Shape, depth: int) -> dict[str, Any]:
+    def _object(self, shape: FieldShape, depth: int) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for name in shape.required if depth < DEPTH_LIMIT else ():
             if self.left <= 0:
@@ -76,7 +76,7 @@ class _Sampler:
             found[name] = self.of(self.shaper.member(shape, name), depth + 1)
         return found
 
-    def _array(self, shape: Shape, depth: int) -> list[Any]:
+    def _array(self, shape: FieldShape, depth: int) -> list[Any]:
         least = _bound(shape, "minItems")
         wanted = 0 if least is None or depth >= DEPTH_LIMIT else max(ceil(least), 0)
         if shape.kind == "multi":
@@ -88,7 +88,7 @@ class _Sampler:
         return found
 
 
-def _plain(shape: Shape) -> Any:
+def _plain(shape: FieldShape) -> Any:
     """Return a scalar value."""
     if shape.kind == "const":
         return shape.schema["const"]
@@ -103,14 +103,14 @@ def _plain(shape: Shape) -> Any:
     return _text(shape)
 
 
-def _bound(shape: Shape, key: str) -> int | float | None:
+def _bound(shape: FieldShape, key: str) -> int | float | None:
     """Return a number in the schema, if it can be used in a computation."""
     value = shape.schema.get(key)
     usable = isinstance(value, (int, float)) and not isinstance(value, bool) and -LARGEST < value < LARGEST
     return value if usable else None
 
 
-def _text(shape: Shape) -> str:
+def _text(shape: FieldShape) -> str:
     name = shape.schema.get("format")
     text = _FORMATS.get(name, _TEXT) if isinstance(name, str) else _TEXT
     least, most = _bound(shape, "minLength"), _bound(shape, "maxLength")
@@ -121,7 +121,7 @@ def _text(shape: Shape) -> str:
     return text
 
 
-def _number(shape: Shape) -> int | float:
+def _number(shape: FieldShape) -> int | float:
     """Return 1, or the nearest number within the bounds; a whole number if possible."""
     least, above = _bound(shape, "minimum"), _bound(shape, "exclusiveMinimum")
     most, below = _bound(shape, "maximum"), _bound(shape, "exclusiveMaximum")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from inspector.protocol import views
-from inspector.protocol.formschema import Shape, Shaper
+from inspector.protocol.formschema import FieldShape, Shaper
 from inspector.protocol.formvalues import json_of
 from inspector.text import safe
 
@@ -35,7 +35,7 @@ def signature(tool: views.Tool) -> str:
     return f"{safe(tool.name or views.UNNAMED, 300)}({', '.join(parts)}){f' → {returned}' if returned else ''}"
 
 
-def _parameter(shaper: Shaper, parent: Shape, name: str, schema: Any) -> str:
+def _parameter(shaper: Shaper, parent: FieldShape, name: str, schema: Any) -> str:
     shape = shaper.shape(schema)
     required = name in parent.required
     has_default = "default" in shape.schema
@@ -80,7 +80,7 @@ def _returned(schema: Any) -> str:
     return safe(f"{{{names}}}" if shape.properties else shape.kind, NAME)
 
 
-def _is_wrapper(shape: Shape) -> bool:
+def _is_wrapper(shape: FieldShape) -> bool:
     """Whether a schema wraps one value: the Python SDK names it after its function, `searchOutput`."""
     title = shape.schema.get("title")
     return isinstance(title, str) and title.endswith("Output")

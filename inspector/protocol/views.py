@@ -66,7 +66,7 @@ class View:
         return found
 
 
-class Named(View):
+class NamedView(View):
     """An object with a programmatic `name` and perhaps a `title` for people."""
 
     __slots__ = ()
@@ -96,7 +96,7 @@ class Named(View):
         return self.array("icons")
 
 
-class Tool(Named):
+class Tool(NamedView):
     """A tool of `tools/list`."""
 
     __slots__ = ()
@@ -164,7 +164,7 @@ class Tool(Named):
         return found
 
 
-class Resource(Named):
+class Resource(NamedView):
     """A resource of `resources/list`, or the equal part of a resource link."""
 
     __slots__ = ()
@@ -192,7 +192,7 @@ class Resource(Named):
         return self.object("annotations")
 
 
-class ResourceTemplate(Named):
+class ResourceTemplate(NamedView):
     """A template of `resources/templates/list`."""
 
     __slots__ = ()
@@ -216,7 +216,7 @@ class ResourceTemplate(Named):
         return self.object("annotations")
 
 
-class PromptArgument(Named):
+class PromptArgument(NamedView):
     """One argument of a prompt. Its value is always a string."""
 
     __slots__ = ()
@@ -226,7 +226,7 @@ class PromptArgument(Named):
         return self.members.get("required") is True
 
 
-class Prompt(Named):
+class Prompt(NamedView):
     """A prompt of `prompts/list`."""
 
     __slots__ = ()
@@ -329,7 +329,7 @@ class ContentBlock(View):
         return found
 
 
-class ServerInfo(Named):
+class ServerInfo(NamedView):
     """A server's description of itself (`serverInfo`): shown, never relied on."""
 
     __slots__ = ()

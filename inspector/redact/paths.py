@@ -6,10 +6,10 @@ from inspector.compare.paths import Key, parse_glob
 from inspector.errors import UsageError
 
 START = frozenset((0,))
-"""The first argument of `Path.step`."""
+"""The first argument of `RulePath.step`."""
 
 
-class Path:
+class RulePath:
     """`$.params.arguments.password`, `$..token`, `$.result.content[*].text`, `$["a b"].api*`."""
 
     def __init__(self, source: str) -> None:

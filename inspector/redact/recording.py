@@ -14,7 +14,7 @@ from inspector.journal.redaction import Redactor
 from inspector.protocol.jsonrpc import NotJson, parse
 from inspector.redact.edits import Edit, Found, applied
 from inspector.redact.rules import Rules
-from inspector.redact.scan import RUN, Scanner
+from inspector.redact.scan import RUN, SecretScanner
 from inspector.redact.token_patterns import SHAPES
 from inspector.version import __version__
 
@@ -76,7 +76,7 @@ class Redaction:
         journal.release()
         self._path = path
         self._rules = rules
-        self._scanner = Scanner(rules, Redactor().mark)
+        self._scanner = SecretScanner(rules, Redactor().mark)
         self._values: dict[str, Value] = {}
         self._holds = bytearray()
         """For each line, whether the first reading found a secret in it."""

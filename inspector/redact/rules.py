@@ -11,8 +11,8 @@ from typing import Any
 from inspector.config.files import read_text
 from inspector.errors import UsageError
 from inspector.reasons import os_reason, regex_reason, yaml_reason
-from inspector.redact.paths import Path
-from inspector.redact.token_patterns import NAMES, SHAPES, Shape
+from inspector.redact.paths import RulePath
+from inspector.redact.token_patterns import NAMES, SHAPES, SecretShape
 
 LARGEST_FILE = 1 << 20
 
@@ -27,10 +27,10 @@ class Rules:
     """The enabled built-in rules: names of shapes, `named`, `entropy`."""
     patterns: list[tuple[str, re.Pattern[str]]] = field(default_factory=list)
     """A pattern hides its first group, or without one the whole match."""
-    paths: list[tuple[str, Path]] = field(default_factory=list)
+    paths: list[tuple[str, RulePath]] = field(default_factory=list)
 
     @property
-    def shapes(self) -> list[Shape]:
+    def shapes(self) -> list[SecretShape]:
         """The enabled shapes."""
         return [shape for shape in SHAPES if shape.name in self.names]
 
@@ -41,7 +41,7 @@ class Rules:
         """
         name = word.removeprefix("no-")
         if word.startswith("$"):
-            self.paths.append((word, Path(word)))
+            self.paths.append((word, RulePath(word)))
         elif word.startswith("=") and len(word) > 1:
             self._add_pattern(word, re.escape(word[1:]))
         elif word.startswith("/") and (found := re.fullmatch(r"/(.+)/(i?)", word, re.DOTALL)):
@@ -122,6 +122,6 @@ def _add_item(rules: Rules, item: Any, place: str) -> None:
     value = item[kinds[0]]
     name = item.get("name") or value
     if kinds[0] == "path":
-        rules.paths.append((name, Path(value)))
+        rules.paths.append((name, RulePath(value)))
     else:
         rules._add_pattern(name, value if kinds[0] == "pattern" else re.escape(value))

@@ -12,10 +12,10 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from urllib.parse import unquote
 
-from inspector.protocol.jsontokens import Broken, Token, tokens
+from inspector.protocol.jsontokens import Broken, JsonToken, tokens
 from inspector.redact import entropy, named
 from inspector.redact.edits import Edit, Found, applied, decoded, merged, outward
-from inspector.redact.paths import START, Path
+from inspector.redact.paths import START, RulePath
 from inspector.redact.rules import Rules
 
 DEEPEST = 6
@@ -60,7 +60,7 @@ class _Frame:
         self.previous = ""
 
 
-class Scanner:
+class SecretScanner:
     """Searches for what the rules define. `mark` makes the replacement of a secret.
 
     `known`: secrets that were found elsewhere, with the rules, by their longest run of plain characters; they are found
@@ -233,16 +233,16 @@ class Scanner:
         Level 0 is the line; on level 1 is the message, in which paths are matched.
         """
         frames: list[_Frame] = []
-        paths: Sequence[tuple[str, Path]] = self.rules.paths if level == 1 and where == "$" else ()
+        paths: Sequence[tuple[str, RulePath]] = self.rules.paths if level == 1 and where == "$" else ()
         for token, start, end in tokens(text):
-            if token is Token.KEY:
+            if token is JsonToken.KEY:
                 frame = frames[-1]
                 frame.key = decoded(text[start:end])
                 if len(frame.key) >= _SHORTEST_KEY and self._suspicious(frame.key):
                     inner = self._text(frame.key, "name", where, level + 1)
                     yield from outward(text[start:end], frame.key, inner, start)
                 continue
-            if token is Token.CLOSE:
+            if token is JsonToken.CLOSE:
                 frame = frames.pop()
                 if frame.start >= 0:
                     yield self._whole(text, frame.start, end, frame.name, _place(where, frames, level))
@@ -252,9 +252,9 @@ class Scanner:
                 around.index += 1
             reached = _reached(paths, frames) if paths else []
             hidden = next((rule for (rule, path), far in zip(paths, reached, strict=True) if path.ends(far)), "")
-            if token is not Token.SCALAR:
+            if token is not JsonToken.SCALAR:
                 name = "" if around is None else around.key if around.is_object else around.name
-                frames.append(_Frame(hidden or name, token is Token.OBJECT, start if hidden else -1, reached))
+                frames.append(_Frame(hidden or name, token is JsonToken.OBJECT, start if hidden else -1, reached))
             elif hidden:
                 yield self._whole(text, start, end, hidden, _place(where, frames, level))
             elif text[start] == '"':
@@ -327,7 +327,7 @@ def _name_of(frames: list[_Frame], value: str) -> tuple[str, bool]:
     return frame.name, False
 
 
-def _reached(paths: Sequence[tuple[str, Path]], frames: list[_Frame]) -> list[frozenset[int]]:
+def _reached(paths: Sequence[tuple[str, RulePath]], frames: list[_Frame]) -> list[frozenset[int]]:
     """Return the progress of each path at the current value. In an array of messages each starts again."""
     if not frames:
         return [START] * len(paths)

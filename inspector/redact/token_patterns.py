@@ -14,7 +14,7 @@ _B = r"(?:(?<![A-Za-z0-9_-])|(?<=%[0-9A-Fa-f]{2})|(?<=\\[nrt]))"
 _END = r"(?![A-Za-z0-9_-])"
 
 
-class Shape(NamedTuple):
+class SecretShape(NamedTuple):
     """One kind of secret. `group` is the hidden part of a match."""
 
     name: str
@@ -54,8 +54,8 @@ def _shape(
     genuine: Callable[[str], bool] = lambda _: True,
     shown: int = 0,
     ordinary: bool = True,
-) -> Shape:
-    return Shape(name, summary, tuple(hints.split()), re.compile(pattern), group, genuine, shown, ordinary)
+) -> SecretShape:
+    return SecretShape(name, summary, tuple(hints.split()), re.compile(pattern), group, genuine, shown, ordinary)
 
 
 _SERVICES = (

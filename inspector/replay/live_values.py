@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from inspector.protocol.jsontokens import Broken, Token, tokens, unquote
+from inspector.protocol.jsontokens import Broken, JsonToken, tokens, unquote
 
 _MADE_UP = frozenset(("nextCursor", "taskId", "requestState", "elicitationId"))
 _HANDED_BACK = frozenset(("cursor", "taskId", "requestState", "elicitationId"))
@@ -73,15 +73,15 @@ class Carried:
         """Yield the replacements: start, end, value."""
         key, depth, responses = "", 0, -1
         for token, start, end in tokens(text):
-            if token is Token.KEY:
+            if token is JsonToken.KEY:
                 key = unquote(text[start:end])
                 if depth == responses and key in self._keys:
                     yield start, end, self._keys[key]
-            elif token is Token.CLOSE:
+            elif token is JsonToken.CLOSE:
                 depth -= 1
                 responses = -1 if depth < responses else responses
                 key = ""
-            elif token is Token.SCALAR:
+            elif token is JsonToken.SCALAR:
                 written = _canonical(text[start:end])
                 if key in _HANDED_BACK and written in self._values:
                     yield start, end, self._values[written]
@@ -89,7 +89,7 @@ class Carried:
                     yield start, end, self._anywhere[written]
             else:
                 depth += 1
-                if key == "inputResponses" and token is Token.OBJECT and responses < 0:
+                if key == "inputResponses" and token is JsonToken.OBJECT and responses < 0:
                     responses = depth
 
 

@@ -33,7 +33,7 @@ from inspector.replay.mock_timeline import Timeline, subscription_of
 from inspector.serving.base import Arrived, Client, Form, Head, Reply
 from inspector.serving.http import Binding
 from inspector.transports.recorded import fate, load
-from inspector.transports.recorded_play import Names, Play, Question, UnansweredQuestions, asked_as
+from inspector.transports.recorded_play import LiveNames, Play, Question, UnansweredQuestions, asked_as
 from inspector.transports.request_matching import HANDSHAKE, NOT_RECORDED, Match, Order, RecordedRequests
 
 OnMiss = Literal["error", "last", "passthrough"]
@@ -336,7 +336,7 @@ class MockClient:
         mock = self.mock
         mock.tally.used.add(n)
         answering = _Answering(self, message, reply, n)
-        names = self.teller.names[n] = Names(mock.journal.event(n).message, message)
+        names = self.teller.names[n] = LiveNames(mock.journal.event(n).message, message)
         if n in mock.timeline.listens:
             await self.teller.listen(n, names, answering)
             return
@@ -666,11 +666,11 @@ class _TimelineSender:
     """Sends a client the server's own messages of the timeline, each once."""
 
     def __init__(self, client: MockClient) -> None:
-        self.names: dict[int, Names] = {}
+        self.names: dict[int, LiveNames] = {}
         """By recorded request, the names of its latest live request."""
         self._client = client
         self._mock = client.mock
-        self._listens: dict[int, list[tuple[Names, _Answering]]] = {}
+        self._listens: dict[int, list[tuple[LiveNames, _Answering]]] = {}
         """By recorded `subscriptions/listen`, the open live ones."""
         self._told: set[int] = set()
 
@@ -717,7 +717,7 @@ class _TimelineSender:
 
     # Subscriptions
 
-    async def listen(self, n: int, names: Names, answering: _Answering) -> None:
+    async def listen(self, n: int, names: LiveNames, answering: _Answering) -> None:
         """Serve a subscription until either side ends it."""
         answering.listen()
         live = names, answering
@@ -741,7 +741,7 @@ class _TimelineSender:
             self._tell_live(m, event, *live)
         return bool(listen) or subscription is not None
 
-    def _tell_live(self, m: int, event: Event, names: Names, answering: _Answering) -> None:
+    def _tell_live(self, m: int, event: Event, names: LiveNames, answering: _Answering) -> None:
         if event.shape in _ANSWERS:
             answering.send(names.response(event.bytes, event.message), m)
             answering.reply.end()

@@ -60,7 +60,7 @@ def can_wait(fd: int) -> bool:
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
 
 
-class Input:
+class DescriptorReader:
     """Reads a descriptor: passes each block to `take`, an empty one at the end."""
 
     def __init__(self, fd: int, take: Callable[[bytes], None]) -> None:
@@ -126,7 +126,7 @@ class Input:
         self._go_on.set()
 
 
-class Output:
+class DescriptorWriter:
     """Writes to a descriptor: at once what it accepts, the rest when there is room."""
 
     def __init__(self, fd: int, limit: int, broken: Callable[[], None], resume: Callable[[], None]) -> None:

@@ -21,8 +21,14 @@ from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.revisions import MODERN, R4
 from inspector.reasons import os_reason
 from inspector.serving.base import Arrived, Fields, Head, Opens
-from inspector.serving.http_connection import Connection, Limits, Refusal, Request, Response
-from inspector.serving.http_guard import Guard
+from inspector.serving.http_connection import (
+    ConnectionLimits,
+    RequestRefusal,
+    ServedConnection,
+    ServedRequest,
+    ServedResponse,
+)
+from inspector.serving.http_guard import RequestGuard
 from inspector.serving.http_session import JSON, HttpSession
 
 SESSION = "Mcp-Session-Id"
@@ -52,7 +58,7 @@ class Binding:
     """Accepted host names, besides its own."""
     origins: tuple[str, ...] = ()
     """Origins whose pages may use the server, besides its own."""
-    limits: Limits = field(default_factory=Limits)
+    limits: ConnectionLimits = field(default_factory=ConnectionLimits)
 
 
 class HttpEnd:
@@ -66,10 +72,10 @@ class HttpEnd:
     def __init__(self, opens: Opens, host: str = "127.0.0.1", port: int = 0, binding: Binding | None = None) -> None:
         self.binding = binding or Binding()
         self.limits = self.binding.limits
-        self.connections: set[Connection] = set()
+        self.connections: set[ServedConnection] = set()
         self._opens = opens
         self._host, self._port = host, port
-        self._guard = Guard(host, self.binding.names, self.binding.origins)
+        self._guard = RequestGuard(host, self.binding.names, self.binding.origins)
         self._sessions: dict[str, HttpSession] = {}
         self._shared: dict[str, HttpSession] = {}
         self._closing: set[asyncio.Task[None]] = set()
@@ -95,7 +101,7 @@ class HttpEnd:
         loop = asyncio.get_running_loop()
         port = self._port
         for _ in range(SAME_PORT_TRIES):
-            server = await loop.create_server(lambda: Connection(self), self._host, port, backlog=128)
+            server = await loop.create_server(lambda: ServedConnection(self), self._host, port, backlog=128)
             ports = {each.getsockname()[1] for each in server.sockets}
             if len(ports) == 1:
                 return server
@@ -115,7 +121,7 @@ class HttpEnd:
 
     # Requests
 
-    def screen(self, head: Head) -> Refusal | None:
+    def screen(self, head: Head) -> RequestRefusal | None:
         """Refuse a request by its head if it is forbidden or not for this endpoint."""
         why = self._guard.refusal(head)
         if why:
@@ -125,7 +131,9 @@ class HttpEnd:
             return _refusal(404, f"The MCP endpoint is {self.binding.path}.", cors)
         if head.method == "OPTIONS":
             fields = [("Allow", self._methods(head)), *cors]
-            return Refusal(204, b"", [*fields, *self._guard.preflight(head, self._methods(head))] if cors else fields)
+            return RequestRefusal(
+                204, b"", [*fields, *self._guard.preflight(head, self._methods(head))] if cors else fields
+            )
         if head.method not in ("POST", "GET", "DELETE"):
             return self._not_allowed(head, cors)
         if head.method == "POST":
@@ -135,11 +143,11 @@ class HttpEnd:
     def _methods(self, head: Head) -> str:
         return _ONLY_POST if head.field(VERSION) in MODERN else _METHODS
 
-    def _not_allowed(self, head: Head, cors: Fields) -> Refusal:
+    def _not_allowed(self, head: Head, cors: Fields) -> RequestRefusal:
         allow = ("Allow", self._methods(head))
         return _refusal(405, f"The method {head.method[:20]} is not allowed here.", [allow, *cors])
 
-    def _listening_refusal(self, head: Head, cors: Fields) -> Refusal | None:
+    def _listening_refusal(self, head: Head, cors: Fields) -> RequestRefusal | None:
         """Return why a GET or DELETE is refused: its era must have them, and its session must be known."""
         if head.field(VERSION) in MODERN or not (self.binding.listening or head.method == "DELETE"):
             return self._not_allowed(head, cors)
@@ -150,14 +158,14 @@ class HttpEnd:
             return self._session_refusal(name, cors)
         return self._not_allowed(head, cors) if head.method == "DELETE" else None
 
-    def _session_refusal(self, name: str | None, cors: Fields) -> Refusal | None:
+    def _session_refusal(self, name: str | None, cors: Fields) -> RequestRefusal | None:
         if name is None:
             return _refusal(400, f"{SESSION} is missing: start with initialize.", cors)
         if name not in self._sessions:
             return _refusal(404, "Unknown session: start again with initialize.", cors)
         return None
 
-    def answer(self, request: Request, response: Response) -> None:
+    def answer(self, request: ServedRequest, response: ServedResponse) -> None:
         """Pass a request to its session."""
         head = request.head
         response.always = self._guard.cors(head)
@@ -175,7 +183,7 @@ class HttpEnd:
         found = self._sessions.get(head.field(SESSION) or "")
         return found or self._shared_session(head, begins=False)
 
-    def _post(self, request: Request, response: Response) -> None:
+    def _post(self, request: ServedRequest, response: ServedResponse) -> None:
         head = request.head
         arrived = Arrived.read(request.body, cut=not request.complete, head=head)
         try:
@@ -189,7 +197,7 @@ class HttpEnd:
         reply = session.reply(channels.of_post(self._posts), response)
         session.handler.received(arrived, reply)
 
-    def _session_for(self, arrived: Arrived, head: Head, response: Response) -> HttpSession | None:
+    def _session_for(self, arrived: Arrived, head: Head, response: ServedResponse) -> HttpSession | None:
         """Return the session of a message; None if it was refused, which has been answered."""
         name = head.field(SESSION)
         method = arrived.message["method"] if arrived.shape is Shape.REQUEST else ""
@@ -209,7 +217,7 @@ class HttpEnd:
 
     # Sessions
 
-    def _new_session(self, message: dict[str, Any], response: Response) -> HttpSession:
+    def _new_session(self, message: dict[str, Any], response: ServedResponse) -> HttpSession:
         session = self._open(secrets.token_hex(16), _revision(message))
         self._sessions[session.session] = session
         if len(self._sessions) > MOST_SESSIONS:
@@ -284,7 +292,7 @@ def _revision(message: dict[str, Any]) -> str:
     return revision if type(revision) is str else ""
 
 
-def _post_refusal(head: Head, cors: Fields) -> Refusal | None:
+def _post_refusal(head: Head, cors: Fields) -> RequestRefusal | None:
     kind = (head.field("content-type") or "").partition(";")[0].strip().lower()
     if kind != "application/json":
         return _refusal(415, "The body must be application/json.", cors)
@@ -310,7 +318,7 @@ def _path(head: Head) -> str:
         return ""
 
 
-def _refusal(status: int, text: str, fields: Sequence[tuple[str, str]] = ()) -> Refusal:
+def _refusal(status: int, text: str, fields: Sequence[tuple[str, str]] = ()) -> RequestRefusal:
     """Return a refusal as a JSON-RPC error without an id (MCP "Streamable HTTP", "Sending Messages")."""
     body = jsonrpc.encode(jsonrpc.error(None, jsonrpc.INVALID_REQUEST, text))
-    return Refusal(status, body, (*JSON, *fields))
+    return RequestRefusal(status, body, (*JSON, *fields))

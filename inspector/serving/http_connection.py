@@ -23,7 +23,7 @@ _REASONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ConnectionLimits:
     """The limits for a client."""
 
     head: int = 1 << 16
@@ -43,7 +43,7 @@ class Limits:
     """Seconds without an event after which a stream gets a comment, so that proxies keep it open."""
 
 
-class Request:
+class ServedRequest:
     """One HTTP request after its head has arrived, and its body."""
 
     __slots__ = ("body", "complete", "head")
@@ -55,7 +55,7 @@ class Request:
         """The body is complete."""
 
 
-class Refusal(NamedTuple):
+class RequestRefusal(NamedTuple):
     """An answer that is decided before the body has arrived."""
 
     status: int
@@ -63,24 +63,24 @@ class Refusal(NamedTuple):
     fields: Fields
 
 
-class Owner(Protocol):
+class ConnectionOwner(Protocol):
     """Answers the requests of a connection."""
 
-    limits: Limits
-    connections: set[Connection]
+    limits: ConnectionLimits
+    connections: set[ServedConnection]
 
-    def screen(self, head: Head) -> Refusal | None:
+    def screen(self, head: Head) -> RequestRefusal | None:
         """Return the refusal for a head, whatever its body; None to accept it."""
 
-    def answer(self, request: Request, response: Response) -> None:
+    def answer(self, request: ServedRequest, response: ServedResponse) -> None:
         """Answer a request, or (not `complete`) the beginning of one whose client disconnected. Never blocks."""
 
 
-class Response:
+class ServedResponse:
     """The answer to one request: its head, then its body in pieces. After the client is gone, calls have no effect."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection: Connection | None = connection
+    def __init__(self, connection: ServedConnection) -> None:
+        self._connection: ServedConnection | None = connection
         self.begun = False
         self.on_left: Callable[[], None] | None = None
         """Called when the client disconnects before the end."""
@@ -133,10 +133,10 @@ class Response:
             await self._connection.drained()
 
 
-class Connection(asyncio.Protocol):
+class ServedConnection(asyncio.Protocol):
     """Reads requests and writes answers with h11; one is answered before the next is read."""
 
-    def __init__(self, owner: Owner) -> None:
+    def __init__(self, owner: ConnectionOwner) -> None:
         import h11
 
         self._h11 = h11
@@ -145,9 +145,9 @@ class Connection(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._state = h11.Connection(h11.SERVER, max_incomplete_event_size=owner.limits.head)
         self._transport: asyncio.Transport | None = None
-        self._request: Request | None = None
-        self._response: Response | None = None
-        self._refusal: Refusal | None = None
+        self._request: ServedRequest | None = None
+        self._response: ServedResponse | None = None
+        self._refusal: RequestRefusal | None = None
         self._parts: list[bytes] = []
         self._size = 0
         self._timer: asyncio.TimerHandle | None = None
@@ -262,7 +262,7 @@ class Connection(asyncio.Protocol):
         fields = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in event.headers.raw_items()]
         own = own_address(self._transport)
         head = Head(event.method.decode("latin-1"), event.target.decode("latin-1"), fields, own)
-        self._request, self._response = Request(head), Response(self)
+        self._request, self._response = ServedRequest(head), ServedResponse(self)
         self._parts.clear()
         self._size = 0
         self._wait(self._limits.patience)
@@ -284,7 +284,7 @@ class Connection(asyncio.Protocol):
             self._parts.append(data)
 
     def _too_large(self) -> None:
-        self._refusal = Refusal(413, f"The body is longer than {self._limits.body} bytes.\n".encode(), PLAIN)
+        self._refusal = RequestRefusal(413, f"The body is longer than {self._limits.body} bytes.\n".encode(), PLAIN)
         self._refuse()
 
     def _complete(self) -> None:

@@ -39,7 +39,7 @@ def normal_origin(text: str) -> str:
     return f"{scheme}://{host}" + ("" if port in (None, _PORTS.get(scheme)) else f":{port}")
 
 
-class Guard:
+class RequestGuard:
     """Refuses requests that a web page of another site could have sent.
 
     A page that resolves its own name to our address (DNS rebinding) still requests that name, so `Host` must name us. A

@@ -8,8 +8,8 @@ from typing import Literal
 
 from inspector.journal import channels
 from inspector.serving.base import Fields, Form, Handler, Opens
-from inspector.serving.http_connection import Response
-from inspector.serving.http_stream import KEPT_BYTES, KEPT_EVENTS, Stream
+from inspector.serving.http_connection import ServedResponse
+from inspector.serving.http_stream import KEPT_BYTES, KEPT_EVENTS, ServedStream
 
 MOST_FINISHED = 16
 """Ended streams that are kept for clients that resume late."""
@@ -19,11 +19,11 @@ JSON: Fields = (("Content-Type", "application/json"),)
 class HttpReply:
     """The reply to one POST."""
 
-    def __init__(self, session: HttpSession, channel: str, response: Response) -> None:
+    def __init__(self, session: HttpSession, channel: str, response: ServedResponse) -> None:
         self.channel = channel
         self._session = session
         self._response = response
-        self._stream: Stream | None = None
+        self._stream: ServedStream | None = None
         self._parts: list[bytes] | None = None
         self._status = 202
         self._fields: Fields = ()
@@ -112,11 +112,11 @@ class HttpSession:
         """Called when the handler drops its client."""
         self._resumable = resumable
         self._keep_alive = keep_alive
-        self._streams: dict[str, Stream] = {}
-        self._listening: list[Stream] = []
+        self._streams: dict[str, ServedStream] = {}
+        self._listening: list[ServedStream] = []
         self._waiting: deque[bytes] = deque()
         self._waiting_bytes = 0
-        self._posts: set[Response] = set()
+        self._posts: set[ServedResponse] = set()
         self._made = 0
         self._closed = False
         self.handler: Handler = opens(self)
@@ -131,23 +131,23 @@ class HttpSession:
         """Whether no answer is pending."""
         return not any(each.open for each in self._posts)
 
-    def reply(self, channel: str, response: Response) -> HttpReply:
+    def reply(self, channel: str, response: ServedResponse) -> HttpReply:
         """Return the reply to a POST of this session."""
         self._posts = {each for each in self._posts if each.open}
         self._posts.add(response)
         return HttpReply(self, channel, response)
 
-    def new_stream(self) -> Stream:
+    def new_stream(self) -> ServedStream:
         """Return a stream with a new name; the oldest ended ones are dropped."""
         self._made += 1
-        stream = Stream(str(self._made), resumable=self._resumable, keep_alive=self._keep_alive)
+        stream = ServedStream(str(self._made), resumable=self._resumable, keep_alive=self._keep_alive)
         if self._resumable:
             for name in [name for name, each in self._streams.items() if each.ended][:-MOST_FINISHED]:
                 del self._streams[name]
             self._streams[stream.name] = stream
         return stream
 
-    def listen(self, response: Response, last_event: str = "") -> None:
+    def listen(self, response: ServedResponse, last_event: str = "") -> None:
         """Handle a GET: a stream for messages outside of requests, or the rest of the one with `last_event`."""
         name, _, number = last_event.partition(".")
         found = self._streams.get(name)
@@ -167,7 +167,7 @@ class HttpSession:
         self._waiting.clear()
         self._waiting_bytes = 0
 
-    def _stop_listening(self, stream: Stream) -> None:
+    def _stop_listening(self, stream: ServedStream) -> None:
         """Handle a disconnect; if the client may resume and no other stream is open, messages are kept for it."""
         if len(self._listening) > 1 or not self._resumable:
             self._listening = [each for each in self._listening if each is not stream]

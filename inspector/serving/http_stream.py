@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable
 
 from inspector.serving.base import Fields
-from inspector.serving.http_connection import Response
+from inspector.serving.http_connection import ServedResponse
 
 KEPT_EVENTS = 1000
 KEPT_BYTES = 1 << 24
@@ -33,7 +33,7 @@ def event(data: bytes, id: str = "") -> bytes:
     return b"%b%b\n" % (head, b"".join(b"data: %b\n" % line for line in _LINE_END.split(data)))
 
 
-class Stream:
+class ServedStream:
     """Events for one response, or, if `resumable`, for those that continue it."""
 
     def __init__(self, name: str, *, resumable: bool, keep_alive: float) -> None:
@@ -45,7 +45,7 @@ class Stream:
         self._resumable = resumable
         self._keep_alive = keep_alive
         self._loop = asyncio.get_running_loop()
-        self._response: Response | None = None
+        self._response: ServedResponse | None = None
         self._events: deque[bytes] = deque()
         self._bytes = 0
         self._count = 0
@@ -61,7 +61,7 @@ class Stream:
         """Whether messages can still reach the client."""
         return not self.ended and (self._resumable or self.attended)
 
-    def attach(self, response: Response, status: int = 200, fields: Fields = ()) -> None:
+    def attach(self, response: ServedResponse, status: int = 200, fields: Fields = ()) -> None:
         """Send everything in `response` from now on; it replaces any other."""
         before, self._response = self._response, response
         if before is not None:
@@ -76,7 +76,7 @@ class Stream:
         if self._resumable:
             self._put(b"")
 
-    def resume(self, response: Response, after: int) -> None:
+    def resume(self, response: ServedResponse, after: int) -> None:
         """Send in `response` the kept events after number `after`, and all later ones."""
         self.attach(response)
         kept = list(self._events)

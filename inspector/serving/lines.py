@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class Lines:
+class LineBuffer:
     """Joins lines from single reads. `held` is the length of the unfinished line."""
 
     def __init__(self) -> None:

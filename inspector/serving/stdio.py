@@ -12,8 +12,8 @@ from typing import Literal
 
 from inspector.journal import channels
 from inspector.serving.base import LONGEST_MESSAGE, MOST_UNSENT, Arrived, Fields, Form, Handler, Opens
-from inspector.serving.descriptors import RESUME_BELOW, Claimed, Input, Output
-from inspector.serving.lines import Lines
+from inspector.serving.descriptors import RESUME_BELOW, Claimed, DescriptorReader, DescriptorWriter
+from inspector.serving.lines import LineBuffer
 
 PAUSE_ABOVE = 1 << 24
 """Unsent bytes above which reading pauses: a client that reads no answers may send no more requests."""
@@ -39,11 +39,11 @@ class StdioEnd:
         self._limit = limit
         self._loop = asyncio.get_running_loop()
         self._ended: asyncio.Future[End] = self._loop.create_future()
-        self._lines = Lines()
+        self._lines = LineBuffer()
         self._reply = StdioReply(self)
         self._files = Claimed(stdin, stdout)
-        self._out = Output(self._files.stdout, unsent, lambda: self._end("broken"), self._resume)
-        self._in = Input(self._files.stdin, self._take)
+        self._out = DescriptorWriter(self._files.stdout, unsent, lambda: self._end("broken"), self._resume)
+        self._in = DescriptorReader(self._files.stdin, self._take)
         self._handler: Handler = opens(self)
 
     async def run(self, stop: asyncio.Event | None = None) -> End:

@@ -1,8 +1,8 @@
 """A tap on HTTP: a local address that replaces a server's URL.
 
 Each connection of a client has one to the server. Bytes are passed on as they come; in a request's head the `Host`
-becomes the server's, an allowed `Origin` becomes the server's, and the configured headers are added. `Guard` decides
-which requests are accepted, because the server behind the tap cannot see who sent them.
+becomes the server's, an allowed `Origin` becomes the server's, and the configured headers are added. `RequestGuard`
+decides which requests are accepted, because the server behind the tap cannot see who sent them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from inspector.errors import UsageError
 from inspector.hints import Hint, Parameter
 from inspector.journal.journal import Journal
 from inspector.serving.base import Head
-from inspector.serving.http_guard import Guard, own_address
+from inspector.serving.http_guard import RequestGuard, own_address
 from inspector.tap.http_watch import HEAD, Channels, RequestWatch, ResponseWatch
 from inspector.text import safe
 from inspector.transports.http_problems import explain
@@ -45,7 +45,7 @@ class HttpTap:
         self.upstream: Url = parse_url(target.url)
         self.host = host
         self.port = port
-        self.guard = Guard(host, names, origins)
+        self.guard = RequestGuard(host, names, origins)
         self.channels = Channels(journal, self.upstream.origin)
         self.tls = _tls(target) if self.upstream.scheme == "https" else None
         self._server: asyncio.Server | None = None

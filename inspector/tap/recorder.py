@@ -8,7 +8,7 @@ from __future__ import annotations
 from inspector.journal import channels
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import NotJson, parse
-from inspector.serving.lines import Lines
+from inspector.serving.lines import LineBuffer
 
 LONGEST = 1 << 28
 """Bytes of an unfinished line above which its beginning is recorded as an incomplete message."""
@@ -21,7 +21,7 @@ class LineRecorder:
 
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
-        self._sent, self._received, self._stderr = Lines(), Lines(), Lines()
+        self._sent, self._received, self._stderr = LineBuffer(), LineBuffer(), LineBuffer()
 
     def sent(self, block: bytes) -> None:
         """Record data of the client; empty at the end."""

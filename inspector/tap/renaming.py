@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from inspector.protocol.jsontokens import Broken, Token, tokens, unquote
+from inspector.protocol.jsontokens import Broken, JsonToken, tokens, unquote
 
 _SUBSCRIPTION = ("params", "_meta", "io.modelcontextprotocol/subscriptionId")
 Path = tuple[str, ...]
@@ -61,16 +61,16 @@ def _scalars(text: str, depth: int) -> Iterator[tuple[Path, int, int]]:
     keys: list[str] = []
     inside: list[bool] = []
     for token, start, end in tokens(text):
-        if token is Token.KEY:
+        if token is JsonToken.KEY:
             if len(inside) <= depth:
                 keys[-1] = unquote(text[start:end])
-        elif token is Token.CLOSE:
+        elif token is JsonToken.CLOSE:
             if inside.pop():
                 keys.pop()
-        elif token is Token.SCALAR:
+        elif token is JsonToken.SCALAR:
             if len(inside) <= depth and all(inside):
                 yield tuple(keys), start, end
         else:
-            inside.append(token is Token.OBJECT)
-            if token is Token.OBJECT:
+            inside.append(token is JsonToken.OBJECT)
+            if token is JsonToken.OBJECT:
                 keys.append("")

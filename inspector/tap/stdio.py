@@ -18,12 +18,12 @@ from contextlib import suppress
 from inspector.journal import channels
 from inspector.journal.journal import Journal
 from inspector.serving.base import MOST_UNSENT
-from inspector.serving.descriptors import Claimed, Input, Output, can_wait
+from inspector.serving.descriptors import Claimed, DescriptorReader, DescriptorWriter, can_wait
 from inspector.tap.recorder import LineRecorder
 from inspector.transports.child import (
     MARK,
+    ChildGuard,
     ExitWatch,
-    Guard,
     exit_status,
     find_program,
     new_mark,
@@ -68,7 +68,7 @@ class StdioTap:
         self._mark = mark[MARK]
         given = (dict(os.environ) if environment is None else environment) | mark
         program = find_program(self.command, given)
-        guard = Guard(self._mark)
+        guard = ChildGuard(self._mark)
         try:
             self._process = start_child(self.command, program, given, self._cwd)
         except BaseException:
@@ -82,11 +82,11 @@ class StdioTap:
         files = self._files = Claimed(0, 1)
         complaints = _Complaints()
         self._to_server = InputPipe(self._process.stdin)
-        self._to_client = Output(files.stdout, MOST_UNSENT, self._client_deaf, self._client_hears)
-        self._to_person = Output(complaints.fd, MOST_UNSENT, lambda: None, self._person_hears)
+        self._to_client = DescriptorWriter(files.stdout, MOST_UNSENT, self._client_deaf, self._client_hears)
+        self._to_person = DescriptorWriter(complaints.fd, MOST_UNSENT, lambda: None, self._person_hears)
         self._from_server = BlockPipe(self._process.stdout, self._said)
         self._from_stderr = BlockPipe(self._process.stderr, self._complained)
-        self._from_client = Input(files.stdin, self._asked)
+        self._from_client = DescriptorReader(files.stdin, self._asked)
         watch = ExitWatch(self._process, lambda: self._exited.set_result(None))
         self._take_signals()
         self._from_client.start()

@@ -260,7 +260,7 @@ class ExitWatch:
             self._fd = -1
 
 
-class Guard:
+class ChildGuard:
     """A small process that ends a child and its processes if we are killed (even by `kill -9`).
 
     It is started before the child, which it finds by the mark: we may be killed at any moment.

@@ -14,10 +14,10 @@ from inspector.errors import ConnectionProblem, HttpError
 from inspector.journal import channels
 from inspector.transports.base import HttpOptions, Outgoing, Sink
 from inspector.transports.http_exchange import LATE_SECONDS, HttpExchange
-from inspector.transports.http_listen import Listener
-from inspector.transports.http_pump import Gate
+from inspector.transports.http_listen import StandingStream
+from inspector.transports.http_pump import ReadGate
 from inspector.transports.http_requests import JSON_TYPE, STREAM_TYPE, Requester
-from inspector.transports.http_tasks import Tasks, a_fault, cancelled
+from inspector.transports.http_tasks import TransportTasks, a_fault, cancelled
 
 SETTLE_SECONDS = 2.0
 """Seconds to wait for notifications to be accepted before the next request is sent anyway."""
@@ -38,10 +38,10 @@ class HttpTransport:
         self.requester = Requester(url, sink, options or HttpOptions())
         self.resumable = False
         self._exchanges: dict[int | str, tuple[HttpExchange, asyncio.Task[None]]] = {}
-        self._tasks = Tasks()
-        self.gate: Gate = self._tasks
+        self._tasks = TransportTasks()
+        self.gate: ReadGate = self._tasks
         self._timers: dict[int | str, asyncio.TimerHandle] = {}
-        self._listener: Listener | None = None
+        self._listener: StandingStream | None = None
         self._listening: asyncio.Task[None] | None = None
         self._posts = 0
         self._gets = 0
@@ -93,7 +93,7 @@ class HttpTransport:
         self._stop_listening()
         if listen and not self._closed:
             self._gets += 1
-            self._listener = Listener(self.requester, channels.of_get(self._gets), self.gate, resumable=resumable)
+            self._listener = StandingStream(self.requester, channels.of_get(self._gets), self.gate, resumable=resumable)
             self._listening = self._tasks.start(self._listener.run(), waits=True)
 
     def _stop_listening(self) -> None:

@@ -25,7 +25,7 @@ from inspector.errors import HttpError, LimitReached, UsageError
 from inspector.text import safe, size
 from inspector.transports.base import HttpOptions
 from inspector.transports.http_problems import explain
-from inspector.transports.http_pump import Gate, Pump, Unpack
+from inspector.transports.http_pump import Pump, ReadGate, Unpack
 from inspector.transports.http_url import PROXY_SCHEMES, Url, parse_url, system_proxy
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class HttpAnswer:
         """The content type without parameters, in lower case; empty if missing."""
         return (self.header("content-type") or "").partition(";")[0].strip().lower()
 
-    async def pump(self, deliver: Callable[[bytes], None], gate: Gate | None = None) -> None:
+    async def pump(self, deliver: Callable[[bytes], None], gate: ReadGate | None = None) -> None:
         """Read to the end and deliver each network read in one call. Closes the response.
 
         Reading pauses while `gate` is crowded. Raises `HttpError` for an incomplete body, `LimitReached` for one that

@@ -11,7 +11,7 @@ from inspector.protocol.jsonrpc import Shape, shape_of
 from inspector.transports.base import Outgoing
 from inspector.transports.correlate import answers, parsed
 from inspector.transports.http_client import HttpAnswer
-from inspector.transports.http_pump import Gate
+from inspector.transports.http_pump import ReadGate
 from inspector.transports.http_requests import (
     JSON_TYPE,
     RESUME_FIELD,
@@ -37,12 +37,12 @@ ELSEWHERE_SECONDS = 1.0
 _SSE_STARTS = (b"data:", b"event:", b"id:", b"retry:", b":")
 
 
-class Owner(Protocol):
+class ExchangeOwner(Protocol):
     """The interface of the transport for its exchanges."""
 
     requester: Requester
     resumable: bool
-    gate: Gate
+    gate: ReadGate
     """Pauses reading while too many replies to the server are being sent."""
 
     @property
@@ -59,7 +59,7 @@ class Owner(Protocol):
 class HttpExchange:
     """One outgoing message and its response. `run` is its task's body."""
 
-    def __init__(self, owner: Owner, channel: str, outgoing: Outgoing) -> None:
+    def __init__(self, owner: ExchangeOwner, channel: str, outgoing: Outgoing) -> None:
         self.owner = owner
         self.channel = channel
         self.outgoing = outgoing

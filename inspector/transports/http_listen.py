@@ -7,7 +7,7 @@ from typing import Any
 
 from inspector.errors import HttpError, LimitReached
 from inspector.text import safe
-from inspector.transports.http_pump import Gate
+from inspector.transports.http_pump import ReadGate
 from inspector.transports.http_requests import RESUME_FIELD, SMALL_BODY, STREAM_TYPE, Requester
 from inspector.transports.http_stream import EventStream
 
@@ -18,13 +18,13 @@ LASTED = 5.0
 """Seconds after which a stream counts as successful, even without events."""
 
 
-class Listener:
+class StandingStream:
     """Keeps a standing stream open as long as the session lives. Its end is never an error of the session.
 
     Reading pauses while the gate is crowded.
     """
 
-    def __init__(self, requester: Requester, channel: str, gate: Gate, *, resumable: bool) -> None:
+    def __init__(self, requester: Requester, channel: str, gate: ReadGate, *, resumable: bool) -> None:
         self._requester = requester
         self._sink = requester.sink
         self._gate = gate

@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterator
 from typing import Any, Protocol
 
 
-class Gate(Protocol):
+class ReadGate(Protocol):
     """Pauses reading while too much data waits to be handled."""
 
     @property
@@ -29,7 +29,12 @@ class Pump:
     """
 
     def __init__(
-        self, stream: Any, deliver: Callable[[bytes], None], *, gate: Gate | None = None, unpack: Unpack | None = None
+        self,
+        stream: Any,
+        deliver: Callable[[bytes], None],
+        *,
+        gate: ReadGate | None = None,
+        unpack: Unpack | None = None,
     ) -> None:
         self._chunks = stream.__aiter__()
         self._deliver = deliver

@@ -16,7 +16,7 @@ CANCEL_GRACE = 0.2
 """Seconds for a cancelled exchange to close its connection."""
 
 
-class Tasks:
+class TransportTasks:
     """The running tasks of one transport. Closing does not wait for those that expect an answer.
 
     It is also the gate of its readers (see `Pump`): reading pauses if a server asks faster than it accepts our replies.

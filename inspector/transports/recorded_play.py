@@ -47,7 +47,7 @@ class Stage(Protocol):
         """Wait for so much recorded time."""
 
 
-class Names:
+class LiveNames:
     """The names of a request in the recording and live."""
 
     def __init__(self, recorded: Any, live: Any) -> None:
@@ -99,7 +99,7 @@ class Play:
     def __init__(self, journal: Journal, n: int, live: Any, stage: Stage) -> None:
         self.n = n
         self.answered = False
-        self.names = Names(journal.event(n).message, live)
+        self.names = LiveNames(journal.event(n).message, live)
         self._journal = journal
         self._stage = stage
         self._questions: dict[int, Question] = {}

@@ -15,7 +15,7 @@ from contextlib import suppress
 from functools import partial
 
 from inspector.errors import AuthorizationNeeded, HttpError, InspectorError, NoSseEndpoint
-from inspector.hints import Hint, Parameter, Unset
+from inspector.hints import Hint, Parameter, UnsetParameters
 from inspector.journal import channels
 from inspector.text import safe
 from inspector.transports.base import HttpOptions, Outgoing, Sink
@@ -25,7 +25,7 @@ from inspector.transports.http_client import HttpAnswer
 from inspector.transports.http_requests import SMALL_BODY, STREAM_TYPE, Requester
 from inspector.transports.http_status import excerpt, status_problem
 from inspector.transports.http_stream import BEGINNING, ENDPOINT, EventStream
-from inspector.transports.http_tasks import Tasks, a_fault
+from inspector.transports.http_tasks import TransportTasks, a_fault
 from inspector.transports.sse_endpoint import endpoint_url, session_ids
 from inspector.transports.sse_stream import SseEvent
 
@@ -38,7 +38,9 @@ MOST_ENDPOINTS = 16
 CHANNEL = channels.of_get(1)
 _SAYS_NOTHING = (b"", b"accepted", b"ok")
 STREAMABLE = Hint(
-    "HTTP+SSE begins with an event stream, often at /sse. For Streamable HTTP ", Unset((Parameter.TRANSPORT,)), "."
+    "HTTP+SSE begins with an event stream, often at /sse. For Streamable HTTP ",
+    UnsetParameters((Parameter.TRANSPORT,)),
+    ".",
 )
 
 
@@ -56,7 +58,7 @@ class SseTransport:
         )
         self._began = self.requester.url
         """The URL of the stream after redirects: the endpoint is relative to it."""
-        self._tasks = Tasks()
+        self._tasks = TransportTasks()
         self._posting: dict[int | str, asyncio.Task[None]] = {}
         self._posts = 0
         self._endpoints = 0

@@ -29,8 +29,8 @@ from inspector.text import safe
 from inspector.transports.base import LONGEST_MESSAGE, Outgoing, Sink
 from inspector.transports.child import (
     MARK,
+    ChildGuard,
     ExitWatch,
-    Guard,
     child_environment,
     describe_status,
     exit_status,
@@ -98,7 +98,7 @@ class StdioTransport:
         self._out_ended: asyncio.Future[None]
         self._exited: asyncio.Future[None]
         self._watch: ExitWatch
-        self._guard: Guard
+        self._guard: ChildGuard
         self._mark = ""
         self._heard = 0
         """Reads with messages."""
@@ -124,7 +124,7 @@ class StdioTransport:
         self._mark = mark[MARK]
         environment = child_environment(self.env) | mark
         program = find_program(self.command, environment)
-        guard = self._guard = Guard(self._mark)
+        guard = self._guard = ChildGuard(self._mark)
         try:
             process = self.process = start_child(self.command, program, environment, self.cwd)
         except BaseException:

@@ -82,7 +82,7 @@ def advice(hint: str, keymap: Keymap | None = None) -> str:
     return in_words(_merged(Hint(hint).parts), lambda setting: _place(setting, keys), lambda left: _default(left, keys))
 
 
-def told(error: InspectorError, at: MessagePump | None = None) -> str:
+def error_text(error: InspectorError, at: MessagePump | None = None) -> str:
     """Return an error and its hint in one line. `at` is a widget whose app has the keys in force."""
     return f"{error.message} {advice(error.hint, keymap_of(at) if at is not None else None)}".strip()
 

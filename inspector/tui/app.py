@@ -26,7 +26,7 @@ from inspector.errors import ConfigError, InspectorError
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import warm_up
 from inspector.text import safe, wants_ascii
-from inspector.tui.advice import told
+from inspector.tui.advice import error_text
 from inspector.tui.driver import enduring
 from inspector.tui.events import OpenInstead, OpenTarget
 from inspector.tui.key_order import KeysInOrder
@@ -36,7 +36,7 @@ from inspector.tui.palette import PALETTE_CSS, Items, Themes, VerbPalette, Verbs
 from inspector.tui.sessions import CloseSession, Sessions, ShowSession
 from inspector.tui.theme_switch import ThemeSwitch
 from inspector.tui.themes import DEFAULT, bundled, textual_theme
-from inspector.tui.unexpected import Unexpected, WatchedWorkers
+from inspector.tui.unexpected import UnexpectedErrors, WatchedWorkers
 from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets.clipboard import Copied
 from inspector.tui.widgets.scrollbars import draw_scrollbars
@@ -109,7 +109,7 @@ class InspectorApp(KeysInOrder, App[int]):
         )
         self.navigator = ScreenNavigator(self, opening, self.sessions)
         self.crash: BaseException | None = None
-        self.unexpected = Unexpected(self._tell_problem)
+        self.unexpected = UnexpectedErrors(self._tell_problem)
         self._workers = WatchedWorkers(self, self.unexpected)
 
     def get_driver_class(self) -> type[Driver]:
@@ -172,11 +172,11 @@ class InspectorApp(KeysInOrder, App[int]):
         """Notify about an error that nothing else on the screen shows."""
         if not self.is_running or self._exit:
             return False
-        self.notify(told(problem, self), severity="error", timeout=PROBLEM_SECONDS)
+        self.notify(error_text(problem, self), severity="error", timeout=PROBLEM_SECONDS)
         return True
 
     def _theme_problem(self, problem: ConfigError) -> None:
-        self.notify(told(problem, self), severity="warning", timeout=10)
+        self.notify(error_text(problem, self), severity="warning", timeout=10)
 
     @property
     def session(self) -> SessionState | None:
@@ -187,14 +187,14 @@ class InspectorApp(KeysInOrder, App[int]):
         try:
             self.navigator.open_target(event.target, event.first)
         except InspectorError as error:
-            self.notify(told(error, self), severity="error", timeout=10)
+            self.notify(error_text(error, self), severity="error", timeout=10)
 
     async def on_open_instead(self, event: OpenInstead) -> None:
         """End the session in front and open another target instead."""
         try:
             await self.navigator.open_instead(event.target)
         except InspectorError as error:
-            self.notify(told(error, self), severity="error", timeout=10)
+            self.notify(error_text(error, self), severity="error", timeout=10)
 
     def on_show_start(self) -> None:
         self.navigator.show_start()

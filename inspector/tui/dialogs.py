@@ -15,7 +15,7 @@ from textual.screen import ModalScreen
 
 from inspector.client.engine.pending_requests import Call
 from inspector.text import quantity
-from inspector.tui.keymap import Hint
+from inspector.tui.keymap import KeyHint
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
@@ -47,7 +47,7 @@ class Confirm(ModalScreen[bool]):
         self._question, self._detail, self._yes, self._no = question, detail, yes, no
 
     def compose(self) -> ComposeResult:
-        keys = [Hint("y", self._yes, "y"), Hint("esc", self._no, "escape")]
+        keys = [KeyHint("y", self._yes, "y"), KeyHint("esc", self._no, "escape")]
         edge = Edge(FactsView(), title=self._question, keys=keys)
         edge.tone = "ask"
         yield edge
@@ -88,7 +88,7 @@ class AskPath(ModalScreen[Path | None]):
         self._title, self._suggested = title, suggested
 
     def compose(self) -> ComposeResult:
-        keys = [Hint("enter", "write", "enter"), Hint("esc", "cancel", "escape")]
+        keys = [KeyHint("enter", "write", "enter"), KeyHint("esc", "cancel", "escape")]
         with Edge(title=self._title, facts=(_here(),), keys=keys), Vertical():
             yield Editor(self._suggested, placeholder="file name", id="path")
 
@@ -147,7 +147,7 @@ class Choose(ModalScreen[str | None]):
         width = max((len(word) for word, _ in self._choices), default=8) + 2
         rows: list[Pieces] = [[(f"{word:<{width}}", "bright"), (text, "muted")] for word, text in self._choices]
         view = VirtualList(TextRows(rows))
-        keys = [Hint("enter", "choose", "enter"), Hint("esc", "cancel", "escape")]
+        keys = [KeyHint("enter", "choose", "enter"), KeyHint("esc", "cancel", "escape")]
         edge = Edge(view, title=self._title, keys=keys)
         edge.styles.height = min(len(rows), _MOST_ROWS) + 4
         yield edge

@@ -12,7 +12,7 @@ from typing import Any, TextIO
 from textual.driver import Driver
 
 
-class Output:
+class TerminalOutput:
     """The file of a terminal. After the terminal is gone, it discards what is written."""
 
     def __init__(self, file: TextIO) -> None:
@@ -30,13 +30,13 @@ class Output:
 
 
 def enduring(driver: type[Driver]) -> type[Driver]:
-    """Return the same driver, which writes through an `Output`."""
+    """Return the same driver, which writes through an `TerminalOutput`."""
 
     class Enduring(driver):  # type: ignore[misc, valid-type]
         _file: Any
 
         def __init__(self, *words: Any, **more: Any) -> None:
             super().__init__(*words, **more)
-            self._file = Output(self._file)
+            self._file = TerminalOutput(self._file)
 
     return Enduring

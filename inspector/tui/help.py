@@ -11,7 +11,7 @@ from textual.dom import DOMNode
 from textual.screen import ModalScreen
 
 from inspector.tui.available_verbs import contexts, who_does
-from inspector.tui.keymap import Hint, Keymap, label
+from inspector.tui.keymap import KeyHint, Keymap, label
 from inspector.tui.themes import ascii_only
 from inspector.tui.verbs import Verb
 from inspector.tui.widgets.edge import Edge
@@ -37,7 +37,7 @@ class Help(ModalScreen[None]):
         self._focused = focused
 
     def compose(self) -> ComposeResult:
-        keys = [Hint("esc", "close", "escape"), Hint("/", "search", "slash")]
+        keys = [KeyHint("esc", "close", "escape"), KeyHint("/", "search", "slash")]
         yield Edge(FactsView(), title="Keys", facts=("keys that work here first",), keys=keys)
 
     def on_mount(self) -> None:

@@ -41,7 +41,7 @@ _MODIFIERS = frozenset({"ctrl", "shift", "alt", "super", "meta", "hyper"})
 _NAMED = frozenset(str(key.value) for key in Keys) | {_character_to_key(char) for char in punctuation}
 
 
-class Hint(NamedTuple):
+class KeyHint(NamedTuple):
     """A key as a pane or footer shows it: its label, its action, and the key to press."""
 
     label: str
@@ -99,13 +99,13 @@ class Keymap:
         keys = self.overrides.get(verb_id, BY_ID[verb_id].key)
         return [key for key in keys.split(",") if key]
 
-    def hint(self, verb_id: str, title: str = "", *, ascii: bool = False) -> Hint:
+    def hint(self, verb_id: str, title: str = "", *, ascii: bool = False) -> KeyHint:
         """Return a verb's hint for a pane or a footer, optionally with another title."""
         keys = self.keys(verb_id)
         key = keys[0] if keys else ""
-        return Hint(label(key, ascii), title or BY_ID[verb_id].title, key, verb_id)
+        return KeyHint(label(key, ascii), title or BY_ID[verb_id].title, key, verb_id)
 
-    def hints(self, verb_ids: Iterable[str], *, ascii: bool = False) -> list[Hint]:
+    def hints(self, verb_ids: Iterable[str], *, ascii: bool = False) -> list[KeyHint]:
         """Return the hints of several verbs, without those that have no key."""
         return [hint for hint in (self.hint(verb_id, ascii=ascii) for verb_id in verb_ids) if hint.key]
 

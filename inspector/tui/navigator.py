@@ -18,7 +18,7 @@ from inspector.config.settings import Settings
 from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, Target
 from inspector.journal.journal import Journal
 from inspector.tui.events import First
-from inspector.tui.sessions import Opened, Sessions
+from inspector.tui.sessions import OpenSession, Sessions
 from inspector.tui.window import window_of
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from inspector.compare.rules import Rules
     from inspector.tui.main.screen import MainScreen
     from inspector.tui.replay.playback import Playing
-    from inspector.tui.replay.serve import MockServer
+    from inspector.tui.replay.serve import LoopbackMock
     from inspector.tui.start.screen import StartScreen
 
 # Screens are imported when they are opened: the first one appears sooner, and most are never needed.
@@ -101,7 +101,7 @@ class ScreenNavigator:
         if person is not None:
             person.opened = opened
 
-    def add(self, screen: MainScreen) -> Opened:
+    def add(self, screen: MainScreen) -> OpenSession:
         """Put the screen of a new session in front."""
         opened = self._sessions.add(screen.session, screen)
         self._show(screen)
@@ -114,21 +114,21 @@ class ScreenNavigator:
         if before is not None:
             await self._end(before)
 
-    def show_session(self, opened: Opened) -> None:
+    def show_session(self, opened: OpenSession) -> None:
         """Go back to an open session."""
         if opened in self._sessions.opened:
             self._sessions.front = opened
             self._show(opened.screen)
             self._app.call_later(self._show_dialogs, opened)
 
-    def _show_dialogs(self, opened: Opened) -> None:
+    def _show_dialogs(self, opened: OpenSession) -> None:
         """Open the dialogs that waited for their session to be in front."""
         if opened.screen in self._app.screen_stack:
             waited, opened.dialogs = opened.dialogs, {}
             for dialog, take in waited.items():
                 self._app.push_screen(dialog, take)
 
-    async def close_session(self, opened: Opened) -> None:
+    async def close_session(self, opened: OpenSession) -> None:
         """End a session in the background."""
         await self._end(opened)
         self.tell_news()
@@ -157,7 +157,7 @@ class ScreenNavigator:
         else:
             app.switch_screen(screen)
 
-    async def _end(self, opened: Opened) -> None:
+    async def _end(self, opened: OpenSession) -> None:
         """End a session in the background, and close its screen."""
         self._app.uninstall_screen(opened.screen)
         await opened.screen.remove()
@@ -211,7 +211,7 @@ class ScreenNavigator:
         origin = OpenedFrom("the checks" if lent else "the comparison", n, lent=lent)
         self._app.push_screen(MainScreen(session, Playback(session, opened_from=origin), follow_log=False))
 
-    def serve(self, server: MockServer) -> None:
+    def serve(self, server: LoopbackMock) -> None:
         from inspector.tui.replay.serve import ServeScreen
 
         self._app.push_screen(ServeScreen(server))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.message_pump import MessagePump
 from textual.widget import Widget
 
-from inspector.tui.keymap import Hint, Keymap
+from inspector.tui.keymap import KeyHint, Keymap
 from inspector.tui.themes import ascii_only
 
 _DEFAULT = Keymap()
@@ -17,7 +17,7 @@ def keymap_of(widget: MessagePump) -> Keymap:
     return found if isinstance(found, Keymap) else _DEFAULT
 
 
-def hints(widget: Widget, *wanted: str | tuple[str, str]) -> list[Hint]:
+def hints(widget: Widget, *wanted: str | tuple[str, str]) -> list[KeyHint]:
     """Return the hints of verbs, given by id or as (id, another title); verbs without a key are skipped."""
     keymap = keymap_of(widget)
     pairs = [(each, "") if isinstance(each, str) else each for each in wanted]

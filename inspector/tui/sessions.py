@@ -24,7 +24,7 @@ _WORTH_ASKING = frozenset({"tools/call", "resources/read", "prompts/get"})
 
 
 @dataclass(eq=False)
-class Opened:
+class OpenSession:
     """One open session with its screen, which stays mounted while another one is in front."""
 
     session: SessionState
@@ -83,7 +83,7 @@ class Opened:
 class ShowSession(Message):
     """Go back to this open session."""
 
-    def __init__(self, opened: Opened) -> None:
+    def __init__(self, opened: OpenSession) -> None:
         super().__init__()
         self.opened = opened
 
@@ -91,7 +91,7 @@ class ShowSession(Message):
 class CloseSession(Message):
     """End this open session."""
 
-    def __init__(self, opened: Opened) -> None:
+    def __init__(self, opened: OpenSession) -> None:
         super().__init__()
         self.opened = opened
 
@@ -100,13 +100,13 @@ class Sessions:
     """The open sessions in the order in which they were opened."""
 
     def __init__(self) -> None:
-        self.opened: list[Opened] = []
-        self.front: Opened | None = None
+        self.opened: list[OpenSession] = []
+        self.front: OpenSession | None = None
         """The session in front, or the last one that was there."""
 
-    def add(self, session: SessionState, screen: Screen[Any]) -> Opened:
+    def add(self, session: SessionState, screen: Screen[Any]) -> OpenSession:
         """Add a session and put it in front."""
-        opened = Opened(session, screen)
+        opened = OpenSession(session, screen)
         self.opened.append(opened)
         self.front = opened
         return opened
@@ -123,7 +123,7 @@ class Sessions:
             marks.append(mark)
         return marks
 
-    async def close(self, opened: Opened) -> None:
+    async def close(self, opened: OpenSession) -> None:
         """Close a session; its screen must be gone."""
         if opened not in self.opened:
             return

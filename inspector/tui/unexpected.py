@@ -21,7 +21,7 @@ MOST = 20
 """Errors that are logged in one run: an error that repeats with each message would fill the disk."""
 
 
-class Unexpected:
+class UnexpectedErrors:
     """Handles such errors. `tell` shows one to the user and returns whether it could."""
 
     def __init__(self, tell: Callable[[InspectorError], bool]) -> None:
@@ -52,9 +52,9 @@ class Unexpected:
 
 
 class WatchedWorkers(WorkerManager):
-    """The workers of an app; `Unexpected` handles those that fail without ending it."""
+    """The workers of an app; `UnexpectedErrors` handles those that fail without ending it."""
 
-    def __init__(self, app: App[Any], unexpected: Unexpected) -> None:
+    def __init__(self, app: App[Any], unexpected: UnexpectedErrors) -> None:
         super().__init__(app)
         self._unexpected = unexpected
 

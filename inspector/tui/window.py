@@ -19,7 +19,7 @@ from inspector.tui.theme_switch import ThemeSwitch
 
 if TYPE_CHECKING:
     from inspector.auth.options import AuthOptions
-    from inspector.tui.replay.serve import MockServer
+    from inspector.tui.replay.serve import LoopbackMock
 
 
 class Navigator(Protocol):
@@ -52,7 +52,7 @@ class Navigator(Protocol):
     def show_journal(self, journal: Journal, path: Path, n: int) -> None:
         """Show an open journal at event `n`. It stays open; `path` names it."""
 
-    def serve(self, server: MockServer) -> None:
+    def serve(self, server: LoopbackMock) -> None:
         """Show the mock server of a recording."""
 
     def rerun(self, path: Path, suggested: str) -> None:

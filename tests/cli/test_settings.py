@@ -12,7 +12,7 @@ from inspector.cli import setup
 from inspector.cli.parser import scan
 from inspector.client.inbox import StandingAnswers
 from inspector.client.options import Options
-from inspector.config.expand import Question
+from inspector.config.expand import InputQuestion
 
 
 def options(*words: str, asking: bool = False) -> Options:
@@ -68,7 +68,7 @@ def test_the_interface_can_ask_and_so_offers_everything() -> None:
 def test_a_value_that_a_config_file_asks_for_is_read_from_the_terminal(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    question = Question("id", "srv", "Your \x1b[1mregion", default="eu", choices=("eu", "us"))
+    question = InputQuestion("id", "srv", "Your \x1b[1mregion", default="eu", choices=("eu", "us"))
     monkeypatch.setattr(sys.stdin, "isatty", lambda: False, raising=False)
     assert setup.ask(question) is None
 

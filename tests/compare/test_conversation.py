@@ -17,7 +17,7 @@ Talk = list[tuple[str, Any]]
 
 
 def journal(*messages: tuple[str, Any]) -> Journal:
-    """A recording of messages, each sent (`>`) or received (`<`); a text is what is no JSON."""
+    """A recording of messages, each sent (`>`) or received (`<`); a text is not JSON."""
     made = Journal.unnamed({"kind": "test"})
     for way, message in messages:
         raw = message.encode() if isinstance(message, str) else json.dumps(message).encode()

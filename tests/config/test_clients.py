@@ -64,7 +64,9 @@ def test_our_own_file_says_everything_about_a_server(world: World) -> None:
 
 
 def test_our_own_file_of_the_user_is_for_every_folder(world: World) -> None:
-    world.write("~/.config/inspector/inspector.json", {"servers": {"a": {"command": "c", "roots": ["~nobody/x", "y"]}}})
+    world.write(
+        "~/.config/inspector/inspector.json", {"servers": {"a": {"command": "c", "roots": ["~unknown-user/x", "y"]}}}
+    )
     target = stdio(world, "@a")
     assert target.cwd is None
     assert target.options.roots[1] == (world.home / ".config/inspector/y").as_uri()

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.config.expand import Dialect, Expander, Question, env_file, questions
+from inspector.config.expand import Dialect, Expander, InputQuestion, env_file, questions
 from inspector.errors import ConfigError
 
 DIALECTS = get_args(Dialect)
@@ -139,9 +139,9 @@ INPUTS = questions(
 
 
 def test_inputs_come_from_the_environment_then_the_prompt_then_the_default() -> None:
-    asked: list[Question] = []
+    asked: list[InputQuestion] = []
 
-    def prompt(question: Question) -> str | None:
+    def prompt(question: InputQuestion) -> str | None:
         asked.append(question)
         return "typed" if question.id == "api-key" else None
 

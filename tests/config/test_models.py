@@ -20,7 +20,7 @@ from pydantic import BaseModel, ValidationError
 
 from inspector.config import clients, files, jsonc, logins, models
 from inspector.config.definition import Definition
-from inspector.config.expand import Question
+from inspector.config.expand import InputQuestion
 from inspector.config.models import AuthModel, EntryModel, InputModel, ServersModel, SettingsModel, ValueModel
 from inspector.config.servers import find_servers
 from inspector.config.settings import Settings, load_settings
@@ -166,13 +166,13 @@ def same_servers(path: Path, content: Any) -> bool:
     return not wrong
 
 
-def question(asked: InputModel, server: str) -> Question:
-    """What the reader makes of an input."""
-    return Question(asked.id, server, asked.description, asked.default, asked.password, asked.options)
+def question(asked: InputModel, server: str) -> InputQuestion:
+    """The reader's value of an input."""
+    return InputQuestion(asked.id, server, asked.description, asked.default, asked.password, asked.options)
 
 
 def defined(server: EntryModel, folder: Path) -> Definition:
-    """What the reader makes of an entry: references in braces, roots as URIs."""
+    """The reader's value of an entry: references in braces, roots as URIs."""
     options = ServerOptions(
         era=server.era or None,
         protocol=server.protocol or None,
@@ -269,8 +269,7 @@ def allows(name: str, content: Any) -> bool:
 
 
 def is_stricter_schema(file: Any) -> bool:
-    """Whether the schema refuses on purpose what the readers take or do not look at: an entry that another of its name
-    hides, an input that cannot be used, a transport in other than small letters."""
+    """Whether the schema deliberately refuses a value that the readers accept or ignore."""
     servers = [file[key] for key in ("servers", "mcpServers") if isinstance(file.get(key), dict)]
     types = [entry.get(key) for each in servers for entry in each.values() for key in ("type", "transport")]
     spelled = any(isinstance(each, str) and each != each.strip().casefold() for each in types)

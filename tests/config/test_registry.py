@@ -163,7 +163,7 @@ def test_packages_of_one_kind_are_numbered(world: World) -> None:
     ]
 
 
-def test_a_server_json_of_somebody_else_is_nobodys_problem(world: World) -> None:
+def test_a_server_json_of_another_program_is_not_a_problem(world: World) -> None:
     world.write("server.json", {"port": 80, "name": "x"})
     found = world.find()
     assert (found.entries, found.problems) == ((), ())

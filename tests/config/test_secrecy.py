@@ -1,4 +1,4 @@
-"""What counts as a secret, and that nothing which does is shown."""
+"""Detects secrets, and shows none of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Config files of a folder that was cloned: what of the user's they can reach, and what the user has to allow first."""
+"""Config files of a cloned folder: the user's data that they can reach, and the consent."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ ATTACKS: list[tuple[str, Any, str]] = [
 
 
 def refused(world: World, **options: Any) -> Exposure:
-    """What the user is asked about at `@docs`; no value of theirs is read before."""
+    """Return the question about `@docs`; no value of the user is read before."""
     world.environ |= {"AWS_SECRET_ACCESS_KEY": SECRET, "INPUT_TOKEN": SECRET}
     with pytest.raises(TrustNeeded) as caught:
         world.open("@docs", consent=None, **options)

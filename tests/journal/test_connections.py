@@ -29,7 +29,7 @@ STEPS = (
 
 
 def play(journal: Journal, *steps: str) -> None:
-    """One event for each step: a life event, a message of ours or of the server's, a head of HTTP, a line of stderr."""
+    """Record one event for each step."""
     for id, step in enumerate(steps, len(journal) + 1):
         if step in LIFE:
             journal.record_life("", step, **({"for": id - 1} if step == "lost" and id > 1 else {}))

@@ -1,4 +1,4 @@
-"""What a filter offers while it is typed."""
+"""The completions of a filter while it is typed."""
 
 from __future__ import annotations
 

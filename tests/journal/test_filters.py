@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from inspector.errors import UsageError
 from inspector.journal.filters import FilteredView, FilterError, parse
-from inspector.journal.filters.values import BadValue, Pattern, Span, microseconds, moment, octets, span
+from inspector.journal.filters.values import BadValue, NumberSpan, Pattern, microseconds, moment, octets, span
 from inspector.journal.findings import Finding
 from inspector.journal.format import Dir, header_line
 from inspector.journal.journal import Journal
@@ -459,18 +459,18 @@ def test_reads_anything_or_says_why_not(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "read", "expected"),
     [
-        (">500ms", microseconds, Span(500_001, (1 << 63) - 1)),
-        ("<=1.5s", microseconds, Span(-(1 << 63), 1_500_000)),
-        ("10-50ms", microseconds, Span(10_000, 50_000)),
-        ("1s..2m", microseconds, Span(1_000_000, 120_000_000)),
-        ("12 ms", microseconds, Span(11_500, 12_499)),
-        ("=7", octets, Span(7, 7)),
-        ("1.2kB", octets, Span(1150, 1249)),
-        (">1kib", octets, Span(1025, (1 << 63) - 1)),
-        ("10:20-10:21", moment, Span(37_200_000_000, 37_260_000_000, True)),
+        (">500ms", microseconds, NumberSpan(500_001, (1 << 63) - 1)),
+        ("<=1.5s", microseconds, NumberSpan(-(1 << 63), 1_500_000)),
+        ("10-50ms", microseconds, NumberSpan(10_000, 50_000)),
+        ("1s..2m", microseconds, NumberSpan(1_000_000, 120_000_000)),
+        ("12 ms", microseconds, NumberSpan(11_500, 12_499)),
+        ("=7", octets, NumberSpan(7, 7)),
+        ("1.2kB", octets, NumberSpan(1150, 1249)),
+        (">1kib", octets, NumberSpan(1025, (1 << 63) - 1)),
+        ("10:20-10:21", moment, NumberSpan(37_200_000_000, 37_260_000_000, True)),
     ],
 )
-def test_reads_comparisons_and_ranges(text: str, read: Any, expected: Span) -> None:
+def test_reads_comparisons_and_ranges(text: str, read: Any, expected: NumberSpan) -> None:
     assert span(text, read) == expected
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from inspector.journal.format import Dir
-from inspector.journal.index import Index, Names, State
+from inspector.journal.index import Index, NameTable, State
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
 
@@ -174,7 +174,7 @@ def test_ids_can_be_looked_up(wire):
 
 
 def test_an_endless_stream_of_new_names_ends_in_one_number():
-    names = Names()
+    names = NameTable()
     numbers = {names.number(f"method-{i}") for i in range(70_000)}
     assert len(numbers) == 0xFFFF - 1
     assert names.number("one more") == names.number("and more")

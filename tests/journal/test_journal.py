@@ -1,4 +1,4 @@
-"""What crosses the wire stands in the file byte for byte, and is read back so: live, later, torn, grown, unwritable."""
+"""The file has the exact bytes of the wire, and they are read back unchanged."""
 
 import gc
 import json
@@ -428,7 +428,7 @@ def test_a_long_message_that_is_not_utf8_is_kept_byte_for_byte(journal):
     assert journal.event(1).fields["encoding"] == "not UTF-8"
 
 
-def test_notifications_that_nobody_heeds_are_recorded_and_not_handed_on(journal):
+def test_unhandled_notifications_are_recorded_and_not_passed_on(journal):
     progress = b'{"jsonrpc":"2.0","method":"notifications/progress","params":{}}'
     answer = b'{"jsonrpc":"2.0","id":1,"result":{}}'
     frames = journal.record_received(
@@ -457,7 +457,7 @@ def test_what_is_in_the_index_is_in_the_file_already(journal, monkeypatch):
     assert [journal.event(n).n for n in range(1, 8)] == list(range(1, 8))
 
 
-def test_a_pipe_is_no_recording_and_nobody_waits_for_it(tmp_path):
+def test_a_pipe_is_refused_without_waiting_for_it(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(RecordingError, match="is not a file"):
         Journal.open(tmp_path / "pipe")

@@ -1,4 +1,4 @@
-"""What a query finds is what one would find by looking at each event."""
+"""A query finds the same as a loop over all events."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def test_every_request_has_the_definition_of_its_result(revision: str) -> None:
             assert result in catalogue.definitions
             assert result in ("EmptyResult", request.removesuffix("Request") + "Result")
     assert catalogue.result_of("tools/call", "recv") == "CallToolResult"
-    assert catalogue.result_of("nobody/knows", "recv") is None
+    assert catalogue.result_of("unknown/method", "recv") is None
     assert catalogue.result_of("tools/call", "send") is None
 
 
@@ -94,7 +94,7 @@ def test_a_request_needs_its_params_in_every_revision() -> None:
 
 def test_envelopes() -> None:
     for revision in REVISIONS:
-        assert told({"jsonrpc": "2.0", "method": "nobody/knows", "id": "a", "params": {}}, revision) == []
+        assert told({"jsonrpc": "2.0", "method": "unknown/method", "id": "a", "params": {}}, revision) == []
         assert told({"jsonrpc": "2.0", "method": "x/y"}, revision) == []
         assert told({"jsonrpc": "1.0", "method": "x/y"}, revision)[0][:2] == ("/jsonrpc", 'expected "2.0"')
         assert told({"jsonrpc": "2.0", "method": "x/y", "id": None}, revision)[0][0] == "/id"
@@ -116,7 +116,7 @@ def test_a_result_is_held_against_the_request_it_answers() -> None:
         assert found[0][0].startswith("/result/content/0")
         right = reply({"content": [{"type": "text", "text": "x"}], "resultType": "complete"})
         assert told(right, revision, "recv", "tools/call") == []
-        assert told(wrong, revision, "recv", "nobody/knows") == []
+        assert told(wrong, revision, "recv", "unknown/method") == []
         assert told(reply(5), revision, "recv", "tools/call")[0][0] == "/result"
 
 

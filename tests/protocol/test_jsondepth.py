@@ -1,4 +1,4 @@
-"""What is nested too deeply for a parser: read up to a level, checked below it, bounded in work."""
+"""Values nested too deeply for a parser: parsed to a level, checked below it, bounded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""URI templates: every example of RFC 6570, and what is no template."""
+"""URI templates: every example of RFC 6570, and invalid templates."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ def test_a_prompt_offers_its_arguments_as_a_schema() -> None:
     ],
 )
 def test_content_blocks(raw: Any, kind: str, body: str, data: bytes | None, problems: list[str]) -> None:
-    """C-TOOL-05, C-RES-03: a blob that is no base64 is no data."""
+    """C-TOOL-05, C-RES-03: a blob that is not base64 has no data."""
     block = ContentBlock(raw)
     assert (block.kind, block.body, block.data(), block.problems) == (kind, body, data, problems)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from inspector.errors import UsageError
-from inspector.redact.paths import START, Path
+from inspector.redact.paths import START, RulePath
 
 
-def reaches(path: Path, place: list[str | int]) -> bool:
+def reaches(path: RulePath, place: list[str | int]) -> bool:
     """Whether a path means what stands at a place of a document."""
     reached = START
     for key in place:
@@ -46,14 +46,14 @@ def reaches(path: Path, place: list[str | int]) -> bool:
     ],
 )
 def test_a_path_means_a_place(path: str, place: list[str | int], means: bool) -> None:
-    assert reaches(Path(path), place) is means
+    assert reaches(RulePath(path), place) is means
 
 
 @pytest.mark.parametrize("source", ["a", "$", "$a", "$.", "$.a[", "$.a[x]", "$.a.[0]x", "$['a", "$.a[-1]"])
 def test_what_is_no_path_is_refused(source: str) -> None:
     with pytest.raises(UsageError):
-        Path(source)
+        RulePath(source)
 
 
 def test_many_deep_steps_take_no_time() -> None:
-    assert not reaches(Path("$" + "..a" * 40 + ".b"), ["a"] * 400)
+    assert not reaches(RulePath("$" + "..a" * 40 + ".b"), ["a"] * 400)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from inspector.redact.edits import applied
 from inspector.redact.rules import read_rules
-from inspector.redact.scan import Scanner
+from inspector.redact.scan import SecretScanner
 
 MARK = "‹redacted›"
 GITHUB = "ghp_" + "a1B2" * 9
@@ -42,8 +42,8 @@ SECRETS = {
 }
 
 
-def scanner(*rules: str) -> Scanner:
-    return Scanner(read_rules(rules), lambda _secret: MARK)
+def scanner(*rules: str) -> SecretScanner:
+    return SecretScanner(read_rules(rules), lambda _secret: MARK)
 
 
 def line(message: Any = None, *, raw: str | None = None, **fields: Any) -> str:

@@ -1,4 +1,4 @@
-"""The HTTP endpoint: what comes in becomes messages of sessions, what goes out is JSON or events, by the binding's rules."""
+"""The HTTP endpoint: requests become messages of sessions, answers go to the right client."""
 
 import asyncio
 import json
@@ -10,7 +10,7 @@ from inspector.errors import RecordingError, UsageError
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
 from inspector.serving.http import MOST_SESSIONS, HttpEnd
-from inspector.serving.http_connection import Limits
+from inspector.serving.http_connection import ConnectionLimits
 from inspector.serving.http_stream import event
 from tests.serving.ends import PATIENCE, Web, initialize, parse, request, until
 
@@ -107,10 +107,10 @@ async def test_a_session_that_is_not_known_is_said_so_and_one_that_is_missing_to
     web = await web()
     ask = jsonrpc.request(1, "json")
     assert (await web.ask(body=ask))[0] == 400
-    status, _, body = await web.ask(body=ask, Mcp_Session_Id="nobody")
+    status, _, body = await web.ask(body=ask, Mcp_Session_Id="unknown")
     assert status == 404
     assert json.loads(body)["id"] is None
-    assert (await web.ask("GET", Mcp_Session_Id="nobody"))[0] == 404
+    assert (await web.ask("GET", Mcp_Session_Id="unknown"))[0] == 404
     assert (await web.ask("GET"))[0] == 400
     assert web.handlers == []
 
@@ -136,7 +136,7 @@ async def test_requests_of_an_era_without_sessions_share_a_handler_for_each_quer
     assert [len(handler.arrived) for handler in web.handlers] == [2, 1, 1]
 
 
-async def test_who_begins_anew_has_a_new_handler_unless_the_old_one_is_busy(web):
+async def test_a_client_that_starts_again_has_a_new_handler_unless_the_old_one_is_busy(web):
     web = await web()
     discover = jsonrpc.request(1, "server/discover", MODERN)
     await web.ask(body=discover)
@@ -149,7 +149,7 @@ async def test_who_begins_anew_has_a_new_handler_unless_the_old_one_is_busy(web)
     assert len(web.handlers) == 2
 
 
-async def test_without_sessions_nobody_gets_an_id(web):
+async def test_without_sessions_no_client_gets_an_id(web):
     web = await web(sessions=False, listening=False)
     status, fields, _ = await web.ask(body=initialize())
     assert status == 200
@@ -247,7 +247,7 @@ async def test_a_stream_that_breaks_off_can_be_resumed_where_it_was(web):
 
 
 @pytest.mark.parametrize("last", ["1", "x.y", "9.9", "1.99999999999999999999", ".", ""])
-async def test_an_event_id_that_nobody_was_given_begins_a_new_stream(web, last):
+async def test_an_unknown_event_id_begins_a_new_stream(web, last):
     web = await web(resumable=True)
     id = await begun(web, "2025-06-18")
     reader, _ = await listening(web, id, Last_Event_Id=last)
@@ -265,7 +265,7 @@ async def test_the_handler_is_told_when_the_client_leaves_an_answer(web):
     writer.close()
     await until(lambda: web.handlers[0].lost == [reply])
     assert not reply.open
-    reply.send(b"to nobody")
+    reply.send(b"without a listener")
     reply.end()
 
 
@@ -385,7 +385,7 @@ async def test_a_connection_serves_one_request_after_the_other_also_sent_at_once
 
 
 async def test_who_asks_on_without_listening_is_read_no_further(web):
-    web = await web(limits=Limits(head=4096))
+    web = await web(limits=ConnectionLimits(head=4096))
     reader, writer = await web.connect()
     writer.write(request(body=jsonrpc.request(1, "later", MODERN)))
     await until(lambda: web.handlers and web.handlers[0].replies)
@@ -413,7 +413,7 @@ async def test_leave_to_send_a_body_is_given_or_refused(web):
 
 
 async def test_a_body_that_is_too_large_is_refused_before_it_comes_and_while_it_comes(web):
-    web = await web(limits=Limits(body=1000))
+    web = await web(limits=ConnectionLimits(body=1000))
     assert (await web.ask(Content_Length="1001"))[0] == 413
     assert (await web.ask(Content_Length="9" * 16))[0] == 413
     chunk = b"400\r\n" + b"x" * 1024 + b"\r\n"
@@ -471,7 +471,7 @@ async def test_half_a_body_is_handed_on_as_what_it_is(web):
 
 
 async def test_who_takes_too_long_is_told_and_who_only_waits_is_let_go(web):
-    web = await web(limits=Limits(patience=0.05, idle=0.05))
+    web = await web(limits=ConnectionLimits(patience=0.05, idle=0.05))
     assert await web.raw(b"") == b""
     assert parse(await web.raw(b"POST /mcp HTT"))[0] == 408
     assert parse(await web.raw(request(Content_Length="10") + b"12345"))[0] == 408
@@ -480,7 +480,7 @@ async def test_who_takes_too_long_is_told_and_who_only_waits_is_let_go(web):
 
 
 async def test_more_connections_than_are_allowed_are_refused(web):
-    web = await web(limits=Limits(connections=2))
+    web = await web(limits=ConnectionLimits(connections=2))
     for _ in range(2):
         await web.connect()
     await until(lambda: len(web.end.connections) == 2)
@@ -488,7 +488,7 @@ async def test_more_connections_than_are_allowed_are_refused(web):
 
 
 async def test_a_client_that_takes_nothing_is_given_up(web):
-    web = await web(limits=Limits(unsent=1 << 20))
+    web = await web(limits=ConnectionLimits(unsent=1 << 20))
     _, writer = await web.connect()
     writer.transport.pause_reading()
     writer.write(request(body=jsonrpc.request(1, "later", MODERN)))
@@ -501,7 +501,7 @@ async def test_a_client_that_takes_nothing_is_given_up(web):
 
 
 async def test_a_client_that_stalls_is_given_up_after_a_while(web):
-    web = await web(limits=Limits(stall=0.05))
+    web = await web(limits=ConnectionLimits(stall=0.05))
     _, writer = await web.connect()
     writer.transport.pause_reading()
     writer.write(request(body=jsonrpc.request(1, "later", MODERN)))
@@ -511,7 +511,7 @@ async def test_a_client_that_stalls_is_given_up_after_a_while(web):
 
 
 async def test_quiet_streams_say_that_they_are_there(web):
-    web = await web(limits=Limits(keep_alive=0.01))
+    web = await web(limits=ConnectionLimits(keep_alive=0.01))
     id = await begun(web)
     reader, _ = await listening(web, id)
     assert (await heard(reader)).startswith(b":")
@@ -544,7 +544,7 @@ async def test_a_client_that_cannot_be_taken_is_told(web):
     web = await web()
 
     def full(client):
-        raise RecordingError("There is no room for its recording.")
+        raise RecordingError("The disk is full.")
 
     web.end._opens = full
     status, _, body = await web.ask(body=initialize())

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from inspector.protocol import jsonrpc
 from inspector.serving.http import HttpEnd
-from inspector.serving.http_connection import Connection
+from inspector.serving.http_connection import ServedConnection
 from tests.serving.ends import Scripted, request
 
 ASK = request(body=jsonrpc.request(1, "json", {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}}))
@@ -56,9 +56,9 @@ class Wire(asyncio.Transport):
 
 
 async def fed(chunks):
-    """What is written in answer to chunks, and whether the connection was closed."""
+    """Return what is written in answer to chunks, and whether the connection was closed."""
     end = HttpEnd(lambda client: Scripted(client, []))
-    connection, wire = Connection(end), Wire()
+    connection, wire = ServedConnection(end), Wire()
     connection.connection_made(wire)
     for chunk in chunks:
         if not wire.closed:

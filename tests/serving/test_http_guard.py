@@ -11,7 +11,7 @@ from inspector.journal.journal import Journal
 from inspector.serving import http_guard
 from inspector.serving.base import Head
 from inspector.serving.http import Binding, HttpEnd
-from inspector.serving.http_guard import Guard, normal_origin
+from inspector.serving.http_guard import RequestGuard, normal_origin
 from inspector.tap.http import HttpTap
 from tests.serving.ends import Scripted, initialize, parse, request
 
@@ -59,7 +59,7 @@ def head(host: str | None, origin: str | None, arrived_at: tuple[str, int]) -> H
     ],
 )  # fmt: skip
 def test_what_was_asked_for_is_let_in(bound: str, arrived_at: tuple[str, int], host: str, origin: str | None) -> None:
-    assert Guard(bound).refusal(head(host, origin, arrived_at)) == ""
+    assert RequestGuard(bound).refusal(head(host, origin, arrived_at)) == ""
 
 
 @pytest.mark.parametrize("origin", [*EVIL_IPS, "http://evil.example", "null", "x", "", "http://localhost:1", "http://127.0.0.1:8000",
@@ -68,15 +68,15 @@ def test_what_was_asked_for_is_let_in(bound: str, arrived_at: tuple[str, int], h
                                     "http://192.168.1.5.evil.example:8000", "http://192.168.1.5:8000 http://evil.example"])  # fmt: skip
 @pytest.mark.parametrize("bound", ["192.168.1.5", "0.0.0.0", "box.lan"])
 def test_bound_elsewhere_no_other_page_is_let_in(bound: str, origin: str) -> None:
-    refusal = Guard(bound).refusal(head("192.168.1.5:8000", origin, LAN))
+    refusal = RequestGuard(bound).refusal(head("192.168.1.5:8000", origin, LAN))
     assert "Origin" in refusal
     assert "--allow-origin" in refusal
-    assert Guard(bound).cors(head("192.168.1.5:8000", origin, LAN)) == []
+    assert RequestGuard(bound).cors(head("192.168.1.5:8000", origin, LAN)) == []
 
 
 @pytest.mark.parametrize("origin", [*EVIL_IPS, "http://evil.example", "null", "http://localhost.evil.example"])
 def test_bound_to_this_machine_no_page_of_another_is_let_in(origin: str) -> None:
-    assert "Origin" in Guard("127.0.0.1").refusal(head("127.0.0.1:8000", origin, LOCAL))
+    assert "Origin" in RequestGuard("127.0.0.1").refusal(head("127.0.0.1:8000", origin, LOCAL))
 
 
 @pytest.mark.parametrize(
@@ -91,13 +91,13 @@ def test_bound_to_this_machine_no_page_of_another_is_let_in(origin: str) -> None
     ],
 )  # fmt: skip
 def test_no_other_host_may_be_asked_for(bound: str, arrived_at: tuple[str, int], host: str) -> None:
-    refusal = Guard(bound).refusal(head(host, None, arrived_at))
+    refusal = RequestGuard(bound).refusal(head(host, None, arrived_at))
     assert "Host" in refusal
     assert "--allow-host" in refusal
 
 
 def test_there_is_one_host_and_one_origin_at_most() -> None:
-    guard = Guard("127.0.0.1")
+    guard = RequestGuard("127.0.0.1")
     assert "exactly one Host" in guard.refusal(head(None, None, LOCAL))
     twice = (("Host", "localhost"), ("Origin", "http://localhost"), ("origin", "http://evil.example"))
     assert "more than one Origin" in guard.refusal(Head("POST", "/", twice, LOCAL))
@@ -105,7 +105,9 @@ def test_there_is_one_host_and_one_origin_at_most() -> None:
 
 
 def test_allowed_origins_and_hosts_are_let_in_exactly() -> None:
-    guard = Guard("0.0.0.0", ["mcp.example"], ["https://app.example", "http://10.0.0.1:5173", "vscode-webview://abc"])
+    guard = RequestGuard(
+        "0.0.0.0", ["mcp.example"], ["https://app.example", "http://10.0.0.1:5173", "vscode-webview://abc"]
+    )
     for origin in ("https://app.example", "https://APP.example:443", "http://10.0.0.1:5173", "vscode-webview://abc"):
         asked = head("mcp.example", origin, LAN)
         assert guard.refusal(asked) == ""

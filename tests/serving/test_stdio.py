@@ -1,4 +1,4 @@
-"""Our own stdin and stdout: lines whole and in order, nothing else on stdout, an end to every kind of client."""
+"""Our own stdin and stdout: lines whole and in order, only messages on stdout, every end."""
 
 import asyncio
 import json
@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.protocol.jsonrpc import Shape
-from inspector.serving.lines import Lines
+from inspector.serving.lines import LineBuffer
 from tests.processes import ROOT
 from tests.serving.ends import PATIENCE, Stdio, until
 
@@ -32,7 +32,7 @@ async def stdio():
 
 
 def test_lines_are_put_together_of_what_single_reads_bring():
-    lines = Lines()
+    lines = LineBuffer()
     assert lines.feed(b"a") == []
     assert lines.feed(b"b") == []
     assert lines.held == 2
@@ -44,7 +44,7 @@ def test_lines_are_put_together_of_what_single_reads_bring():
 
 @given(st.binary(max_size=60), st.lists(st.integers(0, 60), max_size=8))
 def test_lines_do_not_depend_on_how_they_are_read(data, cuts):
-    lines = Lines()
+    lines = LineBuffer()
     edges = [0, *sorted(min(cut, len(data)) for cut in cuts), len(data)]
     found = [line for start, end in pairwise(edges) for line in lines.feed(data[start:end])]
     assert [*found, lines.rest()] == data.split(b"\n")

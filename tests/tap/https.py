@@ -104,12 +104,12 @@ class Stage:
 
     @property
     def host(self) -> bytes:
-        """What a client names the tap."""
+        """The tap's name for a client."""
         return b"127.0.0.1:%d" % self.tap.port
 
     @property
     def server_host(self) -> bytes:
-        """What the server is named."""
+        """The server's name."""
         return b"127.0.0.1:%d" % self.upstream.port
 
     async def client(self) -> Connection:
@@ -124,7 +124,7 @@ class Stage:
         return b"\r\n".join(lines) + b"\r\n\r\n" + body
 
     def passed(self, data: bytes) -> bytes:
-        """What the server is to get of that."""
+        """The part that the server should get."""
         return data.replace(b"Host: " + self.host, b"Host: " + self.server_host)
 
     def _bytes(self, dir: Dir) -> list[bytes]:

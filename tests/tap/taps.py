@@ -54,7 +54,7 @@ class Tapped:
 
 
 class Recorded:
-    """What a finished recording holds."""
+    """Return the events of a finished recording."""
 
     def __init__(self, path: Path) -> None:
         journal = Journal.open(path)

@@ -406,7 +406,7 @@ async def test_a_server_may_speak_tls(stage):
     assert (here.sent, here.received) == ([ASK], [ANSWER])
 
 
-async def test_a_certificate_that_nobody_vouches_for_is_said(stage):
+async def test_an_untrusted_certificate_is_reported(stage):
     here = await stage(answering(), certified())
     client = await here.client()
     client.write(here.post(ASK))

@@ -44,7 +44,7 @@ async def server(home, *words):
 
 
 async def used(target, era):
-    """What comes of a session that does a bit of everything, and its recording."""
+    """Return the results of a session that does a bit of everything, and its recording."""
     standing = StandingAnswers(sampling="It is a test.", elicitation=FORM, roots=())
     journal = Journal.unnamed({})
     session = Session(target, journal, Options(timeout=20, era=era, standing=standing))

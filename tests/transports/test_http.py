@@ -149,7 +149,7 @@ async def test_a_connection_that_the_server_closed_while_idle_is_not_used_again(
     assert [request.connection for request in web.requests] == [1, 2, 3]
 
 
-async def test_slow_answers_block_nobody(serve, peer):
+async def test_slow_answers_block_no_other_request(serve, peer):
     """A hundred calls that are not answered yet, and one more that is answered at once."""
     waiting = asyncio.Event()
 
@@ -168,7 +168,7 @@ async def test_slow_answers_block_nobody(serve, peer):
     assert [answer["id"] for answer in answers] == list(range(1, 101))
 
 
-async def test_requests_share_a_few_connections_as_long_as_nobody_has_to_wait(serve, peer, monkeypatch):
+async def test_requests_share_a_few_connections_as_long_as_none_has_to_wait(serve, peer, monkeypatch):
     monkeypatch.setattr(http_client, "PATIENCE", 60)
     web = await serve(echo)
     client = await peer(web.url)
@@ -562,7 +562,7 @@ async def test_authorization_is_asked_for_even_if_the_body_is_an_rpc_error(serve
     assert len(client.sink.failures) == 1
 
 
-async def test_a_session_that_the_server_forgot_is_lost_and_can_be_begun_anew(serve, peer):
+async def test_a_session_that_the_server_forgot_is_lost_and_can_be_started_again(serve, peer):
     """C-HTTP-12: the error in the body does not hide it."""
 
     def forgets(request, reply):

@@ -57,7 +57,7 @@ def servers():
         server.close()
 
 
-async def test_nobody_listens(peer):
+async def test_a_port_without_a_listener(peer):
     port = free_port()
     client = await peer(f"http://127.0.0.1:{port}/mcp")
     error = await client.error()
@@ -269,7 +269,7 @@ async def test_the_proxy_of_the_environment_is_used_but_not_for_this_machine(ser
     assert (await near.call("ping"))["result"] == {"ok": True}
 
 
-# Limits, and answers nobody waits for
+# Limits, and answers to abandoned requests
 
 
 @pytest.mark.parametrize("kind", ["json", "stream", "one long line"])
@@ -334,7 +334,7 @@ async def test_a_late_answer_is_still_recorded(serve, peer):
     assert client.transport._timers == {}
 
 
-async def test_an_answer_that_nobody_waits_for_is_cut_off_in_the_end(serve, peer, monkeypatch):
+async def test_the_answer_to_an_abandoned_request_is_cut_off_in_the_end(serve, peer, monkeypatch):
     monkeypatch.setattr("inspector.transports.http.LATE_SECONDS", 0.01)
 
     async def never(request, reply):
@@ -356,7 +356,7 @@ async def test_an_answer_that_nobody_waits_for_is_cut_off_in_the_end(serve, peer
 
 
 @pytest.mark.parametrize("kind", [JSON, SSE])
-async def test_an_endless_answer_that_nobody_waits_for_is_cut_off_by_its_size(serve, peer, monkeypatch, kind):
+async def test_an_endless_answer_to_an_abandoned_request_is_cut_off_by_its_size(serve, peer, monkeypatch, kind):
     monkeypatch.setattr(http_exchange, "LATE_BYTES", 100_000)
 
     async def endless(request, reply):

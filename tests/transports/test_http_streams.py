@@ -303,7 +303,7 @@ async def test_resuming_in_vain_is_given_up(serve, peer, how):
     assert len(web.requests) == 1 + http_exchange.RESUME_ATTEMPTS
 
 
-async def test_what_nobody_waits_for_is_not_resumed(serve, peer):
+async def test_an_abandoned_request_is_not_resumed(serve, peer):
     go_on = asyncio.Event()
 
     async def streams(request, reply):

@@ -191,7 +191,7 @@ async def test_progress_and_messages_come_first_with_the_token_of_now(tape, repl
         b'{"jsonrpc":"2.0", "method":"notifications/progress","params":{"progressToken":"then","progress":1E400}}'
     )
     tape.receive(jsonrpc.notification("notifications/message", {"data": "log"}))
-    tape.receive(jsonrpc.notification("notifications/progress", {"progressToken": "somebody else's", "progress": 1}))
+    tape.receive(jsonrpc.notification("notifications/progress", {"progressToken": "another client's", "progress": 1}))
     tape.answer(1, "done")
     client = await replay(tape)
     assert (await client.call("tools/call", echo("x", _meta={"progressToken": 7})))["result"] == "done"
@@ -202,7 +202,7 @@ async def test_progress_and_messages_come_first_with_the_token_of_now(tape, repl
     assert [frame.message.get("method") for frame in client.sink.frames] == [
         "notifications/progress", "notifications/message", "notifications/progress", None,
     ]  # fmt: skip
-    assert client.sink.frames[2].message["params"]["progressToken"] == "somebody else's"
+    assert client.sink.frames[2].message["params"]["progressToken"] == "another client's"
 
 
 async def test_no_progress_for_a_request_that_wants_none(tape, replay):

@@ -286,7 +286,7 @@ async def test_a_redirect_to_another_origin_is_not_followed(serve, sse):
     assert "redirects to another origin, http://127.0.0.2:9 (status 307)" in error.message
 
 
-async def test_nobody_listens(serve, sse):
+async def test_a_port_without_a_listener(serve, sse):
     web = await serve(Server())
     await web.__aexit__()
     error = await refused(sse, web.url)
@@ -353,7 +353,7 @@ async def test_a_page_that_never_ends_does_not_hold_up_the_verdict(serve, sse, h
 
 
 class Login:
-    """A credential that somebody gives when asked, or does not."""
+    """A credential that the user gives when asked, or does not."""
 
     def __init__(self, given):
         self.given = given
@@ -379,7 +379,7 @@ def wants_login(server, at):
 
 
 @pytest.mark.parametrize("at", ["GET", "POST"])
-async def test_a_request_is_sent_again_with_what_somebody_logged_in_for(serve, sse, at):
+async def test_a_request_is_sent_again_with_the_credential_of_a_login(serve, sse, at):
     web = await serve(wants_login(Server(), at))
     client = await sse(web.url, credential=Login(given=True))
     assert (await client.call("ping"))["result"] == {}
@@ -726,7 +726,7 @@ async def test_a_post_that_is_never_answered_needs_no_answer(serve, sse):
     assert client.sink.failures == []
 
 
-async def test_a_post_that_nobody_waits_for_any_more_is_ended(serve, sse):
+async def test_the_post_of_an_abandoned_request_is_ended(serve, sse):
     server = Server(lambda request, reply: asyncio.Event().wait())
     web = await serve(server)
     client = await sse(web.url)

@@ -19,7 +19,7 @@ from inspector.journal.format import Kind
 from inspector.journal.journal import Journal
 from inspector.transports import stdio
 from inspector.transports.base import Outgoing
-from inspector.transports.child import Guard, child_environment, describe_status, exit_status
+from inspector.transports.child import ChildGuard, child_environment, describe_status, exit_status
 from inspector.transports.stdio import StdioTransport
 
 ECHO = "import sys\nfor line in sys.stdin.buffer:\n  sys.stdout.buffer.write(line); sys.stdout.buffer.flush()"
@@ -325,7 +325,7 @@ END
 async def test_a_server_that_ends_is_noticed_though_one_of_its_children_holds_its_output(
     monkeypatch, end, status, told_by_the_system
 ):
-    """What it leaves behind keeps the pipes open, and is ended."""
+    """Its remaining processes keep the pipes open, and are ended."""
     if not told_by_the_system:
         monkeypatch.setattr(os, "pidfd_open", lambda pid: (_ for _ in ()).throw(OSError()))
     async with Child(LEAVES_ONE_BEHIND.replace("END", end)) as child:
@@ -420,7 +420,7 @@ async def test_the_end_of_the_one_that_a_launcher_started_is_told_as_that():
         assert child.listener.error.stderr == ("enough",)
 
 
-async def test_a_launcher_that_leaves_nobody_who_can_be_told_anything_has_ended():
+async def test_a_launcher_without_a_reader_behind_it_has_ended():
     async with Child("", command=["sh", "-c", "sleep 60 &"]) as child:
         await child.listener.wait(lambda: child.listener.error)
         assert child.listener.error.status == 0
@@ -513,7 +513,7 @@ async def test_closing_twice_and_before_the_start_is_harmless():
     assert len(child.life("exit")) == 1
 
 
-async def test_a_close_that_is_interrupted_leaves_nobody_behind():
+async def test_a_close_that_is_interrupted_leaves_no_process_behind():
     async with Child(STUBBORN) as child:
         await child.listener.wait(lambda: child.listener.frames)
         pids = child.listener.frames[0].message["result"]
@@ -527,7 +527,7 @@ async def test_a_close_that_is_interrupted_leaves_nobody_behind():
 
 async def test_unread_input_is_known():
     async with Child("import time; time.sleep(30)") as child:
-        child.send({"method": "nobody reads this"})
+        child.send({"method": "not read"})
         assert child.transport.unread() > 10
     async with Child(ECHO) as child:
         child.send({"method": "x"})
@@ -614,7 +614,7 @@ async def test_a_process_that_is_not_of_the_server_keeps_its_limits_and_its_life
 
 async def test_a_command_that_cannot_be_started_leaves_no_guard(monkeypatch):
     guards = []
-    monkeypatch.setattr(stdio, "Guard", lambda mark: guards.append(Guard(mark)) or guards[-1])
+    monkeypatch.setattr(stdio, "ChildGuard", lambda mark: guards.append(ChildGuard(mark)) or guards[-1])
     with pytest.raises(SpawnError):
         await StdioTransport(["no-such-program"], Wire(Journal.unnamed({}), None, lambda: None)).start()
     assert [guard._process for guard in guards] == [None]

@@ -22,7 +22,7 @@ from inspector.tui.ask.inbox import InboxPane
 from inspector.tui.events import ItemHighlighted, ItemOpened, OpenResource
 from inspector.tui.work.catalog import CatalogPane
 from inspector.tui.work.pane import WorkPane
-from inspector.tui.work.work_items import Work
+from inspector.tui.work.work_items import WorkItem
 from tests.processes import ROOT
 from tests.tui.tui_screens import Stage, settle
 
@@ -121,7 +121,7 @@ async def desk(folder: Path, *lists: Any, size: tuple[int, int] = (110, 34), **m
             yield session, app, pilot
 
 
-async def go(app: Desk, pilot: Pilot[None], list_name: Any, address: str) -> Work:
+async def go(app: Desk, pilot: Pilot[None], list_name: Any, address: str) -> WorkItem:
     """Put the cursor of the catalogue on an item, and wait for its form."""
     app.catalog.show(list_name)
     assert app.catalog.select(list_name, address)

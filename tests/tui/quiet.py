@@ -1,4 +1,4 @@
-"""Waiting for an app by what it has left to do, never by the clock or by how busy the machine is.
+"""Waits for an app by its pending work, never by the clock or the load of the machine.
 
 Importing this makes every `Pilot` wait so. Textual's own sends a message to every widget and then sleeps until the
 process uses little CPU: a hundredth of a second at least, twice for each key, and on a busy machine it may see an app
@@ -54,7 +54,7 @@ _strips: weakref.WeakKeyDictionary[Screen[Any], tuple[int, list[Strip]]] = weakr
 
 
 async def quiet(app: App[Any], *, threads: bool = True) -> None:
-    """Let the app work until it waits for something from outside: nothing is ready to run, to be drawn or due soon.
+    """Let the app work until nothing is ready to run, to be drawn or due soon.
 
     `threads` False does not wait for what its threads do.
     """
@@ -88,7 +88,7 @@ async def wait_until(app: App[Any], so: Callable[[], bool]) -> bool:
 
 
 def strips(app: App[Any]) -> list[Strip]:
-    """What is on the screen, a strip for each line; rendered again only if a frame was due since the last time."""
+    """Return the screen, a strip per line; rendered again only if a frame was due."""
     screen = app.screen
     frame = 0 if _is_due(screen) else _frames.get(screen, 0)
     number, found = _strips.get(screen, (0, []))
@@ -208,7 +208,7 @@ async def _wait_for_screen(self: Pilot[Any], timeout: float = 0) -> bool:
 
 
 def _parse_rules(self: Stylesheet, css: str, *words: Any, parse: Any = Stylesheet._parse_rules, **more: Any) -> Any:
-    """Parse a style sheet once, not in every app anew: a tenth of the time."""
+    """Parse a style sheet once, not again in every app: a tenth of the time."""
     variables, number = getattr(self, "_numbered", (None, 0))
     if variables is not self._variables:
         number = _variables.setdefault(tuple(self._variables.items()), len(_variables))

@@ -59,7 +59,10 @@ class Talk:
 
 
 def example() -> Talk:
-    """1 spawn, 2-3 list, 4-7 a call with progress and a log message, 8-9 one that fails, 10 stderr, 11 no JSON."""
+    """Return a conversation: list, call with progress, failed call, stderr, invalid JSON.
+
+    The events: 1 spawn, 2-3 list, 4-7 a call with progress and a log message, 8-9 one that fails, 10 stderr, 11 not JSON.
+    """
     talk = Talk()
     talk.journal.record_life("stdio", "spawn", argv=["server", "--fast"], pid=7)
     talk.at(211).ask(1, "tools/list")

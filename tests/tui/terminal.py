@@ -39,7 +39,7 @@ class Grid:
         self.rest = ""
 
     def size(self, columns: int, rows: int) -> None:
-        """Begin anew with another size."""
+        """Start again with another size."""
         self.columns, self.rows = columns, rows
         self.cells = [[" "] * columns for _ in range(rows)]
         self.x = self.y = 0
@@ -84,7 +84,7 @@ class Grid:
 
     @property
     def text(self) -> str:
-        """What stands on the screen."""
+        """The text on the screen."""
         return "\n".join("".join(row).rstrip() for row in self.cells)
 
 

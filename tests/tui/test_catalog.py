@@ -73,7 +73,7 @@ async def test_typing_filters_at_once_and_escape_brings_all_back() -> None:
             await settle(pilot, lambda: f"of {TOOLS}" not in screen_lines(app)[0])
             assert shown_name(app) == "order-pizza", "the cursor stays with the item"
             await pilot.press("escape", "slash", *"qqqq")
-            await settle(pilot, lambda: "Nothing matches" in screen_text(app))
+            await settle(pilot, lambda: "No match" in screen_text(app))
             assert shown_name(app) is None
 
 
@@ -120,7 +120,7 @@ async def test_a_list_that_breaks_off_keeps_what_has_come_and_says_why() -> None
         assert "one" in shown
         assert "(unnamed)" in shown
         assert "Start it again." in shown
-        assert "1 entry is no object" in shown
+        assert "1 entry is not an object" in shown
 
 
 async def test_an_empty_list_says_what_would_be_there() -> None:

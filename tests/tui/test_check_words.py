@@ -1,4 +1,4 @@
-"""What is said of a check in the interface names keys of the interface, never an option of the command line."""
+"""Texts of checks in the interface name its keys, never an option of the command line."""
 
 from __future__ import annotations
 

@@ -132,9 +132,9 @@ def test_python_talks_to_a_stdio_server(tmp_path: Any) -> None:
 
 def test_what_cannot_be_copied_says_why() -> None:
     journal = example().journal
-    with pytest.raises(CannotCopy, match="no HTTP request"):
+    with pytest.raises(CannotCopy, match="not sent over HTTP"):
         copy_as.curl(journal, 4)
-    with pytest.raises(CannotCopy, match="nothing that we sent"):
+    with pytest.raises(CannotCopy, match="not a message that Inspector sent"):
         copy_as.command(journal, 10)
     assert copy_as.request_of(journal, 7) == 4
     assert copy_as.request_of(journal, 5) == 0

@@ -1,4 +1,4 @@
-"""The detail of a message: what it says, exactly what it was, what was around it, what is wrong with it."""
+"""The detail of a message: parsed, raw, its HTTP exchange, its findings."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ async def test_copies_and_saves() -> None:
         pane.action_copy_python()
         pane.action_copy_curl()
         pane.action_save()
-        await settle(pilot, lambda: "no HTTP request" in screen_text(app))
+        await settle(pilot, lambda: "not sent over HTTP" in screen_text(app))
         copied = [message.text for message in app.heard(Copy)]
         assert copied[0] == talk.journal.event(7).text
         assert copied[1] == "inspector call echo message=hello -- server"

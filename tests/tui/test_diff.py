@@ -88,7 +88,7 @@ async def test_differences_are_gone_through_with_two_keys(pair: tuple[Path, Path
         assert '"text": "three"' in text
         assert '"text": "four"' in text
         await pilot.press("right_square_bracket")
-        assert "is not in A" in screen_text(app)
+        assert "missing in A" in screen_text(app)
         await pilot.press("right_square_bracket", "left_square_bracket")
         assert '"text": "three"' in screen_text(app)
 
@@ -117,7 +117,7 @@ async def test_what_is_the_same_can_be_shown(pair: tuple[Path, Path]) -> None:
 async def test_one_can_go_to_the_message_and_back(pair: tuple[Path, Path]) -> None:
     async with comparing(*pair) as (app, pilot):
         await pilot.press("a")
-        assert isinstance(app.screen, DiffScreen)  # There is no message of a change of the surface.
+        assert isinstance(app.screen, DiffScreen)  # A change of the surface has no message.
         await pilot.press("right_square_bracket", "b")
         assert await wait_until(app, lambda: isinstance(app.screen, MainScreen) and "four" in screen_text(app))
         await quiet(app)
@@ -144,7 +144,7 @@ async def test_it_fits_a_small_terminal(pair: tuple[Path, Path]) -> None:
 async def test_nothing_that_differs_is_said(pair: tuple[Path, Path]) -> None:
     async with comparing(pair[0], pair[0]) as (app, _):
         text = screen_text(app)
-        assert "Nothing differs, in what is offered and in conversation." in text
+        assert "The two recordings have the same surface and the same conversation." in text
         assert "old (s 1)" in text
 
 
@@ -185,7 +185,7 @@ async def test_the_recording_in_view_is_compared_with_another_one(tmp_path: Path
         assert await wait_until(app, lambda: "Compare with" in screen_text(app))
         assert "old.mcp.jsonl" in screen_text(app)
         await pilot.press("enter")
-        assert await wait_until(app, lambda: "what a model is told has changed" in screen_text(app))
+        assert await wait_until(app, lambda: "text that a model reads has changed" in screen_text(app))
         await quiet(app)
         await pilot.press("escape")
         await quiet(app)
@@ -198,4 +198,4 @@ async def test_a_recording_alone_says_that_there_is_no_other(tmp_path: Path, mon
     alone.write_bytes(SESSION.read_bytes())
     async with running(RecordingTarget(alone)) as (app, _):
         await app.screen.run_action("compare_with")
-        assert await wait_until(app, lambda: "There is no other recording" in screen_text(app))
+        assert await wait_until(app, lambda: "No other recording" in screen_text(app))

@@ -1,4 +1,4 @@
-"""A terminal that goes away takes nobody with it."""
+"""The app survives the loss of its terminal."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import pytest
 from inspector.client.options import Options
 from inspector.config.settings import Settings
 from inspector.tui.app import InspectorApp
-from inspector.tui.driver import Output
+from inspector.tui.driver import TerminalOutput
 
 
 def test_what_is_written_to_a_closed_window_goes_nowhere() -> None:
     ours, theirs = pty.openpty()
     terminal = os.fdopen(theirs, "w")
-    output = Output(terminal)
+    output = TerminalOutput(terminal)
     output.write("seen")
     output.flush()
     assert os.read(ours, 10) == b"seen"
@@ -34,4 +34,4 @@ def test_what_is_written_to_a_closed_window_goes_nowhere() -> None:
 async def test_the_interface_writes_so() -> None:
     app = InspectorApp(None, Options(), Settings())
     driver = app.driver_class(app)
-    assert isinstance(driver._file, Output)  # type: ignore[attr-defined]
+    assert isinstance(driver._file, TerminalOutput)  # type: ignore[attr-defined]

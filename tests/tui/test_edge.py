@@ -4,7 +4,7 @@ import pytest
 from textual.geometry import Region
 from textual.widgets import Static
 
-from inspector.tui.keymap import Hint, Keymap
+from inspector.tui.keymap import KeyHint, Keymap
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.key_line import KeyLine
 from inspector.tui.widgets.tab_row import Tab, TabRow
@@ -196,7 +196,7 @@ async def test_the_note_beside_tabs_goes_first():
 
 async def test_server_text_in_a_title_cannot_leave_it():
     pane = Edge(
-        Static(""), title="a\x1b]0;x\x07\n[bold]b", facts=[("c\u202ed", "muted")], keys=[Hint("x", "\x1b[2J", "x")]
+        Static(""), title="a\x1b]0;x\x07\n[bold]b", facts=[("c\u202ed", "muted")], keys=[KeyHint("x", "\x1b[2J", "x")]
     )
     async with Stage(pane).run_test(size=(60, 5)) as pilot:
         text = screen_text(pilot.app)

@@ -1,4 +1,4 @@
-"""Another command in the place of one that does not connect."""
+"""Another command instead of one that does not connect."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ async def test_what_is_none_is_said_and_escape_leaves_it() -> None:
     async with running(HttpTarget("http://127.0.0.1:9/mcp"), until="not connected") as (app, pilot):
         await shows(app, pilot, "e edit the URL")
         await pilot.press("e", "home", "delete", "enter")
-        await shows(app, pilot, "This is no http or https URL")
+        await shows(app, pilot, "The text is not an http or https URL")
         await pilot.press("escape")
         await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "the screen")
         assert "Connection failed" in screen_text(app)

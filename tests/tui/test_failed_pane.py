@@ -1,4 +1,4 @@
-"""What is shown instead of lists while there is no connection: the cause, the steps, the last words, trying again."""
+"""The pane of a failed connection: cause, steps, last lines of stderr, connecting again."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ async def test_a_command_that_does_not_exist_is_named(home: Path) -> None:
         assert "no-such-program-anywhere" in screen_text(app)
 
 
-async def test_an_address_where_nobody_listens_is_named() -> None:
+async def test_an_address_without_a_listener_is_named() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
@@ -114,7 +114,7 @@ async def test_tabs_and_messages_can_be_looked_at_meanwhile(home: Path) -> None:
         await shows(app, pilot, "r start again")
 
 
-async def test_the_doctor_names_the_cause_first_and_what_mends_it(home: Path) -> None:
+async def test_the_doctor_names_the_cause_first_and_the_fix(home: Path) -> None:
     target = StdioTarget((sys.executable, "-c", "import no_such_package"))
     async with running(target, until="not connected") as (app, pilot):
         await shows(app, pilot, "d doctor")
@@ -173,7 +173,7 @@ async def test_the_steps_of_a_connection_are_shown_while_it_is_made(home: Path) 
 async def test_the_doctor_can_be_asked_while_connecting(home: Path) -> None:
     async with running(banner(home), size=NARROW, until="Connecting to @banner") as (app, pilot):
         await pilot.press("d")
-        await shows(app, pilot, "The doctor looks at each step")
+        await shows(app, pilot, "The doctor checks each step")
         await becomes(app, pilot, lambda: app.session is not None and app.session.phase == "failed", "stopped")
         await pilot.press("r")
         await shows(app, pilot, "Connecting to @banner")

@@ -55,7 +55,7 @@ def notes(app: InspectorApp) -> list[str]:
     return [event.fields["text"] for event in app.session.journal.events() if event.kind is Kind.NOTE]
 
 
-async def test_w_where_it_failed_starts_it_again_once_it_is_mended(project: Project) -> None:
+async def test_w_where_it_failed_starts_it_again_once_it_is_fixed(project: Project) -> None:
     project.is_broken()
     async with running(project.target, until="not connected") as (app, pilot):
         await shows(app, pilot, "w watch files, restart on change")
@@ -67,11 +67,11 @@ async def test_w_where_it_failed_starts_it_again_once_it_is_mended(project: Proj
         assert notes(app) == ["server.py changed: the server is restarted."]
         project.offers("hello", "bye")
         await shows(app, pilot, "Tools 2")
-        await shows(app, pilot, "1 change in what it offers")
+        await shows(app, pilot, "1 change in what the server offers")
         await pilot.press("6")
         await shows(app, pilot, "watching its files")
         await pilot.press("w")
-        await shows(app, pilot, "not watched any more")
+        await shows(app, pilot, "topped watching files")
         assert "watching its files" not in screen_text(app)
         project.offers()
         await pilot.pause(1)
@@ -94,7 +94,7 @@ async def test_a_server_that_changes_its_own_files_is_not_started_for_ever(
     async with running(project.target, until="● connected", watch=True) as (app, pilot):
         await pilot.pause(0.4)
         (project.file.parent / "built.js").write_text("x")
-        await shows(app, pilot, "built.js changes whenever the server starts")
+        await shows(app, pilot, "built.js changes each time the server starts")
         assert len(notes(app)) == file_watch.MOST
 
 

@@ -410,7 +410,7 @@ async def test_objects_open_close_and_take_keys_of_ones_own():
         assert view.value == {"o": {"x": "y", "count": 5}}
         await pilot.press("tab", "x", "enter")
         await pilot.pause()
-        assert 'there is a "x" already' in screen_text(app)
+        assert '"x" exists already' in screen_text(app)
         at(view, "/o", ContainerField).focus()
         await pilot.press("space")
         await checked(pilot, view)
@@ -534,7 +534,7 @@ async def test_more_fields_than_can_be_shown_are_said():
         assert [widget.field.name for widget in view.query(FieldFrame)] == [f"f{at}" for at in range(500)]
         view.scroll_end(animate=False)
         await pilot.pause()
-        assert "there are more fields than can be shown" in screen_text(app)
+        assert "too many fields to show" in screen_text(app)
 
 
 async def test_no_fields_can_have_the_focus_all_the_same():
@@ -752,7 +752,7 @@ async def test_the_users_editor_gets_a_private_file_and_gives_back_the_value(len
     assert not os.path.exists(name)
 
 
-async def test_broken_json_from_the_editor_is_kept_to_be_mended(lend, monkeypatch, tmp_path):
+async def test_broken_json_from_the_editor_is_kept_to_be_fixed(lend, monkeypatch, tmp_path):
     monkeypatch.setenv("EDITOR", editor(tmp_path, "open(path, 'w').write('{\"a\": oops')"))
     view = made(schema(a=TEXT), {"a": "x"})
     async with stage(view).run_test(size=(60, 12)) as pilot:
@@ -781,7 +781,9 @@ async def test_a_terminal_that_cannot_be_lent_is_said(monkeypatch):
     async with app.run_test(size=(60, 12)) as pilot:
         await checked(pilot, view)
         await pilot.press("ctrl+o")
-        await settle(pilot, lambda: any("cannot be lent" in notice.message for notice in app._notifications))
+        await settle(
+            pilot, lambda: any("cannot run another program" in notice.message for notice in app._notifications)
+        )
 
 
 def test_the_editor_is_the_one_the_user_has_chosen():

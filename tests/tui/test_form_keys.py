@@ -109,7 +109,7 @@ async def test_the_title_of_the_json_key_says_what_it_does_next() -> None:
 
 
 def titles_of_json_key(app: InspectorApp) -> list[str]:
-    """What the screen calls the key that shows a form as JSON, or as fields again, wherever it stands."""
+    """Return the labels on the screen of the key that switches between form and JSON."""
     return re.findall(r"\^e (\w+)", screen_text(app))
 
 

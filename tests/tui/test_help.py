@@ -37,7 +37,7 @@ WIDGETS = _all_widgets()
 
 
 def own_bindings(kind: type[DOMNode]) -> list[Binding]:
-    """What a class itself binds of the table."""
+    """The bindings of the table in the class itself."""
     return [one for one in kind.__dict__.get("BINDINGS", ()) if isinstance(one, Binding) and one.id in BY_ID]
 
 

@@ -19,7 +19,7 @@ async def test_open_questions_come_first_and_what_was_answered_stays() -> None:
         pane = InboxPane(session)
         app = Ticking(pane)
         async with app.run_test(size=(60, 10), message_hook=app.hear) as pilot:
-            await settle(pilot, lambda: "asks nothing of you" in screen_text(app))
+            await settle(pilot, lambda: "The server has no questions" in screen_text(app))
             session.call_tool("ask-user", {"message": "First of all"})
             await settle(pilot, lambda: "First of all" in screen_text(app))
             assert screen_lines(app)[0].endswith(" 1 waiting ─╮"), "all of them: they are counted once"

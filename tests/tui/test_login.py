@@ -119,7 +119,7 @@ async def test_a_secret_that_is_typed_is_not_shown() -> None:
         async with app.run_test(size=WIDE) as pilot:
             await shows(app, pilot, "Client for this server")
             await pilot.press(*"demo-service", "enter")
-            await shows(app, pilot, "its secret")
+            await shows(app, pilot, "client secret")
             await pilot.press(*"demo-service-secret")
             await shows(app, pilot, "*" * len("demo-service-secret"))
             assert "service-secret" not in screen_text(app)
@@ -132,10 +132,10 @@ async def test_a_login_that_was_cancelled_says_so_in_its_view_too(server: str) -
     async with app.run_test(size=WIDE) as pilot:
         await shows(app, pilot, "Log in at")
         await pilot.press("escape")
-        await shows(app, pilot, "asks you once more")
+        await shows(app, pilot, "starts another login")
         await pilot.press("a")
         await shows(app, pilot, "stopped at step 9 of 10")
-        assert "coming back" in screen_text(app)
+        assert "redirect" in screen_text(app)
         assert "log in again" in screen_text(app)
 
 

@@ -1,4 +1,4 @@
-"""From the view of a login: a step again, otherwise, the token itself, tabs, what a step says that cannot be run."""
+"""The login view: rerun a step, other credentials, the token, tabs, a step that cannot run."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ async def test_a_step_is_run_again_and_stands_beside_the_earlier_answer(size: tu
     with protected_server("--items", "30", "--auth-fault", "no-pkce") as url:
         app = app_on(url)
         async with app.run_test(size=size, notifications=True) as pilot:
-            await shows(app, pilot, "a the login")
+            await shows(app, pilot, "a login")
             await pilot.press("a")
             await shows(app, pilot, "stopped at step")
             await pilot.press("r")
@@ -55,7 +55,7 @@ async def test_a_spent_code_is_not_sent_again_but_the_token_is_renewed(server: s
     async with app.run_test(size=WIDE, notifications=True) as pilot:
         await becomes(app, pilot, lambda: app.session is not None and app.session.phase == "ready", "ready")
         await pilot.press("6")
-        await shows(app, pilot, "a the login")
+        await shows(app, pilot, "a login")
         await pilot.press("a")
         await shows(app, pilot, "10 token")
         await pilot.press("end", "r")
@@ -70,7 +70,7 @@ async def test_the_token_itself_is_shown_by_its_key_alone(server: str) -> None:
     async with app.run_test(size=WIDE) as pilot:
         await becomes(app, pilot, lambda: app.session is not None and app.session.phase == "ready", "ready")
         await pilot.press("6")
-        await shows(app, pilot, "a the login")
+        await shows(app, pilot, "a login")
         await pilot.press("a")
         await shows(app, pilot, "issued by")
         screen = app.screen
@@ -98,7 +98,7 @@ async def test_who_logs_in_otherwise_is_asked_with_what_and_goes_on_with_it() ->
             assert "secret-1234" not in screen_text(app)
             app.screen.query_one("#login-grant", Editor).value = "nonsense"
             await pilot.press("ctrl+r")
-            await shows(app, pilot, "there is no such grant")
+            await shows(app, pilot, "unknown grant")
             app.screen.query_one("#login-grant", Editor).value = ""
             app.screen.query_one("#login-client_secret", Editor).value = "demo-service-secret"
             await pilot.press("ctrl+r")
@@ -111,7 +111,7 @@ async def test_a_tab_leads_back_to_the_main_screen(server: str) -> None:
     async with app.run_test(size=WIDE) as pilot:
         await becomes(app, pilot, lambda: app.session is not None and app.session.phase == "ready", "ready")
         await pilot.press("6")
-        await shows(app, pilot, "a the login")
+        await shows(app, pilot, "a login")
         await pilot.press("a")
         await shows(app, pilot, "issued by")
         await pilot.press("4")
@@ -141,7 +141,7 @@ async def test_a_token_that_is_given_is_sent_as_it_is(
         editor = app.screen.query_one("#login-bearer", Editor)
         editor.value = f"Bearer {token}"
         await pilot.press("ctrl+r")
-        await shows(app, pilot, "a token has no spaces")
+        await shows(app, pilot, "a token is ASCII without spaces")
         editor.value = token
         assert token[:20] not in screen_text(app)
         await pilot.press("ctrl+r")

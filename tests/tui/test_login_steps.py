@@ -1,4 +1,4 @@
-"""The steps of a login: what stands open, how the cursor goes past it, whatever a recording says of its steps."""
+"""The steps of a login: unfolded steps, the cursor, malformed steps in a recording."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.tui.widgets.media import Facts, can_draw, decode_png, facts_of, half_blocks, shown_size
+from inspector.tui.widgets.media import MediaFacts, can_draw, decode_png, facts_of, half_blocks, shown_size
 
 
 def chunk(name: bytes, data: bytes) -> bytes:
@@ -103,23 +103,26 @@ def test_a_picture_that_expands_beyond_its_size_is_not_expanded():
 @pytest.mark.parametrize(
     ("data", "facts"),
     [
-        (png(40, 30, b""), Facts("PNG", "png", 40, 30)),
-        (b"GIF89a" + struct.pack("<HH", 7, 9), Facts("GIF", "gif", 7, 9)),
+        (png(40, 30, b""), MediaFacts("PNG", "png", 40, 30)),
+        (b"GIF89a" + struct.pack("<HH", 7, 9), MediaFacts("GIF", "gif", 7, 9)),
         (
             b"\xff\xd8\xff\xe0\x00\x10JFIF" + bytes(10) + b"\xff\xc0\x00\x11\x08\x00\x20\x00\x40\x03" + bytes(8),
-            Facts("JPEG", "jpg", 64, 32),
+            MediaFacts("JPEG", "jpg", 64, 32),
         ),
-        (b"\xff\xd8\xff\xe0", Facts("JPEG", "jpg")),
-        (b"RIFF\0\0\0\0WEBPVP8X" + bytes(8) + b"\x0f\0\0\x07\0\0", Facts("WebP", "webp", 16, 8)),
-        (b"RIFF\0\0\0\0WEBPVP8L" + bytes(4) + b"\x2f" + struct.pack("<I", 9 | 4 << 14), Facts("WebP", "webp", 10, 5)),
-        (b"RIFF\0\0\0\0WEBPVP8 " + bytes(10) + struct.pack("<HH", 11, 12), Facts("WebP", "webp", 11, 12)),
+        (b"\xff\xd8\xff\xe0", MediaFacts("JPEG", "jpg")),
+        (b"RIFF\0\0\0\0WEBPVP8X" + bytes(8) + b"\x0f\0\0\x07\0\0", MediaFacts("WebP", "webp", 16, 8)),
+        (
+            b"RIFF\0\0\0\0WEBPVP8L" + bytes(4) + b"\x2f" + struct.pack("<I", 9 | 4 << 14),
+            MediaFacts("WebP", "webp", 10, 5),
+        ),
+        (b"RIFF\0\0\0\0WEBPVP8 " + bytes(10) + struct.pack("<HH", 11, 12), MediaFacts("WebP", "webp", 11, 12)),
         (
             b"RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x80\x3e\0\0\x02\0\x10\0data\x80\x3e\0\0",
-            Facts("WAV", "wav", seconds=1.0),
+            MediaFacts("WAV", "wav", seconds=1.0),
         ),
-        (b"OggS....", Facts("Ogg", "ogg")),
-        (b"  <svg xmlns='x'>", Facts("SVG", "svg")),
-        (b"%PDF-1.7", Facts("PDF", "pdf")),
+        (b"OggS....", MediaFacts("Ogg", "ogg")),
+        (b"  <svg xmlns='x'>", MediaFacts("SVG", "svg")),
+        (b"%PDF-1.7", MediaFacts("PDF", "pdf")),
         (b"something else", None),
         (b"GIF89a", None),
         (b"", None),

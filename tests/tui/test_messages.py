@@ -170,7 +170,7 @@ async def test_goes_to_the_next_hit_though_the_filter_was_dropped() -> None:
         await pilot.press("n")
         await settle(pilot, lambda: pane.current == 7)
         await pilot.press("n")
-        await settle(pilot, lambda: "No further" in screen_text(app))
+        await settle(pilot, lambda: "No later" in screen_text(app))
         await pilot.press("N")
         await settle(pilot, lambda: pane.current == 4)
 

@@ -293,7 +293,7 @@ async def test_a_question_of_another_call_waits_in_the_inbox(tmp_path: Path) -> 
         await settle(pilot, lambda: not asked.is_running)
 
 
-async def test_whoever_types_in_the_form_of_the_call_is_not_interrupted(tmp_path: Path) -> None:
+async def test_a_user_who_types_in_the_form_of_the_call_is_not_interrupted(tmp_path: Path) -> None:
     async with desk(tmp_path, "tools") as (session, app, pilot):
         work = await go(app, pilot, "tools", "ask-user")
         await pilot.press("enter")

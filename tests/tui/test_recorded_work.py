@@ -71,7 +71,7 @@ async def test_a_resource_and_a_request_without_an_answer_are_shown(tmp_path: Pa
         await settled(app, pilot, "Mercury")
         pane.show_call(requests(session.journal, "tools/call")[-1])
         await settled(app, pilot, "✗ no answer")
-        assert "no answer to it up to here" in screen_text(app)
+        assert "no answer to this request so far" in screen_text(app)
         pane.show_call(requests(session.journal, "initialize")[0])
         await pilot.pause()
 

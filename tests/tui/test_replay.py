@@ -1,4 +1,4 @@
-"""A recording in the interface: played by a clock of the test, stepped, sought, and shown as it was at each moment."""
+"""A recording in the interface: playing by a test clock, steps, seeks, the state at each moment."""
 
 from __future__ import annotations
 
@@ -39,7 +39,10 @@ class Clock:
 
 
 def shop() -> Tape:
-    """Seconds 0 to 4: connecting; 10: a call with progress; 12: a question, answered at 15; 16: the result; an error."""
+    """Return a recording of a shop: connecting, a call with a question, an error.
+
+    Seconds 0 to 4: connecting; 10: a call with progress; 12: a question, answered at 15; 16: the result; an error.
+    """
     tape = Tape()
     tape.lines[0] = tape.lines[0].replace('"kind": "stdio"', '"kind": "stdio", "argv": ["python", "shop.py"]')
     tape.ask("initialize", {})
@@ -163,7 +166,7 @@ async def test_in_the_inbox_a_question_waits_until_it_is_answered(path: Path) ->
         await goes_to(pilot, ASKED)
         await shows(app, pilot, "1 waiting")
         await goes_to(pilot, CALLED)
-        await shows(app, pilot, "asks nothing of you")
+        await shows(app, pilot, "The server has no questions")
 
 
 async def test_the_server_is_shown_as_far_as_it_had_introduced_itself(tmp_path: Path) -> None:
@@ -257,7 +260,7 @@ async def test_steps_by_frame_exchange_and_finding(path: Path) -> None:
             await pilot.press("right_square_bracket")
             assert playback(screen).player.position == n
         await pilot.press("right_square_bracket")
-        await shows(app, pilot, "No further finding")
+        await shows(app, pilot, "No later finding")
 
 
 async def test_the_matches_of_the_filter_are_gone_through(path: Path) -> None:
@@ -275,7 +278,7 @@ async def test_the_matches_of_the_filter_are_gone_through(path: Path) -> None:
         assert "of 4 so far" in screen_text(app)
         await goes_to(pilot, LAST - 1)
         await pilot.press("n")
-        await shows(app, pilot, "No further message matches method:tools/call")
+        await shows(app, pilot, "No later message matches method:tools/call")
 
 
 async def test_times_and_words_lead_to_places_and_what_is_none_is_said(path: Path) -> None:
@@ -375,7 +378,7 @@ async def test_it_is_served_here_and_by_a_command(path: Path) -> None:
         await session.load("tools")
         assert [tool["name"] for tool in session.catalog.tools.items] == ["pay", "refund"]
         await session.close()
-        await shows(app, pilot, "of 1 clients")
+        await shows(app, pilot, "from 1 clients")
         await pilot.press("escape")
         assert playback(screen).server.url
         await pilot.press("s", "s")

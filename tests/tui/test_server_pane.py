@@ -81,7 +81,7 @@ async def test_what_is_not_offered_is_said_and_stderr_is_kept(home: Path) -> Non
         assert "log level" not in screen_text(app), "it has no logging"
 
 
-async def test_connecting_anew_shows_what_has_changed(home: Path) -> None:
+async def test_reconnecting_shows_what_has_changed(home: Path) -> None:
     async with running(counting(home), until="connected") as (app, pilot):
         await shows(app, pilot, "Tools 2")
         await pilot.press("6")
@@ -136,10 +136,10 @@ async def test_what_the_server_will_not_tell_of_is_said() -> None:
         app.session.changes.bump("subscriptions")
         await pilot.press("6")
         await shows(app, pilot, "promptsListChanged")
-        await shows(app, pilot, "does not agree")
+        await shows(app, pilot, "requested, but the")
 
 
-async def test_of_a_recording_nothing_can_be_connected_anew() -> None:
+async def test_a_recording_cannot_be_reconnected() -> None:
     async with on_recording(until="echo") as (app, pilot):
         await pilot.press("6")
         await shows(app, pilot, "going on")

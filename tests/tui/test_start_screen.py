@@ -80,7 +80,7 @@ async def test_it_lists_servers_and_recordings_with_how_they_went(configured: Pa
         assert any("everything" in line and "2 errors" in line for line in screen_lines(app))
         assert any("torn-one" in line and "end is missing" in line for line in screen_lines(app))
         assert any("is not a recording" in line for line in screen_lines(app))
-        assert "3 kept" in text
+        assert "3 recordings" in text
 
 
 async def test_one_error_is_one_error(configured: Path) -> None:
@@ -172,11 +172,11 @@ async def test_the_arrows_walk_all_groups_while_the_field_keeps_the_focus(config
 async def test_the_typed_text_is_opened_where_it_is_marked(configured: Path) -> None:
     async with running(None, size=SIZE, until="@shop") as (app, pilot):
         await pilot.press(*"no-such-program-ours")
-        await becomes(app, pilot, lambda: "Open what you typed" in marked(app), "nothing else matches")
+        await becomes(app, pilot, lambda: "Open as typed" in marked(app), "nothing else matches")
         await pilot.press("ctrl+u", *f"{sys.executable} -m inspector.demo".replace(" ", "\0").split("\0")[0])
         await pilot.press("space", "minus", "m")
-        await becomes(app, pilot, lambda: "Open what you typed" in marked(app), "a command line precedes what matches")
-        assert marked(app).startswith("   Open what")
+        await becomes(app, pilot, lambda: "Open as typed" in marked(app), "a command line precedes what matches")
+        assert marked(app).startswith("   Open as")
 
 
 async def test_a_recording_is_opened_from_the_list(configured: Path) -> None:

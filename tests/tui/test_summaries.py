@@ -1,4 +1,4 @@
-"""What an event is, in one line."""
+"""The summary of an event in one line."""
 
 from __future__ import annotations
 

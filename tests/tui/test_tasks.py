@@ -114,17 +114,17 @@ async def test_the_tab_is_there_only_where_there_may_be_tasks() -> None:
     async with watching(Herd()) as (_, (app, pilot)):
         await becomes(app, pilot, lambda: "5 Tasks" in screen_lines(app)[1], "offered")
         await pilot.press("5")
-        await shows(app, pilot, "No task yet.")
+        await shows(app, pilot, "No tasks yet.")
 
 
 async def test_a_task_is_shown_with_what_it_came_through_and_its_result() -> None:
     server = Herd()
     async with at_work(server) as (session, (app, pilot)):
         await becomes(app, pilot, lambda: "5 Tasks 1" in screen_lines(app)[1], "counted")
-        await shows(app, pilot, "1 going on")
+        await shows(app, pilot, "1 running")
         for words in ("↻ working", "counting␛[31m", "every 50 ms", "1 m 0 s", "2026-01-01T10:00:00Z", "t-1"):
             await shows(app, pilot, words)
-        assert "Its result appears here" in screen_text(app)
+        assert "The result appears here" in screen_text(app)
         server.state["status"] = "completed"
         await shows(app, pilot, "matches schema")
         await shows(app, pilot, "✓ completed")
@@ -165,7 +165,7 @@ async def test_a_tool_that_may_be_a_task_is_one_by_its_own_key() -> None:
 
 async def test_a_tool_that_must_not_be_called_is_flagged_with_the_reason() -> None:
     async with watching(Herd()) as (session, (app, pilot)):
-        session.refused_tools["count"] = ["the header name is no token"]
+        session.refused_tools["count"] = ["the header name is not a token"]
         session.changes.bump("tools")
         main_screen(app).panes.work.request.redraw()
         await shows(app, pilot, "It must not be called over HTTP: the header")
@@ -182,7 +182,7 @@ async def test_a_task_that_waits_for_the_user_says_where() -> None:
     server.methods["tasks/result"] = ask
     async with at_work(server) as (_, (app, pilot)):
         server.state["status"] = "input_required"
-        await shows(app, pilot, "It waiting for your answer: 7 inbox")
+        await shows(app, pilot, "The task waits for your answer: 7 inbox")
         await shows(app, pilot, "? input_required")
 
 
@@ -251,13 +251,13 @@ async def test_the_messages_of_a_task_and_its_call_are_a_key_away() -> None:
 async def test_one_column_shows_the_list_then_the_task() -> None:
     server = Herd()
     async with at_work(server, size=NARROW) as (_, (app, pilot)):
-        assert "made by" not in screen_text(app)
+        assert "created by" not in screen_text(app)
         await pilot.press("enter")
-        await shows(app, pilot, "made by")
+        await shows(app, pilot, "created by")
         server.state["status"] = "completed"
         await shows(app, pilot, '{ "sheep": 12 }')
         await pilot.press("escape")
-        await becomes(app, pilot, lambda: "made by" not in screen_text(app), "the reload list")
+        await becomes(app, pilot, lambda: "created by" not in screen_text(app), "the reload list")
 
 
 async def test_a_failed_task_shows_the_error_of_its_result() -> None:
@@ -289,7 +289,7 @@ async def test_whatever_a_server_says_of_a_task_is_shown(odd: dict[str, Any]) ->
         session.call_tool("count")
         await becomes(app, pilot, lambda: bool(session.tasks.items), "a task")
         await pilot.press("5")
-        await shows(app, pilot, "made by")
+        await shows(app, pilot, "created by")
         assert "\u202e" not in screen_text(app)
         await pilot.press("m")
         await becomes(app, pilot, lambda: main_screen(app).panes.messages.filter is not None, "a filter that is one")

@@ -259,7 +259,7 @@ async def test_an_unknown_theme_is_reported_and_the_default_worn(tmp_path, name)
         assert "dark" in problems[0].hint
 
 
-async def test_a_broken_user_theme_falls_back_and_heals_when_mended(tmp_path):
+async def test_a_broken_user_theme_falls_back_and_returns_when_fixed(tmp_path):
     folder = Folder(tmp_path)
     folder.write("mine", "roles: {accent: nonsense}")
     app = Stage()

@@ -82,8 +82,8 @@ async def test_a_connection_without_verification_says_so_all_the_time() -> None:
         async with running(target, until="certificate not checked") as (app, pilot):
             main_screen(app)
             await pilot.press("6")
-            await shows(app, pilot, "no kept login is sent")
-            assert "not checked: others" in screen_text(app)
+            await shows(app, pilot, "stored login not sent")
+            assert "not verified: others" in screen_text(app)
             assert "127.0.0.1  certificate not checked" in screen_text(app)
         async with running(target, size=NARROW, until="certificate not checked"):
             pass

@@ -1,4 +1,4 @@
-"""Errors that nobody expected are logged and told; the interface goes on."""
+"""Unexpected errors are logged and shown; the interface continues."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from inspector.errors import InspectorError, UsageError
 from inspector.tui.app import InspectorApp
-from inspector.tui.unexpected import MOST, Unexpected
+from inspector.tui.unexpected import MOST, UnexpectedErrors
 from tests.tui.live_app import becomes, on_recording, shows
 from tests.tui.terminal import Terminal
 from tests.tui.tui_screens import screen_text
@@ -70,10 +70,10 @@ async def test_an_error_of_ours_is_told_in_its_own_words(home: Path) -> None:
     assert not (home / "log").exists()
 
 
-def collect() -> tuple[Unexpected, list[InspectorError], Callable[[dict[str, Any]], None]]:
+def collect() -> tuple[UnexpectedErrors, list[InspectorError], Callable[[dict[str, Any]], None]]:
     told: list[InspectorError] = []
     loop = asyncio.new_event_loop()
-    found = Unexpected(lambda problem: not told.append(problem))
+    found = UnexpectedErrors(lambda problem: not told.append(problem))
     found.watch(loop)
     loop.close()
     return found, told, loop.call_exception_handler
@@ -96,7 +96,7 @@ def test_what_is_kept_where_it_belongs_and_remarks_of_the_loop_are_not_told(home
 
 
 def test_what_could_not_be_told_is_kept_for_the_end() -> None:
-    found = Unexpected(lambda problem: False)
+    found = UnexpectedErrors(lambda problem: False)
     found.take(ZeroDivisionError())
     found.take(ValueError())
     assert found.untold is not None

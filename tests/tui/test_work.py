@@ -12,7 +12,7 @@ from inspector.config.remember import ServerMemory
 from inspector.tui.widgets.form import FormView
 from inspector.tui.work.catalog_item import CatalogItem
 from inspector.tui.work.request import RequestPane
-from inspector.tui.work.work_items import PAST, Past, Work, label
+from inspector.tui.work.work_items import PAST, Past, WorkItem, label
 from tests.tui.live_app import NARROW, TOOLS, WIDE, becomes, demo, main_screen, running
 from tests.tui.live_demo import desk, go, sent, write
 from tests.tui.tui_screens import screen_lines, screen_text, settle
@@ -38,7 +38,7 @@ async def test_the_list_sends_what_a_form_holds_and_says_what_is_missing_first(t
         await settle(pilot, lambda: len(sent(session, "tools/call")) == 1)
         await go(app, pilot, "tools", "echo")
         await pilot.press("ctrl+r")
-        await settle(pilot, lambda: "again: send it anyway" in screen_text(app))
+        await settle(pilot, lambda: "again: send anyway" in screen_text(app))
         assert "is required" in screen_text(app)
         assert app.work.request.has_focus_within
         assert len(sent(session, "tools/call")) == 1
@@ -124,7 +124,7 @@ async def test_a_call_that_takes_its_time_gets_the_focus_and_gives_it_back(tmp_p
         await settle(pilot, lambda: app.focused is before)
 
 
-async def test_whoever_types_on_keeps_the_focus(tmp_path: Path) -> None:
+async def test_a_user_who_types_on_keeps_the_focus(tmp_path: Path) -> None:
     async with desk(tmp_path, "tools") as (_session, app, pilot):
         work = await go(app, pilot, "tools", "slow")
         await app.work.request.form.load({"seconds": 600})
@@ -351,7 +351,7 @@ async def test_without_a_connection_a_call_says_so(tmp_path: Path) -> None:
         await settle(pilot, lambda: session.phase == "lost")
         await go(app, pilot, "tools", "what-time")
         await pilot.press("ctrl+r")
-        await settle(pilot, lambda: "There is no connection" in screen_text(app))
+        await settle(pilot, lambda: "Not connected" in screen_text(app))
 
 
 async def test_nothing_to_show_is_no_trouble(tmp_path: Path) -> None:
@@ -411,7 +411,7 @@ async def test_escape_leads_from_the_result_to_the_list(tmp_path: Path) -> None:
 
 
 def test_the_same_arguments_are_listed_once_as_the_newest() -> None:
-    work = Work(CatalogItem("tools", {"name": "x"}))
+    work = WorkItem(CatalogItem("tools", {"name": "x"}))
     for text in ("a", "b", "a"):
         work.remember(Past({"t": text}, text, "1 ms", "muted"))
     assert [past.label for past in work.past or ()] == ["a", "b"]
@@ -425,7 +425,7 @@ async def test_where_no_item_is_left_there_is_no_form(tmp_path: Path) -> None:
         await go(app, pilot, "tools", "echo")
         await settle(pilot, lambda: "The text to return" in screen_text(app))
         await pilot.press("slash", *"qqq")
-        await settle(pilot, lambda: "Nothing matches" in screen_text(app))
+        await settle(pilot, lambda: "No match" in screen_text(app))
         await settle(pilot, lambda: "The text to return" not in screen_text(app))
         await pilot.press("backspace", "backspace", "backspace", *"echo")
         await settle(pilot, lambda: "The text to return" in screen_text(app))

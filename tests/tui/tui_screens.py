@@ -1,4 +1,4 @@
-"""What the interface's tests share: a bare app that wears our themes, and a screen as plain text."""
+"""Shared helpers of the interface's tests: a bare app with our themes, and a screen as plain text."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ async def _serve(said: Invocation, out: Output, journal: Journal, options: MockO
     from inspector.cli import setup
     from inspector.replay.mock import Mock
     from inspector.serving.base import LONGEST_MESSAGE
-    from inspector.serving.http_connection import Limits
+    from inspector.serving.http_connection import ConnectionLimits
 
     longest = setup.settings_of(said).max_body_bytes or LONGEST_MESSAGE
     with ended_by_signals() as stop:
@@ -83,7 +83,7 @@ async def _serve(said: Invocation, out: Output, journal: Journal, options: MockO
         await mock.load(
             names=tuple(said.option("allow-host", ())),
             origins=tuple(said.option("allow-origin", ())),
-            limits=Limits(body=longest),
+            limits=ConnectionLimits(body=longest),
         )
         try:
             where: Address | None = said.option("http")

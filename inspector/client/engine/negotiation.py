@@ -40,7 +40,7 @@ from inspector.errors import (
     ServerExited,
     SessionLost,
 )
-from inspector.hints import Hint, Parameter, Unset
+from inspector.hints import Hint, Parameter, UnsetParameters
 from inspector.journal.redaction import unkeyed
 from inspector.protocol.jsonrpc import HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION
 from inspector.protocol.revisions import LEGACY, MODERN, NEWEST_MODERN
@@ -100,14 +100,20 @@ def _status(code: int) -> Conclusion:
 
 
 _TRY_MODERN = Hint(
-    "The server supports the modern era only: try ", Parameter.ERA.to("modern"), ", or ", Unset((Parameter.ERA,)), "."
+    "The server supports the modern era only: try ",
+    Parameter.ERA.to("modern"),
+    ", or ",
+    UnsetParameters((Parameter.ERA,)),
+    ".",
 )
-_TRY_LEGACY = Hint("Try ", Parameter.ERA.to("legacy"), ", or ", Unset((Parameter.ERA, Parameter.PROTOCOL)), ".")
+_TRY_LEGACY = Hint(
+    "Try ", Parameter.ERA.to("legacy"), ", or ", UnsetParameters((Parameter.ERA, Parameter.PROTOCOL)), "."
+)
 _MAY_BE_LEGACY = Hint(
     "A server of the handshake era may respond this way: try ",
     Parameter.ERA.to("legacy"),
     ", or ",
-    Unset((Parameter.ERA,)),
+    UnsetParameters((Parameter.ERA,)),
     ".",
 )
 _TRY_SSE = frozenset((400, 404, 405, 406, 410, 415, 501))

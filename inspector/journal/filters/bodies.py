@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.journal.filters.conditions import REQUESTS, Asked, Scan
+from inspector.journal.filters.conditions import REQUESTS, MatchesQuery, Scan
 from inspector.journal.filters.text import Needle, search
 from inspector.journal.filters.values import Pattern
 from inspector.journal.format import Dir, Kind
@@ -13,8 +13,8 @@ from inspector.journal.select import Query, both, picked
 from inspector.protocol.jsonrpc import Shape
 
 _KEPT_REQUESTS = 20_000
-_RESPONSES = Asked(Query(kind=Kind.HTTP, dir=Dir.RECV))
-_RELATED = Asked(Query(shape=(Shape.REQUEST, Shape.RESULT, Shape.ERROR, Shape.NOTIFICATION)))
+_RESPONSES = MatchesQuery(Query(kind=Kind.HTTP, dir=Dir.RECV))
+_RELATED = MatchesQuery(Query(shape=(Shape.REQUEST, Shape.RESULT, Shape.ERROR, Shape.NOTIFICATION)))
 
 
 class Text:
@@ -29,7 +29,7 @@ class Text:
         return search(scan.journal, self.needle, first, last, wanted)
 
 
-class About:
+class HasSubject:
     """Matches requests about a tool, prompt or resource, with their answers and progress."""
 
     cost = 2

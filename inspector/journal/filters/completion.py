@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from inspector.journal.filters.syntax import FilterError, Token, tokens
+from inspector.journal.filters.syntax import FilterError, FilterToken, tokens
 from inspector.journal.filters.values import Pattern
 from inspector.journal.format import DIR_NAMES, KIND_NAMES
 from inspector.journal.index import NO_ID, STATE_NAMES
@@ -104,7 +104,7 @@ def complete(text: str, cursor: int, journal: Journal, names: Iterable[str] = ()
     return Completions(items, "" if complete else f"{token.word} is not complete")
 
 
-def _token_at(text: str, cursor: int) -> Token | None:
+def _token_at(text: str, cursor: int) -> FilterToken | None:
     """Return the term at or before the cursor."""
     try:
         for token in tokens(text[:cursor] + _word_end(text, cursor)):

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
 from inspector.journal.connections import KINDS
-from inspector.journal.filters.values import BadValue, Pattern, Span, midnight
+from inspector.journal.filters.values import BadValue, NumberSpan, Pattern, midnight
 from inspector.journal.format import Dir
-from inspector.journal.index import NO_ID, Index, Names
+from inspector.journal.index import NO_ID, Index, NameTable
 from inspector.journal.journal import Journal
 from inspector.journal.select import Query, both, either, inverted, picked
 from inspector.protocol.jsonrpc import Shape
@@ -103,7 +103,7 @@ class Not:
 # Arrays of the index
 
 
-class Asked:
+class MatchesQuery:
     """Matches the result of a query: by kind, direction, shape or state."""
 
     cost = 0
@@ -115,13 +115,13 @@ class Asked:
         return self._query.mask(scan.index, first, last)
 
 
-class Named:
+class HasName:
     """Matches a name that the index stores as a number: the method or the channel."""
 
     cost = 0
 
     def __init__(
-        self, pattern: Pattern, column: Callable[[Index], array[int]], names: Callable[[Index], Names]
+        self, pattern: Pattern, column: Callable[[Index], array[int]], names: Callable[[Index], NameTable]
     ) -> None:
         self._pattern = pattern
         self._column = column
@@ -137,12 +137,12 @@ class Named:
         return bytes(map(table.__getitem__, numbers))
 
 
-class Within:
+class InSpan:
     """Matches a number of every event within a span: event number, time or size."""
 
     cost = 0
 
-    def __init__(self, span: Span, column: Callable[[Index, int, int], Sequence[int]]) -> None:
+    def __init__(self, span: NumberSpan, column: Callable[[Index, int, int], Sequence[int]]) -> None:
         self._span = span
         self._column = column
 
@@ -158,7 +158,7 @@ class Negotiation:
     cost = 0
 
     def __init__(self) -> None:
-        self._kinds = Asked(Query(kind=KINDS))
+        self._kinds = MatchesQuery(Query(kind=KINDS))
 
     def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
         found = bytearray(last - first + 1)
@@ -167,9 +167,9 @@ class Negotiation:
         return bytes(found)
 
 
-REQUESTS = Asked(Query(shape=Shape.REQUEST))
-NOTICES = Asked(Query(shape=Shape.NOTIFICATION))
-PAIRED = Asked(Query(shape=(Shape.REQUEST, Shape.RESULT, Shape.ERROR)))
+REQUESTS = MatchesQuery(Query(shape=Shape.REQUEST))
+NOTICES = MatchesQuery(Query(shape=Shape.NOTIFICATION))
+PAIRED = MatchesQuery(Query(shape=(Shape.REQUEST, Shape.RESULT, Shape.ERROR)))
 """Events that have a duration once their partner exists."""
 
 
@@ -178,7 +178,7 @@ class Duration:
 
     cost = 1
 
-    def __init__(self, span: Span) -> None:
+    def __init__(self, span: NumberSpan) -> None:
         self._span = span
 
     def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
@@ -315,7 +315,7 @@ class _Requests:
         self.ours = False
 
 
-class Found:
+class HasFinding:
     """Matches events with a finding: any (`*`), of a rule, or of a level (`must`, `should`, `note`)."""
 
     cost = 1

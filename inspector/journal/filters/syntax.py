@@ -15,20 +15,20 @@ from typing import NamedTuple
 
 from inspector.errors import UsageError
 from inspector.journal.filters import values
-from inspector.journal.filters.bodies import About, HttpStatus, Text
+from inspector.journal.filters.bodies import HasSubject, HttpStatus, Text
 from inspector.journal.filters.conditions import (
     AllOf,
     AnyOf,
-    Asked,
     Condition,
     Duration,
-    Found,
+    HasFinding,
+    HasName,
     Id,
     InExchange,
-    Named,
+    InSpan,
+    MatchesQuery,
     Negotiation,
     Not,
-    Within,
 )
 from inspector.journal.filters.text import LONGEST
 from inspector.journal.filters.values import BadValue, Pattern, span
@@ -57,7 +57,7 @@ class FilterError(UsageError):
         self.reason = reason or message
 
 
-class Token(NamedTuple):
+class FilterToken(NamedTuple):
     """A word of a filter. `kind` is `(`, `)`, `|`, `-` or `term`; a term with an empty `key` is text."""
 
     kind: str
@@ -81,7 +81,7 @@ def compiled(source: str) -> tuple[Condition, list[Condition]]:
 # Words
 
 
-def tokens(source: str) -> Iterator[Token]:
+def tokens(source: str) -> Iterator[FilterToken]:
     at, depth = 0, 0
     while at < len(source):
         char = source[at]
@@ -89,10 +89,10 @@ def tokens(source: str) -> Iterator[Token]:
             at += 1
         elif char in "(|" or (char == ")" and depth):
             depth += {"(": 1, ")": -1}.get(char, 0)
-            yield Token(char, char, at + 1)
+            yield FilterToken(char, char, at + 1)
             at += 1
         elif char == "-" and _negates(source, at + 1):
-            yield Token("-", char, at + 1)
+            yield FilterToken("-", char, at + 1)
             at += 1
         else:
             token, at = _term(source, at, depth)
@@ -108,7 +108,7 @@ def _negates(source: str, at: int) -> bool:
     return bool(rest) and not rest.isdecimal()
 
 
-def _term(source: str, start: int, depth: int) -> tuple[Token, int]:
+def _term(source: str, start: int, depth: int) -> tuple[FilterToken, int]:
     """Return the term that starts at `start`, and its end. Quotes group blanks, `|` and parentheses."""
     at, inner = start, 0
     key = ""
@@ -131,10 +131,10 @@ def _term(source: str, start: int, depth: int) -> tuple[Token, int]:
         at += 1
     word, value = source[start:at], "".join(parts)
     if not key and not quoted and value.lower() == "or":
-        return Token("|", word, start + 1), at
+        return FilterToken("|", word, start + 1), at
     if key and not quoted and value.startswith("//"):
         key, value = "", word
-    return Token("term", word, start + 1, key.lower(), value), at
+    return FilterToken("term", word, start + 1, key.lower(), value), at
 
 
 def _quoted(source: str, start: int) -> tuple[str, int]:
@@ -161,7 +161,7 @@ def _quoted(source: str, start: int) -> tuple[str, int]:
 
 
 class _Parser:
-    def __init__(self, tokens: list[Token], length: int) -> None:
+    def __init__(self, tokens: list[FilterToken], length: int) -> None:
         self._tokens = tokens
         self._at = 0
         self._end = length + 1
@@ -172,7 +172,7 @@ class _Parser:
             return AllOf(())
         return self._alternatives(0)
 
-    def _peek(self) -> Token | None:
+    def _peek(self) -> FilterToken | None:
         return self._tokens[self._at] if self._at < len(self._tokens) else None
 
     def _alternatives(self, depth: int) -> Condition:
@@ -219,7 +219,7 @@ class _Parser:
         return condition
 
 
-def _too_deep(token: Token) -> FilterError:
+def _too_deep(token: FilterToken) -> FilterError:
     return FilterError(
         f"The filter is nested more than {DEEPEST} levels deep at character {token.position}.",
         position=token.position, word=token.word,
@@ -229,7 +229,7 @@ def _too_deep(token: Token) -> FilterError:
 # Terms
 
 
-def _condition(token: Token) -> Condition:
+def _condition(token: FilterToken) -> Condition:
     make = _TERMS.get(token.key) if token.key else Text
     if make is None:
         from difflib import get_close_matches
@@ -256,19 +256,19 @@ def _condition(token: Token) -> Condition:
 def _kind(text: str) -> Condition:
     word = text.lower().replace("_", "-").removesuffix("s")
     if word in KINDS or word == "other":
-        return Asked(Query(kind=KINDS.get(word, Kind.OTHER)))
+        return MatchesQuery(Query(kind=KINDS.get(word, Kind.OTHER)))
     shapes = _SHAPES.get(word)
     if shapes is None:
         names = [*KIND_NAMES, *_SHAPES]
         raise BadValue(f"{_unlike(text, names)}kinds are {', '.join(names)}")
-    return Asked(Query(kind=Kind.RPC, shape=shapes))
+    return MatchesQuery(Query(kind=Kind.RPC, shape=shapes))
 
 
 def _dir(text: str) -> Condition:
     dir = _DIRS.get(text.lower())
     if dir is None:
         raise BadValue(f"{_unlike(text, DIR_NAMES)}directions are {', '.join(DIR_NAMES)}")
-    return Asked(Query(dir=dir))
+    return MatchesQuery(Query(dir=dir))
 
 
 def _status(text: str) -> Condition:
@@ -278,7 +278,7 @@ def _status(text: str) -> Condition:
     if state is None:
         states = ", ".join(STATE_NAMES)
         raise BadValue(f"{_unlike(text, STATE_NAMES)}states are {states}, or an HTTP status such as 404 or 4xx")
-    return Asked(Query(state=state))
+    return MatchesQuery(Query(state=state))
 
 
 def _phase(text: str) -> Condition:
@@ -314,19 +314,19 @@ _STATES = {name: State(number) for number, name in enumerate(STATE_NAMES)} | {
 }  # fmt: skip
 
 _TERMS: dict[str, Callable[[str], Condition]] = {
-    "method": lambda text: Named(Pattern(text), lambda index: index._methods, lambda index: index._method_names),
-    "name": About,
+    "method": lambda text: HasName(Pattern(text), lambda index: index._methods, lambda index: index._method_names),
+    "name": HasSubject,
     "dir": _dir,
     "kind": _kind,
     "id": Id,
     "status": _status,
     "duration": lambda text: Duration(span(text, values.microseconds)),
-    "size": lambda text: Within(span(text, values.octets), lambda index, low, high: index._sizes[low - 1 : high]),
-    "time": lambda text: Within(span(text, values.moment), lambda index, low, high: index._times[low - 1 : high]),
-    "n": lambda text: Within(span(text, values.count), lambda index, low, high: range(low, high + 1)),
-    "ch": lambda text: Named(Pattern(text), lambda index: index._channels, lambda index: index._channel_names),
+    "size": lambda text: InSpan(span(text, values.octets), lambda index, low, high: index._sizes[low - 1 : high]),
+    "time": lambda text: InSpan(span(text, values.moment), lambda index, low, high: index._times[low - 1 : high]),
+    "n": lambda text: InSpan(span(text, values.count), lambda index, low, high: range(low, high + 1)),
+    "ch": lambda text: HasName(Pattern(text), lambda index: index._channels, lambda index: index._channel_names),
     "exchange": lambda text: InExchange(text),
-    "finding": Found,
+    "finding": HasFinding,
     "phase": _phase,
 }
 _EXAMPLES = {

@@ -41,18 +41,18 @@ class Figure(NamedTuple):
     """A time of day: microseconds since midnight; other times count from the start."""
 
 
-class Span(NamedTuple):
+class NumberSpan(NamedTuple):
     """Whole numbers from `low` to `high`, both included."""
 
     low: int
     high: int
     clock: bool = False
 
-    def since(self, midnight: int) -> Span:
+    def since(self, midnight: int) -> NumberSpan:
         """Return the span in microseconds since the start; `midnight` is that of the recording's first day."""
         if not self.clock:
             return self
-        return Span(
+        return NumberSpan(
             self.low if self.low == LOWEST else self.low + midnight,
             self.high if self.high == HIGHEST else self.high + midnight,
         )
@@ -98,7 +98,7 @@ def _figure(text: str, units: dict[str, int], advice: str) -> Figure:
     return Figure(Decimal(f"{digits}.{fraction or 0}") * unit, Decimal(unit) / 10 ** len(fraction))
 
 
-def span(text: str, read: Callable[[str], Figure]) -> Span:
+def span(text: str, read: Callable[[str], Figure]) -> NumberSpan:
     """Parse `>x`, `>=x`, `<x`, `<=x`, `x-y`, `x..y` or `x`; a bare value means all that is displayed as that value.
 
     So `12ms` is 11.5 to 12.4999 ms, and `n:7` is 7. Raises `BadValue`.
@@ -107,20 +107,20 @@ def span(text: str, read: Callable[[str], Figure]) -> Span:
     if compared is not None:
         sign, figure = compared[1], read(compared[2].strip())
         if sign == ">":
-            return Span(_floor(figure.value) + 1, HIGHEST, figure.clock)
+            return NumberSpan(_floor(figure.value) + 1, HIGHEST, figure.clock)
         if sign == ">=":
-            return Span(_ceiling(figure.value), HIGHEST, figure.clock)
+            return NumberSpan(_ceiling(figure.value), HIGHEST, figure.clock)
         if sign == "<":
-            return Span(LOWEST, _ceiling(figure.value) - 1, figure.clock)
+            return NumberSpan(LOWEST, _ceiling(figure.value) - 1, figure.clock)
         if sign == "<=":
-            return Span(LOWEST, _floor(figure.value), figure.clock)
+            return NumberSpan(LOWEST, _floor(figure.value), figure.clock)
         return _shown_as(figure)
     pair = _RANGE.fullmatch(text)
     if pair is not None:
         low, high = _both(pair[1].strip(), pair[2].strip(), read)
         if low.clock != high.clock:
             raise BadValue("both ends must be times of day, or both times since the start")
-        return Span(_ceiling(low.value), _floor(high.value), low.clock)
+        return NumberSpan(_ceiling(low.value), _floor(high.value), low.clock)
     return _shown_as(read(text))
 
 
@@ -132,11 +132,11 @@ def _both(low: str, high: str, read: Callable[[str], Figure]) -> tuple[Figure, F
     return read(low), read(high)
 
 
-def _shown_as(figure: Figure) -> Span:
+def _shown_as(figure: Figure) -> NumberSpan:
     if figure.step == 1:
-        return Span(_ceiling(figure.value), _floor(figure.value), figure.clock)
+        return NumberSpan(_ceiling(figure.value), _floor(figure.value), figure.clock)
     half = figure.step / 2
-    return Span(_ceiling(figure.value - half), _ceiling(figure.value + half) - 1, figure.clock)
+    return NumberSpan(_ceiling(figure.value - half), _ceiling(figure.value + half) - 1, figure.clock)
 
 
 def _floor(value: Decimal) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from inspector.journal.filters.bodies import Text
-from inspector.journal.filters.conditions import REQUESTS, Found, Scan
+from inspector.journal.filters.conditions import REQUESTS, HasFinding, Scan
 from inspector.journal.filters.syntax import compiled
 from inspector.journal.journal import Journal
 from inspector.journal.select import picked
@@ -26,7 +26,7 @@ class Filter:
         self.condition, terms = compiled(source)
         self.texts = [term.needle.text for term in terms if isinstance(term, Text)]
         """The texts that it searches for, negated ones included."""
-        self.by_finding = any(isinstance(term, Found) for term in terms)
+        self.by_finding = any(isinstance(term, HasFinding) for term in terms)
         """Whether a new finding can change its matches."""
         self.reads = self.condition.cost > 1
         """Whether it needs bodies."""

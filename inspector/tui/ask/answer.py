@@ -31,7 +31,7 @@ MESSAGE_LINES = 12
 TOOL_NAMES = 12
 
 
-class Body(Protocol):
+class AnswerBody(Protocol):
     """Shows one kind of question and edits its answer."""
 
     def to_fix(self) -> list[str]:

@@ -16,7 +16,7 @@ from inspector.client.session_state import SessionState
 from inspector.text import count
 from inspector.tui.ask import labels
 from inspector.tui.events import HintsChanged
-from inspector.tui.keymap import Hint, bindings
+from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.pane_keys import hints
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
@@ -149,7 +149,7 @@ class InboxPane(Edge):
         self.keys = hints(self, "inbox.ask-again") if self._answers_stand else []
         self.post_message(HintsChanged())
 
-    def hints(self) -> list[Hint]:
+    def hints(self) -> list[KeyHint]:
         """The keys for the questions."""
         wanted = ["list.select"] if len(self._rows) else []
         if self._answers_stand:

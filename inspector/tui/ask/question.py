@@ -19,7 +19,7 @@ from inspector.text import duration, safe
 from inspector.tui.ask import labels
 from inspector.tui.ask.answer import MESSAGE_LINES, FormBody, RootsBody, TextBody, UrlBody, body_for, fill
 from inspector.tui.events import Copy, HintsChanged, LeaveWork, ShowExchange
-from inspector.tui.keymap import Hint, bindings
+from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.log.rows import moment
 from inspector.tui.pane_keys import hints
 from inspector.tui.themes import signs_now
@@ -240,7 +240,7 @@ class QuestionPane(CompactEdge):
 
     # Answer
 
-    def hints(self) -> list[Hint]:
+    def hints(self) -> list[KeyHint]:
         """The keys for the question."""
         question = self.question
         if question is None:

@@ -11,7 +11,7 @@ from textual.screen import ModalScreen
 
 from inspector.client.session_state import SessionState
 from inspector.tui.dialogs import Choose
-from inspector.tui.keymap import Hint
+from inspector.tui.keymap import KeyHint
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
 
@@ -54,7 +54,7 @@ class AskNames(ModalScreen[tuple[str, ...] | None]):
         self._known, self._now = known, now
 
     def compose(self) -> ComposeResult:
-        keys = [Hint("enter", "allow", "enter"), Hint("esc", "cancel", "escape")]
+        keys = [KeyHint("enter", "allow", "enter"), KeyHint("esc", "cancel", "escape")]
         with Edge(title="Tools that may be called", keys=keys), Vertical():
             yield Editor(", ".join(self._now), placeholder="names, separated by commas", id="names")
 

@@ -26,7 +26,7 @@ from inspector.tui.check.rows import CheckHead, CheckRows, level_word
 from inspector.tui.check.run import CheckRun, levels
 from inspector.tui.dialogs import Choose, Confirm
 from inspector.tui.events import Copy, HintsChanged, Save
-from inspector.tui.keymap import Hint, bindings
+from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.pane_keys import hints, keymap_of
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.virtual_list import VirtualList
@@ -257,7 +257,7 @@ class CheckPane(Horizontal):
             self._view.display_rows(*rows_of(checked, self.found.journal, keymap_of(self)))
         edge.keys = hints(self, *self._verbs("its-messages", "copy", "baseline"))
 
-    def hints(self) -> list[Hint]:
+    def hints(self) -> list[KeyHint]:
         """The keys that work now."""
         found = self.found
         if found.running:

@@ -25,7 +25,7 @@ class GivenUp(Exception):
 
 
 @dataclass(slots=True)
-class Side:
+class RecordingSide:
     """One recording, read to its present end."""
 
     letter: str
@@ -43,11 +43,11 @@ class Side:
 
 
 @dataclass(slots=True)
-class Compared:
+class ComparedRecordings:
     """Two recordings side by side."""
 
-    a: Side
-    b: Side
+    a: RecordingSide
+    b: RecordingSide
     changes: list[Change]
     conversation: Conversation
     unread: list[str]
@@ -59,7 +59,7 @@ class Compared:
         self.b.journal.release()
 
 
-def compare_files(a: Path, b: Path, rules: Rules, wanted: Callable[[], bool]) -> Compared:
+def compare_files(a: Path, b: Path, rules: Rules, wanted: Callable[[], bool]) -> ComparedRecordings:
     """Read both recordings and compare them. Raises `RecordingError`, or `GivenUp` when no longer `wanted`."""
     with ExitStack() as opened:
         one, other = _read("A", a, wanted, opened), _read("B", b, wanted, opened)
@@ -70,10 +70,10 @@ def compare_files(a: Path, b: Path, rules: Rules, wanted: Callable[[], bool]) ->
         if not wanted():
             raise GivenUp
         opened.pop_all()
-    return Compared(one, other, changes, conversation, unread_lists(one.surface, other.surface))
+    return ComparedRecordings(one, other, changes, conversation, unread_lists(one.surface, other.surface))
 
 
-def _read(letter: str, path: Path, wanted: Callable[[], bool], opened: ExitStack) -> Side:
+def _read(letter: str, path: Path, wanted: Callable[[], bool], opened: ExitStack) -> RecordingSide:
     journal = Journal.open(path)
     opened.callback(journal.release)
     session = RecordedSession(journal, path)
@@ -83,4 +83,4 @@ def _read(letter: str, path: Path, wanted: Callable[[], bool], opened: ExitStack
     while session.advance(PORTION):
         if not wanted():
             raise GivenUp
-    return Side(letter, path, journal, surface_of(session))
+    return RecordingSide(letter, path, journal, surface_of(session))

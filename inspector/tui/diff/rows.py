@@ -18,7 +18,7 @@ from inspector.tui.widgets import paint
 from inspector.tui.widgets.paint import Pieces
 
 if TYPE_CHECKING:
-    from inspector.tui.diff.comparison import Compared
+    from inspector.tui.diff.comparison import ComparedRecordings
 
 ROLES: dict[Severity, str] = {
     "breaking": "error", "unsure": "finding", "changed": "finding", "added": "received", "cosmetic": "muted",
@@ -45,7 +45,7 @@ class DiffRow:
 class DiffRows:
     """Draws the rows of a comparison; with `everything`, also exchanges that are equal."""
 
-    def __init__(self, found: Compared | None = None, *, everything: bool = False) -> None:
+    def __init__(self, found: ComparedRecordings | None = None, *, everything: bool = False) -> None:
         self.entries = list(_entries(found, everything)) if found is not None else []
 
     def __len__(self) -> int:
@@ -77,7 +77,7 @@ class DiffRows:
         return paint.cut(paint.segments(entry.title, "bright bold", room=width), width)
 
 
-def _entries(found: Compared, everything: bool) -> Iterator[DiffRow]:
+def _entries(found: ComparedRecordings, everything: bool) -> Iterator[DiffRow]:
     for area, group in groupby(found.changes, lambda change: change.area):
         yield DiffRow(f"server offers: {area}")
         yield from (DiffRow(change=change) for change in group)
@@ -130,7 +130,7 @@ def _row(left: list[Segment], subject: Pieces, what: Pieces, width: int) -> list
     ]
 
 
-def summary(found: Compared) -> list[Pieces]:
+def summary(found: ComparedRecordings) -> list[Pieces]:
     """Return the totals for the edge of the list."""
     parts: list[Pieces] = []
     for severity, amount in counts(found.changes).items():

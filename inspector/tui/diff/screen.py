@@ -15,11 +15,11 @@ from textual.worker import get_current_worker
 from inspector.compare.rules import DEFAULT, Rules
 from inspector.compare.surface import ONE, Change
 from inspector.errors import InspectorError
-from inspector.tui.advice import told
-from inspector.tui.diff.comparison import Compared, GivenUp, compare_files
+from inspector.tui.advice import error_text
+from inspector.tui.diff.comparison import ComparedRecordings, GivenUp, compare_files
 from inspector.tui.diff.rows import DiffRow, DiffRows, summary
 from inspector.tui.diff.side import ShownSide, Which, of_change, of_step, whole
-from inspector.tui.keymap import Hint, bindings
+from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.pane_keys import hints
 from inspector.tui.themes import signs_now
 from inspector.tui.verbs import BY_ID
@@ -75,7 +75,7 @@ class DiffScreen(Screen[None]):
     def __init__(self, a: Path, b: Path, rules: Rules = DEFAULT) -> None:
         super().__init__()
         self._paths, self._rules = (a, b), rules
-        self._found: Compared | None = None
+        self._found: ComparedRecordings | None = None
         self._rows = DiffRows()
         self._everything = False
         self._shown: dict[Which, ShownSide] = {}
@@ -115,11 +115,11 @@ class DiffScreen(Screen[None]):
             self.app.call_from_thread(self._take, found)
 
     def _failed(self, error: InspectorError) -> None:
-        self._list.empty = told(error, self)
+        self._list.empty = error_text(error, self)
         self.query_one("#diff-list", Edge).tone = "error"
         self._list.source_changed()
 
-    def _take(self, found: Compared) -> None:
+    def _take(self, found: ComparedRecordings) -> None:
         """Show the finished comparison, from its first difference."""
         self._found = found
         edge = self.query_one("#diff-list", Edge)
@@ -176,7 +176,7 @@ class DiffScreen(Screen[None]):
             self.query_one(f"#view-{name}", SideView).display_side(shown)
         self._show_footer()
 
-    def hints(self) -> list[Hint]:
+    def hints(self) -> list[KeyHint]:
         """The keys that work now."""
         names = ["next", "previous", "same"]
         names += [f"frame-{name}" for name in ("a", "b") if self.check_action(f"frame_{name}", ())]
@@ -256,12 +256,12 @@ class DiffScreen(Screen[None]):
         window_of(self).navigator.show_help(self.focused or self)
 
 
-def _nothing(found: Compared) -> str:
+def _nothing(found: ComparedRecordings) -> str:
     """Return the text to show when nothing differs."""
     return f"The two recordings have the same surface and the same conversation.{_unread(found)}"
 
 
-def _unread(found: Compared) -> str:
+def _unread(found: ComparedRecordings) -> str:
     """Return the sentence about lists that were not compared."""
     return f" Not compared, because only one recording has it: {', '.join(found.unread)}." if found.unread else ""
 

@@ -18,7 +18,7 @@ from inspector.tui.widgets.fact_rows import Row, RowSection, paragraph, text_lin
 from inspector.tui.widgets.sections import JsonSection, Section
 
 if TYPE_CHECKING:
-    from inspector.tui.diff.comparison import Compared, Side
+    from inspector.tui.diff.comparison import ComparedRecordings, RecordingSide
 
 LONGEST = 1_000_000
 """Characters of a message that are laid out; open the recording to see a longer one."""
@@ -69,7 +69,7 @@ class _Builder:
         return ShownSide(self.sections, frozenset(self.marked), n)
 
 
-def whole(side: Side) -> ShownSide:
+def whole(side: RecordingSide) -> ShownSide:
     """Describe the recording: shown when no difference is selected."""
     build = _Builder()
     info = side.surface.get("server")
@@ -85,7 +85,7 @@ def whole(side: Side) -> ShownSide:
 # A change of the surface
 
 
-def of_change(found: Compared, change: Change, which: Which) -> ShownSide:
+def of_change(found: ComparedRecordings, change: Change, which: Which) -> ShownSide:
     """The text that changed, and the item that contains it."""
     build = _Builder()
     if change.area != "server" and (isinstance(change.a, str) or isinstance(change.b, str)):
@@ -127,7 +127,7 @@ def _words(build: _Builder, mine: Any, other: Any, which: Which) -> None:
     build.add(RowSection(rows), (at for at in range(len(lines)) if at not in same))
 
 
-def _part(side: Side, change: Change) -> Any:
+def _part(side: RecordingSide, change: Change) -> Any:
     """A capability, or a member of the server's description."""
     if change.name in ("era", "revision"):
         return side.surface.get(change.name)
@@ -135,7 +135,7 @@ def _part(side: Side, change: Change) -> Any:
     return found.get(change.name) if isinstance(found, dict) else None
 
 
-def _item(side: Side, change: Change) -> Any:
+def _item(side: RecordingSide, change: Change) -> Any:
     items = side.surface.get(change.area)
     key = LISTS[change.area]
     for item in items if isinstance(items, list) else ():
@@ -160,7 +160,7 @@ def _encoded(value: Any) -> str:
 # A step of the conversation
 
 
-def of_step(found: Compared, step: ConversationStep, which: Which) -> ShownSide:
+def of_step(found: ComparedRecordings, step: ConversationStep, which: Which) -> ShownSide:
     """The request and its answer on one side, and the differences between the messages in between."""
     side = found.a if which == "a" else found.b
     n = step.a if which == "a" else step.b
@@ -183,7 +183,7 @@ def of_step(found: Compared, step: ConversationStep, which: Which) -> ShownSide:
     return build.shown(answer if _differs_at(step, which, answer) else n)
 
 
-def _answer(side: Side, n: int) -> int:
+def _answer(side: RecordingSide, n: int) -> int:
     """The answer to the request at event `n`, or 0."""
     index = side.journal.index
     return index.pair(n) if index.shape(n) in (jsonrpc.Shape.REQUEST, jsonrpc.Shape.BATCH) else 0
@@ -193,7 +193,7 @@ def _differs_at(step: ConversationStep, which: Which, n: int) -> bool:
     return n > 0 and any((one.a if which == "a" else one.b) == n for one in step.findings)
 
 
-def _message(build: _Builder, side: Side, step: ConversationStep, which: Which, n: int, what: str) -> None:
+def _message(build: _Builder, side: RecordingSide, step: ConversationStep, which: Which, n: int, what: str) -> None:
     index = side.journal.index
     took = index.duration(n) if what == "answer" else None
     build.heading(what, "  ".join(filter(None, (f"message {count(n)}", duration(took) if took is not None else ""))))

@@ -18,9 +18,9 @@ from inspector.journal.folding import Folding
 from inspector.journal.format import Event
 from inspector.protocol.jsonrpc import Shape
 from inspector.text import count, duration, yours
-from inspector.tui.advice import told
+from inspector.tui.advice import error_text
 from inspector.tui.events import Copy, HintsChanged, Save, ShowEvent
-from inspector.tui.keymap import Hint, bindings
+from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.log import copy_as, detail_view
 from inspector.tui.log.labels import id_text, pending, sign_of, title
 from inspector.tui.pane_keys import hints
@@ -273,7 +273,7 @@ class DetailPane(Edge):
         try:
             text = copy_as.FORMS[form](self.session.journal, self.n)
         except InspectorError as error:
-            self.notify(told(error, self), markup=False, timeout=5)
+            self.notify(error_text(error, self), markup=False, timeout=5)
             return
         self._copy(text, f"the request as {form}")
 
@@ -288,12 +288,12 @@ class DetailPane(Edge):
             data = event.bytes or detail_view.json_text(event).encode("utf-8", "surrogatepass")
             self.post_message(Save(data, copy_as.suggested_name(journal, self.n), "the message"))
 
-    def hints(self) -> list[Hint]:
+    def hints(self) -> list[KeyHint]:
         """The keys for the event."""
         back = hints(self, ("app.back", "messages"))
         return [*self._keys(), *hints(self, ("detail.next-tab", "next view")), *back] if self.n else back
 
-    def _keys(self) -> list[Hint]:
+    def _keys(self) -> list[KeyHint]:
         if not self.n:
             return []
         wanted: list[str | tuple[str, str]] = ["detail.copy"]

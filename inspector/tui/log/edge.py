@@ -9,7 +9,7 @@ from textual.widget import Widget
 from inspector.client.session_state import SessionState
 from inspector.journal.filters import Filter
 from inspector.text import count, duration, yours
-from inspector.tui.keymap import Hint
+from inspector.tui.keymap import KeyHint
 from inspector.tui.log.resend import sent_by_us
 from inspector.tui.log.view import MessageView
 from inspector.tui.pane_keys import hints
@@ -97,7 +97,7 @@ def words_for_nothing(state: LogState) -> str:
     return f"Looking {signs_now().cut}" if state.looking else "No message matches the filter."
 
 
-def footer_hints(widget: Widget, state: LogState) -> list[Hint]:
+def footer_hints(widget: Widget, state: LogState) -> list[KeyHint]:
     """The keys for the row under the cursor."""
     if not len(state.view.numbers):
         return hints(widget, "messages.filter")
@@ -125,7 +125,7 @@ def _fold_hint(state: LogState) -> tuple[str, str]:
     return "messages.fold", "fold" if state.view.folding is None else "unfold"
 
 
-def exchange_keys(widget: Widget, state: LogState) -> list[Hint]:
+def exchange_keys(widget: Widget, state: LogState) -> list[KeyHint]:
     """Return the keys at the bottom of the exchange view, which act on the filtered events."""
     these = f"export these {count(state.view.matching)}" if state.filter is not None else "export"
     wanted: list[str | tuple[str, str]] = ["messages.filter", "list.select"]

@@ -19,7 +19,7 @@ from inspector.journal.filters import Filter, FilterError, parse
 from inspector.journal.filters.completion import Completions, complete
 from inspector.journal.folding import Folding
 from inspector.tui.events import EditMessage, EventHighlighted, Export, HintsChanged, ShowEvent
-from inspector.tui.keymap import Hint, bindings
+from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.log import edge
 from inspector.tui.log.edge import LogState
 from inspector.tui.log.exchange_rows import PAUSE
@@ -523,10 +523,10 @@ class MessagesPane(AtMoment):
             self._marked = 0
         self._describe()
 
-    def hints(self) -> list[Hint]:
+    def hints(self) -> list[KeyHint]:
         """The keys for the row under the cursor."""
         return edge.footer_hints(self, self._state)
 
 
-def _hint_words(hint: Hint) -> list[paint.Piece]:
+def _hint_words(hint: KeyHint) -> list[paint.Piece]:
     return [(hint.label, "key"), f" {hint.title}"]

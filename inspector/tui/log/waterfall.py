@@ -24,7 +24,7 @@ _FAILED = (State.ERROR, State.TIMED_OUT, State.LOST)
 _LOOKED_AHEAD = 300
 
 
-class Span(NamedTuple):
+class TimeSpan(NamedTuple):
     """A period in microseconds since the start."""
 
     begin: int
@@ -65,7 +65,7 @@ class WaterfallRows(MessageRows):
         self.folds = exchanges.folding is not None
         self.exchanges = exchanges
         self.numbers = exchanges
-        self.span = Span(0, 1)
+        self.span = TimeSpan(0, 1)
         self._looked: tuple[int, ...] = ()
 
     def index_of(self, key: object) -> int | None:
@@ -82,7 +82,7 @@ class WaterfallRows(MessageRows):
         visible = range(min(top, count), min(top + height, count))
         begins = [self.journal.index.time(self.exchanges[row]) for row in visible]
         ends = [self._end(self.exchanges[row]) for row in visible]
-        span = Span(min(begins, default=0), max(ends, default=1))
+        span = TimeSpan(min(begins, default=0), max(ends, default=1))
         changed = span != self.span
         self.span = span
         return changed

@@ -10,7 +10,7 @@ from textual.screen import Screen
 from inspector.client.session_state import SessionState
 from inspector.client.state.login import AuthStep
 from inspector.errors import InspectorError
-from inspector.tui.advice import told
+from inspector.tui.advice import error_text
 from inspector.tui.login.steps import title
 from inspector.tui.window import window_of
 
@@ -134,7 +134,7 @@ class LoginWork:
         try:
             await work
         except InspectorError as error:
-            self._screen.notify(told(error, self._screen), severity="error", timeout=TOLD_SECONDS)
+            self._screen.notify(error_text(error, self._screen), severity="error", timeout=TOLD_SECONDS)
 
     def _say(self, words: str) -> None:
         self._screen.notify(words, timeout=TOLD_SECONDS)

@@ -14,7 +14,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.timer import Timer
 
-from inspector.tui.keymap import Hint
+from inspector.tui.keymap import KeyHint
 from inspector.tui.widgets.clipboard import copy
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
@@ -23,11 +23,11 @@ from inspector.tui.widgets.facts_view import FactsView
 
 ELSEWHERE = "elsewhere"
 """The answer that opens the page in another browser."""
-_OPEN = Hint("enter", "open the browser", "enter")
-_TAKE = Hint("enter", "accept", "enter")
-_LEAVE = Hint("esc", "cancel", "escape")
-_ELSEWHERE = Hint("^w", "elsewhere", "ctrl+w")
-_COPY = Hint("^l", "copy", "ctrl+l")
+_OPEN = KeyHint("enter", "open the browser", "enter")
+_TAKE = KeyHint("enter", "accept", "enter")
+_LEAVE = KeyHint("esc", "cancel", "escape")
+_ELSEWHERE = KeyHint("^w", "elsewhere", "ctrl+w")
+_COPY = KeyHint("^l", "copy", "ctrl+l")
 
 
 class LoginDialog(ModalScreen[None]):

@@ -14,7 +14,7 @@ from textual.screen import ModalScreen
 from inspector.auth.credential import TOKEN
 from inspector.auth.options import GRANTS, AuthOptions
 from inspector.auth.urls import secure
-from inspector.tui.keymap import Hint
+from inspector.tui.keymap import KeyHint
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
 
@@ -53,9 +53,9 @@ class LoginOptions(ModalScreen[AuthOptions | None]):
 
     def compose(self) -> ComposeResult:
         keys = [
-            Hint("^r", "log in", "ctrl+r"),
-            Hint("enter", "next", "enter"),
-            Hint("esc", "cancel", "escape"),
+            KeyHint("^r", "log in", "ctrl+r"),
+            KeyHint("enter", "next", "enter"),
+            KeyHint("esc", "cancel", "escape"),
         ]
         with Edge(title="Log in with other credentials", keys=keys), Vertical():
             for name, (label, empty) in FIELDS.items():

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from textual.app import App
     from textual.screen import Screen
 
-    from inspector.tui.sessions import Opened
+    from inspector.tui.sessions import OpenSession
 
 NAME = 200
 LONGEST_URL = 8000
@@ -35,7 +35,7 @@ class DialogPerson:
 
     def __init__(self, app: App[Any]) -> None:
         self._app = app
-        self.opened: Opened | None = None
+        self.opened: OpenSession | None = None
         """The session of the login; None: dialogs never wait."""
         self._dialog: LoginDialog | None = None
 

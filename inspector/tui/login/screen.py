@@ -13,7 +13,7 @@ from textual.screen import Screen
 from inspector.client.session_state import SessionState
 from inspector.client.state.login import Authorizations, AuthStep
 from inspector.text import count, safe
-from inspector.tui.keymap import Hint, bindings
+from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.login.actions import LoginWork
 from inspector.tui.login.document import LoginDocument, document_of, looked_at
 from inspector.tui.login.facts import logged_in_rows, step_rows
@@ -97,7 +97,7 @@ class AuthorizationScreen(Screen[Wanted]):
         self.tick()
         self.set_interval(LOOK_AGAIN, self.tick)
 
-    def hints(self) -> list[Hint]:
+    def hints(self) -> list[KeyHint]:
         """The keys that work now."""
         names = ("open", "again", "log-in", "otherwise", "log-out")
         offered = [name for name in names if self.check_action(name.replace("-", "_"), ())]
@@ -155,7 +155,7 @@ class AuthorizationScreen(Screen[Wanted]):
         self._draw_login()
         self.query_one(Footer).hints = self._footer()
 
-    def _footer(self) -> list[Hint]:
+    def _footer(self) -> list[KeyHint]:
         reveal = ["authorization.reveal"] if self._work.has_token else []
         names = ("its-messages", "next-tab", "copy", "leave")
         return hints(self, ("list.down", "step"), *(f"authorization.{name}" for name in names), *reveal, "app.quit")

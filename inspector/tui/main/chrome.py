@@ -11,13 +11,13 @@ from inspector.client.state.catalog import KINDS
 from inspector.config.targets import HttpTarget
 from inspector.errors import AuthorizationNeeded
 from inspector.text import count, duration, safe
-from inspector.tui.keymap import Hint
+from inspector.tui.keymap import KeyHint
 from inspector.tui.pane_keys import hints
 from inspector.tui.sessions import Sessions, offers_tasks
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.fields.base import FieldFrame
 from inspector.tui.widgets.paint import Piece, Pieces
-from inspector.tui.widgets.status import MainTab, Part, session_parts
+from inspector.tui.widgets.status import LinePart, MainTab, session_parts
 
 TABS: tuple[tuple[str, str, str, str], ...] = (
     ("tools", "1", "Tools", "Tools"),
@@ -46,7 +46,7 @@ _HOW = 60
 """Characters that are shown of the way the revision was found."""
 
 
-def header(session: SessionState, state: tuple[str, str] | None, width: int) -> list[Part]:
+def header(session: SessionState, state: tuple[str, str] | None, width: int) -> list[LinePart]:
     """Return the header: server and state; `state` replaces the phase of a live session."""
     target, problem = session.target, session.journal.incomplete
     latency = session.latency
@@ -74,7 +74,7 @@ def header(session: SessionState, state: tuple[str, str] | None, width: int) -> 
     )
 
 
-def other_sessions(sessions: Sessions, session: SessionState) -> list[Part]:
+def other_sessions(sessions: Sessions, session: SessionState) -> list[LinePart]:
     """Return the names of the other open sessions; on a narrow screen their number."""
     marks = sessions.marks(session)
     if not marks:
@@ -83,7 +83,7 @@ def other_sessions(sessions: Sessions, session: SessionState) -> list[Part]:
     for mark in marks:
         long += ["   ", *mark] if long else mark
     asked = any(other.waits for other in sessions.opened if other.session is not session)
-    return [Part([long, [(f"+{len(marks)}", "ask" if asked else "muted")]], (2,))]
+    return [LinePart([long, [(f"+{len(marks)}", "ask" if asked else "muted")]], (2,))]
 
 
 def main_tabs(session: SessionState, score: str = "") -> list[MainTab]:
@@ -107,7 +107,7 @@ def main_tabs(session: SessionState, score: str = "") -> list[MainTab]:
     return tabs
 
 
-def footer_hints(screen: Screen[None], zoom: tuple[str, str] | None = None) -> list[Hint]:
+def footer_hints(screen: Screen[None], zoom: tuple[str, str] | None = None) -> list[KeyHint]:
     """Return the keys of the innermost focused pane that has any, and the global ones.
 
     `zoom` is the verb of the zoom key with its title, None if it has no effect now.
@@ -122,14 +122,14 @@ def footer_hints(screen: Screen[None], zoom: tuple[str, str] | None = None) -> l
     return [*shown, *(hint for hint in common if hint.key not in taken)]
 
 
-def footer_help(screen: Screen[None]) -> Hint | None:
+def footer_help(screen: Screen[None]) -> KeyHint | None:
     """Return the key that must always be visible: restore of a zoomed pane, else help. None while text is typed."""
     if screen.has_class("-zoomed"):
         return next(iter(hints(screen, ("app.zoom", "restore"))), None)
     return None if isinstance(screen.focused, (Editor, FieldFrame)) else next(iter(hints(screen, "app.help")), None)
 
 
-def _hints_at(widget: Widget | None, screen: Screen[None]) -> list[Hint]:
+def _hints_at(widget: Widget | None, screen: Screen[None]) -> list[KeyHint]:
     own = hints(widget, *widget.key_verbs()) if isinstance(widget, FieldFrame) else []
     if isinstance(widget, FieldFrame) and widget.keeps_keys:
         return own

@@ -11,7 +11,7 @@ from textual.screen import Screen
 from inspector.client.session_state import SessionState
 from inspector.errors import InspectorError
 from inspector.text import quantity
-from inspector.tui.advice import told
+from inspector.tui.advice import error_text
 from inspector.tui.dialogs import AskPath, Choose
 from inspector.tui.files import export_new, write_new
 
@@ -68,7 +68,7 @@ class Saving:
         try:
             notes = write()
         except InspectorError as error:
-            tell(f"{path} could not be written: {told(error, self._screen)}", severity="error")
+            tell(f"{path} could not be written: {error_text(error, self._screen)}", severity="error")
         except OSError as error:
             tell(f"{path} could not be written: {error.strerror or 'the system refused it'}.", severity="error")
         else:

@@ -20,20 +20,20 @@ from inspector.tui import events
 from inspector.tui.available_verbs import lend
 from inspector.tui.dialogs import Choose, leave_calls
 from inspector.tui.diff.choose import compare_with
-from inspector.tui.keymap import Hint, bindings
+from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.main import chrome
 from inspector.tui.main.layout import BREAKPOINTS, CSS, PaneLayout
 from inspector.tui.main.panes import Panes
 from inspector.tui.main.saving import Saving
 from inspector.tui.pane_keys import hints
-from inspector.tui.server.connection import Connection
+from inspector.tui.server.connection import SessionConnection
 from inspector.tui.server.file_watch import FileWatch
 from inspector.tui.server.pin_watch import PinWatch
 from inspector.tui.sessions import Sessions, calls_in_flight
 from inspector.tui.widgets.clipboard import copy
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.paint import Pieces
-from inspector.tui.widgets.status import Footer, HeaderLine, Part, TabLine
+from inspector.tui.widgets.status import Footer, HeaderLine, LinePart, TabLine
 from inspector.tui.widgets.too_small import TooSmall
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.window import window_of
@@ -84,16 +84,16 @@ class RecordingPart(Protocol):
     def go_to(self, n: int | None) -> None:
         """Show the recording as it was at event `n`; None: at its end."""
 
-    def header(self) -> Sequence[Part]:
+    def header(self) -> Sequence[LinePart]:
         """The first line."""
 
     def tab_note(self) -> Pieces:
         """The note beside the tabs."""
 
-    def tab_hints(self) -> list[Hint]:
+    def tab_hints(self) -> list[KeyHint]:
         """The keys beside the tabs."""
 
-    def footer_hints(self, shown: list[Hint]) -> list[Hint]:
+    def footer_hints(self, shown: list[KeyHint]) -> list[KeyHint]:
         """The keys of the last line; `shown` are those of the panes."""
 
 
@@ -121,7 +121,7 @@ class MainScreen(Screen[None]):
         self.pane_layout = PaneLayout(self, session, self.panes, self.wake)
         lend(self.pane_layout, "app", self)
         follow_file = playback is not None and playback.follow_file
-        self.connection = Connection(self, session, self.wake, follow_file=follow_file)
+        self.connection = SessionConnection(self, session, self.wake, follow_file=follow_file)
         self._judge = Judge(session.journal)
         self._saving = Saving(self, session)
         self._pin = PinWatch(self, session, self._show_told)

@@ -14,7 +14,7 @@ from inspector.journal.journal import Journal
 from inspector.replay import places
 from inspector.replay.places import Position
 from inspector.tui.advice import advice
-from inspector.tui.keymap import Hint
+from inspector.tui.keymap import KeyHint
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
 
@@ -39,7 +39,7 @@ class AskPlace(ModalScreen[Position | None]):
         self._journal = journal
 
     def compose(self) -> ComposeResult:
-        keys = [Hint("enter", "go", "enter"), Hint("esc", "stay", "escape")]
+        keys = [KeyHint("enter", "go", "enter"), KeyHint("esc", "stay", "escape")]
         with Edge(title="Go to a time or a number", keys=keys), Vertical():
             yield Editor(placeholder=_EXAMPLES, lead=[("@ ", "key")], id="place")
 

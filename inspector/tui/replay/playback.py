@@ -15,11 +15,11 @@ from inspector.errors import UsageError
 from inspector.journal.filters import Filter
 from inspector.replay import places, speeds
 from inspector.replay.player import FOLD, Player
-from inspector.tui.advice import told
+from inspector.tui.advice import error_text
 from inspector.tui.available_verbs import lend
 from inspector.tui.dialogs import Choose
 from inspector.tui.events import ShowEvent
-from inspector.tui.keymap import Hint
+from inspector.tui.keymap import KeyHint
 from inspector.tui.main.screen import MainScreen
 from inspector.tui.pane_keys import hints
 from inspector.tui.replay import status
@@ -28,12 +28,12 @@ from inspector.tui.replay.scrub import ScrubPane
 from inspector.tui.server.connection import state_of_file
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.paint import Pieces
-from inspector.tui.widgets.status import Part
+from inspector.tui.widgets.status import LinePart
 from inspector.tui.window import window_of
 from inspector.tui.work.recorded_calls import item_called
 
 if TYPE_CHECKING:
-    from inspector.tui.replay.serve import MockServer
+    from inspector.tui.replay.serve import LoopbackMock
 
 LOW = 32
 """Terminal height below which the scrub pane has two lines and no edge."""
@@ -98,7 +98,7 @@ class Playback:
         self.behind = False
         """The panes do not show the current moment yet."""
         self._shown: tuple[object, ...] = ()
-        self.server: MockServer | None = None
+        self.server: LoopbackMock | None = None
         """The mock server of this recording, once it was opened."""
 
     def join(self, screen: MainScreen) -> None:
@@ -204,7 +204,7 @@ class Playback:
 
     # Lines around the panes
 
-    def header(self) -> Sequence[Part]:
+    def header(self) -> Sequence[LinePart]:
         """Describe the recording, and how it plays."""
         state = state_of_file(self.session.journal, self._screen.connection)
         return status.header(self.session, self.player, state, self._screen.size.width)
@@ -215,11 +215,11 @@ class Playback:
             return ""
         return status.note(self.session, self.player, self._screen.size.width, behind=self.behind)
 
-    def tab_hints(self) -> list[Hint]:
+    def tab_hints(self) -> list[KeyHint]:
         """The keys at the right of the tabs."""
         return status.tab_hints(self._screen) if self.player.at_end else []
 
-    def footer_hints(self, shown: list[Hint]) -> list[Hint]:
+    def footer_hints(self, shown: list[KeyHint]) -> list[KeyHint]:
         """The keys of the player beside those of the panes, unless text is typed."""
         screen, origin = self._screen, self.opened_from
         if not isinstance(screen.focused, Editor):
@@ -338,7 +338,7 @@ class Playback:
         try:
             self._went(places.read(words, self.session.journal))
         except UsageError as error:
-            self._screen.notify(told(error, self._screen), severity="warning", markup=False)
+            self._screen.notify(error_text(error, self._screen), severity="warning", markup=False)
 
     def _sought(self, cell: int, cells: int) -> None:
         """The user clicked on the scrub line."""
@@ -360,9 +360,9 @@ class Playback:
 
     def action_serve(self) -> None:
         """Serve the recording here, or copy the command for it."""
-        from inspector.tui.replay.serve import MockServer
+        from inspector.tui.replay.serve import LoopbackMock
 
-        self.server = self.server or MockServer(self.session.target.path)
+        self.server = self.server or LoopbackMock(self.session.target.path)
         window_of(self._screen).navigator.serve(self.server)
 
     def action_rerun(self) -> None:

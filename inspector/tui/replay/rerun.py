@@ -21,7 +21,7 @@ from textual.screen import ModalScreen
 
 from inspector.reasons import split_reason
 from inspector.text import safe
-from inspector.tui.keymap import Hint
+from inspector.tui.keymap import KeyHint
 from inspector.tui.widgets.clipboard import copy
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
@@ -60,7 +60,11 @@ class RerunScreen(ModalScreen[None]):
         self._process: asyncio.subprocess.Process | None = None
 
     def compose(self) -> ComposeResult:
-        keys = [Hint("^r", "run", "ctrl+r"), Hint("^k", "copy the command", "ctrl+k"), Hint("esc", "back", "escape")]
+        keys = [
+            KeyHint("^r", "run", "ctrl+r"),
+            KeyHint("^k", "copy the command", "ctrl+k"),
+            KeyHint("esc", "back", "escape"),
+        ]
         with Edge(title="Run again", facts=("sends what was recorded to a live server",), keys=keys), Vertical():
             yield Editor(self._suggested, placeholder="a command, a URL or @name", lead=[("target  ", "muted")])
             yield TextView(empty="The differences appear here. Nothing has been sent yet.")

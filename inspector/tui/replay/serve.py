@@ -15,8 +15,8 @@ from inspector.journal.journal import Journal
 from inspector.replay.mock import Mock
 from inspector.serving.http import HttpEnd
 from inspector.text import count, safe
-from inspector.tui.advice import told
-from inspector.tui.keymap import Hint
+from inspector.tui.advice import error_text
+from inspector.tui.keymap import KeyHint
 from inspector.tui.widgets.clipboard import copy
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.fact_rows import Row, RowSection, fact, heading
@@ -28,7 +28,7 @@ _MISSED = 8
 _SHOWN = 300
 
 
-class MockServer:
+class LoopbackMock:
     """Serves a recording over HTTP on a free loopback port until it is stopped."""
 
     def __init__(self, path: Path) -> None:
@@ -54,7 +54,7 @@ class MockServer:
             await end.start()
             self._end = end
         except InspectorError as error:
-            self.problem = told(error)
+            self.problem = error_text(error)
             await self.close()
 
     async def close(self) -> None:
@@ -83,7 +83,7 @@ class ServeScreen(ModalScreen[None]):
         Binding("escape,q", "leave", show=False),
     ]
 
-    def __init__(self, server: MockServer) -> None:
+    def __init__(self, server: LoopbackMock) -> None:
         super().__init__()
         self.server = server
         path = shlex.quote(str(server.path))
@@ -120,10 +120,10 @@ class ServeScreen(ModalScreen[None]):
         self.query_one(FactsView).show(RowSection(rows))
         edge = self.query_one(Edge)
         edge.facts = ([("serving", "received")],) if server.url else ()
-        url = [Hint("u", "copy URL", "u")] if server.url else []
+        url = [KeyHint("u", "copy URL", "u")] if server.url else []
         edge.keys = [
-            Hint("s", "stop" if server.url else "serve here", "s"), *url, Hint("c", "copy command", "c"),
-            Hint("esc", "back" if not server.url else "close, keep serving", "escape"),
+            KeyHint("s", "stop" if server.url else "serve here", "s"), *url, KeyHint("c", "copy command", "c"),
+            KeyHint("esc", "back" if not server.url else "close, keep serving", "escape"),
         ]  # fmt: skip
 
     async def action_start_or_stop(self) -> None:

@@ -13,13 +13,13 @@ from inspector.journal.filters import Filter
 from inspector.replay import speeds
 from inspector.replay.player import Player
 from inspector.text import safe
-from inspector.tui.keymap import Hint
+from inspector.tui.keymap import KeyHint
 from inspector.tui.log.rows import moment
 from inspector.tui.pane_keys import hints
 from inspector.tui.replay.scrub import playing
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets.paint import Pieces
-from inspector.tui.widgets.status import Part
+from inspector.tui.widgets.status import LinePart
 
 WIDE = 130
 """Width in cells from which more than the moment fits."""
@@ -27,7 +27,7 @@ _LEAST_NAME = 16
 _LONGEST = 200
 
 
-def header(session: RecordedSession, player: Player, state: tuple[str, str], width: int) -> list[Part]:
+def header(session: RecordedSession, player: Player, state: tuple[str, str], width: int) -> list[LinePart]:
     """Return the header: recording, target, date, playback; `state` is the state of the file with its role."""
     path, server, journal = session.target.path, session.server, session.journal
     told = journal.header.get("target")
@@ -41,19 +41,19 @@ def header(session: RecordedSession, player: Player, state: tuple[str, str], wid
     odd = role in ("finding", "progress", "error") or word == "following"
     name = safe(server.title, max(width // 4, _LEAST_NAME))
     parts = [
-        Part([[("replay", "bright bold")]]),
-        Part([[safe(path.name, _LONGEST)], [safe(path.name, max(width // 3, _LEAST_NAME))]], (3,), gap=2),
-        Part([[(name, "muted")], ""], (4,), gap=2),
-        Part([[(address, "muted")], [(safe(address, width // 4), "muted")], ""], (1, 2), gap=2),
-        Part([safe(target.get("kind", ""), 20), ""], (6,), right=True),
-        Part([revision, server.revision if server.known else "", ""], (0, 7), right=True, gap=2),
-        Part([[(date, "muted")], ""], (5,), right=True),
-        Part([[(playing(player), "progress")], ""], (9,), right=True),
+        LinePart([[("replay", "bright bold")]]),
+        LinePart([[safe(path.name, _LONGEST)], [safe(path.name, max(width // 3, _LEAST_NAME))]], (3,), gap=2),
+        LinePart([[(name, "muted")], ""], (4,), gap=2),
+        LinePart([[(address, "muted")], [(safe(address, width // 4), "muted")], ""], (1, 2), gap=2),
+        LinePart([safe(target.get("kind", ""), 20), ""], (6,), right=True),
+        LinePart([revision, server.revision if server.known else "", ""], (0, 7), right=True, gap=2),
+        LinePart([[(date, "muted")], ""], (5,), right=True),
+        LinePart([[(playing(player), "progress")], ""], (9,), right=True),
     ]
     if odd:
         sign = signs_now().live if role == "received" else signs_now().finding if role == "finding" else ""
-        parts.append(Part([[(f"{sign} {word}".strip(), role)]], right=True))
-    parts.append(Part([[("read-only", "muted")], ""], (8,), right=True))
+        parts.append(LinePart([[(f"{sign} {word}".strip(), role)]], right=True))
+    parts.append(LinePart([[("read-only", "muted")], ""], (8,), right=True))
     return parts
 
 
@@ -81,12 +81,12 @@ def waited_for(session: RecordedSession) -> list[int]:
     return [n for n in session.in_flight() if method(n) != "subscriptions/listen"]
 
 
-def tab_hints(screen: Screen[None]) -> list[Hint]:
+def tab_hints(screen: Screen[None]) -> list[KeyHint]:
     """Return the keys at the right of the tabs while the end is shown."""
     return hints(screen, "app.palette", "app.help")
 
 
-def footer(screen: Screen[None], player: Player, shown: Sequence[Hint]) -> list[Hint]:
+def footer(screen: Screen[None], player: Player, shown: Sequence[KeyHint]) -> list[KeyHint]:
     """Return the footer's keys: at the end those of the panes and play, elsewhere those of the player."""
     play = hints(screen, ("replay.play", "pause" if player.playing else "play"))
     if player.at_end:
@@ -103,15 +103,15 @@ def footer(screen: Screen[None], player: Player, shown: Sequence[Hint]) -> list[
     return [*found, *(hint for hint in shown if hint.key not in taken)]
 
 
-def _pair(screen: Screen[None], back: str, on: str, title: str, gap: str = "") -> list[Hint]:
+def _pair(screen: Screen[None], back: str, on: str, title: str, gap: str = "") -> list[KeyHint]:
     """Join two keys for both directions into one hint; a click presses the second."""
     both = hints(screen, back, on)
     if len(both) < 2:
         return both
     first, second = both
     if first.label[:-1] == second.label[:-1] and len(first.label) > 1:
-        return [Hint(f"{first.label}{second.label[-1]}", title, second.key, second.verb)]
-    return [Hint(f"{first.label}{gap}{second.label}", title, second.key, second.verb)]
+        return [KeyHint(f"{first.label}{second.label[-1]}", title, second.key, second.verb)]
+    return [KeyHint(f"{first.label}{gap}{second.label}", title, second.key, second.verb)]
 
 
 async def next_match(player: Player, filter: Filter, by: int) -> int:

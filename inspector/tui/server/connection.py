@@ -33,7 +33,7 @@ LOOK_AGAIN = 0.1
 """Seconds between two reads of a file that another process writes."""
 
 
-class Connection:
+class SessionConnection:
     """The session of a screen, live or recorded. `wake` asks the screen to draw soon."""
 
     def __init__(
@@ -169,7 +169,7 @@ class Connection:
                 self._screen.notify(error.message, severity="error", markup=False)
 
 
-def state_of_file(journal: Journal, connection: Connection) -> tuple[str, str]:
+def state_of_file(journal: Journal, connection: SessionConnection) -> tuple[str, str]:
     """Return the state of a recording's file and its role."""
     if journal.raw_only:
         return "recording of a newer version", "finding"

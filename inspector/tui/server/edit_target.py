@@ -12,8 +12,8 @@ from textual.screen import ModalScreen
 from inspector.config.edited_target import edited
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import TargetError
-from inspector.tui.advice import told
-from inspector.tui.keymap import Hint
+from inspector.tui.advice import error_text
+from inspector.tui.keymap import KeyHint
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
 
@@ -37,7 +37,7 @@ class EditTarget(ModalScreen[StdioTarget | HttpTarget | None]):
 
     def compose(self) -> ComposeResult:
         stdio = isinstance(self._target, StdioTarget)
-        keys = [Hint("enter", "start" if stdio else "connect", "enter"), Hint("esc", "cancel", "escape")]
+        keys = [KeyHint("enter", "start" if stdio else "connect", "enter"), KeyHint("esc", "cancel", "escape")]
         with Edge(title="Another command" if stdio else "Another URL", keys=keys), Vertical():
             yield Editor(self._target.describe(), id="target")
 
@@ -53,7 +53,7 @@ class EditTarget(ModalScreen[StdioTarget | HttpTarget | None]):
         try:
             self.dismiss(edited(self._target, self.query_one(Editor).value))
         except TargetError as error:
-            self.query_one(Edge).note = [(told(error, self), "error")]
+            self.query_one(Edge).note = [(error_text(error, self), "error")]
 
     def action_leave(self) -> None:
         self.dismiss(None)

@@ -20,7 +20,7 @@ from inspector.errors import AuthorizationNeeded, InspectorError, ServerExited
 from inspector.text import safe
 from inspector.tui.advice import advice
 from inspector.tui.events import Copy, EditTargetWanted, HintsChanged, ShowAuthorization, WatchFiles
-from inspector.tui.keymap import Hint, bindings
+from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.login.actions import LoginWork
 from inspector.tui.login.steps import title
 from inspector.tui.pane_keys import hints, keymap_of
@@ -67,7 +67,7 @@ class FailedPane(Container):
     def on_mount(self) -> None:
         self.query_one(Edge).keys = self.hints()
 
-    def hints(self) -> list[Hint]:
+    def hints(self) -> list[KeyHint]:
         """The keys that work now."""
         if self._connecting:
             return hints(self, "failed.stop", "failed.doctor")

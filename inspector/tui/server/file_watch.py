@@ -11,7 +11,7 @@ from textual.screen import Screen
 from inspector.client.session_state import SessionState
 from inspector.config.targets import StdioTarget
 from inspector.errors import UsageError
-from inspector.tui.advice import told
+from inspector.tui.advice import error_text
 
 MOST = 5
 WITHIN = 10.0
@@ -19,7 +19,7 @@ WITHIN = 10.0
 
 
 class FileWatch:
-    """`toggle` starts or ends watching; `restart` restarts the server; `told` is called when `on` changes."""
+    """`toggle` starts or ends watching; `restart` restarts the server; `error_text` is called when `on` changes."""
 
     def __init__(
         self, screen: Screen[None], session: SessionState, restart: Callable[[], None], told: Callable[[], None]
@@ -44,7 +44,7 @@ class FileWatch:
         try:
             folder = source_files.folder_of(target)
         except UsageError as error:
-            self._screen.notify(told(error, self._screen), severity="warning", timeout=10)
+            self._screen.notify(error_text(error, self._screen), severity="warning", timeout=10)
             return
         self.on = True
         self._screen.run_worker(self._watch(target), exclusive=True, group="file-watch", exit_on_error=False)

@@ -22,7 +22,7 @@ from inspector.journal.select import Query
 from inspector.protocol.revisions import features
 from inspector.text import duration, safe
 from inspector.tui.events import HintsChanged, ShowAuthorization, WatchFiles
-from inspector.tui.keymap import Hint, bindings
+from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.login.facts import logged_in_rows
 from inspector.tui.pane_keys import hints
 from inspector.tui.server.steps import step_rows
@@ -138,7 +138,7 @@ class ServerPane(Container):
         self._seen = ()
         self.tick()
 
-    def hints(self) -> list[Hint]:
+    def hints(self) -> list[KeyHint]:
         """The keys that work now."""
         offered = [
             name

@@ -13,7 +13,7 @@ from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import KINDS
 from inspector.client.state.surfaces import is_read, surface_of
 from inspector.errors import ConfigError
-from inspector.tui.advice import told
+from inspector.tui.advice import error_text
 from inspector.tui.window import window_of
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ TOLD = 30
 class PinWatch:
     """Compares a session with the pin of its target. `look` is called on every tick, and mostly does nothing.
 
-    `told` is called when `drift` may have changed.
+    `error_text` is called when `drift` may have changed.
     """
 
     def __init__(self, screen: Screen[None], session: SessionState, told: Callable[[], None]) -> None:
@@ -66,7 +66,7 @@ class PinWatch:
         try:
             self._pin = Pins().put(session.target, surface_of(session))
         except ConfigError as error:
-            self._screen.notify(told(error, self._screen), severity="error")
+            self._screen.notify(error_text(error, self._screen), severity="error")
             return
         self._looked, self._seen, self._told = True, (), ""
         self.drift = None
@@ -80,7 +80,7 @@ class PinWatch:
         try:
             self._pin = Pins().get(session.target)
         except ConfigError as error:
-            self._screen.notify(told(error, self._screen), severity="warning", timeout=TOLD)
+            self._screen.notify(error_text(error, self._screen), severity="warning", timeout=TOLD)
 
     def _compare(self, now: dict[str, Any], pin: Pin) -> None:
         from inspector.check.drift import drift_from

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from inspector.client.recording import RecordingInfo
 from inspector.text import duration, quantity, safe, size
 from inspector.tui.ask import labels
-from inspector.tui.sessions import Opened
+from inspector.tui.sessions import OpenSession
 from inspector.tui.start.rows import Configured, Thing, when
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets.fact_rows import Row, fact
@@ -20,7 +20,7 @@ _QUESTIONS = 3
 _TEXT = 300
 
 
-class About(NamedTuple):
+class RowDetails(NamedTuple):
     """A pane: its title, the facts at its edge, its rows."""
 
     title: str
@@ -28,16 +28,16 @@ class About(NamedTuple):
     rows: list[Row]
 
 
-def about(thing: Thing | None) -> About | None:
+def about(thing: Thing | None) -> RowDetails | None:
     """Return the details of a row; None if the row has no more."""
-    if isinstance(thing, Opened):
+    if isinstance(thing, OpenSession):
         return _of_session(thing)
     if isinstance(thing, Configured):
         return _of_entry(thing)
     return _of_recording(thing) if isinstance(thing, RecordingInfo) else None
 
 
-def _of_session(opened: Opened) -> About:
+def _of_session(opened: OpenSession) -> RowDetails:
     session = opened.session
     server, rows = session.server, []
     waiting = session.inbox.open() if session.commands is not None else []
@@ -60,20 +60,20 @@ def _of_session(opened: Opened) -> About:
     rows += fact("target", session.target.describe())
     if session.journal.path is not None:
         rows += fact("recording", str(session.journal.path))
-    return About(opened.name, ([opened.state], quantity(len(session.journal), "event")), rows)
+    return RowDetails(opened.name, ([opened.state], quantity(len(session.journal), "event")), rows)
 
 
-def _of_entry(thing: Configured) -> About:
+def _of_entry(thing: Configured) -> RowDetails:
     entry, last = thing.entry, thing.last
     rows = fact("opens", entry.summary)
     rows += fact("file", f"{entry.path}  ({entry.source_label})")
     rows += fact("last opened", last.describe(time.time()) if last is not None else "never opened", thing.state[1])
     if thing.asks:
         rows += fact("consent", "This file is not yours: opening the server asks first.", "finding")
-    return About(f"@{entry.name}", (entry.kind,), rows)
+    return RowDetails(f"@{entry.name}", (entry.kind,), rows)
 
 
-def _of_recording(info: RecordingInfo) -> About:
+def _of_recording(info: RecordingInfo) -> RowDetails:
     rows = fact("target", info.target or info.label)
     facts: list[Pieces] = [when(info.started)]
     if info.events is not None:
@@ -86,4 +86,4 @@ def _of_recording(info: RecordingInfo) -> About:
     if info.problem:
         rows += fact("problem", info.problem, "error")
     rows += fact("file", f"{info.path}  {size(info.size)}")
-    return About(info.label or info.path.name, facts, rows)
+    return RowDetails(info.label or info.path.name, facts, rows)

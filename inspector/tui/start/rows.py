@@ -13,7 +13,7 @@ from inspector.client.recording import RecordingInfo
 from inspector.config.remember import LastOpen
 from inspector.config.servers import ServerEntry
 from inspector.text import cell_len, count, duration, quantity, size
-from inspector.tui.sessions import Opened
+from inspector.tui.sessions import OpenSession
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.paint import Piece, Pieces
@@ -56,7 +56,7 @@ class Demo:
     """The demo server."""
 
 
-Thing = Opened | Configured | RecordingInfo | Typed | Demo
+Thing = OpenSession | Configured | RecordingInfo | Typed | Demo
 """A row's target."""
 
 GroupName = Literal["typed", "open", "configured", "recordings", "demo"]
@@ -163,7 +163,7 @@ class StartRows:
     # Drawing
 
     def _drawing(self, thing: Thing) -> Callable[[int], list[Segment]]:
-        if isinstance(thing, Opened):
+        if isinstance(thing, OpenSession):
             return lambda width: self._opened(thing, width)
         if isinstance(thing, Configured):
             return lambda width: self._configured(thing, width)
@@ -195,7 +195,7 @@ class StartRows:
         shown = self._marked(_shortened(target, middle), "muted")
         return [*line, *paint.cell(shown, middle), *paint.cell("", 1), *state, *end]
 
-    def _opened(self, opened: Opened, width: int) -> list[Segment]:
+    def _opened(self, opened: OpenSession, width: int) -> list[Segment]:
         target, roomy = opened.session.target, width >= _ROOMY
         asked: Pieces = [(opened.wants, "ask")] if opened.wants else ""
         return self._columns(
@@ -261,7 +261,7 @@ def _shortened(target: str, cells: int) -> str:
 def _identity(thing: Thing) -> Hashable:
     if isinstance(thing, Configured):
         return (str(thing.entry.path), thing.entry.name)
-    return str(thing.path) if isinstance(thing, RecordingInfo) else thing if isinstance(thing, Opened) else ""
+    return str(thing.path) if isinstance(thing, RecordingInfo) else thing if isinstance(thing, OpenSession) else ""
 
 
 def _name_of(thing: Thing) -> str:
@@ -269,13 +269,13 @@ def _name_of(thing: Thing) -> str:
         return f"@{thing.entry.name}"
     if isinstance(thing, RecordingInfo):
         return thing.label or thing.path.name
-    return thing.name if isinstance(thing, Opened) else ""
+    return thing.name if isinstance(thing, OpenSession) else ""
 
 
 def _has(words: Sequence[str], thing: Thing) -> bool:
     """Whether a target contains all of the case-folded words."""
     texts: tuple[str, ...]
-    if isinstance(thing, Opened):
+    if isinstance(thing, OpenSession):
         texts = (thing.name, thing.session.target.label, thing.session.target.describe())
     elif isinstance(thing, Configured):
         entry = thing.entry

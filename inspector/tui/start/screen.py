@@ -25,12 +25,12 @@ from inspector.config.trust import Memory, standing
 from inspector.errors import InspectorError
 from inspector.reasons import split_reason
 from inspector.text import quantity, size
-from inspector.tui.advice import advice, told
+from inspector.tui.advice import advice, error_text
 from inspector.tui.dialogs import AskPath, Choose, Confirm, leave_calls
 from inspector.tui.events import First, OpenTarget
-from inspector.tui.keymap import Hint, bindings, label
+from inspector.tui.keymap import KeyHint, bindings, label
 from inspector.tui.pane_keys import hints, keymap_of
-from inspector.tui.sessions import CloseSession, Opened, Sessions, ShowSession, calls_in_flight
+from inspector.tui.sessions import CloseSession, OpenSession, Sessions, ShowSession, calls_in_flight
 from inspector.tui.start.about import about
 from inspector.tui.start.rows import Configured, Demo, Group, StartRows, Thing, Typed
 from inspector.tui.start.trust import opened
@@ -39,7 +39,7 @@ from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.fact_rows import RowSection
 from inspector.tui.widgets.facts_view import FactsView
 from inspector.tui.widgets.paint import Piece, Pieces
-from inspector.tui.widgets.status import Footer, HeaderLine, Part
+from inspector.tui.widgets.status import Footer, HeaderLine, LinePart
 from inspector.tui.widgets.too_small import TooSmall
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.window import window_of
@@ -259,17 +259,17 @@ class StartScreen(Screen[None]):
         for mark in self.sessions.marks():
             marks += ["   ", *mark] if marks else mark
         self.query_one(HeaderLine).parts = [
-            Part([[("inspector", "bright bold")]]),
-            Part([marks, ""], (1,)),
-            Part([[(__version__, "muted")]], right=True),
+            LinePart([[("inspector", "bright bold")]]),
+            LinePart([marks, ""], (1,)),
+            LinePart([[(__version__, "muted")]], right=True),
         ]
 
     # Keys
 
-    def hints(self) -> list[Hint]:
+    def hints(self) -> list[KeyHint]:
         """Return the keys that work now. While the field has the focus, letters are text."""
         thing = self._list.thing
-        enter = {Opened: "return", RecordingInfo: "replay"}.get(type(thing), "open") if thing is not None else ""
+        enter = {OpenSession: "return", RecordingInfo: "replay"}.get(type(thing), "open") if thing is not None else ""
         shown: list[str | tuple[str, str]] = [("start.open", enter)] if enter else []
         front = self.sessions.front
         back = [("app.start-list", f"back to {front.name[:20]}")] if front is not None else []
@@ -278,9 +278,9 @@ class StartScreen(Screen[None]):
             named = [*hints(self, *shown, ("app.next-pane", "list"), "start.demo")]
             # The key that is not a letter.
             typing = [key for key in window_of(self).verb_keys.keys("app.start-list") if len(key) > 1]
-            named += [Hint(label(key), title, key, verb) for verb, title in back for key in typing[:1]]
-            return [*named, *hints(self, "app.palette"), Hint("^q", "quit", "ctrl+q")]
-        if isinstance(thing, Opened):
+            named += [KeyHint(label(key), title, key, verb) for verb, title in back for key in typing[:1]]
+            return [*named, *hints(self, "app.palette"), KeyHint("^q", "quit", "ctrl+q")]
+        if isinstance(thing, OpenSession):
             shown.append(("start.delete", "close"))
         elif isinstance(thing, Configured):
             shown += ["start.check", "start.doctor", *(["start.log-in"] if thing.entry.kind == "http" else [])]
@@ -312,7 +312,7 @@ class StartScreen(Screen[None]):
         if action == "export":
             return isinstance(thing, RecordingInfo)
         if action == "delete":
-            return isinstance(thing, Opened | RecordingInfo)
+            return isinstance(thing, OpenSession | RecordingInfo)
         if action == "start_list":
             return self.sessions.front is not None
         return True
@@ -364,7 +364,7 @@ class StartScreen(Screen[None]):
         self._open(self._list.thing)
 
     def _open(self, thing: Thing | None, first: First = "") -> None:
-        if isinstance(thing, Opened):
+        if isinstance(thing, OpenSession):
             self.post_message(ShowSession(thing))
         elif isinstance(thing, Configured):
             self._open_entry(thing.entry, first)
@@ -398,7 +398,7 @@ class StartScreen(Screen[None]):
         try:
             target = await opened(self.app, lambda consent: resolve(entry, consent=consent))
         except InspectorError as error:
-            self.notify(told(error, self), severity="error", markup=False, timeout=10)
+            self.notify(error_text(error, self), severity="error", markup=False, timeout=10)
         else:
             if target is not None:
                 self.post_message(OpenTarget(target, first))
@@ -425,7 +425,7 @@ class StartScreen(Screen[None]):
     async def action_delete(self) -> None:
         """Close an open session, or delete a recording; asks first if something would be lost."""
         thing = self._list.thing
-        if isinstance(thing, Opened):
+        if isinstance(thing, OpenSession):
             calls = calls_in_flight(thing.session)
             if await leave_calls(self.app, calls, "Close this session with a call in flight?", "close"):
                 self.post_message(CloseSession(thing))
@@ -501,7 +501,7 @@ def _is_target(text: str) -> bool:
 
 def _is_named(thing: Thing, text: str) -> bool:
     """Whether a text is the whole name of a session or of a config entry."""
-    if isinstance(thing, Opened):
+    if isinstance(thing, OpenSession):
         return text.casefold() == thing.name.casefold()
     if not isinstance(thing, Configured):
         return False

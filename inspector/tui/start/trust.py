@@ -14,7 +14,7 @@ from inspector.config.targets import Target
 from inspector.config.trust import Answer, Consent, Exposure
 from inspector.errors import TrustNeeded
 from inspector.text import safe
-from inspector.tui.keymap import Hint
+from inspector.tui.keymap import KeyHint
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.fact_rows import Row, RowSection, paragraph
@@ -61,7 +61,11 @@ class AskTrust(ModalScreen[Answer]):
         self._exposure = exposure
 
     def compose(self) -> ComposeResult:
-        keys = [Hint("o", "allow once", "o"), Hint("a", "allow always", "a"), Hint("esc", "do not open", "escape")]
+        keys = [
+            KeyHint("o", "allow once", "o"),
+            KeyHint("a", "allow always", "a"),
+            KeyHint("esc", "do not open", "escape"),
+        ]
         edge = Edge(FactsView(), title=f"Allow @{safe(self._exposure.server, 60)}?", keys=keys)
         edge.tone = "ask"
         edge.styles.height = len(self._exposure.facts()) + 7

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from inspector.tui.keymap import Hint
+from inspector.tui.keymap import KeyHint
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.edge import Edge
 
@@ -17,7 +17,7 @@ class CompactEdge(Edge):
 
     compact = False
     state_facts: Sequence[paint.Pieces] = ()
-    state_keys: Sequence[Hint] = ()
+    state_keys: Sequence[KeyHint] = ()
     state_note: paint.Pieces = ""
 
     def set_compact(self, compact: bool) -> None:

@@ -12,7 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.strip import Strip
 
 from inspector.journal.filters.completion import Completion, Completions
-from inspector.tui.keymap import Hint, label
+from inspector.tui.keymap import KeyHint, label
 from inspector.tui.themes import ascii_only, palette
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.editor import Highlight
@@ -144,9 +144,9 @@ class CompletingFilter(FilterInput):
         ]
         return paint.strip(paint.cut(line, cells), cells, "selection" if chosen else self.ground, look=look)
 
-    def hints(self) -> list[Hint]:
+    def hints(self) -> list[KeyHint]:
         """The keys that work while the filter is typed."""
         if not self.completions.items:
             return super().hints()
         ways = "up/down" if ascii_only() else "↑↓"
-        return [Hint(label("tab"), "take", "tab"), Hint(ways, "choose", "down"), *super().hints()]
+        return [KeyHint(label("tab"), "take", "tab"), KeyHint(ways, "choose", "down"), *super().hints()]

@@ -18,7 +18,7 @@ from inspector.protocol.views import ContentBlock, decode_base64
 from inspector.text import duration, safe, size
 from inspector.tui.themes import ascii_only, signs_now
 from inspector.tui.widgets.markdown import MarkdownSection
-from inspector.tui.widgets.media import Facts, Pixels, can_draw, facts_of, half_blocks, shown_size
+from inspector.tui.widgets.media import MediaFacts, Pixels, can_draw, facts_of, half_blocks, shown_size
 from inspector.tui.widgets.sections import INLINE, JsonSection, PieceSection, Section, Span, TextSection
 from inspector.tui.widgets.text_view import SHOWN_AT_FIRST, beginning, more_section
 
@@ -53,7 +53,7 @@ class ShownBlock(NamedTuple):
 class PictureSection(Section):
     """The rows of a picture, empty until its pixels are decoded."""
 
-    def __init__(self, facts: Facts, encoded: str, columns: int) -> None:
+    def __init__(self, facts: MediaFacts, encoded: str, columns: int) -> None:
         self.columns, self.rows = shown_size(facts.width, facts.height, columns)
         self.encoded = encoded
         self.lines: list[list[Segment]] = []
@@ -203,7 +203,7 @@ def _media(
         yield PictureSection(facts, encoded, look.columns)
 
 
-def _facts(facts: Facts | None) -> Iterator[tuple[str, str]]:
+def _facts(facts: MediaFacts | None) -> Iterator[tuple[str, str]]:
     if facts is None:
         return
     yield facts.format, "normal"

@@ -12,7 +12,7 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
-from inspector.tui.keymap import Hint
+from inspector.tui.keymap import KeyHint
 from inspector.tui.themes import Palette, ascii_only, palette
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.key_line import KeyLine
@@ -52,7 +52,7 @@ class Edge(Container):
     title: reactive[paint.Pieces] = reactive("", repaint=False, init=False)
     facts: reactive[Sequence[paint.Pieces]] = reactive((), repaint=False, init=False)
     tone: reactive[str] = reactive("", repaint=False, init=False)
-    keys: reactive[Sequence[Hint]] = reactive((), repaint=False, init=False)
+    keys: reactive[Sequence[KeyHint]] = reactive((), repaint=False, init=False)
     note: reactive[paint.Pieces] = reactive("", repaint=False, init=False)
     tabs: reactive[Sequence[Tab]] = reactive((), repaint=False, init=False)
     tab_note: reactive[paint.Pieces] = reactive("", repaint=False, init=False)
@@ -62,7 +62,7 @@ class Edge(Container):
         *children: Widget,
         title: paint.Pieces = "",
         facts: Sequence[paint.Pieces] = (),
-        keys: Sequence[Hint] = (),
+        keys: Sequence[KeyHint] = (),
         tabs: Sequence[Tab] = (),
         id: str | None = None,
         classes: str | None = None,
@@ -93,7 +93,7 @@ class Edge(Container):
     def watch_tone(self) -> None:
         self._redraw_edge()
 
-    def watch_keys(self, keys: Sequence[Hint]) -> None:
+    def watch_keys(self, keys: Sequence[KeyHint]) -> None:
         self.key_line.hints = tuple(keys)
         self.key_line.display = bool(keys or self.note)
 

@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.reactive import reactive
 
-from inspector.tui.keymap import Hint, label
+from inspector.tui.keymap import KeyHint, label
 from inspector.tui.themes import Palette
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.editor import Editor, Highlight
@@ -70,11 +70,11 @@ class FilterInput(Editor):
             shown = []
         return [Segment("  "), *shown, Segment(" ")] if shown else []
 
-    def hints(self) -> list[Hint]:
+    def hints(self) -> list[KeyHint]:
         """The keys that work while the filter is typed."""
         return [
-            Hint(label("enter"), "to rows", "enter"),
-            Hint(label("escape"), "clear" if self.value else "leave", "escape"),
+            KeyHint(label("enter"), "to rows", "enter"),
+            KeyHint(label("escape"), "clear" if self.value else "leave", "escape"),
         ]
 
     def action_clear_or_leave(self) -> None:

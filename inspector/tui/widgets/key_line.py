@@ -11,7 +11,7 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
-from inspector.tui.keymap import Hint
+from inspector.tui.keymap import KeyHint
 from inspector.tui.themes import Palette, palette
 from inspector.tui.widgets import paint
 
@@ -31,15 +31,15 @@ class KeyLine(Widget):
     KeyLine { height: 1; width: 1fr; }
     """
 
-    hints: reactive[Sequence[Hint]] = reactive((), init=False)
+    hints: reactive[Sequence[KeyHint]] = reactive((), init=False)
     note: reactive[paint.Pieces] = reactive("", init=False)
-    pinned: reactive[Hint | None] = reactive(None, init=False)
+    pinned: reactive[KeyHint | None] = reactive(None, init=False)
     muted: reactive[bool] = reactive(False, init=False)
 
     class Pressed(Message):
         """The user clicked a hint: do what its key does."""
 
-        def __init__(self, key_line: KeyLine, hint: Hint) -> None:
+        def __init__(self, key_line: KeyLine, hint: KeyHint) -> None:
             super().__init__()
             self.key_line = key_line
             self.hint = hint
@@ -50,7 +50,7 @@ class KeyLine(Widget):
 
     def __init__(
         self,
-        hints: Sequence[Hint] = (),
+        hints: Sequence[KeyHint] = (),
         note: paint.Pieces = "",
         *,
         ground: str = "ground",
@@ -65,7 +65,7 @@ class KeyLine(Widget):
         self.ground = ground
         self.title_role = title_role
         self.note_last = note_last
-        self._spans: list[tuple[int, int, Hint]] = []
+        self._spans: list[tuple[int, int, KeyHint]] = []
 
     def render_line(self, y: int) -> Strip:
         look = palette()
@@ -102,12 +102,12 @@ class KeyLine(Widget):
             self._spans.append((start, used, hint))
         return line
 
-    def _words(self, hint: Hint) -> list[paint.Piece]:
+    def _words(self, hint: KeyHint) -> list[paint.Piece]:
         if self.muted:
             return [(f"{hint.label} {hint.title}", "muted")]
         return [(hint.label, "key"), " ", (hint.title, self.title_role)]
 
-    def hint_at(self, x: int) -> Hint | None:
+    def hint_at(self, x: int) -> KeyHint | None:
         """Return the hint drawn at a column of the widget, or None."""
         return next((hint for start, end, hint in self._spans if start <= x - 1 < end), None)
 

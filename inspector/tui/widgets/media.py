@@ -29,7 +29,7 @@ _CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
 Rgb = tuple[int, int, int]
 
 
-class Facts(NamedTuple):
+class MediaFacts(NamedTuple):
     """The facts in a file's header: format, and pixels or seconds if it has them (else 0)."""
 
     format: str
@@ -39,7 +39,7 @@ class Facts(NamedTuple):
     seconds: float = 0.0
 
 
-def facts_of(data: bytes) -> Facts | None:
+def facts_of(data: bytes) -> MediaFacts | None:
     """Read the header of an image or audio file; None if the format is unknown."""
     try:
         return _facts_of(data)
@@ -47,17 +47,17 @@ def facts_of(data: bytes) -> Facts | None:
         return None
 
 
-def _facts_of(data: bytes) -> Facts | None:
+def _facts_of(data: bytes) -> MediaFacts | None:
     if data.startswith(_SIGNATURE):
-        return Facts("PNG", "png", *struct.unpack_from(">II", data, 16))
+        return MediaFacts("PNG", "png", *struct.unpack_from(">II", data, 16))
     if data.startswith((b"GIF87a", b"GIF89a")):
-        return Facts("GIF", "gif", *struct.unpack_from("<HH", data, 6))
+        return MediaFacts("GIF", "gif", *struct.unpack_from("<HH", data, 6))
     if data.startswith(b"\xff\xd8\xff"):
-        return Facts("JPEG", "jpg", *_jpeg_size(data))
+        return MediaFacts("JPEG", "jpg", *_jpeg_size(data))
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        return Facts("WebP", "webp", *_webp_size(data))
+        return MediaFacts("WebP", "webp", *_webp_size(data))
     if data[:4] == b"RIFF" and data[8:12] == b"WAVE":
-        return Facts("WAV", "wav", seconds=_wav_seconds(data))
+        return MediaFacts("WAV", "wav", seconds=_wav_seconds(data))
     for start, name, extension in (
         (b"OggS", "Ogg", "ogg"),
         (b"fLaC", "FLAC", "flac"),
@@ -68,9 +68,9 @@ def _facts_of(data: bytes) -> Facts | None:
         (b"\x1f\x8b", "gzip", "gz"),
     ):
         if data.startswith(start):
-            return Facts(name, extension)
+            return MediaFacts(name, extension)
     if data.lstrip()[:5].lower() in (b"<svg ", b"<svg>"):
-        return Facts("SVG", "svg")
+        return MediaFacts("SVG", "svg")
     return None
 
 

@@ -13,13 +13,13 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from inspector.text import count
-from inspector.tui.keymap import Hint
+from inspector.tui.keymap import KeyHint
 from inspector.tui.themes import Palette, palette, signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.key_line import KeyLine
 
 
-class Part(NamedTuple):
+class LinePart(NamedTuple):
     """One part of a line, in its forms from the longest to the shortest (`""` drops it).
 
     `ranks` has one number for each step to the next form; in a line that is too long, steps are made in their order.
@@ -39,9 +39,9 @@ class HeaderLine(Widget):
     HeaderLine { height: 1; width: 1fr; }
     """
 
-    parts: reactive[Sequence[Part]] = reactive((), init=False)
+    parts: reactive[Sequence[LinePart]] = reactive((), init=False)
 
-    def __init__(self, parts: Sequence[Part] = (), *, id: str | None = None, classes: str | None = None) -> None:
+    def __init__(self, parts: Sequence[LinePart] = (), *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self.set_reactive(HeaderLine.parts, tuple(parts))
 
@@ -95,7 +95,7 @@ def session_parts(
     settled: bool = True,
     recorded: int | None = None,
     latency: str = "",
-) -> list[Part]:
+) -> list[LinePart]:
     """Return the parts of a live session's header.
 
     `how` says how revision and era were determined; it is dropped first. `state` is a piece such as `("connected",
@@ -108,20 +108,20 @@ def session_parts(
     long_revision: list[paint.Piece] = [revision, (f" {era}", "muted")] if era else [revision]
     told_revision: list[paint.Piece] = [*long_revision, (f"  {how}", "faint")] if how else long_revision
     parts = [
-        Part([[(name, "bright bold")]]),
-        Part([[(target, "muted")], [(short_target, "muted")], ""], (1, 3), gap=2),
-        Part([transport, ""], (8,), right=True),
-        Part([told_revision, long_revision, revision, ""], (0, 2, 9), right=True, gap=2),
+        LinePart([[(name, "bright bold")]]),
+        LinePart([[(target, "muted")], [(short_target, "muted")], ""], (1, 3), gap=2),
+        LinePart([transport, ""], (8,), right=True),
+        LinePart([told_revision, long_revision, revision, ""], (0, 2, 9), right=True, gap=2),
     ]
     if word:
         words: paint.Pieces = [sign, " ", (word, "normal" if settled else role)]
-        parts.append(Part([words, [sign]], (5,), right=True) if settled else Part([words], right=True))
+        parts.append(LinePart([words, [sign]], (5,), right=True) if settled else LinePart([words], right=True))
     if recorded is not None:
         number = count(recorded)
         live: paint.Piece = (signs.live, "live")
-        parts.append(Part([[live, f" rec {number}"], [live, f" {number}"], [live]], (6, 7), right=True))
+        parts.append(LinePart([[live, f" rec {number}"], [live, f" {number}"], [live]], (6, 7), right=True))
     if latency:
-        parts.append(Part([[(latency, "muted")], ""], (4,), right=True))
+        parts.append(LinePart([[(latency, "muted")], ""], (4,), right=True))
     return parts
 
 
@@ -151,7 +151,7 @@ class TabLine(Widget):
     tabs: reactive[Sequence[MainTab]] = reactive((), init=False)
     active: reactive[str] = reactive("", init=False)
     note: reactive[paint.Pieces] = reactive("", init=False)
-    hints: reactive[Sequence[Hint]] = reactive((), init=False)
+    hints: reactive[Sequence[KeyHint]] = reactive((), init=False)
 
     class Chosen(Message):
         """The user clicked a tab."""
@@ -169,7 +169,7 @@ class TabLine(Widget):
         self,
         tabs: Sequence[MainTab] = (),
         *,
-        hints: Sequence[Hint] = (),
+        hints: Sequence[KeyHint] = (),
         id: str | None = None,
         classes: str | None = None,
     ) -> None:
@@ -177,7 +177,7 @@ class TabLine(Widget):
         self.set_reactive(TabLine.tabs, tuple(tabs))
         self.set_reactive(TabLine.active, tabs[0].id if tabs else "")
         self.set_reactive(TabLine.hints, tuple(hints))
-        self._spans: list[tuple[int, int, MainTab | Hint]] = []
+        self._spans: list[tuple[int, int, MainTab | KeyHint]] = []
 
     def render_line(self, y: int) -> Strip:
         look = palette()
@@ -221,7 +221,7 @@ class TabLine(Widget):
 
     def _right(self, room: int, look: Palette) -> list[Segment]:
         """Draw the note and as many hints as fit; the first ones are dropped first."""
-        parts: list[tuple[list[Segment], Hint | None]] = []
+        parts: list[tuple[list[Segment], KeyHint | None]] = []
         if self.note:
             parts.append((paint.segments(self.note, "muted", look=look), None))
         for hint in self.hints:
@@ -230,7 +230,7 @@ class TabLine(Widget):
         while parts and sum(paint.width(part) for part, _ in parts) + 3 * (len(parts) - 1) > room:
             del parts[0]
         line: list[Segment] = []
-        places: list[tuple[int, int, Hint]] = []
+        places: list[tuple[int, int, KeyHint]] = []
         used = 0
         for part, hint_of in parts:
             if line:
@@ -261,7 +261,7 @@ class Footer(KeyLine):
 
     def __init__(
         self,
-        hints: Sequence[Hint] = (),
+        hints: Sequence[KeyHint] = (),
         note: paint.Pieces = "",
         *,
         id: str | None = None,

@@ -16,7 +16,7 @@ from inspector.errors import NotOffered
 from inspector.text import count
 from inspector.tui.advice import advice
 from inspector.tui.events import HintsChanged, ItemHighlighted, ItemOpened
-from inspector.tui.keymap import Hint, bindings
+from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.pane_keys import hints, keymap_of
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
@@ -264,7 +264,7 @@ class CatalogPane(Edge):
         if session is not None and not self.rows.list.loading:
             session.run(session.load(self.list_name))
 
-    def hints(self) -> list[Hint]:
+    def hints(self) -> list[KeyHint]:
         """The keys for the list."""
         wanted = ["list.select"] if len(self.rows) else []
         if len(self.rows) and self.session.commands is not None:

@@ -11,7 +11,7 @@ from typing import Any
 from rich.segment import Segment
 
 from inspector.client.state.catalog import CatalogList
-from inspector.protocol.views import UNNAMED, Named, Prompt, Resource, ResourceTemplate, Tool
+from inspector.protocol.views import UNNAMED, NamedView, Prompt, Resource, ResourceTemplate, Tool
 from inspector.text import cell_len, safe
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
@@ -34,7 +34,7 @@ SEARCHED = 600
 Key = tuple[str | None, int]
 """An item's name or URI (None if it has none), and the number of earlier items with the same one."""
 
-_VIEWS: dict[str, type[Named]] = {
+_VIEWS: dict[str, type[NamedView]] = {
     "tools": Tool,
     "resources": Resource,
     "templates": ResourceTemplate,
@@ -42,19 +42,19 @@ _VIEWS: dict[str, type[Named]] = {
 }
 
 
-def view_of(list_name: str, item: Any) -> Named:
+def view_of(list_name: str, item: Any) -> NamedView:
     """Return the lenient view of an item of a list."""
     return _VIEWS[list_name](item)
 
 
-def address(view: Named) -> str:
+def address(view: NamedView) -> str:
     """Return the address of an item: the URI or template of a resource, the name of anything else."""
     if isinstance(view, Resource):
         return view.uri
     return view.uri_template if isinstance(view, ResourceTemplate) else view.name
 
 
-def arguments_of(view: Named) -> tuple[str, ...]:
+def arguments_of(view: NamedView) -> tuple[str, ...]:
     """Return the names of the arguments of a tool or prompt."""
     if isinstance(view, Tool):
         return view.arguments
@@ -273,7 +273,7 @@ class CatalogRows:
         shown = view.display_name if isinstance(view, (Resource, ResourceTemplate)) else view.name or view.display_name
         return ((safe(shown, 80), "bright"),)
 
-    def _about(self, view: Named, room: int) -> list[paint.Piece]:
+    def _about(self, view: NamedView, room: int) -> list[paint.Piece]:
         """The second column: a URI; else title and description, or the arguments without either."""
         if isinstance(view, (Resource, ResourceTemplate)):
             return [address(view)]
@@ -283,7 +283,7 @@ class CatalogRows:
             return [words or _listed(arguments_of(view), room)]
         return [(title, "normal"), f"  {words}"]
 
-    def _details(self, view: Named, room: int) -> list[Segment]:
+    def _details(self, view: NamedView, room: int) -> list[Segment]:
         """The text after a name in a narrow list: the start of a URI, or arguments."""
         if isinstance(view, (Resource, ResourceTemplate)):
             uri = address(view)

@@ -27,7 +27,7 @@ from inspector.text import safe
 from inspector.tui.ask import labels
 from inspector.tui.ask.question import QuestionPane
 from inspector.tui.events import HintsChanged, LeaveWork, ZoomEnded
-from inspector.tui.keymap import Hint
+from inspector.tui.keymap import KeyHint
 from inspector.tui.pane_keys import hints
 from inspector.tui.themes import signs_now
 from inspector.tui.work.catalog import TITLES
@@ -37,7 +37,7 @@ from inspector.tui.work.recorded_calls import RecordedCalls, item_called
 from inspector.tui.work.request import RequestPane
 from inspector.tui.work.result import CallAgain, ResultPane, ViewChosen
 from inspector.tui.work.running import RunningPane
-from inspector.tui.work.work_items import Work, Works, past_of, refuse, settle
+from inspector.tui.work.work_items import WorkItem, WorkItems, past_of, refuse, settle
 
 PATIENCE = 0.3
 """Seconds after which a call sent from its form or the list gets the focus, so that esc cancels it."""
@@ -67,8 +67,8 @@ class WorkPane(Container):
         self.session = session
         if memory is None and session.commands is not None:
             memory = ServerMemory(session.target)
-        self.work_items = Works(memory)
-        self.work: Work | None = None
+        self.work_items = WorkItems(memory)
+        self.work: WorkItem | None = None
         self.question: Question | None = None
         """The question that is shown, of any call."""
         self.request = RequestPane(session, id="request")
@@ -136,7 +136,7 @@ class WorkPane(Container):
         self.work_items.keep_drafts()
         self.work_items.finish_writing()
 
-    def _go_to(self, work: Work) -> None:
+    def _go_to(self, work: WorkItem) -> None:
         if self.work is not None and self.work.is_edited:
             self.work_items.keep_drafts(self.work)
         self.work = work
@@ -145,7 +145,7 @@ class WorkPane(Container):
         self.request.announce(work)
         self._items.want(work)
 
-    async def _put_item(self, work: Work) -> None:
+    async def _put_item(self, work: WorkItem) -> None:
         """Show the form of an item, and the outcome of its call."""
         await self._recall(work)
         if self._items.is_wanted(work):
@@ -153,7 +153,7 @@ class WorkPane(Container):
             self._edits = self.request.edits
             self._draw_lower()
 
-    async def _recall(self, work: Work) -> None:
+    async def _recall(self, work: WorkItem) -> None:
         if self._recorded is not None:
             self._recorded.fill(work)
         elif work.past is None:
@@ -227,7 +227,7 @@ class WorkPane(Container):
             self._draw_lower()
             self.set_timer(PATIENCE, partial(self.move_to_call, work))
 
-    def move_to_call(self, work: Work) -> None:
+    def move_to_call(self, work: WorkItem) -> None:
         """Focus a call that takes long, unless the user does something else."""
         still = self.work is work and self._lower is self.running
         here = self.screen.focused
@@ -301,7 +301,7 @@ class WorkPane(Container):
                 if work is self.work:
                     self.request.redraw()
 
-    def _ended(self, work: Work) -> None:
+    def _ended(self, work: WorkItem) -> None:
         answer = work.answer
         if answer is None or answer.outcome.late:
             return
@@ -424,7 +424,7 @@ class WorkPane(Container):
             self.request.refresh_state()
         self._share_room()
 
-    def hints(self) -> list[Hint]:
+    def hints(self) -> list[KeyHint]:
         """The keys at the focus."""
         return self._lower.hints() if self._lower.has_focus_within else self.request.hints()
 

@@ -13,7 +13,7 @@ from inspector.journal.journal import Journal
 from inspector.journal.select import Query
 from inspector.protocol.jsonrpc import Shape
 from inspector.tui.work.outcome import ShownOutcome, of_request, unanswered
-from inspector.tui.work.work_items import PAST, Past, Work, label
+from inspector.tui.work.work_items import PAST, Past, WorkItem, label
 
 SLICE = 50_000
 """Events that one turn reads."""
@@ -57,7 +57,7 @@ class RecordedCalls:
         """Return the requests about an item, oldest first."""
         return self._calls.get((list_name, address), [])
 
-    def fill(self, work: Work) -> bool:
+    def fill(self, work: WorkItem) -> bool:
         """Set the newest request of a work's item, its answer and the earlier requests. False if nothing is new."""
         numbers, upto = self.of(*work.catalog_item.key), self._upto
         happened = bisect_right(numbers, upto)
@@ -81,7 +81,7 @@ class RecordedCalls:
         answer = self._journal.index.pair(n) if n else 0
         return answer if answer <= self._upto else 0
 
-    def show(self, work: Work, n: int, *, open: bool = False) -> None:
+    def show(self, work: WorkItem, n: int, *, open: bool = False) -> None:
         """Set request `n` and its answer in a work; 0 for none. An open request is shown as a call in flight."""
         work.form = None
         work.answer = None

@@ -14,9 +14,9 @@ from inspector.client.session_state import Commands, SessionState
 from inspector.errors import InspectorError
 from inspector.protocol.form import UNSET
 from inspector.protocol.views import Resource, ResourceTemplate
-from inspector.tui.advice import told
+from inspector.tui.advice import error_text
 from inspector.tui.events import HintsChanged, LeaveWork
-from inspector.tui.keymap import Hint, bindings
+from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.pane_keys import hints
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
@@ -26,7 +26,7 @@ from inspector.tui.widgets.paragraphs import Paragraph, Paragraphs
 from inspector.tui.work.completion import FieldCompletion
 from inspector.tui.work.past_calls import PastLine
 from inspector.tui.work.running import seconds
-from inspector.tui.work.work_items import Work
+from inspector.tui.work.work_items import WorkItem
 
 ABOUT_LINES = 3
 """Lines of a description that are shown before the user asks for all."""
@@ -58,7 +58,7 @@ class RequestPane(CompactEdge):
     class Send(Message):
         """Send the request with these arguments, `as_task` to let the server make a task of it."""
 
-        def __init__(self, work: Work, arguments: Any, *, as_task: bool = False) -> None:
+        def __init__(self, work: WorkItem, arguments: Any, *, as_task: bool = False) -> None:
             super().__init__()
             self.work = work
             self.arguments = arguments
@@ -73,14 +73,14 @@ class RequestPane(CompactEdge):
     class CancelCall(Message):
         """Cancel the call of the current item."""
 
-        def __init__(self, work: Work) -> None:
+        def __init__(self, work: WorkItem) -> None:
             super().__init__()
             self.work = work
 
     def __init__(self, session: SessionState, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.session = session
-        self.work: Work | None = None
+        self.work: WorkItem | None = None
         self.crumb = ""
         """The name of the list, shown before the title in a single column."""
         self.most_lines = 0
@@ -131,7 +131,7 @@ class RequestPane(CompactEdge):
 
     # Show
 
-    def announce(self, work: Work | None) -> None:
+    def announce(self, work: WorkItem | None) -> None:
         """Name the item at once; all that needs a new layout follows with `show`."""
         self.work = work
         if work is None:
@@ -140,7 +140,7 @@ class RequestPane(CompactEdge):
             self._form.display = self._past.display = False
         self.refresh_state()
 
-    async def show(self, work: Work) -> None:
+    async def show(self, work: WorkItem) -> None:
         """Show an item and its form in their last state."""
         self.work = work
         self.sends_anyway = self._picks = False
@@ -152,7 +152,7 @@ class RequestPane(CompactEdge):
         self._draw_uri()
         self.refresh_state()
 
-    async def _show_form(self, work: Work) -> None:
+    async def _show_form(self, work: WorkItem) -> None:
         form = work.make_form()
         view = self._form
         view.display = True
@@ -367,7 +367,7 @@ class RequestPane(CompactEdge):
 
     # Send
 
-    def hints(self) -> list[Hint]:
+    def hints(self) -> list[KeyHint]:
         """The keys for the item."""
         work = self.work
         if work is None:
@@ -461,13 +461,13 @@ class RequestPane(CompactEdge):
             raise SkipAction
         session.run(self._subscribe(session, work))
 
-    async def _subscribe(self, session: Commands, work: Work) -> None:
+    async def _subscribe(self, session: Commands, work: WorkItem) -> None:
         uri = work.catalog_item.address
         try:
             await (session.unsubscribe(uri) if uri in session.subscriptions else session.subscribe(uri))
             work.problem = ""
         except InspectorError as error:
-            work.problem = told(error, self)
+            work.problem = error_text(error, self)
         if work is self.work:
             self._draw_about()
             self.refresh_state()

@@ -20,7 +20,7 @@ from inspector.text import duration, size
 from inspector.tui.advice import advice
 from inspector.tui.events import Copy, HintsChanged, LeaveWork, OpenResource, Save, ShowExchange
 from inspector.tui.freed_memory import return_freed_memory
-from inspector.tui.keymap import Hint, bindings
+from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.pane_keys import hints
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
@@ -366,15 +366,15 @@ class ResultPane(CompactEdge):
 
     # Actions
 
-    def hints(self) -> list[Hint]:
+    def hints(self) -> list[KeyHint]:
         """The keys for the result."""
         answer = self.answer
         if answer is None:
             return []
         if self._table.is_typing:
-            return [Hint("enter", "rows", "enter"), Hint("esc", "all rows", "escape")]
+            return [KeyHint("enter", "rows", "enter"), KeyHint("esc", "all rows", "escape")]
         wanted: list[str | tuple[str, str]] = []
-        found: list[Hint] = []
+        found: list[KeyHint] = []
         if self._links:
             wanted.append("result.open")
         if self.can_call:
@@ -403,7 +403,7 @@ class ResultPane(CompactEdge):
             found += hints(self, "result.leave")
         return found
 
-    def _table_hints(self) -> list[Hint]:
+    def _table_hints(self) -> list[KeyHint]:
         every = "table.all" if self._table.words else ""
         columns = pair(hints(self, "table.previous-column", "table.next-column"), "column")
         return [
@@ -611,12 +611,12 @@ _VIEW_OF = {"json": "raw"}
 """The view of a verb, if it has another name."""
 
 
-def pair(found: list[Hint], title: str) -> list[Hint]:
+def pair(found: list[KeyHint], title: str) -> list[KeyHint]:
     """Join the hints for both directions into one; a click presses the second key."""
     if len(found) != 2:
         return found
     labels = "".join(hint.label for hint in found)
-    return [Hint(" ".join(hint.label for hint in found) if labels == "{}" else labels, title, found[1].key)]
+    return [KeyHint(" ".join(hint.label for hint in found) if labels == "{}" else labels, title, found[1].key)]
 
 
 def counted(number: int, noun: str) -> str:

@@ -17,7 +17,7 @@ from inspector.client.state.calls import CallState, Progress
 from inspector.client.state.tasks import Task
 from inspector.text import duration, yours
 from inspector.tui.events import ShowExchange
-from inspector.tui.keymap import Hint, bindings
+from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.pane_keys import hints
 from inspector.tui.themes import palette, signs_now
 from inspector.tui.widgets import paint
@@ -157,7 +157,7 @@ class RunningPane(CompactEdge):
         self.state_facts = [[(signs_now().progress, "progress"), times]]
         self.draw_state()
 
-    def hints(self) -> list[Hint]:
+    def hints(self) -> list[KeyHint]:
         """The keys for a call in flight."""
         if self.session.commands is None:
             return hints(self, "call.its-messages")

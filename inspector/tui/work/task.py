@@ -13,7 +13,7 @@ from inspector.client.session_state import SessionState
 from inspector.client.state.tasks import Task
 from inspector.text import duration, safe
 from inspector.tui.events import LeaveWork
-from inspector.tui.keymap import Hint, bindings
+from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.log.labels import id_text
 from inspector.tui.pane_keys import hints
 from inspector.tui.themes import signs_now
@@ -214,7 +214,7 @@ class TaskPane(Container, TaskActions):
         wanted = self._lines + (_FRAME if not compact else _FRAME - 2)
         self._about.styles.height = max(min(wanted, height // 2), LEAST_FACTS)
 
-    def hints(self) -> list[Hint]:
+    def hints(self) -> list[KeyHint]:
         """The keys at the focus."""
         if self._result.has_focus_within:
             return self._result.hints()

@@ -14,7 +14,7 @@ from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import ListName
 from inspector.client.state.tasks import Task
 from inspector.tui.events import HintsChanged, ShowFiltered
-from inspector.tui.keymap import Hint, bindings
+from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.pane_keys import hints
 from inspector.tui.sessions import offers_tasks
 from inspector.tui.widgets.edge import Edge
@@ -44,7 +44,7 @@ class TaskActions(Widget):
         """The task of the keys."""
         raise NotImplementedError
 
-    def task_hints(self) -> list[Hint]:
+    def task_hints(self) -> list[KeyHint]:
         """The keys that work now."""
         session, task = self.session, self.current
         wanted: list[str | tuple[str, str]] = []
@@ -184,7 +184,7 @@ class TasksPane(Edge, TaskActions):
             self._rows.now = self.session.now
             self._list.rows_changed(range(len(self._rows)))
 
-    def hints(self) -> list[Hint]:
+    def hints(self) -> list[KeyHint]:
         """The keys for the tasks."""
         return [*(hints(self, "list.select") if len(self._rows) else []), *self.task_hints()]
 

@@ -18,7 +18,7 @@ from inspector.journal.journal import Journal
 from inspector.protocol.form import UNSET, Form
 from inspector.protocol.formvalues import json_of
 from inspector.text import safe
-from inspector.tui.advice import told
+from inspector.tui.advice import error_text
 from inspector.tui.work.catalog_item import NO_ARGUMENTS, CatalogItem
 from inspector.tui.work.outcome import ShownOutcome, of_call, of_request
 
@@ -49,7 +49,7 @@ class Past:
     """Its result; a large one is read from the journal."""
 
 
-class Work:
+class WorkItem:
     """One item in use. `past` is newest first, None until it was read from the memory."""
 
     def __init__(self, item: CatalogItem) -> None:
@@ -130,7 +130,7 @@ class Work:
         self.past = [past, *kept][:PAST]
 
 
-class Works:
+class WorkItems:
     """The work of a session by item, with what is stored between sessions.
 
     `recall` and `view` read files: call them in a thread. The `keep` methods return at once. One thread writes what
@@ -141,13 +141,13 @@ class Works:
         self._memory = memory
         self._lock = threading.Lock()
         self._writer: ThreadPoolExecutor | None = None
-        self._work_items: OrderedDict[tuple[str, str], Work] = OrderedDict()
+        self._work_items: OrderedDict[tuple[str, str], WorkItem] = OrderedDict()
 
-    def of(self, item: CatalogItem) -> Work:
+    def of(self, item: CatalogItem) -> WorkItem:
         """Return the work of an item in its last state."""
         work = self._work_items.get(item.key)
         if work is None:
-            work = self._work_items[item.key] = Work(item)
+            work = self._work_items[item.key] = WorkItem(item)
             self._forget_old()
         else:
             self._work_items.move_to_end(item.key)
@@ -155,13 +155,13 @@ class Works:
                 work.take_item(item)
         return work
 
-    def with_call(self, n: int) -> Work | None:
+    def with_call(self, n: int) -> WorkItem | None:
         """Return the work whose newest call is request `n`, or None."""
         return next(
             (work for work in self._work_items.values() if n and work.call is not None and work.call.n == n), None
         )
 
-    def all(self) -> list[Work]:
+    def all(self) -> list[WorkItem]:
         """All works in memory."""
         return list(self._work_items.values())
 
@@ -190,7 +190,7 @@ class Works:
         ]
         return past, UNSET if draft is None else dict(draft)
 
-    def keep_drafts(self, *work_items: Work) -> None:
+    def keep_drafts(self, *work_items: WorkItem) -> None:
         """Store what was typed for these items (by default all) and not sent, without secrets."""
         found: dict[str, tuple[dict[str, Any], Any]] = {}
         for work in work_items or self.all():
@@ -240,7 +240,7 @@ class Works:
             self._writer = None
 
 
-def past_of(work: Work, arguments: Any, journal: Journal) -> Past:
+def past_of(work: WorkItem, arguments: Any, journal: Journal) -> Past:
     """Return an ended call as a past call."""
     answer = work.answer
     if answer is None:
@@ -260,7 +260,7 @@ def label(arguments: Any) -> str:
     return safe(json_of(arguments)[:200], LABEL)
 
 
-def settle(work: Work, journal: Any) -> bool:
+def settle(work: WorkItem, journal: Any) -> bool:
     """Update a work with the end of its call. Returns whether something changed."""
     call = work.call
     if not isinstance(call, Call) or call.fate == "pending":
@@ -275,6 +275,6 @@ def settle(work: Work, journal: Any) -> bool:
     return True
 
 
-def refuse(work: Work, error: InspectorError) -> None:
+def refuse(work: WorkItem, error: InspectorError) -> None:
     """Record that a request could not be sent."""
-    work.problem = told(error)
+    work.problem = error_text(error)
