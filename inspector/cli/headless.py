@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from inspector.cli import pins, setup
-from inspector.cli.failures import Unexpected
+from inspector.cli.failures import LoopFailures
 from inspector.cli.files import new_recording
 from inspector.cli.output import Output
 from inspector.cli.signals import Signals
@@ -106,7 +106,7 @@ async def with_session(
     """
     session = Session(target, journal, options)
     signals = Signals(session.kill_now)
-    unexpected = Unexpected()
+    unexpected = LoopFailures()
     code, told = 4, False
     if while_waiting is not None:
         # Runs when the loop is idle for the first time, after the request to the starting server was written.

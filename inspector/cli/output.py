@@ -55,7 +55,7 @@ class _Held:
         return found
 
 
-class Asked(Protocol):
+class OutputOptions(Protocol):
     """The part of an invocation that printing needs (`inspector.cli.verb.Invocation`)."""
 
     out: Output | None
@@ -85,7 +85,7 @@ class Output:
         self._ascii: bool | None = None
 
     @classmethod
-    def of(cls, said: Asked) -> Output:
+    def of(cls, said: OutputOptions) -> Output:
         """The single output of a command."""
         if said.out is None:
             said.out = cls(json=said.json, quiet=said.quiet)

@@ -21,7 +21,7 @@ _NEGATIVE_NUMBER = re.compile(r"-[\d.]")
 _WHOLE_TARGET = re.compile(r"@|https?://", re.IGNORECASE)
 
 
-class Scanner:
+class CommandLineParser:
     """An incremental parser: `feed` takes one word, `finish` returns the invocation. Both raise `UsageError`.
 
     Between two words the attributes tell what may come next; completion reads them.
@@ -237,7 +237,7 @@ class Scanner:
 
 def scan(words: Sequence[str]) -> Invocation:
     """Parse a command line; raise `UsageError` if it is wrong."""
-    scanner = Scanner()
+    scanner = CommandLineParser()
     for word in words:
         scanner.feed(word)
     return scanner.finish()

@@ -22,7 +22,7 @@ INTERRUPTED = 128
 """Exit codes from here on mean a signal."""
 
 
-class Side(Compared):
+class ComparedTarget(Compared):
     """A side and, after `read`, what it offers."""
 
     def __init__(self, letter: str, target: Target) -> None:
@@ -42,13 +42,13 @@ class Side(Compared):
         return f"{self.letter}  {out.safe(self.target.describe(), 300)}{f'  ({named})' if named else ''}"
 
 
-def sides_of(said: Invocation) -> tuple[Side, Side]:
+def sides_of(said: Invocation) -> tuple[ComparedTarget, ComparedTarget]:
     """The two sides of the comparison. Raises `TargetError` or `ConfigError`."""
     from inspector.cli.setup import consent_of
 
     consent = consent_of(said)
     a, b = (_target(said, said.arguments[slot], consent) for slot in ("a", "b"))
-    return Side("A", a), Side("B", b)
+    return ComparedTarget("A", a), ComparedTarget("B", b)
 
 
 def _target(said: Invocation, word: str, consent: Consent) -> Target:
@@ -65,7 +65,7 @@ def _target(said: Invocation, word: str, consent: Consent) -> Target:
     return target
 
 
-def check_flags(said: Invocation, *sides: Side) -> None:
+def check_flags(said: Invocation, *sides: ComparedTarget) -> None:
     """Raise `UsageError` for an option that applies to neither side."""
     kinds = {side.target.kind for side in sides}
     for flag, kind in (("header", "http"), ("no-verify", "http"), ("env", "stdio"), ("cwd", "stdio")):
@@ -73,7 +73,7 @@ def check_flags(said: Invocation, *sides: Side) -> None:
             raise UsageError(f"--{flag} applies to neither side of the comparison.", hint=f"Remove --{flag}.")
 
 
-def read(said: Invocation, out: Output, side: Side, stack: ExitStack) -> int:
+def read(said: Invocation, out: Output, side: ComparedTarget, stack: ExitStack) -> int:
     """Read what a side offers; its recording stays open until `stack` closes. Returns 0, or the exit code of a signal.
 
     Raises errors with the letter of the side before them.

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from types import FunctionType
 
 from inspector.check.run import Runner, Wanted
-from inspector.check.visit import Allowed, Limits
+from inspector.check.visit import Allowed, RunLimits
 from inspector.client.options import Options
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.demo.call import Channel
@@ -30,7 +30,7 @@ from inspector.journal.journal import Journal
 from inspector.transports.memory import MemoryTransport
 from tests.transports.web import Web
 
-LIMITS = Limits(request=1.0, check=10.0, run=60.0, quiet=0.03, patience=1.2, patience_with_tools=1.5)
+LIMITS = RunLimits(request=1.0, check=10.0, run=60.0, quiet=0.03, patience=1.2, patience_with_tools=1.5)
 PATIENT = replace(LIMITS, patience=3.0, patience_with_tools=12.0)
 """For servers that answer everything: on a busy machine, late."""
 
@@ -350,7 +350,7 @@ class Case:
     """The fault is worth a remark only."""
     server: object = None
     """What is checked in place of a `Planted` or a `PlantedWeb`."""
-    limits: Limits = LIMITS
+    limits: RunLimits = LIMITS
 
     def __str__(self):
         return f"{self.id} {self.revision}"

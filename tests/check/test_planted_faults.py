@@ -18,7 +18,7 @@ import pytest
 from inspector.check.policy import Policy
 from inspector.check.report import report_of
 from inspector.check.run import Runner, Wanted
-from inspector.check.visit import Allowed, Limits
+from inspector.check.visit import Allowed, RunLimits
 from inspector.cli import main
 from inspector.client.options import Options
 from inspector.config.targets import HttpTarget, StdioTarget
@@ -89,7 +89,7 @@ async def checked(
     *,
     only: frozenset[str] = ONLY,
     policy: Policy | None = None,
-    limits: Limits = QUICK,
+    limits: RunLimits = QUICK,
 ) -> tuple[int, set[str]]:
     """The exit code of a check that calls the tools, and the ids of what made it so."""
     journal = Journal.create(recording, {"kind": transport})

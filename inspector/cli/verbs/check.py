@@ -120,7 +120,7 @@ def _all(said: Invocation, out: Output, wanted: Wanted) -> int:
         out.note(f"checked: {out.safe(entry.reference, 100)}")
         return report
 
-    async def work() -> list[check_many.Checked] | None:
+    async def work() -> list[check_many.ServerCheck] | None:
         signals = Signals()
         try:
             return await check_many.check_all(found, check)
@@ -159,7 +159,7 @@ def _wanted(said: Invocation) -> Wanted:
     from inspector.check.catalog import Level
     from inspector.check.registry import unknown
     from inspector.check.run import Wanted
-    from inspector.check.visit import Allowed, Limits
+    from inspector.check.visit import Allowed, RunLimits
     from inspector.protocol.revisions import REVISIONS
 
     chosen = {option: frozenset(_names(said.option(option, ()))) for option in ("only", "skip")}
@@ -179,7 +179,7 @@ def _wanted(said: Invocation) -> Wanted:
         only=chosen["only"],
         without=chosen["skip"],
         levels=levels,
-        limits=Limits(run=said.option("max-time", Limits().run)),
+        limits=RunLimits(run=said.option("max-time", RunLimits().run)),
         allowed=Allowed(
             calls=calls[0] if calls in (["read-only"], ["all"]) else tuple(calls),
             auth=bool(said.option("auth")),

@@ -77,8 +77,8 @@ def _serving(words: list[str]) -> Iterator[str]:
         assert server.stderr is not None
         found = re.fullmatch(rb"demo server on (http://\S+)\s*", first := server.stderr.readline())
         if found is None:
-            said = (first + server.stderr.read()).decode("utf-8", "replace").strip().splitlines()
-            why = said[-1].removeprefix("python -m inspector.demo: error: ") if said else "it printed no error"
+            output = (first + server.stderr.read()).decode("utf-8", "replace").strip().splitlines()
+            why = output[-1].removeprefix("python -m inspector.demo: error: ") if output else "it printed no error"
             raise UsageError(f"The demo server does not start: {why}")
         # Drain stderr, or the server blocks when the pipe is full.
         threading.Thread(target=server.stderr.read, daemon=True).start()

@@ -15,7 +15,7 @@ from inspector.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from inspector.cli.sides import Side
+    from inspector.cli.sides import ComparedTarget
     from inspector.cli.verb import Invocation
     from inspector.compare.conversation import Conversation, ConversationStep, StepKind
     from inspector.compare.surface import Change
@@ -62,7 +62,7 @@ def run(said: Invocation) -> int:
     return 0 if result.same else DIFFERENT
 
 
-def _interface(said: Invocation, a: Side, b: Side) -> int:
+def _interface(said: Invocation, a: ComparedTarget, b: ComparedTarget) -> int:
     from inspector.cli.setup import settings_of
     from inspector.cli.verbs.open import need_terminal
 
@@ -77,7 +77,9 @@ def _interface(said: Invocation, a: Side, b: Side) -> int:
 # Text output
 
 
-def _text(out: Output, a: Side, b: Side, changes: list[Change] | None, found: Conversation | None) -> Iterator[str]:
+def _text(
+    out: Output, a: ComparedTarget, b: ComparedTarget, changes: list[Change] | None, found: Conversation | None
+) -> Iterator[str]:
     from inspector.cli import surface_report
     from inspector.compare.surface import unread_lists
 
