@@ -1,4 +1,4 @@
-"""What is measured, and what is asked of it.
+"""The measurements, and the limits that they must keep.
 
 A `Measure` is one figure of several contestants, run one after the other in every round. A `Row` of the table looks at
 one key of a measure, and holds ours against a contestant (a ratio) or against a bound.
@@ -27,7 +27,7 @@ Command = list[str]
 
 @dataclass(frozen=True)
 class Setting:
-    """What a round needs to know: the URLs of the running HTTP server, and whether to be quick."""
+    """The settings of a round: the URLs of the running HTTP server, and whether to be quick."""
 
     url: str
     quick: bool
@@ -170,7 +170,7 @@ def terminal(figure: str, *contestants: str, repeats: int = 1) -> Measure:
 
 BARE, OFFICIAL = "bare Textual", "official"
 MCPSNOOP = shutil.which("mcpsnoop")
-"""It comes as Go source only, so it takes part where somebody has built it."""
+"""It is distributed as Go source only, so it takes part only where it was built."""
 RECORDER = "mcpsnoop" if MCPSNOOP else "mcp-rec"
 
 
@@ -239,12 +239,12 @@ def rate(name: str, title: str, measure: str, share: float) -> Row:
 
 
 def metadata(name: str, measure: str) -> Row:
-    """What a call costs more in the era that repeats its metadata with each request."""
+    """The extra cost of a call in the era that repeats its metadata with each request."""
     return Row(name, "… CPU, to that with the handshake", measure, "cpu_us", "µs", None, against=BEFORE, beside=BEFORE)
 
 
 def found_out(name: str, title: str, measure: str) -> Row:
-    """What asking for the era takes longer than being told it."""
+    """The extra time of detecting the era."""
     return Row(name, title, measure, "s", "ms", None, against=PINNED, beside=PINNED)
 
 

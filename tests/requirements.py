@@ -112,7 +112,7 @@ def holding() -> dict[str, list[str]]:
 
 
 def named(source: str) -> set[str]:
-    """The ids that tests name in the text of a test file. What stands elsewhere in it is nobody's claim."""
+    """The ids that tests name in the text of a test file. Ids elsewhere in the file are not claims."""
     found: set[str] = set()
     if not ID.search(source):
         return found

@@ -174,8 +174,8 @@ class Web:
         return answer
 
     async def _exchange(
-        self, answer: RecordedResponse, channel: str, method: str, where: Url, sent: Sequence[tuple[str, str]], body: bytes,
-        until: int, most: int, secrets: Sequence[str],
+        self, answer: RecordedResponse, channel: str, method: str, where: Url, sent: Sequence[tuple[str, str]],
+        body: bytes, until: int, most: int, secrets: Sequence[str],
     ) -> None:  # fmt: skip
         endpoint = self._endpoints.get(where.origin)
         if endpoint is None:

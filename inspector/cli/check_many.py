@@ -94,8 +94,8 @@ def tables(out: Output, checked: Sequence[ServerCheck]) -> None:
         ])  # fmt: skip
     for one in checked:
         problem = one.error.message if one.error is not None else one.report.run.problem if one.report else ""
-        said = problem or (one.report.summary if one.report is not None else "")
-        out.line(f"{out.safe(one.name, _NAME)}: {out.safe(said, 500)}")
+        invocation = problem or (one.report.summary if one.report is not None else "")
+        out.line(f"{out.safe(one.name, _NAME)}: {out.safe(invocation, 500)}")
     out.note("fail/warn/pass of the checks in each area; - if no check could decide")
 
 

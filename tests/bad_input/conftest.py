@@ -187,7 +187,7 @@ class OnTerminal:
             while block := os.read(self._ours, 65536):
                 self._got += block
         except OSError:
-            pass  # how Linux says that nobody holds the other end any more
+            pass  # Linux reports in this way that the other end is closed
 
     def end(self) -> tuple[int, bytes]:
         """Waits for the end: the exit code and all that the terminal got."""

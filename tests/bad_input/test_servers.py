@@ -238,7 +238,7 @@ def test_a_server_that_will_not_end_is_ended(run: Run, serve: Serve, recording: 
 
 
 @pytest.mark.parametrize("name", ["unknown-id", "answers-twice", "strange-messages"])
-def test_what_nobody_asked_for_hides_nothing(run: Run, serve: Serve, recording: Path, name: str) -> None:
+def test_unrequested_messages_hide_nothing(run: Run, serve: Serve, recording: Path, name: str) -> None:
     ran = run("call", "echo", "--json", "--record", str(recording), *serve(name))
     assert (ran.code, ran.json["content"][0]["text"]) == (0, "hello")
     with whole_journal(recording) as journal:

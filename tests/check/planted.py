@@ -220,14 +220,14 @@ class Redirects(WebFault):
         return False
 
 
-class Mends(WebFault):
-    """Hides something from the server: `mend(request)` changes header fields (`request.fields`) or the target."""
+class RewritesRequest(WebFault):
+    """Hides something from the server: `rewrite(request)` changes header fields (`request.fields`) or the target."""
 
-    def __init__(self, mend):
-        self.mend = mend
+    def __init__(self, rewrite):
+        self.rewrite = rewrite
 
     async def asked(self, request, reply):
-        self.mend(request)
+        self.rewrite(request)
         return False
 
 

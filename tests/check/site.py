@@ -114,7 +114,7 @@ class Site:
             self.answer(request, reply)
 
     def answer(self, request, reply):
-        """Serve a request, whoever it is from."""
+        """Serve any request."""
         method = request.rpc_method
         if method == "initialize":
             result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": INFO}

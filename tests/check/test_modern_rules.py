@@ -132,7 +132,7 @@ ANSWERS: list[tuple[str, str, Any, str]] = [
     # method, what is wrong, the result as it stands on the wire, the rule
     ("tools/call", "no resultType", {"content": [], "_meta": INFO}, "BASE-15"),
     ("tools/call", "an unknown resultType", {"resultType": "done", "content": []}, "BASE-16"),
-    ("tools/call", "a resultType that is no text", {"resultType": ["complete"], "content": []}, "BASE-16"),
+    ("tools/call", "a resultType that is not a string", {"resultType": ["complete"], "content": []}, "BASE-16"),
     ("tools/call", "a server without version", {"content": [], "_meta": {PREFIX + "serverInfo": {"name": "s"}}}, "BASE-17"),
     ("tools/call", "a server that is a text", {"content": [], "_meta": {PREFIX + "serverInfo": "s"}}, "BASE-17"),
     ("tools/list", "no ttlMs", {"tools": [], "cacheScope": "public"}, "CACHE-01"),
@@ -294,7 +294,7 @@ def test_the_server_asks_by_a_request() -> None:
 
 
 def test_log_messages_that_were_not_wanted() -> None:
-    """C-LOG-02. On stdio nobody can tell to which request one belongs, so it is enough that one wanted them."""
+    """C-LOG-02. On stdio the request of a log message is unknown, so one request with a logLevel is enough."""
     for court in both():
         court.ask("tools/call", {"name": "t"}, id=1)
         unwanted = court.tell("notifications/message", on=1, level="info", data=1)
@@ -399,7 +399,7 @@ def test_a_question_in_the_middle_of_a_session_forgets_nothing() -> None:
     assert court.all_rules() == []
 
 
-def test_a_connection_that_is_made_anew_begins_anew() -> None:
+def test_a_new_connection_starts_with_new_state() -> None:
     court = Modern()
     court.listen("l", {"toolsListChanged": True}, toolsListChanged=True)
     court.journal.record_life("", "reopen")

@@ -1,4 +1,4 @@
-"""A whole run: what it reports of servers that die, that leave, and that let nobody in."""
+"""A whole run: what it reports of servers that die, that leave, and that require a login."""
 
 import asyncio
 
@@ -126,7 +126,7 @@ async def test_nothing_that_was_not_allowed_is_called():
     journal.release()
 
 
-async def test_a_server_that_lets_nobody_in_is_looked_at_from_outside_only_if_that_is_wanted():
+async def test_authorization_of_a_closed_server_is_checked_only_if_wanted():
     async with Site() as site:
         closed, first = await run_of(site)
         outside, second = await run_of(site, allowed=Allowed(auth=True))

@@ -245,7 +245,7 @@ def test_an_interrupt_ends_it_and_the_server(demo: list[str], tmp_path: Path, ho
     assert not is_alive(spawned["pid"])
 
 
-def test_it_ends_when_nobody_reads_it_any_more(demo: list[str]) -> None:
+def test_it_ends_when_its_reader_has_gone(demo: list[str]) -> None:
     with start("listen", "--resource", "demo://clock", *demo) as process:
         assert process.stdout is not None
         assert process.stdout.readline()

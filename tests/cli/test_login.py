@@ -87,7 +87,7 @@ def test_a_program_authorizes_with_its_secret(server: str, tmp_path: Path) -> No
     done = run(tmp_path, *asked, "--client-secret-env", f"@{tmp_path / 'secret'}", server)
     assert done.returncode == 0, done.stderr
     assert "echo" in done.stdout
-    assert not (tmp_path / "logins.json").exists(), "what needs nobody is not kept"
+    assert not (tmp_path / "logins.json").exists(), "a login without a user is not kept"
 
 
 @pytest.mark.parametrize(

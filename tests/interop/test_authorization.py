@@ -271,7 +271,7 @@ def test_more_scopes_are_asked_for_with_what_was_granted(person: Person, site: R
 
 
 @each_site
-def test_an_authorization_server_that_started_anew_is_registered_with_anew(
+def test_the_client_registers_again_after_a_restart_of_the_authorization_server(
     person: Person, site: Running, seen: Seen
 ) -> None:
     person.login()
@@ -280,7 +280,9 @@ def test_an_authorization_server_that_started_anew_is_registered_with_anew(
 
 
 @pytest.mark.parametrize("site", TOGETHER[-1:], indirect=True)
-def test_whoever_gives_up_at_an_unknown_client_is_registered_anew_the_next_time(person: Person, site: Running) -> None:
+def test_a_user_who_gives_up_at_an_unknown_client_is_registered_again_the_next_time(
+    person: Person, site: Running
+) -> None:
     """Without a refresh token, only the page in the browser says that the client is unknown."""
     person.login("--scope", "read")
     site("forget")

@@ -34,7 +34,7 @@ def bound(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 @pytest.fixture
 def program(home: Path, plain: Running) -> Person:
-    """A program: nobody ever opens a browser for it."""
+    """A program: it needs no browser."""
     return Person(home, plain.url)
 
 

@@ -280,7 +280,7 @@ async def test_changes_of_a_resource_are_told_where_that_is_offered(peer: Peer, 
         assert uri not in session.subscriptions
 
 
-async def test_a_reconnect_begins_anew_on_the_same_recording(peer: Peer, recording: Path) -> None:
+async def test_a_reconnect_starts_again_on_the_same_recording(peer: Peer, recording: Path) -> None:
     async with connected(peer, recording) as session:
         await session.load("tools")
         await session.reopen()

@@ -291,17 +291,19 @@ _REPLIES = [
         "An error whose code is text and whose message is an object",
         _of(b'{"jsonrpc":"2.0","id":@ID@,"error":{"code":"-1","message":{"a":[1]},"data":null}}'),
     ),
-    Case("wrong-content", "Content that is no list of blocks", _of(response(b'{"content":{"type":[]},"isError":2}'))),
+    Case(
+        "wrong-content", "Content that is not a list of blocks", _of(response(b'{"content":{"type":[]},"isError":2}'))
+    ),
     Case("no-version", "A response without jsonrpc", _of(b'{"id":@ID@,"result":{"content":[]}}')),
     Case("answers-twice", "The same answer twice", _of(GOOD, GOOD)),
-    Case("unknown-id", "An answer nobody asked for, then the good one", _of(GOOD.replace(ID, b"987654321"), GOOD)),
+    Case("unknown-id", "A response without a request, then the correct one", _of(GOOD.replace(ID, b"987654321"), GOOD)),
     Case("string-id", "The id as text where it was a number", _of(GOOD.replace(ID, b'"@ID@"'))),
     Case(
         "null-id", "An error whose id is null", _of(b'{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"no"}}')
     ),
     Case(
         "strange-messages",
-        "Unknown notifications and requests, and progress for nobody, before the answer",
+        "Unknown notifications and requests, and progress with an unknown token, before the response",
         _of(
             b'{"jsonrpc":"2.0","method":"notifications/unheard-of","params":[1]}',
             b'{"jsonrpc":"2.0","id":"@","method":"client/explode","params":{}}',

@@ -32,7 +32,7 @@ class Http(BaseHTTPRequestHandler):
         """Keeps stderr for what the cases write."""
 
     def do_GET(self) -> None:
-        """There is no stream to listen to."""
+        """GET opens no stream."""
         self.reply(405, b"", "text/plain")
 
     do_DELETE = do_GET

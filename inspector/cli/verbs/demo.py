@@ -29,31 +29,31 @@ _AUTH = (
 )  # fmt: skip
 
 
-def run(said: Invocation) -> int:
+def run(invocation: Invocation) -> int:
     """Open the interface on the demo server."""
     import shlex
 
     interface.need_terminal(
         f"Every verb works on the demo server: inspector tools -- {shlex.quote(sys.executable)} -m inspector.demo"
     )
-    words = _words(said)
+    words = _words(invocation)
     if words:
         from inspector.config.targets import HttpTarget
 
         with _serving(words) as url:
-            return interface.interface(said, HttpTarget(url, name="demo"))
+            return interface.interface(invocation, HttpTarget(url, name="demo"))
     from dataclasses import replace
 
     from inspector.config.targets import demo_target
 
-    return interface.interface(said, replace(demo_target(), env=dict(said.option("env", ()))))
+    return interface.interface(invocation, replace(demo_target(), env=dict(invocation.option("env", ()))))
 
 
-def _words(said: Invocation) -> list[str]:
+def _words(invocation: Invocation) -> list[str]:
     """The command-line words for the demo server."""
     words: list[str] = []
     for option in _AUTH:
-        value = said.option(option.name)
+        value = invocation.option(option.name)
         if value is None:
             continue
         for each in value if option.many else [value]:
