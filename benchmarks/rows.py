@@ -125,7 +125,7 @@ def on_http(
 
 
 def with_handshake(found: dict[str, Command]) -> dict[str, Command]:
-    """With what we do on the same server in the other era, to see what the metadata of each request costs."""
+    """Compared with ourselves on the same server in the other era, to measure the metadata of each request."""
     return found | {BEFORE: ["legacy" if word == "modern" else word for word in found[INSPECTOR]]}
 
 
@@ -234,7 +234,7 @@ MEASURES = [
 
 
 def rate(name: str, title: str, measure: str, share: float) -> Row:
-    """So many a second, judged by the CPU time of each: `share` of the rate of a raw loop is what is asked for."""
+    """A rate, judged by the CPU time of each: the limit is a `share` of the rate of a raw loop."""
     return Row(name, title, measure, "cpu_us", "/s", 1 / share, shows="per_s")
 
 

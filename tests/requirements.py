@@ -1,4 +1,4 @@
-"""What the specification asks of a client, who in the code fulfils it and which tests hold it.
+"""The requirements of the specification on a client, with the code and the tests for each.
 
 `requirements.json` has the list: an id, the level (empty where the text states none), the first and the last revision,
 what is asked, the page that asks it and, where no test can hold it, `untested`: the reason. Run as

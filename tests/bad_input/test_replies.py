@@ -117,7 +117,7 @@ def answered(journal: Journal) -> tuple[int, list[Event]]:
 
 
 def sent_messages(name: str, request_id: int, form: str) -> list[bytes]:
-    """What each recorded event of the answer must hold."""
+    """The expected text of each recorded event of the response."""
     case = CASES[name]
     whole = case.sent(request_id, form)
     if form == "stdio":

@@ -1,4 +1,4 @@
-"""Servers that do not start or answer, die, flood, or answer wrongly: each is told with its cause and leaves nothing."""
+"""Servers that fail to start or respond, crash, flood, or respond wrongly: errors name the cause, no process is left."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def refusal(message, code, words="No."):
 
 
 class _Out(Channel):
-    """What the demo says, from whichever of its threads, on its way to the client."""
+    """A message of the demo, from any of its threads, on its way to the client."""
 
     def __init__(self, loop, said):
         self.loop = loop
@@ -400,7 +400,7 @@ async def run_on(server, wanted):
 
 
 async def table(name, make):
-    """Verdict and text of each check in one run of all checks, `make()`, which only the first worker to ask does."""
+    """Verdict and text of each check in one run of all checks, `make()`, made by the first worker only."""
     file = TABLES / f"{name}.json"
     with file.with_suffix(".lock").open("w") as lock:
         await asyncio.to_thread(fcntl.flock, lock, fcntl.LOCK_EX)
@@ -456,7 +456,7 @@ async def is_found(case):
 
 
 async def is_not_blamed(case):
-    """The same check passes where there is no fault: on the demo as it is in the run of all checks, or in one alone."""
+    """The same check passes without a fault: on the demo in the run of all checks, or in a run of its own."""
     if case.is_plain:
         found = await of_the_demo(case.revision, web=case.web)
         assert found[case.id][0] == "pass", found[case.id]

@@ -1,4 +1,4 @@
-"""What is asked of the client: for each check a server that breaks it, and one in order."""
+"""Requests to the client: for each check a server that breaks it, and a correct one."""
 
 import pytest
 

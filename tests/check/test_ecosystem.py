@@ -1,4 +1,4 @@
-"""What hosts and browsers like to see: for each check a server that lacks it, and one that has it."""
+"""Conventions of hosts and browsers: for each check a server that lacks the feature, and one that has it."""
 
 import json
 import ssl

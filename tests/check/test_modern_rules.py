@@ -1,4 +1,4 @@
-"""What the judge says of a server of the modern era: each fault by its rule, and nothing of what is right."""
+"""Findings of the judge on a modern server: each fault under its rule, and none for correct messages."""
 
 from __future__ import annotations
 
@@ -410,7 +410,7 @@ def test_a_new_connection_starts_with_new_state() -> None:
 
 
 def test_a_server_that_was_not_asked_who_it_is() -> None:
-    """The first request shows which era is spoken; what the server can was never said, so nothing is held against it."""
+    """The first request shows the era. The server has not declared its capabilities, so no rule applies to them."""
     court = Modern(discover=False)
     court.listen("l", {"toolsListChanged": True}, toolsListChanged=True)
     court.tell("notifications/tools/list_changed", "l")

@@ -1,6 +1,6 @@
-"""One fault each on a raw server: the live check convicts it, and the check of its recording does, over both transports.
+"""One fault each on a raw server: the live check finds it, and so does the check of its recording.
 
-The server is `raw_server.py`, a process of its own that shares no code with the demo or the engine.
+Both transports are tested. The server is `raw_server.py`, a process that shares no code with the demo or the engine.
 """
 
 from __future__ import annotations

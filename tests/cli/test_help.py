@@ -120,7 +120,7 @@ def test_an_unknown_topic_names_the_nearest(run: Run, word: str, hint: str) -> N
 
 
 def rows(topic: str, *titles: str) -> list[str]:
-    """What the tables of a topic say to write."""
+    """The left column of the tables of a topic."""
     found = {table.title: table for table in TOPICS[topic].tables}
     return [written for title in titles for written, _ in found[title].rows]
 

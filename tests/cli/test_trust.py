@@ -1,4 +1,4 @@
-"""A cloned folder's config files against a real server that notes what it is sent, with a login in the keyring."""
+"""Config files of a cloned folder, with a real server that records requests, and a login in the keyring."""
 
 from __future__ import annotations
 

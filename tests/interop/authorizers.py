@@ -52,7 +52,7 @@ class Site:
         return self.name.replace(" ", "-")
 
     def expected(self, column: str) -> str:
-        """What is to be seen."""
+        """The expected results."""
         return {**_COMMON, **self.seen}[column]
 
 

@@ -1,4 +1,4 @@
-"""Logging in to each real authorization server from the command line: what a person sees of it, and what they do not."""
+"""Logins at real authorization servers from the command line: what the user sees, and what stays hidden."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Person:
 
     @property
     def grant(self) -> dict[str, Any]:
-        """What is kept of the login."""
+        """The kept login."""
         (grant,) = json.loads((self.home / "logins.json").read_text())["grants"]
         assert isinstance(grant, dict)
         return grant
@@ -187,7 +187,7 @@ def test_a_login_is_kept_and_the_next_run_needs_no_browser(person: Person, site:
 
 @pytest.mark.parametrize("site", ROTATING, indirect=True)
 def test_a_login_in_chromium(person: Person, site: Running, tmp_path: Path) -> None:
-    """What a real browser does besides: it looks for icons, keeps connections, and minds what the page may do."""
+    """Side effects of a real browser: it requests icons, keeps connections, and enforces the policy of the page."""
     told = tmp_path / "told.json"
     browser = person.home / "browser"
     browser.write_text(f'#!/bin/sh\nexec "{NODE}" "{CONSUMERS / "login.mjs"}" "$@" > "{told}"\n')

@@ -1,4 +1,7 @@
-"""Ways to a token other than a browser on this machine, at oidc-provider: programs, a code on another device, bound tokens."""
+"""Grants without a browser on this machine, at oidc-provider.
+
+Client credentials, a code on another device, and bound tokens.
+"""
 
 from __future__ import annotations
 

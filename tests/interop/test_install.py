@@ -18,7 +18,7 @@ def program(path: Path, body: str) -> str:
 
 
 def calls(path: str) -> list[str]:
-    """What a program was called with."""
+    """The arguments of a program."""
     noted = Path(path + ".calls")
     return noted.read_text().splitlines() if noted.exists() else []
 

@@ -79,7 +79,7 @@ class Case:
         return whole if self.dies_after is None else whole[: self.dies_after]
 
     def whole(self, request_id: Any, form: str) -> bytes:
-        """What would have been written, had the server not died."""
+        """The bytes that the server would have written without the crash."""
         messages = self.messages(request_id)
         if form in STREAMED and self.event is not None:
             return b"".join(map(self.event, messages))
@@ -218,7 +218,7 @@ def escapes() -> bytes:
 
 
 def evil_results() -> dict[str, Any]:
-    """What the server of the case `escapes` answers to everything else."""
+    """The response of the server of the case `escapes` to everything else."""
     info = {"name": EVIL, "title": EVIL, "version": EVIL, "websiteUrl": EVIL}
     resource = {"uri": f"evil:///{EVIL}", "name": EVIL, "title": EVIL, "description": EVIL, "mimeType": EVIL}
     template = {"uriTemplate": f"evil:///{{{EVIL}}}", "name": EVIL, "description": EVIL}

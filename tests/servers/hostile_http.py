@@ -1,4 +1,4 @@
-"""The cases over HTTP: in one endpoint, which answers POSTs with a body or a stream, or in two, as HTTP+SSE has them."""
+"""The cases over HTTP: one endpoint that answers POSTs with a body or stream, or two for HTTP+SSE."""
 
 from __future__ import annotations
 

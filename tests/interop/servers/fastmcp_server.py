@@ -19,7 +19,7 @@ server = FastMCP("fastmcp-server", version="1.0", instructions="Everything that 
 
 @dataclass
 class Answers:
-    """What the user is asked for, with defaults."""
+    """The fields of the form, with defaults."""
 
     name: str = "nobody"
     size: int = 3
