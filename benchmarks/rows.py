@@ -234,7 +234,7 @@ MEASURES = [
 
 
 def rate(name: str, title: str, measure: str, share: float) -> Row:
-    """A rate, judged by the CPU time of each: the limit is a `share` of the rate of a raw loop."""
+    """A rate, judged by the CPU time. The limit is a `share` of the rate of a raw loop."""
     return Row(name, title, measure, "cpu_us", "/s", 1 / share, shows="per_s")
 
 

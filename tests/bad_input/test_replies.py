@@ -23,7 +23,7 @@ from inspector.journal.journal import Journal
 from tests.bad_input.conftest import PATIENCE, Run, Running, Serve, is_one_sentence
 
 STUCK = ("long-integer", "nul", "text-and-answer", "no-result", "string-id", "null-id")
-"""Answers that answer nothing. Where the calls share a stream nobody knows that no better one follows: they go on."""
+"""Responses without a request. On a shared stream a better one may follow, so the calls continue."""
 SHARED = ("stdio", "http+sse")
 JUDGED = {
     "good": None,

@@ -36,7 +36,7 @@ PATIENT = replace(LIMITS, patience=3.0, patience_with_tools=12.0)
 
 
 class Fault:
-    """Plants nothing. `asked` sees a message of the client (bytes where it is no JSON) and may `say` something to it;
+    """Plants nothing. `asked` sees a message of the client (bytes if it is not JSON) and may `say` something to it;
     where it returns True, the server does not see the message. `said` gets each message of the server with the request
     that it answers (None: it answers none) and returns what goes out in its place: messages, or bytes as they are.
     """
@@ -456,7 +456,7 @@ async def is_found(case):
 
 
 async def is_not_blamed(case):
-    """The same check passes without a fault: on the demo in the run of all checks, or in a run of its own."""
+    """The same check passes without a fault: in the run of all checks, or in its own run."""
     if case.is_plain:
         found = await of_the_demo(case.revision, web=case.web)
         assert found[case.id][0] == "pass", found[case.id]
