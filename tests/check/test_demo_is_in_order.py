@@ -59,7 +59,11 @@ async def said_of(target: Target, era: Literal["modern", "legacy"]) -> list[str]
     await session.subscribe(uri)
     offered = {tool["name"] for tool in session.catalog["tools"].items}
     requests = [("tools/call", {"name": name, "arguments": given}) for name, given in CALLS.items() if name in offered]
-    requests += [("resources/read", {"uri": uri}), ("no/such", {}), ("tools/call", {"name": "missing", "arguments": {}})]
+    requests += [
+        ("resources/read", {"uri": uri}),
+        ("no/such", {}),
+        ("tools/call", {"name": "missing", "arguments": {}}),
+    ]
     answered = 0
     for call in [session.start(method, params) for method, params in requests]:
         with suppress(ServerError):
