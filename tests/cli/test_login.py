@@ -55,7 +55,7 @@ def test_a_login_is_kept_shown_and_ended(server: str, tmp_path: Path) -> None:
     assert "echo" in after.stdout
     shown = run(tmp_path, "servers")
     assert f"logged in to {server}: " in shown.stdout
-    assert "until it is ended" in shown.stdout
+    assert "until logout" in shown.stdout
     token = json.loads((tmp_path / "logins.json").read_text())["grants"][0]["secrets"]["access_token"]
     assert token not in shown.stdout + shown.stderr + done.stdout + done.stderr
 

@@ -307,7 +307,7 @@ _REPLIES = [
         _of(
             b'{"jsonrpc":"2.0","method":"notifications/unheard-of","params":[1]}',
             b'{"jsonrpc":"2.0","id":"@","method":"client/explode","params":{}}',
-            b'{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"nobody","progress":"x"}}',
+            b'{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"unknown","progress":"x"}}',
             GOOD,
         ),
     ),

@@ -21,7 +21,7 @@ server = FastMCP("fastmcp-server", version="1.0", instructions="Everything that 
 class Answers:
     """The fields of the form, with defaults."""
 
-    name: str = "nobody"
+    name: str = "visitor"
     size: int = 3
     sure: bool = True
     colour: Literal["red", "green"] = "green"

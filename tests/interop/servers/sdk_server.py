@@ -23,7 +23,7 @@ NUMBER = {"type": "number"}
 FORM: dict[str, Any] = {
     "type": "object",
     "properties": {
-        "name": {"type": "string", "title": "Name", "default": "nobody"},
+        "name": {"type": "string", "title": "Name", "default": "visitor"},
         "size": {"type": "integer", "minimum": 1, "maximum": 9, "default": 3},
         "sure": {"type": "boolean", "default": True},
         "colour": {"type": "string", "enum": ["red", "green"], "default": "green"},
