@@ -267,7 +267,7 @@ def test_a_stream_that_breaks_is_said_and_asked_for_again(demo: list[str], home:
                 assert process.poll() is None
             server.kill()
             assert process.stderr.readline().startswith(b"Listening to")
-            assert process.stderr.readline().startswith(b"note: The stream has broken and is asked for again: ")
+            assert process.stderr.readline().startswith(b"note: The stream broke and is requested again: ")
             process.send_signal(signal.SIGINT)
             process.communicate(timeout=60)
         assert process.returncode == 130

@@ -250,7 +250,7 @@ def test_a_keyring_may_ask_for_its_password_on_the_terminal(server: str, tmp_pat
 
 def test_a_browser_is_opened_after_consent_only(server: str, tmp_path: Path) -> None:
     terminal = Terminal(tmp_path, "login", server, BROWSER=browser(tmp_path))
-    terminal.until(r"log in at 127\.0\.0\.1:")
+    terminal.until(r"login at 127\.0\.0\.1:")
     terminal.until(r"/authorize\?\S+")
     terminal.until(r"Waiting until \d\d:\d\d:\d\d\.")
     terminal.until(r"\[y/N\]")
