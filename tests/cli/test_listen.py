@@ -217,7 +217,7 @@ def test_a_subscription_that_the_server_ends_is_over(run: Run) -> None:
 def test_a_server_that_agrees_to_nothing_is_not_waited_for(run: Run) -> None:
     ran = run("listen", *modern(agrees=False))
     assert ran.code == 0
-    assert "does not agree to tell of toolsListChanged" in ran.err
+    assert "did not accept toolsListChanged" in ran.err
     ran = run("listen", "--resource", "a:1", *modern(agrees=False))
     assert ran.code == 1
     assert "does not agree" in ran.err

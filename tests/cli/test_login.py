@@ -95,7 +95,10 @@ def test_a_program_authorizes_with_its_secret(server: str, tmp_path: Path) -> No
     [
         (("tools", "--client-id", "x", "--", "true"), "cannot be used with a command"),
         (("login", "--", "true"), "needs a URL"),
-        (("tools", "--open-browser", "--no-browser", "http://127.0.0.1:1/"), "exclude each other"),
+        (
+            ("tools", "--open-browser", "--no-browser", "http://127.0.0.1:1/"),
+            "--open-browser cannot be used with --no-browser",
+        ),
         (("tools", "--client-key", "/nowhere", "http://127.0.0.1:1/"), "the file does not exist"),
         (("tools", "--id-token-env", "eyJhbGciOi", "http://127.0.0.1:1/"), "is empty or unset"),
         (("tools", "--assertion-env", "NOT_SET", "--", "true"), "NOT_SET is empty or unset"),

@@ -51,7 +51,7 @@ def test_a_changed_description_is_said_before_anything_is_done(run: Run, server:
     ran = run("call", "add", "--quiet", "--record", str(file), *words)
     assert ran.code == 0
     assert "warning: The server differs from its pin" in ran.err
-    assert "What a model is told has changed: tool add." in ran.err
+    assert "Texts for models changed: tool add." in ran.err
     assert "with 1 invisible character (U+200B)" in ran.err
     journal = Journal.open(file)
     while journal.refresh():
