@@ -1,4 +1,4 @@
-"""What the benchmark servers answer, without a transport. Standard library only, and never the bottleneck."""
+"""The responses of the benchmark servers, without a transport. Standard library only, and never the bottleneck."""
 
 import json
 

@@ -48,7 +48,7 @@ def http_server() -> Iterator[str]:
 
 
 def run(command: list[str], environment: dict[str, str]) -> dict[str, Any]:
-    """What the contestant printed as its last line."""
+    """The last line that the contestant printed."""
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=PATIENCE, env=environment, stdin=subprocess.DEVNULL
@@ -111,7 +111,7 @@ def measure_all(measures: list[Measure], rounds: int, minutes: float, quick: boo
 
 
 def say(text: str) -> None:
-    """What is going on, on a terminal only."""
+    """Print progress, on a terminal only."""
     if sys.stderr.isatty():
         print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
@@ -125,7 +125,7 @@ def by_round(runs: list[dict[str, Any]], key: str, repeats: int, more_is_better:
 
 
 def shown_figure(row: Row, runs: list[dict[str, Any]], repeats: int) -> float | str | None:
-    """What the table shows of a contestant: the median of the rounds, or in words why there is none."""
+    """The cell of a contestant in the table: the median of the rounds, or in words why there is none."""
     values = by_round(runs, row.shown, repeats, row.more_is_better or row.unit == "/s")
     return median(values) if values else next((run["failed"] for run in runs if "failed" in run), None)
 
@@ -161,7 +161,7 @@ def ratio_of(figures: list[tuple[float, float]]) -> float | None:
 
 
 def versions() -> dict[str, str]:
-    """What was measured, on what."""
+    """The measurements and the machine."""
     names = ("mcp", "httpx", "orjson")
     ask = f"import importlib.metadata as m, json; print(json.dumps({{n: m.version(n) for n in {names}}}))"
     theirs = json.loads(subprocess.run([THEIRS, "-c", ask], capture_output=True, text=True, check=True).stdout)

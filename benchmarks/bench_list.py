@@ -1,8 +1,10 @@
-"""CPU time of the virtual list at a million rows: first frame, a row, a page, 100,000 rows appended while following.
+"""CPU time of the virtual list at a million rows.
+
+It measures the first frame, a row, a page, and 100,000 rows appended while following:
 
     python benchmarks/bench_list.py [ROWS]
 
-Wall time under Pilot is quantised by the screen's timer, so CPU time of the process is what is measured.
+The timer of the screen quantises wall time under Pilot, so this measures the CPU time of the process.
 """
 
 from __future__ import annotations

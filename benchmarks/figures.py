@@ -1,10 +1,10 @@
-"""What each Python client is measured for, and the command line that all of them have:
+"""The figures measured for each Python client, and their common command line:
 
     python clients/X.py FIGURE --server 'JSON argv' | --url URL [--era E] [--n N] [--flight K] [--way W] [--log]
 
 A client is an async context manager that gives something with `call(arguments) -> text`, `tools() -> count` (of all
-pages) and `seen` (notifications so far). One JSON line on stdout. Where a figure repeats itself, the best counts: what
-else runs on the machine can only make it worse. CPU time is the client's own, and the steadiest figure there is.
+pages) and `seen` (notifications so far). One JSON line on stdout. If a figure is measured repeatedly, the best counts,
+because other load on the machine can only make it worse. CPU time is the client's own, and the steadiest figure.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""What is measured, and what is asked of it.
+"""The measurements, and the limits that they must keep.
 
 A `Measure` is one figure of several contestants, run one after the other in every round. A `Row` of the table looks at
 one key of a measure, and holds ours against a contestant (a ratio) or against a bound.
@@ -27,7 +27,7 @@ Command = list[str]
 
 @dataclass(frozen=True)
 class Setting:
-    """What a round needs to know: the URLs of the running HTTP server, and whether to be quick."""
+    """The settings of a round: the URLs of the running HTTP server, and whether to be quick."""
 
     url: str
     quick: bool
@@ -125,7 +125,7 @@ def on_http(
 
 
 def with_handshake(found: dict[str, Command]) -> dict[str, Command]:
-    """With what we do on the same server in the other era, to see what the metadata of each request costs."""
+    """Compared with ourselves on the same server in the other era, to measure the metadata of each request."""
     return found | {BEFORE: ["legacy" if word == "modern" else word for word in found[INSPECTOR]]}
 
 
@@ -170,7 +170,7 @@ def terminal(figure: str, *contestants: str, repeats: int = 1) -> Measure:
 
 BARE, OFFICIAL = "bare Textual", "official"
 MCPSNOOP = shutil.which("mcpsnoop")
-"""It comes as Go source only, so it takes part where somebody has built it."""
+"""It is distributed as Go source only, so it takes part only where it was built."""
 RECORDER = "mcpsnoop" if MCPSNOOP else "mcp-rec"
 
 
@@ -234,17 +234,17 @@ MEASURES = [
 
 
 def rate(name: str, title: str, measure: str, share: float) -> Row:
-    """So many a second, judged by the CPU time of each: `share` of the rate of a raw loop is what is asked for."""
+    """A rate, judged by the CPU time. The limit is a `share` of the rate of a raw loop."""
     return Row(name, title, measure, "cpu_us", "/s", 1 / share, shows="per_s")
 
 
 def metadata(name: str, measure: str) -> Row:
-    """What a call costs more in the era that repeats its metadata with each request."""
+    """The extra cost of a call in the era that repeats its metadata with each request."""
     return Row(name, "… CPU, to that with the handshake", measure, "cpu_us", "µs", None, against=BEFORE, beside=BEFORE)
 
 
 def found_out(name: str, title: str, measure: str) -> Row:
-    """What asking for the era takes longer than being told it."""
+    """The extra time of detecting the era."""
     return Row(name, title, measure, "s", "ms", None, against=PINNED, beside=PINNED)
 
 

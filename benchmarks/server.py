@@ -34,7 +34,7 @@ FLOOD_STEPS = 200
 
 
 def flood(count):
-    """What `--flood` promises. Runs in a thread; by then the client asks nothing any more."""
+    """The notifications of `--flood`. Runs in a thread; by then the client asks nothing any more."""
     time.sleep(FLOOD_AFTER)
     write_all(b"".join(notification(i, 100) + b"\n" for i in range(count)))
     time.sleep(FLOOD_PAUSE)

@@ -19,7 +19,7 @@ PAGE = HERE.parent / "docs" / "explanation" / "benchmarks.md"
 BEGIN, END = "<!-- begin: written by benchmarks/table.py -->", "<!-- end -->"
 
 RAW, SDK, TYPESCRIPT = "raw", "python sdk", "typescript"
-"""The contestants that have a column of their own; `raw` shares it with whoever else stands beside us."""
+"""The contestants that have a column of their own; `raw` shares its column with others."""
 
 _VERDICTS = {True: "ok", False: "**over**", None: ""}
 
@@ -37,7 +37,7 @@ def shown(value: Any, unit: str) -> str:
 
 
 def budget_of(row: dict[str, Any]) -> str:
-    """What is asked for, in words."""
+    """The limit, in words."""
     if row["budget"] is None:
         return ""
     sign = "≥" if row["more_is_better"] else "≤"
@@ -65,7 +65,7 @@ def cells(row: dict[str, Any]) -> list[str]:
 
 
 def table(rows: list[dict[str, Any]], group: str) -> str:
-    """One group of rows as Markdown; columns that are empty throughout are left out."""
+    """One group of rows as Markdown; empty columns are omitted."""
     lines = [
         [group, "Inspector", "beside", "Python SDK", "TypeScript", "ratio", "in CPU", "budget", ""],
         *map(cells, rows),

@@ -104,7 +104,7 @@ class Terminal:
         return _CONTROL.sub(b"", self._written)[-300:].decode("utf-8", "replace")
 
     def shows(self, words: bytes, *, frame: bool = True, patience: float = PATIENCE) -> float:
-        """Wait for words, and for the end of the frame they are in; the time on the clock when it has come."""
+        """Wait for words and for the end of their frame; returns the time on the clock."""
         end = time.perf_counter() + patience
         searched = 0
         while True:
@@ -331,7 +331,7 @@ def flood_inspector() -> dict[str, float]:
 
 
 def table_inspector() -> dict[str, float]:
-    """The call is sent from the list; the keys are those of the table, then sorting by a column is measured apart."""
+    """The call is sent from the list with the keys of the table; sorting by a column is measured separately."""
     with running(PROGRAM, "--", *SERVER, "--rows", str(OBJECTS)) as terminal:
         terminal.shows(b"tool-00004")
         terminal.rest(0.5)

@@ -1,11 +1,11 @@
-"""What holds for every test.
+"""Settings of all tests.
 
 Hypothesis judges what is found, not how fast, and tries the same examples every time: neither a busy machine nor chance
 may fail a test. Three profiles, chosen with HYPOTHESIS_PROFILE: `dev` (the default) tries 15 examples of a property, `ci`
 (`make coverage`) 40, `fuzz` (`make fuzz`) 400 that differ in each run. A test that needs more than others multiplies the
 number of the profile. Compiled modules are kept, because every server and every `inspector` that a test starts would
-compile its own again. Cyclic garbage is looked for less often: in a process that holds all tests and a hypothesis,
-looking took a fifth of the time.
+compile its own again. Cyclic garbage is collected less often: in a process that holds all tests and hypothesis, the
+collection took a fifth of the time.
 """
 
 import gc

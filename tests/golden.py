@@ -1,4 +1,4 @@
-"""Golden files: outputs that must stay as they are. `GOLDEN=write pytest …` writes them anew, to be read."""
+"""Golden files: outputs that must stay as they are. `GOLDEN=write pytest …` writes them again, to be read."""
 
 from __future__ import annotations
 

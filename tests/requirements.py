@@ -1,4 +1,4 @@
-"""What the specification asks of a client, who in the code fulfils it and which tests hold it.
+"""The requirements of the specification on a client, with the code and the tests for each.
 
 `requirements.json` has the list: an id, the level (empty where the text states none), the first and the last revision,
 what is asked, the page that asks it and, where no test can hold it, `untested`: the reason. Run as
@@ -112,7 +112,7 @@ def holding() -> dict[str, list[str]]:
 
 
 def named(source: str) -> set[str]:
-    """The ids that tests name in the text of a test file. What stands elsewhere in it is nobody's claim."""
+    """The ids that tests name in the text of a test file. Ids elsewhere in the file are not claims."""
     found: set[str] = set()
     if not ID.search(source):
         return found

@@ -1,4 +1,4 @@
-"""What to do about an error: the same data in the words of the command line, of the library and of the interface."""
+"""Hints of errors: the same data in the terms of the command line, the library and the interface."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_no_option_is_written_into_a_hint() -> None:
 
 
 def _own_texts(value: ast.expr) -> Iterator[ast.Constant]:
-    """The texts of an expression, but those in calls other than `Hint` and `Fix`, of which only the first is a hint."""
+    """The texts of an expression, except those in calls other than `Hint` and `Fix`."""
     if isinstance(value, ast.Constant):
         if isinstance(value.value, str):
             yield value

@@ -1,4 +1,4 @@
-"""What must not be loaded: on the way to the help, to a result without an interface, to the engine alone."""
+"""Modules that must not be imported by the help, by a result without the interface, and by the engine."""
 
 from __future__ import annotations
 

@@ -228,8 +228,8 @@ def test_known():
 
 
 @pytest.mark.mcp_check(["/no/such/program"], only="LIFE-01")
-def test_unreachable():
-    RUNS.append("unreachable")
+def test_missing():
+    RUNS.append("missing")
 
 
 @pytest.mark.mcp_check(SESSION, only="LIFE-03")

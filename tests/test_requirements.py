@@ -56,7 +56,7 @@ def test_every_requirement_of_authorization_is_named_by_a_test() -> None:
     assert AUTHORIZATION - set(holding()) == set()
 
 
-def test_no_id_is_named_that_nobody_asks() -> None:
+def test_every_named_id_is_a_requirement() -> None:
     """Those of authorization (`C-AUTH-…`) have a list of their own."""
     known = {item.id for item in ASKED}
     for found in (citing(), holding()):

@@ -1,4 +1,4 @@
-"""What a server says can only stand where it is put (design section 8; C-BASE-17 and the rule of one door)."""
+"""Text of a server is printed only in safe form (design section 8; C-BASE-17)."""
 
 from __future__ import annotations
 

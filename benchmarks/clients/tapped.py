@@ -1,9 +1,9 @@
-"""What a program between a client and its server costs a call, over stdio:
+"""The extra time of a call through a tap between client and server, over stdio:
 
     python clients/tapped.py --server 'JSON argv' --tap 'JSON argv' [--n N]
 
 The client is two pipes and nothing else. Calls to the server and calls through the tap take turns, so that both meet
-the same machine; the medians of both are printed, and what the second has more, in microseconds.
+the same machine; the medians of both are printed, and their difference, in microseconds.
 """
 
 import argparse

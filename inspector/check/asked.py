@@ -7,7 +7,7 @@ from typing import Any
 
 
 @dataclass(slots=True)
-class Asked:
+class RequestOutcome:
     """One request of a check and its response. Values are the server's: of any type."""
 
     method: str

@@ -33,7 +33,7 @@ _OTHERS: dict[str, Any] = {
 }  # fmt: skip
 
 
-class Case(NamedTuple):
+class ArgumentCase(NamedTuple):
     """One set of arguments."""
 
     kind: Kind
@@ -42,7 +42,7 @@ class Case(NamedTuple):
     arguments: dict[str, Any]
 
 
-def cases(schema: Any, seed: int = 0, most: int = 60) -> list[Case]:
+def cases(schema: Any, seed: int = 0, most: int = 60) -> list[ArgumentCase]:
     """The cases for a tool's `inputSchema` of any form; empty if the schema is unusable."""
     try:
         validator = Validator(schema)
@@ -51,7 +51,7 @@ def cases(schema: Any, seed: int = 0, most: int = 60) -> list[Case]:
     base = sample(schema)
     if type(base) is not dict or type(schema) is not dict:
         return []
-    kept: list[Case] = []
+    kept: list[ArgumentCase] = []
     seen: set[str] = set()
     for case in _all(schema, base, random.Random(seed)):
         if validator.is_valid(case.arguments) == (case.kind == "forbidden"):
@@ -68,24 +68,24 @@ def _spread(count: int, most: int) -> range:
     return range(0, count, max(1, -(-count // most)))
 
 
-def _all(schema: dict[str, Any], base: dict[str, Any], chance: random.Random) -> Iterator[Case]:
-    yield Case("allowed", "only required arguments", base)
+def _all(schema: dict[str, Any], base: dict[str, Any], chance: random.Random) -> Iterator[ArgumentCase]:
+    yield ArgumentCase("allowed", "only required arguments", base)
     properties = schema.get("properties")
     members = list(properties.items())[:MOST_MEMBERS] if type(properties) is dict else []
     whole = {**base, **{name: sample(below) for name, below in members}}
-    yield Case("allowed", "everything", whole)
+    yield ArgumentCase("allowed", "everything", whole)
     required = schema.get("required")
     for name in required if type(required) is list else ():
         if isinstance(name, str):
             left = {key: value for key, value in base.items() if key != name}
-            yield Case("forbidden", f"without {name}", left)
+            yield ArgumentCase("forbidden", f"without {name}", left)
     for name, below in members:
         if type(below) is not dict:
             continue
         for kind, about, value in _values(below, chance):
-            yield Case(kind, f"{name} {about}", {**base, name: value})
-    yield Case("forbidden", "an unknown member", {**base, "inspector-check-unknown": 1})
-    yield Case("forbidden", "no object", {})
+            yield ArgumentCase(kind, f"{name} {about}", {**base, name: value})
+    yield ArgumentCase("forbidden", "an unknown member", {**base, "inspector-check-unknown": 1})
+    yield ArgumentCase("forbidden", "no object", {})
 
 
 def _values(schema: dict[str, Any], chance: random.Random) -> Iterator[tuple[Kind, str, Any]]:
@@ -182,7 +182,7 @@ _BY_TYPE: dict[str, Callable[[dict[str, Any], random.Random], Iterator[tuple[Kin
 }  # fmt: skip
 
 
-def smaller(case: Case, schema: Any) -> Iterator[Case]:
+def smaller(case: ArgumentCase, schema: Any) -> Iterator[ArgumentCase]:
     """The same case with one member less at a time while it keeps its validity, for a minimal reproduction."""
     try:
         validator = Validator(schema)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.check.asked import Asked
+from inspector.check.asked import RequestOutcome
 from inspector.check.outcome import Outcome, bad, doubtful, good
 from inspector.check.visit import Visit
 
@@ -23,7 +23,7 @@ async def list_declared(visit: Visit, capability: str) -> Outcome:
     return good("", *asked.events)
 
 
-def undeclared(capability: str, method: str, asked: Asked) -> Outcome:
+def undeclared(capability: str, method: str, asked: RequestOutcome) -> Outcome:
     """An implemented capability that is not declared. An empty list may come from the SDK and is not a fault."""
     if _is_empty(asked.body):
         text = f"{capability} is not declared, but {method} returns an empty list."

@@ -10,9 +10,9 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from inspector.check.asked import Asked
+from inspector.check.asked import RequestOutcome
 from inspector.check.raw_connection import PREFIX, RawConnection
-from inspector.check.tool_calls import Question, Trial, everything, questions_in, reply, trials
+from inspector.check.tool_calls import InputRequest, Trial, everything, questions_in, reply, trials
 from inspector.check.visit import Visit
 from inspector.journal.journal import Frame
 from inspector.protocol import jsonrpc
@@ -30,9 +30,9 @@ class Interview:
     """One call in which requests for input were answered."""
 
     trial: Trial
-    asked: Asked
+    asked: RequestOutcome
     """The call, or its last round."""
-    questions: list[Question] = field(default_factory=list)
+    questions: list[InputRequest] = field(default_factory=list)
     lost: bool = False
     """The connection ended during the call."""
 
@@ -41,7 +41,7 @@ class Interview:
         """Whether the server asked until the limit."""
         return len(self.questions) >= MOST
 
-    def asks(self, method: str) -> list[Question]:
+    def asks(self, method: str) -> list[InputRequest]:
         """The requests of one kind."""
         return [question for question in self.questions if question.method == method]
 
@@ -61,7 +61,7 @@ async def interviews(visit: Visit) -> list[Interview]:
     return made
 
 
-async def questions(visit: Visit, method: str) -> list[Question]:
+async def questions(visit: Visit, method: str) -> list[InputRequest]:
     """All requests of one kind in all calls."""
     found = [question for trial in trials(visit) for question in trial.asks(method)]
     return found + [question for each in await interviews(visit) for question in each.asks(method)]
@@ -117,7 +117,7 @@ async def _by_requests(visit: Visit, link: RawConnection, trial: Trial, action: 
             break
         handled.add(frame.n)
         method, params = frame.message["method"], frame.message.get("params")
-        made.questions.append(Question(frame.n, method, params if type(params) is dict else {}, trial.name))
+        made.questions.append(InputRequest(frame.n, method, params if type(params) is dict else {}, trial.name))
         link.send(jsonrpc.encode(_answer(frame.message["id"], method, params, action, refuses)))
     await link.answer(made.asked, timeout=visit.limits.quiet)
     if not made.asked.answered:

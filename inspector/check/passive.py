@@ -40,7 +40,7 @@ _BEGINS = frozenset(("reopen", "session-lost"))
 
 
 @dataclass(slots=True)
-class Part:
+class RevisionSpan:
     """The events of one connection while it uses one revision."""
 
     first: int
@@ -81,7 +81,7 @@ class Evidence:
         self.journal = journal
         self._findings = Findings()
         self._judge = Judge(journal, self._findings, thorough=True)
-        self._parts: list[Part] = []
+        self._parts: list[RevisionSpan] = []
         self._now: dict[int, int] = {}
         """By connection, the index in `_parts` of its open part."""
         self._part_of: list[int] = [0]
@@ -107,7 +107,7 @@ class Evidence:
         begins = event.kind == Kind.LIFE and event.fields.get("event") in _BEGINS
         if at is None or (begins and self._parts[at].said):
             at = self._now[conn] = len(self._parts)
-            self._parts.append(Part(event.n))
+            self._parts.append(RevisionSpan(event.n))
         part = self._parts[at]
         part.last = event.n
         self._part_of.append(at)
@@ -177,7 +177,7 @@ def judged(journal: Journal, checks: Sequence[Check], visited: Visited) -> Itera
     yield from (Result(check, visited, shown.outcome(check)) for check in checks)
 
 
-def _visit_of(part: Part, visits: Sequence[Visited]) -> Visited | None:
+def _visit_of(part: RevisionSpan, visits: Sequence[Visited]) -> Visited | None:
     """The visit of a part: the one with its revision, or the one that contains it, or the first."""
     named = [visited for visited in visits if visited.revision == part.revision]
     for visited in named:

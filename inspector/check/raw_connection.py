@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from inspector.check.asked import Asked
+from inspector.check.asked import RequestOutcome
 from inspector.check.probe_messages import CorrectClient
 from inspector.client.bare_connection import BareConnection
 from inspector.client.engine.connect import Connect, transport_for
@@ -72,7 +72,7 @@ class RawConnection:
         self.stderr: list[bytes] = []
         self.lost: InspectorError | None = None
         """Why the connection is closed."""
-        self.opened: Asked | None = None
+        self.opened: RequestOutcome | None = None
         """The response to initialize."""
         self.modern = features(revision).era == "modern"
         self._bare = BareConnection(target, journal, self, options, connect=connect, conn=self.conn)
@@ -83,7 +83,7 @@ class RawConnection:
         self._slowest = 0.0
         """Seconds of the slowest exchange that needs no work of the server."""
 
-    async def open(self, *, handshake: bool = True) -> Asked | None:
+    async def open(self, *, handshake: bool = True) -> RequestOutcome | None:
         """Connect, and initialize in the legacy era. Raises a `ConnectionProblem` if the server cannot be reached."""
         self.journal.record_life("", "reopen", by="check", conn=self.conn)
         await self._bare.open()
@@ -95,7 +95,7 @@ class RawConnection:
                 await self._bare.transport.settled()
         return self.opened
 
-    async def initialize(self, revision: str | None = None, **params: Any) -> Asked:
+    async def initialize(self, revision: str | None = None, **params: Any) -> RequestOutcome:
         """`initialize` with this revision."""
         return await self.ask(
             "initialize",
@@ -119,7 +119,7 @@ class RawConnection:
 
     async def ask(
         self, method: str, params: Any = None, *, id: Any = None, bare: bool = False, timeout: float | None = None
-    ) -> Asked:
+    ) -> RequestOutcome:
         """Send a request and wait for its response. `bare`: without the metadata of the era."""
         if id is None:
             id = self._next_id
@@ -130,14 +130,14 @@ class RawConnection:
             message["params"] = dressed
         return await self.exchange(message, timeout=timeout)
 
-    async def exchange(self, message: dict[str, Any], *, timeout: float | None = None) -> Asked:
+    async def exchange(self, message: dict[str, Any], *, timeout: float | None = None) -> RequestOutcome:
         """Send a request as it is and wait for its response."""
         asked = self.begin(message)
         return await self.answer(asked, timeout=timeout)
 
-    def begin(self, message: dict[str, Any]) -> Asked:
+    def begin(self, message: dict[str, Any]) -> RequestOutcome:
         """Send a request as it is, and do not wait."""
-        asked = Asked(str(message.get("method", "")))
+        asked = RequestOutcome(str(message.get("method", "")))
         asked.began = time.monotonic()
         try:
             asked.n = self._send(jsonrpc.encode(message), message)
@@ -145,7 +145,7 @@ class RawConnection:
             asked.why = error.message
         return asked
 
-    async def answer(self, asked: Asked, *, timeout: float | None = None) -> Asked:
+    async def answer(self, asked: RequestOutcome, *, timeout: float | None = None) -> RequestOutcome:
         """Wait for the response to a request that was sent with `begin`."""
         seconds = self._allowed(self.timeout if timeout is None else timeout)
         index = self.journal.index

@@ -12,7 +12,7 @@ from typing import Any
 
 from inspector.check.raw_connection import CLIENT, PREFIX
 from inspector.check.visit import Visit
-from inspector.check.web import ACCEPT, JSON, Response, Web
+from inspector.check.web import ACCEPT, JSON, RecordedResponse, Web
 from inspector.client.engine.header_fields import HeaderFields
 from inspector.errors import HttpError
 from inspector.protocol import jsonrpc
@@ -25,7 +25,7 @@ _LISTS = {"tools": "tools/list", "resources": "resources/list", "prompts": "prom
 _REDIRECTS = (307, 308)
 
 
-async def post(visit: Visit, body: bytes, fields: Fields, message: Any = None) -> Response:
+async def post(visit: Visit, body: bytes, fields: Fields, message: Any = None) -> RecordedResponse:
     """A body sent to the endpoint outside of sessions; follows a redirect within the same origin."""
     answer = await visit.web.send(url=visit.remembered.get("endpoint"), body=body, fields=fields, message=message)
     if _follows(visit, answer):
@@ -33,7 +33,7 @@ async def post(visit: Visit, body: bytes, fields: Fields, message: Any = None) -
     return answer
 
 
-def _follows(visit: Visit, answer: Response) -> bool:
+def _follows(visit: Visit, answer: RecordedResponse) -> bool:
     """Whether a response redirects within its origin; the visit remembers the new URL."""
     if answer.status not in _REDIRECTS:
         return False
@@ -56,7 +56,7 @@ class RawPost:
         self.capabilities = capabilities or {}
         self.session = ""
         """The session id, if the server gives one."""
-        self.opened: Response
+        self.opened: RecordedResponse
         """The response to initialize."""
         self._strays: set[str] = set()
         """Unwanted sessions: some servers create one for a request that they reject."""
@@ -71,7 +71,7 @@ class RawPost:
 
     # Session
 
-    async def begin(self) -> Response:
+    async def begin(self) -> RecordedResponse:
         """Send initialize and notifications/initialized; does nothing in the modern era.
 
         Raises `HttpError` if rejected.
@@ -86,7 +86,7 @@ class RawPost:
 
     async def initialize(
         self, more: Fields = (), host: str | None = None, url: str | None = None, own: bool = True
-    ) -> Response:
+    ) -> RecordedResponse:
         """Send initialize. Later requests use the session id of its response; `end` ends the session."""
         params = {"protocolVersion": self.visit.revision, "capabilities": self.capabilities, "clientInfo": CLIENT}
         message = {"jsonrpc": "2.0", "id": self._id(), "method": "initialize", "params": params}
@@ -108,7 +108,7 @@ class RawPost:
         self.session = ""
         self._strays.clear()
 
-    async def delete(self) -> Response:
+    async def delete(self) -> RecordedResponse:
         """Send DELETE for the session."""
         return await self.web.send("DELETE", url=self.url, fields=await self._dress(self.fields()))
 
@@ -145,25 +145,25 @@ class RawPost:
 
     async def ask(
         self, method: str, params: dict[str, Any] | None = None, *, more: Fields = (), without: str = "", **how: Any
-    ) -> Response:
+    ) -> RecordedResponse:
         """Send a request. `more` overrides headers; `without` removes one."""
         message = self.request(method, params)
         fields = [pair for pair in _over(self.fields(message), more) if pair[0].lower() != without.lower()]
         return await self._send(message, fields, **how)
 
-    async def notify(self, method: str, params: Any = None) -> Response:
+    async def notify(self, method: str, params: Any = None) -> RecordedResponse:
         """Send a notification."""
         message: dict[str, Any] = {"jsonrpc": "2.0", "method": method}
         if params is not None:
             message["params"] = params
         return await self.say(message)
 
-    async def say(self, message: Any, **how: Any) -> Response:
+    async def say(self, message: Any, **how: Any) -> RecordedResponse:
         """Send any JSON value."""
         fields = self.fields(message if type(message) is dict else None)
         return await self._send(message, fields, **how)
 
-    async def _send(self, message: Any, fields: Fields, **how: Any) -> Response:
+    async def _send(self, message: Any, fields: Fields, **how: Any) -> RecordedResponse:
         how["url"] = how.get("url") or self.url
         body = jsonrpc.encode(message)
         if how.get("own", True):
@@ -175,7 +175,7 @@ class RawPost:
             self._strays.add(session)
         return answer
 
-    async def listen(self, after: str = "", **how: Any) -> Response:
+    async def listen(self, after: str = "", **how: Any) -> RecordedResponse:
         """Send a GET, which resumes the stream after the event id `after` if given."""
         fields = [pair for pair in self.fields() if pair not in (JSON, ACCEPT)]
         fields.append(("Accept", "text/event-stream"))

@@ -39,7 +39,7 @@ EARNED: dict[Verdict, float] = {"pass": 1.0, "warn": 0.5, "fail": 0.0}
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckSummary:
     """One check and its results in all visits."""
 
     check: Check
@@ -74,9 +74,9 @@ class Report:
     """The SDK of the server; empty if unknown."""
     sources: Sources | None = None
     """The source files of the findings."""
-    checked: list[Checked] = field(init=False)
+    checked: list[CheckSummary] = field(init=False)
     """The checks that count, worst first."""
-    excluded: list[Checked] = field(init=False)
+    excluded: list[CheckSummary] = field(init=False)
     """The checks that the profile excludes from score, counts and exit code."""
 
     def __post_init__(self) -> None:
@@ -268,17 +268,17 @@ def report_of(
     return Report(run, str(journal.path or ""), policy, identity, found.sdk, sources)
 
 
-def origin_of(checked: Checked) -> str:
+def origin_of(checked: CheckSummary) -> str:
     """The SDK that is responsible for all findings of a check; empty if the author of the server is."""
     origins = {result.origin.sdk if result.origin is not None else "" for result in checked.telling}
     return origins.pop() if len(origins) == 1 else ""
 
 
-def _by_check(results: Sequence[Result]) -> list[Checked]:
+def _by_check(results: Sequence[Result]) -> list[CheckSummary]:
     by_id: dict[str, list[Result]] = {}
     for result in results:
         by_id.setdefault(result.check.id, []).append(result)
-    checked = [Checked(found[0].check, tuple(found)) for found in by_id.values()]
+    checked = [CheckSummary(found[0].check, tuple(found)) for found in by_id.values()]
     return sorted(checked, key=lambda one: (VERDICTS.index(one.verdict), -one.weight, one.check.id))
 
 

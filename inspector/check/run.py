@@ -18,9 +18,9 @@ from inspector.check.passive import Evidence
 from inspector.check.raw_connection import Pace
 from inspector.check.registry import checks
 from inspector.check.result import Result
-from inspector.check.survey import Survey, survey
+from inspector.check.survey import RevisionSurvey, survey
 from inspector.check.tool_calls import call_tools
-from inspector.check.visit import Allowed, CallsWanted, Limits, SessionWanted, Visit
+from inspector.check.visit import Allowed, CallsWanted, RunLimits, SessionWanted, Visit
 from inspector.check.warm_up import warm_up
 from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.inbox import StandingAnswers
@@ -51,7 +51,7 @@ class Wanted:
     without: frozenset[str] = frozenset()
     levels: frozenset[str] = frozenset()
     """Levels of checks; empty: all."""
-    limits: Limits = field(default_factory=Limits)
+    limits: RunLimits = field(default_factory=RunLimits)
     allowed: Allowed = field(default_factory=Allowed)
 
     def takes(self, check: Check) -> bool:
@@ -180,13 +180,13 @@ class Runner:
             await visit.close()
             self.run.visits.append(replace(visited, last=len(self.journal), problem="without a login"))
 
-    async def _survey(self, transport: Transport) -> Survey:
+    async def _survey(self, transport: Transport) -> RevisionSurvey:
         """Offer the revisions that have a check to run.
 
         A check that needs one visit runs at the first supported revision. If the server supports none of these
         revisions, the others are offered too.
         """
-        found = Survey()
+        found = RevisionSurvey()
 
         async def offer(revisions: Iterable[str]) -> None:
             missing = [name for name in revisions if name in self.wanted.revisions and name not in found.offered]
@@ -226,7 +226,7 @@ class Runner:
 
     # One visit
 
-    async def _visit(self, visited: Visited, found: Survey) -> None:
+    async def _visit(self, visited: Visited, found: RevisionSurvey) -> None:
         first = len(self.journal) + 1
         session = Session(self.target, self.journal, self._options_for(visited.revision), connect=self._connect)
         visit = Visit(

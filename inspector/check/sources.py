@@ -24,7 +24,7 @@ _FOREIGN = frozenset(("site-packages", "dist-packages", "node_modules", ".venv",
 """Directories of third-party code."""
 
 
-class Place(NamedTuple):
+class SourceLine(NamedTuple):
     """A line of a file in the working directory."""
 
     file: str
@@ -37,9 +37,9 @@ class Sources:
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = (folder or Path.cwd()).resolve()
-        self.script: Place | None = None
+        self.script: SourceLine | None = None
         """The file that the server's command starts."""
-        self._places: dict[tuple[int, ...], Place] = {}
+        self._places: dict[tuple[int, ...], SourceLine] = {}
 
     @classmethod
     def of(
@@ -56,11 +56,11 @@ class Sources:
                     sources._places[evidence] = place
         return sources
 
-    def place(self, result: Result) -> Place | None:
+    def place(self, result: Result) -> SourceLine | None:
         """The source of the cause of a finding; None if unknown."""
         return self._places.get(result.outcome.evidence) or self.script
 
-    def _recorded_script(self, journal: Journal) -> Place | None:
+    def _recorded_script(self, journal: Journal) -> SourceLine | None:
         for n in range(1, min(journal.index.count, MOST_EVENTS) + 1):
             if journal.index.kind(n) == Kind.LIFE:
                 fields = journal.event(n).fields
@@ -69,7 +69,7 @@ class Sources:
                     return self._script([str(word) for word in argv], str(fields.get("cwd") or ""))
         return None
 
-    def _script(self, words: Sequence[str], cwd: str = "") -> Place | None:
+    def _script(self, words: Sequence[str], cwd: str = "") -> SourceLine | None:
         """The first word of a command that is a file here; `-m package` is its module."""
         for at, word in enumerate(words):
             if at and words[at - 1] == "-m":
@@ -81,7 +81,7 @@ class Sources:
                 return found
         return None
 
-    def _place(self, file: str, line: int, cwd: str = "") -> Place | None:
+    def _place(self, file: str, line: int, cwd: str = "") -> SourceLine | None:
         try:
             whole = (self.folder / cwd / file).resolve()
             inside = whole.relative_to(self.folder)
@@ -89,9 +89,9 @@ class Sources:
                 return None
         except (OSError, ValueError, RuntimeError):
             return None
-        return Place(inside.as_posix(), max(line, 1))
+        return SourceLine(inside.as_posix(), max(line, 1))
 
-    def _frame(self, journal: Journal, evidence: tuple[int, ...]) -> Place | None:
+    def _frame(self, journal: Journal, evidence: tuple[int, ...]) -> SourceLine | None:
         """The frame in the working directory of a traceback between a request of the evidence and the next one."""
         index = journal.index
         known = [n for n in evidence if 1 <= n <= index.count]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from inspector.check.asked import Asked
+from inspector.check.asked import RequestOutcome
 from inspector.check.raw_connection import Pace, RawConnection
-from inspector.check.visit import Limits
+from inspector.check.visit import RunLimits
 from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.options import Options
 from inspector.config.targets import HttpTarget, StdioTarget
@@ -17,10 +17,10 @@ from inspector.protocol.revisions import FEATURES, LEGACY, MODERN
 
 
 @dataclass(slots=True)
-class Survey:
+class RevisionSurvey:
     """The response to each offered revision."""
 
-    answers: dict[str, Asked] = field(default_factory=dict)
+    answers: dict[str, RequestOutcome] = field(default_factory=dict)
     """By revision: the response to `initialize` or `server/discover`."""
     problems: dict[str, str] = field(default_factory=dict)
     """By revision: why it could not be offered."""
@@ -63,9 +63,9 @@ async def survey(
     target: StdioTarget | HttpTarget,
     journal: Journal,
     options: Options,
-    limits: Limits,
+    limits: RunLimits,
     revisions: Iterable[str],
-    found: Survey,
+    found: RevisionSurvey,
     *,
     connect: Connect = transport_for,
     pace: Pace | None = None,

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from inspector.check.asked import Asked
+from inspector.check.asked import RequestOutcome
 from inspector.check.raw_connection import PREFIX
 from inspector.check.visit import CallsWanted, Visit
 from inspector.check.watched import TASKS_EXTENSION
@@ -47,7 +47,7 @@ class Told(NamedTuple):
     params: dict[str, Any]
 
 
-class Question(NamedTuple):
+class InputRequest(NamedTuple):
     """A request for input from the client, as a request of the server or in an input_required result."""
 
     n: int
@@ -64,9 +64,9 @@ class Trial:
     tool: dict[str, Any]
     arguments: dict[str, Any]
     token: str
-    asked: Asked
+    asked: RequestOutcome
     told: list[Told] = field(default_factory=list)
-    questions: list[Question] = field(default_factory=list)
+    questions: list[InputRequest] = field(default_factory=list)
     rounds: list[dict[str, Any]] = field(default_factory=list)
     """The input_required results (2026-07-28)."""
     task: str = ""
@@ -92,7 +92,7 @@ class Trial:
         """The notifications of one kind."""
         return [told for told in self.told if told.method == method]
 
-    def asks(self, method: str) -> list[Question]:
+    def asks(self, method: str) -> list[InputRequest]:
         """The requests for input of one kind."""
         return [question for question in self.questions if question.method == method]
 
@@ -185,7 +185,7 @@ async def _try(visit: Visit, tool: dict[str, Any], token: str) -> Trial:
     meta = {"progressToken": token}
     if visit.modern:
         meta[f"{PREFIX}logLevel"] = "debug"
-    trial = Trial(tool, arguments_for(tool), token, Asked("tools/call"))
+    trial = Trial(tool, arguments_for(tool), token, RequestOutcome("tools/call"))
     first = len(visit.journal) + 1
     trial.asked = await visit.ask("tools/call", {**trial.params, "_meta": meta}, timeout=visit.limits.request / 2)
     _read(visit.journal, trial, first)
@@ -214,7 +214,7 @@ def _take(trial: Trial, n: int, message: Any) -> None:
         params = message.get("params")
         params = params if type(params) is dict else {}
         if shape is Shape.REQUEST:
-            trial.questions.append(Question(n, message["method"], params, trial.name))
+            trial.questions.append(InputRequest(n, message["method"], params, trial.name))
         else:
             trial.told.append(Told(n, message["method"], params))
     elif shape is Shape.RESULT and type(message["result"]) is dict:
@@ -226,7 +226,7 @@ def _take(trial: Trial, n: int, message: Any) -> None:
         trial.questions += questions_in(n, result, trial.name)
 
 
-def questions_in(n: int, result: dict[str, Any], tool: str) -> list[Question]:
+def questions_in(n: int, result: dict[str, Any], tool: str) -> list[InputRequest]:
     """The input that a result requires: of an input_required result, or of a task in that status."""
     wanted = result.get("inputRequests")
     if "input_required" not in (result.get("resultType"), result.get("status")) or type(wanted) is not dict:
@@ -236,5 +236,5 @@ def questions_in(n: int, result: dict[str, Any], tool: str) -> list[Question]:
         method = request.get("method") if type(request) is dict else None
         params = request.get("params") if type(request) is dict else None
         if isinstance(method, str):
-            found.append(Question(n, method, params if type(params) is dict else {}, tool))
+            found.append(InputRequest(n, method, params if type(params) is dict else {}, tool))
     return found

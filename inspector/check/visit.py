@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from inspector.check.asked import Asked
+from inspector.check.asked import RequestOutcome
 from inspector.check.outcome import Visited
 from inspector.check.raw_connection import Pace, RawConnection, status_of
 from inspector.check.web import Web
@@ -27,7 +27,7 @@ from inspector.protocol.views import is_read_only
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RunLimits:
     """The limits of a run."""
 
     request: float = 5.0
@@ -79,7 +79,7 @@ class Visit:
     """The context of a check. `session` is open while checks run that are not `apart`."""
 
     def __init__(
-        self, target: StdioTarget | HttpTarget, journal: Journal, options: Options, visited: Visited, limits: Limits,
+        self, target: StdioTarget | HttpTarget, journal: Journal, options: Options, visited: Visited, limits: RunLimits,
         allowed: Allowed, session: Session, connect: Connect = transport_for, pace: Pace | None = None,
     ) -> None:  # fmt: skip
         self.target = target
@@ -171,7 +171,7 @@ class Visit:
     async def ask(
         self, method: str, params: dict[str, Any] | None = None, *, timeout: float | None = None, probe: bool = False,
         patient: bool = True,
-    ) -> Asked:  # fmt: skip
+    ) -> RequestOutcome:  # fmt: skip
         """Send a request on the shared session, as a client would. Never raises because of the server.
 
         A task, or a server that sends requests or progress, may take twice as long as `timeout`, but not longer. With
@@ -181,7 +181,7 @@ class Visit:
         seconds = self.limits.request if timeout is None else timeout
         with self.journal.probing(self.check if probe else ""):
             call = self.session.start(method, params, timeout=self.limits.run, progress=False)
-        asked = Asked(method, call.n)
+        asked = RequestOutcome(method, call.n)
         ended = asyncio.create_task(_ended(call))
         await asyncio.wait([ended], timeout=seconds)
         if not ended.done() and (call.takeover is not None or self._is_worked_on(call)):

@@ -33,7 +33,7 @@ MOST_EVENTS = 10_000
 
 
 @dataclass(slots=True)
-class Response:
+class RecordedResponse:
     """A response, or the reason why there is none."""
 
     n: int
@@ -132,7 +132,7 @@ class Web:
         timeout: float | None = None,
         own: bool = True,
         secrets: Sequence[str] = (),
-    ) -> Response:
+    ) -> RecordedResponse:
         """Send one request; `own`: with the target's own headers if it goes to the target's origin.
 
         `url` overrides the server's URL; `host` replaces the name in the `Host` header; `message` is the parsed body if
@@ -154,7 +154,7 @@ class Web:
             if body:
                 parsed = message if message is not None else _parsed(body)
                 self.journal.record_sent(channel, body, parsed, conn=self.conn)
-        answer = Response(n)
+        answer = RecordedResponse(n)
         if not here and is_private(where.host) and not is_private(self.url.host):
             answer.why = f"{where.origin} is a private address, but the server is public: the request was not sent"
             return answer
@@ -174,8 +174,8 @@ class Web:
         return answer
 
     async def _exchange(
-        self, answer: Response, channel: str, method: str, where: Url, sent: Sequence[tuple[str, str]], body: bytes,
-        until: int, most: int, secrets: Sequence[str],
+        self, answer: RecordedResponse, channel: str, method: str, where: Url, sent: Sequence[tuple[str, str]],
+        body: bytes, until: int, most: int, secrets: Sequence[str],
     ) -> None:  # fmt: skip
         endpoint = self._endpoints.get(where.origin)
         if endpoint is None:
@@ -219,7 +219,9 @@ class Web:
             if isinstance(secret, str):
                 self.journal.redactor.add(secret)
 
-    async def _events(self, answer: Response, channel: str, response: HttpAnswer, until: int, most: int) -> None:
+    async def _events(
+        self, answer: RecordedResponse, channel: str, response: HttpAnswer, until: int, most: int
+    ) -> None:
         """Read a stream up to its responses; it may never end."""
         parser = SseParser()
 
@@ -240,7 +242,7 @@ class Web:
             return
         answer.whole = False
 
-    def _take(self, answer: Response, channel: str, text: bytes) -> None:
+    def _take(self, answer: RecordedResponse, channel: str, text: bytes) -> None:
         status = f',"status":{answer.status}' if answer.status != 200 else ""
         self.journal.record_received(channel, [text], status, conn=self.conn)
         answer.message_n = answer.message_n or len(self.journal)

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from inspector.client.session import Session
 
 
-async def tool_arguments(said: Invocation, session: Session, out: Output) -> dict[str, Any]:
+async def tool_arguments(invocation: Invocation, session: Session, out: Output) -> dict[str, Any]:
     """Merge `--args` with the pairs; `key=text` is converted to the type in the tool's schema.
 
     The tools are listed for the schema, and only if a pair needs it. Raises `UsageError`.
     """
-    given: dict[str, Any] = dict(said.option("args", {}))
-    pairs: list[str] = said.arguments["arguments"]
+    given: dict[str, Any] = dict(invocation.option("args", {}))
+    pairs: list[str] = invocation.arguments["arguments"]
     if not pairs:
         return given
     from inspector.protocol.assignments import parse_assignments
@@ -27,7 +27,7 @@ async def tool_arguments(said: Invocation, session: Session, out: Output) -> dic
     schema: Any = {}
     if any(not word.partition("=")[0].endswith(":") for word in pairs):
         await session.load("tools")
-        tool = session.catalog.tools.get(said.arguments["tool"])
+        tool = session.catalog.tools.get(invocation.arguments["tool"])
         schema = {} if tool is None else tool.get("inputSchema", {})
     found = parse_assignments(pairs, schema)
     for warning in found.warnings:
@@ -35,10 +35,10 @@ async def tool_arguments(said: Invocation, session: Session, out: Output) -> dic
     return given | found.value
 
 
-def text_arguments(said: Invocation) -> dict[str, str]:
+def text_arguments(invocation: Invocation) -> dict[str, str]:
     """The arguments of a prompt, which are text: other values are written as JSON. Raises `UsageError`."""
-    given: dict[str, Any] = dict(said.option("args", {}))
-    for word in said.arguments["arguments"]:
+    given: dict[str, Any] = dict(invocation.option("args", {}))
+    for word in invocation.arguments["arguments"]:
         key, _, text = word.partition("=")
         if key.endswith(":"):
             try:

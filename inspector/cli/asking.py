@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.person import Lines
+from inspector.cli.person import TerminalLines
 from inspector.client.inbox import root_object
 from inspector.protocol import jsonrpc, views
 from inspector.protocol.form import UNSET, Form
@@ -48,7 +48,7 @@ class Asker:
         self._session = session
         self._out = out
         self._hold = hold
-        self._lines = Lines(sys.stdin.fileno())
+        self._lines = TerminalLines(sys.stdin.fileno())
         self._new = asyncio.Event()
         self._task = asyncio.get_running_loop().create_task(self._run())
 

@@ -20,7 +20,7 @@ AT_A_TIME = 2
 _NAME = 40
 
 
-class Checked(NamedTuple):
+class ServerCheck(NamedTuple):
     """One server of several: its report, or the error."""
 
     name: str
@@ -39,30 +39,32 @@ def entries(config: Path | None) -> list[ServerEntry]:
     return found
 
 
-async def check_all(found: Sequence[ServerEntry], check: Callable[[ServerEntry], Awaitable[Report]]) -> list[Checked]:
+async def check_all(
+    found: Sequence[ServerEntry], check: Callable[[ServerEntry], Awaitable[Report]]
+) -> list[ServerCheck]:
     """Check all of them, in order; a failure of one does not affect the others."""
     turn = asyncio.Semaphore(AT_A_TIME)
 
-    async def one(entry: ServerEntry) -> Checked:
+    async def one(entry: ServerEntry) -> ServerCheck:
         async with turn:
             try:
-                return Checked(entry.reference, await check(entry))
+                return ServerCheck(entry.reference, await check(entry))
             except InspectorError as error:
-                return Checked(entry.reference, error=error)
+                return ServerCheck(entry.reference, error=error)
 
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(one(entry)) for entry in found]
     return [task.result() for task in tasks]
 
 
-def exit_code(checked: Sequence[Checked]) -> int:
+def exit_code(checked: Sequence[ServerCheck]) -> int:
     """The worst exit code: faults (5) rank before connection errors."""
     codes = [one.error.exit_code for one in checked if one.error is not None]
     codes += [one.report.exit_code for one in checked if one.report is not None]
     return max(codes, default=0)
 
 
-def as_json(checked: Sequence[Checked]) -> list[dict[str, Any]]:
+def as_json(checked: Sequence[ServerCheck]) -> list[dict[str, Any]]:
     """A report for each server, with its name."""
     return [
         {"server": one.name, **one.report.as_json()}
@@ -72,7 +74,7 @@ def as_json(checked: Sequence[Checked]) -> list[dict[str, Any]]:
     ]
 
 
-def tables(out: Output, checked: Sequence[Checked]) -> None:
+def tables(out: Output, checked: Sequence[ServerCheck]) -> None:
     """Both tables, then the servers that could not be checked, with reasons."""
     reports = [(one.name, one.report) for one in checked if one.report is not None]
     areas = sorted({area for _, report in reports for area in report.areas})
@@ -92,8 +94,8 @@ def tables(out: Output, checked: Sequence[Checked]) -> None:
         ])  # fmt: skip
     for one in checked:
         problem = one.error.message if one.error is not None else one.report.run.problem if one.report else ""
-        said = problem or (one.report.summary if one.report is not None else "")
-        out.line(f"{out.safe(one.name, _NAME)}: {out.safe(said, 500)}")
+        invocation = problem or (one.report.summary if one.report is not None else "")
+        out.line(f"{out.safe(one.name, _NAME)}: {out.safe(invocation, 500)}")
     out.note("fail/warn/pass of the checks in each area; - if no check could decide")
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from inspector.check.catalog import Check
     from inspector.check.outcome import Visited
-    from inspector.check.report import Checked, Report
+    from inspector.check.report import CheckSummary, Report
     from inspector.check.result import Verdict
     from inspector.cli.output import Output
 
@@ -75,7 +75,7 @@ def text(out: Output, report: Report, *, verbose: bool) -> Iterator[str]:
     yield out.safe(report.summary, 500)
 
 
-def _checked(out: Output, paint: Painter, report: Report, checked: Checked, *, brief: bool) -> Iterator[str]:
+def _checked(out: Output, paint: Painter, report: Report, checked: CheckSummary, *, brief: bool) -> Iterator[str]:
     check = checked.check
     yield f"{paint.sign(checked.verdict)} {check.id:9} {check.says}"
     if brief:

@@ -33,15 +33,15 @@ EXACT = Option("--exact", "Compare times, ids and cursors too, which change with
 RULES = (IGNORE, UNORDERED, PATTERN, TOLERANCE, EXACT)
 
 
-def rules_of(said: Invocation) -> Rules:
+def rules_of(invocation: Invocation) -> Rules:
     """The comparison rules of the options. Raises `UsageError` for an invalid path or pattern."""
     from inspector.compare.rules import BETWEEN_RUNS, DEFAULT
 
-    return (BETWEEN_RUNS if said.option("exact") else DEFAULT).plus(
-        ignore=said.option("ignore", ()),
-        unordered=said.option("unordered", ()),
-        patterns=said.option("pattern", ()),
-        tolerances=said.option("tolerance", ()),
+    return (BETWEEN_RUNS if invocation.option("exact") else DEFAULT).plus(
+        ignore=invocation.option("ignore", ()),
+        unordered=invocation.option("unordered", ()),
+        patterns=invocation.option("pattern", ()),
+        tolerances=invocation.option("tolerance", ()),
     )
 
 

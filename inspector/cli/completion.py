@@ -12,7 +12,7 @@ from click.shell_completion import CompletionItem, ShellComplete, get_completion
 
 from inspector.cli import verbs
 from inspector.cli.output import Output
-from inspector.cli.parser import Scanner
+from inspector.cli.parser import CommandLineParser
 from inspector.cli.program import COMPLETES, program
 from inspector.errors import InspectorError, UsageError
 
@@ -42,7 +42,7 @@ def answer(instruction: str) -> int:
 
 def candidates(words: list[str], incomplete: str) -> list[CompletionItem[str]]:
     """Complete `incomplete`, the word after `words`."""
-    scanner = Scanner()
+    scanner = CommandLineParser()
     try:
         for word in words:
             scanner.feed(word)
@@ -51,7 +51,7 @@ def candidates(words: list[str], incomplete: str) -> list[CompletionItem[str]]:
         return []
 
 
-def _next(scanner: Scanner, incomplete: str) -> list[CompletionItem[str]]:
+def _next(scanner: CommandLineParser, incomplete: str) -> list[CompletionItem[str]]:
     if scanner.in_command:
         return _files(incomplete)
     if scanner.waiting is not None:
@@ -92,7 +92,7 @@ def _values(option: Option, incomplete: str) -> list[CompletionItem[str]]:
     return [CompletionItem(choice) for choice in option.choices if choice.startswith(incomplete)]
 
 
-def _targets(scanner: Scanner, incomplete: str) -> list[CompletionItem[str]]:
+def _targets(scanner: CommandLineParser, incomplete: str) -> list[CompletionItem[str]]:
     """Names of configured servers, else files: recordings and programs."""
     if incomplete and not incomplete.startswith("@"):
         return _files(incomplete)

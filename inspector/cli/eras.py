@@ -73,22 +73,22 @@ class _Keeps(Output):
         self.failure = error
 
 
-def run(said: Invocation, target: Target) -> int:
+def run(invocation: Invocation, target: Target) -> int:
     """Open the target in both eras and print both; fails if it supports neither."""
     for name in ("record", "protocol"):
-        if said.option(name) is not None:
+        if invocation.option(name) is not None:
             raise UsageError(
                 f"--{name} works with one session, and --era both opens two.", hint="Open each era separately."
             )
     found: list[Spoken] = []
     for era in ERAS:
         spoken = Spoken(era)
-        code = _open(said, target, spoken)
+        code = _open(invocation, target, spoken)
         if code >= INTERRUPTED:
             return code
         found.append(spoken)
     legacy, modern = found
-    out = Output.of(said)
+    out = Output.of(invocation)
     if legacy.error is not None and modern.error is not None:
         _fail(out, legacy.error, modern.error)
         return legacy.error.exit_code
@@ -107,16 +107,16 @@ def run(said: Invocation, target: Target) -> int:
     return 0
 
 
-def _open(said: Invocation, target: Target, spoken: Spoken) -> int:
+def _open(invocation: Invocation, target: Target, spoken: Spoken) -> int:
     from inspector.cli import headless
 
-    out = _Keeps(quiet=said.quiet)
+    out = _Keeps(quiet=invocation.quiet)
 
     async def work(session: Session, out: Output) -> int:
         await spoken.take(session)
         return 0
 
-    code = headless.run(said, work, target, era=spoken.era, out=out)
+    code = headless.run(invocation, work, target, era=spoken.era, out=out)
     spoken.error = out.failure
     return code
 

@@ -9,7 +9,7 @@ from inspector.config.logfile import remark, report
 from inspector.errors import InspectorError
 
 
-class Unexpected:
+class LoopFailures:
     """Handles exceptions of callbacks and of tasks that no code awaits.
 
     The first such error cancels the current task, because the state is unreliable afterwards; `problem` has the message

@@ -20,16 +20,18 @@ def is_stdout(where: Path | None) -> bool:
     return where is not None and str(where) == STDOUT
 
 
-def check_outputs(said: Invocation, *options: str) -> bool:
+def check_outputs(invocation: Invocation, *options: str) -> bool:
     """Whether one of these options writes to stdout instead of the result. Call it first.
 
     Raises `UsageError` if two documents would go to stdout, and for an existing file without --force.
     """
     from inspector.config.outputs import check_free, is_stream
 
-    given: list[tuple[str, Path]] = [(name, where) for name in options if (where := said.option(name)) is not None]
+    given: list[tuple[str, Path]] = [
+        (name, where) for name in options if (where := invocation.option(name)) is not None
+    ]
     on_stdout = [f"--{name} -" for name, where in given if is_stdout(where)]
-    if said.json and on_stdout:
+    if invocation.json and on_stdout:
         on_stdout.append("--json")
     if len(on_stdout) > 1:
         raise UsageError(
@@ -37,13 +39,13 @@ def check_outputs(said: Invocation, *options: str) -> bool:
         )
     for _, where in given:
         if not is_stdout(where) and not is_stream(where):
-            check_free(where, force=forced(said))
+            check_free(where, force=forced(invocation))
     return bool(on_stdout)
 
 
-def forced(said: Invocation) -> bool:
+def forced(invocation: Invocation) -> bool:
     """Whether existing files are overwritten."""
-    return bool(said.option("force"))
+    return bool(invocation.option("force"))
 
 
 def text_file(where: Path, out: Output, *, force: bool = False) -> AbstractContextManager[IO[str]]:
@@ -77,13 +79,13 @@ def check_source(where: Path | None, source: Path) -> None:
             raise UsageError(f"{where} is the input recording.", hint="Choose another name.")
 
 
-def new_recording(said: Invocation, *, source: Path | None = None) -> Path | None:
+def new_recording(invocation: Invocation, *, source: Path | None = None) -> Path | None:
     """The path of --record, free to be created: with --force an existing file is removed. Raises `UsageError`.
 
     `source` is a file that the command reads.
     """
-    where: Path | None = said.option("record")
-    if where is None or not forced(said):
+    where: Path | None = invocation.option("record")
+    if where is None or not forced(invocation):
         return where
     from inspector.config.outputs import cannot_write, check_free
 

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from inspector.cli import pins, setup
-from inspector.cli.failures import Unexpected
+from inspector.cli.failures import LoopFailures
 from inspector.cli.files import new_recording
 from inspector.cli.output import Output
 from inspector.cli.signals import Signals
@@ -32,7 +32,7 @@ Watcher = Callable[[Session, Output], "Watch"]
 
 
 def run(
-    said: Invocation,
+    invocation: Invocation,
     work: Work,
     target: Target | None = None,
     *,
@@ -48,18 +48,18 @@ def run(
     that prints messages on stderr; the default is `Watch`, unless --quiet is set. `era` and `out` override the options.
     With `check_pin`, a pinned server is compared with its pin first.
     """
-    out = out or Output.of(said)
-    target = target or setup.live_target(said)
-    settings = setup.settings_of(said)
-    options = setup.options_of(said, target, settings, asking=False)
+    out = out or Output.of(invocation)
+    target = target or setup.live_target(invocation)
+    settings = setup.settings_of(invocation)
+    options = setup.options_of(invocation, target, settings, asking=False)
     if era is not None:
         options = replace(options, era=era)
-    if check_pin and settings.check_pins and era is None and not said.option("no-pin") and pins.has_pin(target):
+    if check_pin and settings.check_pins and era is None and not invocation.option("no-pin") and pins.has_pin(target):
         work = _compared(work)
     journal = new_journal(
         target,
-        record=new_recording(said),
-        keep=settings.record and not said.option("no-record"),
+        record=new_recording(invocation),
+        keep=settings.record and not invocation.option("no-record"),
         settings=settings,
     )
     try:
@@ -74,8 +74,8 @@ def run(
                 work,
                 while_waiting,
                 watcher,
-                asks=setup.asks_on_terminal(said),
-                doctor=doctor_of(said),
+                asks=setup.asks_on_terminal(invocation),
+                doctor=doctor_of(invocation),
                 remembers=era is None,
             )
         )
@@ -106,7 +106,7 @@ async def with_session(
     """
     session = Session(target, journal, options)
     signals = Signals(session.kill_now)
-    unexpected = Unexpected()
+    unexpected = LoopFailures()
     code, told = 4, False
     if while_waiting is not None:
         # Runs when the loop is idle for the first time, after the request to the starting server was written.
@@ -171,7 +171,7 @@ def _compared(work: Work) -> Work:
     return both
 
 
-def doctor_of(said: Invocation) -> str:
+def doctor_of(invocation: Invocation) -> str:
     """The command line that diagnoses the target of another one."""
-    words = ["--", *said.target_words] if said.command else said.target_words
+    words = ["--", *invocation.target_words] if invocation.command else invocation.target_words
     return shlex.join(["inspector", "doctor", *words])

@@ -41,12 +41,14 @@ OF_FLAGS = {
 """Each option with a value, and the field that it sets."""
 
 
-def said_of(said: Invocation) -> AuthOptions:
+def said_of(invocation: Invocation) -> AuthOptions:
     """The login options."""
     from inspector.auth.options import AuthOptions
 
-    given: dict[str, Any] = {name: said.option(flag) for flag, name in OF_FLAGS.items() if said.option(flag)}
-    opens, shows = said.option("open-browser"), said.option("no-browser")
+    given: dict[str, Any] = {
+        name: invocation.option(flag) for flag, name in OF_FLAGS.items() if invocation.option(flag)
+    }
+    opens, shows = invocation.option("open-browser"), invocation.option("no-browser")
     if opens and shows:
         raise UsageError("--open-browser cannot be used with --no-browser.", hint="Remove one of them.")
     if opens or shows:
@@ -54,13 +56,13 @@ def said_of(said: Invocation) -> AuthOptions:
     return AuthOptions(**given)
 
 
-def authorize(said: Invocation, *, asking: bool) -> Authorizer:
+def authorize(invocation: Invocation, *, asking: bool) -> Authorizer:
     """The object that logs in for the session of a command. `asking`: the interface asks the user."""
     from inspector.auth.credential import Authorizer
     from inspector.cli.person import Terminal
     from inspector.client.fetching import Fetching
 
-    return Authorizer(said_of(said), web=Fetching, person=Terminal(Output.of(said), here=not asking))
+    return Authorizer(said_of(invocation), web=Fetching, person=Terminal(Output.of(invocation), here=not asking))
 
 
 def described(grant: Grant, renewable: bool, out: Output) -> str:
@@ -117,10 +119,10 @@ class Unrecorded:
         """Do nothing, because these logins are not recorded."""
 
 
-def refuse(said: Invocation) -> None:
+def refuse(invocation: Invocation) -> None:
     """Raise `TargetError` for a command, which reads its credentials from its environment (C-STDIO-09)."""
     for option in LOGIN:
-        if option.name in said.values:
+        if option.name in invocation.values:
             raise TargetError(
                 f"--{option.name} cannot be used with a command",
                 hint="Pass secrets to a command with --env.",

@@ -37,29 +37,29 @@ def run(words: Sequence[str]) -> int:
     from inspector.cli.parser import asks_for_json, check_command, scan
 
     as_json = asks_for_json(words)
-    said: Invocation | None = None
+    invocation: Invocation | None = None
     try:
         if COMPLETES in os.environ:
             from inspector.cli.completion import answer
 
             return answer(os.environ[COMPLETES])
-        said = scan(words)
-        as_json = said.json
-        if "version" in said.values:
+        invocation = scan(words)
+        as_json = invocation.json
+        if "version" in invocation.values:
             from inspector.cli.output import Output
             from inspector.version import __version__
 
             Output().line(f"{program()} {__version__}")
             return 0
-        if said.asks_for_help:
+        if invocation.asks_for_help:
             from inspector.cli.help import print_help
 
-            print_help(said.verb, all="help-all" in said.values)
+            print_help(invocation.verb, all="help-all" in invocation.values)
             return 0
-        check_command(said)
-        return said.verb.run(said)
+        check_command(invocation)
+        return invocation.verb.run(invocation)
     except InspectorError as error:
-        _output(said, as_json).error(error)
+        _output(invocation, as_json).error(error)
         return error.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -67,15 +67,15 @@ def run(words: Sequence[str]) -> int:
         from inspector.config.logfile import report
 
         problem = report(error)
-        _output(said, as_json).error(problem)
+        _output(invocation, as_json).error(problem)
         return problem.exit_code
     finally:
-        if said is not None and said.out is not None:
-            said.out.finish()
+        if invocation is not None and invocation.out is not None:
+            invocation.out.finish()
 
 
-def _output(said: Invocation | None, as_json: bool) -> Output:
+def _output(invocation: Invocation | None, as_json: bool) -> Output:
     """The output for an error: that of the command if it has started, because it holds notes."""
     from inspector.cli.output import Output
 
-    return Output(json=as_json) if said is None else Output.of(said)
+    return Output(json=as_json) if invocation is None else Output.of(invocation)

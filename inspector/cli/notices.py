@@ -95,8 +95,8 @@ def line_of(out: Output, journal: Journal, t: int, message: dict[str, Any]) -> s
     """A notification as text: time, method, and summary."""
     params = message.get("params")
     at = journal.clock(t).astimezone().strftime("%H:%M:%S.%f")[:-3]
-    said = out.safe(_short(params if type(params) is dict else {}, message["method"]), PIPED)
-    line = f"{at}  {out.safe(message['method'], NAME)}  {said}".rstrip()
+    summary = out.safe(_short(params if type(params) is dict else {}, message["method"]), PIPED)
+    line = f"{at}  {out.safe(message['method'], NAME)}  {summary}".rstrip()
     width = out.width
     if width is None:
         return line

@@ -55,7 +55,7 @@ class _Held:
         return found
 
 
-class Asked(Protocol):
+class OutputOptions(Protocol):
     """The part of an invocation that printing needs (`inspector.cli.verb.Invocation`)."""
 
     out: Output | None
@@ -85,11 +85,11 @@ class Output:
         self._ascii: bool | None = None
 
     @classmethod
-    def of(cls, said: Asked) -> Output:
+    def of(cls, invocation: OutputOptions) -> Output:
         """The single output of a command."""
-        if said.out is None:
-            said.out = cls(json=said.json, quiet=said.quiet)
-        return said.out
+        if invocation.out is None:
+            invocation.out = cls(json=invocation.json, quiet=invocation.quiet)
+        return invocation.out
 
     @property
     def ascii(self) -> bool:

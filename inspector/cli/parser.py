@@ -21,7 +21,7 @@ _NEGATIVE_NUMBER = re.compile(r"-[\d.]")
 _WHOLE_TARGET = re.compile(r"@|https?://", re.IGNORECASE)
 
 
-class Scanner:
+class CommandLineParser:
     """An incremental parser: `feed` takes one word, `finish` returns the invocation. Both raise `UsageError`.
 
     Between two words the attributes tell what may come next; completion reads them.
@@ -237,36 +237,36 @@ class Scanner:
 
 def scan(words: Sequence[str]) -> Invocation:
     """Parse a command line; raise `UsageError` if it is wrong."""
-    scanner = Scanner()
+    scanner = CommandLineParser()
     for word in words:
         scanner.feed(word)
     return scanner.finish()
 
 
-def check_command(said: Invocation) -> None:
+def check_command(invocation: Invocation) -> None:
     """Reject a misspelled verb, and an argument where a command should start; raises `UsageError`.
 
     A word that names a program is never rejected.
     """
-    words = said.target_words
+    words = invocation.target_words
     if (
-        said.command
+        invocation.command
         or not words
-        or said.asks_for_help
-        or said.values.keys() & {"cwd", "env"}
+        or invocation.asks_for_help
+        or invocation.values.keys() & {"cwd", "env"}
         or is_whole_target(words[0])
     ):
         return
     from os.path import exists
     from shutil import which
 
-    word, verb = words[0], said.verb
+    word, verb = words[0], invocation.verb
     if exists(word) or which(word) is not None:
         return
     if verb.takes_pairs:
         raise UsageError(
             f"Unexpected argument “{word[:80]}”. It is neither KEY=VALUE nor a program on PATH.",
-            hint=f"Usage: inspector {verb.name} {said.arguments[verb.slots[0].name][:80]} KEY=VALUE -- COMMAND",
+            hint=f"Usage: inspector {verb.name} {invocation.arguments[verb.slots[0].name][:80]} KEY=VALUE -- COMMAND",
         )
     if not verb.name:
         from inspector.config.files import nearest

@@ -31,7 +31,7 @@ class Terminal:
     def __init__(self, out: Output, *, here: bool = True) -> None:
         self._out = out
         self._here = here
-        self._lines: Lines | None = None
+        self._lines: TerminalLines | None = None
 
     @property
     def present(self) -> bool:
@@ -123,14 +123,14 @@ class Terminal:
 
     async def _line(self) -> str:
         if self._lines is None:
-            self._lines = Lines(sys.stdin.fileno())
+            self._lines = TerminalLines(sys.stdin.fileno())
         line = await self._lines.next()
         if line is None:
             raise Denied("stdin was closed before the answer.")
         return line
 
 
-class Lines:
+class TerminalLines:
     """Lines from a terminal, without a blocked thread where the system allows it.
 
     Input is left unread between the lines, because a keyring may ask for its password.

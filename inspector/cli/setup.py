@@ -26,66 +26,66 @@ if TYPE_CHECKING:
     from inspector.config.expand import InputQuestion
 
 
-def target_of(said: Invocation, consent: trust.Consent | None = None) -> Target:
+def target_of(invocation: Invocation, consent: trust.Consent | None = None) -> Target:
     """The target of the invocation; raises `TargetError`, `ConfigError` or `TrustNeeded`.
 
     `consent` replaces the prompt of the options (see `consent_of`).
     """
     target = parse_target(
-        said.target_words,
-        command=said.command,
-        config=said.option("config"),
-        headers=said.option("header", ()),
-        env=dict(said.option("env", ())),
-        cwd=said.option("cwd"),
-        transport=said.option("transport", "auto"),
-        verify=not said.option("no-verify"),
+        invocation.target_words,
+        command=invocation.command,
+        config=invocation.option("config"),
+        headers=invocation.option("header", ()),
+        env=dict(invocation.option("env", ())),
+        cwd=invocation.option("cwd"),
+        transport=invocation.option("transport", "auto"),
+        verify=not invocation.option("no-verify"),
         prompt=ask,
-        consent=consent or consent_of(said),
+        consent=consent or consent_of(invocation),
     )
-    warn_of_interception(said, target)
+    warn_of_interception(invocation, target)
     return target
 
 
-def consent_of(said: Invocation) -> trust.Consent:
+def consent_of(invocation: Invocation) -> trust.Consent:
     """Decides whether to open an entry of an untrusted file: `--trust`, else the user is asked once."""
-    return trust.always if said.option("trust") else trust.asking_once(partial(allow, Output.of(said)))
+    return trust.always if invocation.option("trust") else trust.asking_once(partial(allow, Output.of(invocation)))
 
 
-def warn_of_interception(said: Invocation, target: Target) -> None:
+def warn_of_interception(invocation: Invocation, target: Target) -> None:
     """Warn on stderr, regardless of the options, if others can read the traffic to `target`."""
     if not isinstance(target, HttpTarget) or not target.withholds_login:
         return
-    out = Output.of(said)
+    out = Output.of(invocation)
     parts = [] if target.verify else [f"The certificate of {out.safe(target.describe(), 300)} is not verified."]
     if target.proxy:
         parts.append(f"All traffic goes through the proxy {out.safe(secrecy.mask_url(target.proxy), 300)}.")
     out.warn(f"warning: {' '.join(parts)} Kept logins are not sent.")
 
 
-def live_target(said: Invocation) -> StdioTarget | HttpTarget:
+def live_target(invocation: Invocation) -> StdioTarget | HttpTarget:
     """The target of the invocation, if it is a server."""
-    target = target_of(said)
+    target = target_of(invocation)
     if isinstance(target, RecordingTarget):
         raise UsageError(
-            f"`inspector {said.verb.name}` needs a server, and {target.describe()} is a recording.",
+            f"`inspector {invocation.verb.name}` needs a server, and {target.describe()} is a recording.",
             hint="Open recordings with `inspector replay FILE`; info and the lists read them too.",
         )
     return target
 
 
-def settings_of(said: Invocation) -> Settings:
+def settings_of(invocation: Invocation) -> Settings:
     """The user's settings, overridden by the options."""
-    return load_settings(flags={"log_level": said.option("log-level")})
+    return load_settings(flags={"log_level": invocation.option("log-level")})
 
 
-def options_of(said: Invocation, target: Target | None, settings: Settings, *, asking: bool) -> Options:
+def options_of(invocation: Invocation, target: Target | None, settings: Settings, *, asking: bool) -> Options:
     """The options of a session. `asking`: the interface can show requests of the server to the user."""
     entry = None if target is None or isinstance(target, RecordingTarget) else target.options
-    _check_eras_agree(said)
+    _check_eras_agree(invocation)
     if isinstance(target, StdioTarget):
-        logins.refuse(said)
-    timeout = said.option("timeout") or (entry and entry.timeout) or settings.timeout
+        logins.refuse(invocation)
+    timeout = invocation.option("timeout") or (entry and entry.timeout) or settings.timeout
     http = HttpOptions(max_body=settings.max_body_bytes)
     if isinstance(target, HttpTarget):
         http = HttpOptions(
@@ -94,21 +94,21 @@ def options_of(said: Invocation, target: Target | None, settings: Settings, *, a
     return Options(
         timeout=timeout,
         max_timeout=max(settings.max_timeout, timeout),
-        era=said.option("era") or (entry and entry.era) or settings.era,
-        protocol=said.option("protocol") or (entry and entry.protocol) or settings.protocol,
-        standing=_standing(said, entry.roots if entry else (), settings, asking=asking),
+        era=invocation.option("era") or (entry and entry.era) or settings.era,
+        protocol=invocation.option("protocol") or (entry and entry.protocol) or settings.protocol,
+        standing=_standing(invocation, entry.roots if entry else (), settings, asking=asking),
         log_level=settings.log_level or "",
         verdicts=Verdicts(paths.state_folder() / "verdicts.json"),
         http=http,
-        authorize=None if isinstance(target, StdioTarget) else logins.authorize(said, asking=asking),
+        authorize=None if isinstance(target, StdioTarget) else logins.authorize(invocation, asking=asking),
     )
 
 
-def _check_eras_agree(said: Invocation) -> None:
+def _check_eras_agree(invocation: Invocation) -> None:
     """An era and a revision of the other era contradict each other."""
     from inspector.protocol.revisions import LEGACY, MODERN
 
-    era, revision = said.option("era"), said.option("protocol")
+    era, revision = invocation.option("era"), invocation.option("protocol")
     if (era == "legacy" and revision in MODERN) or (era == "modern" and revision in LEGACY):
         raise UsageError(
             f"--era {era} cannot be used with --protocol {revision}, which belongs to the other era.",
@@ -116,16 +116,18 @@ def _check_eras_agree(said: Invocation) -> None:
         )
 
 
-def _standing(said: Invocation, entry_roots: tuple[str, ...], settings: Settings, *, asking: bool) -> StandingAnswers:
+def _standing(
+    invocation: Invocation, entry_roots: tuple[str, ...], settings: Settings, *, asking: bool
+) -> StandingAnswers:
     """The answers from the options. Without a user, only capabilities with an answer are declared."""
-    sampling = said.option("sampling", settings.sampling)
-    elicitation: Any = said.option("elicit", settings.elicitation)
+    sampling = invocation.option("sampling", settings.sampling)
+    elicitation: Any = invocation.option("elicit", settings.elicitation)
     roots: tuple[str, ...] | Literal["ask"] | None = (
-        tuple(said.option("root", ())) or entry_roots or settings.roots or "ask"
+        tuple(invocation.option("root", ())) or entry_roots or settings.roots or "ask"
     )
-    if not asking and not asks_on_terminal(said):
+    if not asking and not asks_on_terminal(invocation):
         for flag in ("sampling", "elicit"):
-            if said.option(flag) == "ask":
+            if invocation.option(flag) == "ask":
                 raise UsageError(
                     f"--{flag} ask works only in the interface, or with --ask on a terminal.",
                     hint="Remove it, or add --ask.",
@@ -153,9 +155,9 @@ def _is_terminal() -> bool:
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
 
 
-def asks_on_terminal(said: Invocation) -> bool:
+def asks_on_terminal(invocation: Invocation) -> bool:
     """Whether requests of the server are shown at the terminal: `--ask` on a terminal."""
-    return bool(said.option("ask")) and _is_terminal()
+    return bool(invocation.option("ask")) and _is_terminal()
 
 
 def ask(question: InputQuestion) -> str | None:

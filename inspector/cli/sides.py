@@ -22,7 +22,7 @@ INTERRUPTED = 128
 """Exit codes from here on mean a signal."""
 
 
-class Side(ComparedSource):
+class ComparedTarget(ComparedSource):
     """A side and, after `read`, what it offers."""
 
     def __init__(self, letter: str, target: Target) -> None:
@@ -42,38 +42,38 @@ class Side(ComparedSource):
         return f"{self.letter}  {out.safe(self.target.describe(), 300)}{f'  ({named})' if named else ''}"
 
 
-def sides_of(said: Invocation) -> tuple[Side, Side]:
+def sides_of(invocation: Invocation) -> tuple[ComparedTarget, ComparedTarget]:
     """The two sides of the comparison. Raises `TargetError` or `ConfigError`."""
     from inspector.cli.setup import consent_of
 
-    consent = consent_of(said)
-    a, b = (_target(said, said.arguments[slot], consent) for slot in ("a", "b"))
-    return Side("A", a), Side("B", b)
+    consent = consent_of(invocation)
+    a, b = (_target(invocation, invocation.arguments[slot], consent) for slot in ("a", "b"))
+    return ComparedTarget("A", a), ComparedTarget("B", b)
 
 
-def _target(said: Invocation, word: str, consent: Consent) -> Target:
+def _target(invocation: Invocation, word: str, consent: Consent) -> Target:
     """The target of one word; headers and `--no-verify` go to a URL, variables and directory to a command."""
     from inspector.cli.setup import ask, warn_of_interception
 
-    open_word = partial(parse_target, [word], config=said.option("config"), prompt=ask, consent=consent)
+    open_word = partial(parse_target, [word], config=invocation.option("config"), prompt=ask, consent=consent)
     target = open_word()
     if isinstance(target, HttpTarget):
-        target = open_word(headers=said.option("header", ()), verify=not said.option("no-verify"))
-    elif isinstance(target, StdioTarget) and (said.option("env") or said.option("cwd")):
-        target = open_word(env=dict(said.option("env", ())), cwd=said.option("cwd"))
-    warn_of_interception(said, target)
+        target = open_word(headers=invocation.option("header", ()), verify=not invocation.option("no-verify"))
+    elif isinstance(target, StdioTarget) and (invocation.option("env") or invocation.option("cwd")):
+        target = open_word(env=dict(invocation.option("env", ())), cwd=invocation.option("cwd"))
+    warn_of_interception(invocation, target)
     return target
 
 
-def check_flags(said: Invocation, *sides: Side) -> None:
+def check_flags(invocation: Invocation, *sides: ComparedTarget) -> None:
     """Raise `UsageError` for an option that applies to neither side."""
     kinds = {side.target.kind for side in sides}
     for flag, kind in (("header", "http"), ("no-verify", "http"), ("env", "stdio"), ("cwd", "stdio")):
-        if said.option(flag) and kind not in kinds:
+        if invocation.option(flag) and kind not in kinds:
             raise UsageError(f"--{flag} applies to neither side of the comparison.", hint=f"Remove --{flag}.")
 
 
-def read(said: Invocation, out: Output, side: Side, stack: ExitStack) -> int:
+def read(invocation: Invocation, out: Output, side: ComparedTarget, stack: ExitStack) -> int:
     """Read what a side offers; its recording stays open until `stack` closes. Returns 0, or the exit code of a signal.
 
     Raises errors with the letter of the side before them.
@@ -95,7 +95,7 @@ def read(said: Invocation, out: Output, side: Side, stack: ExitStack) -> int:
 
     kept = _Keeps(json=out.json, quiet=out.quiet)
     kept.hold_with(out)
-    code = headless.run(said, work, side.target, out=kept)
+    code = headless.run(invocation, work, side.target, out=kept)
     if kept.failure is not None:
         failure = kept.failure
         failure.message = f"{side.letter} ({side.target.label}): {failure.message}"

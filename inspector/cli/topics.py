@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Table(NamedTuple):
+class HelpTable(NamedTuple):
     """A titled list of (syntax, meaning)."""
 
     title: str
@@ -17,7 +17,7 @@ class Topic(NamedTuple):
 
     summary: str
     about: str
-    tables: tuple[Table, ...]
+    tables: tuple[HelpTable, ...]
     notes: tuple[str, ...] = ()
 
 
@@ -37,7 +37,7 @@ TOPICS = {
         "A filter selects events of a session. Type it after / in the message log, or pass it to "
         "`inspector export --filter`. Case is ignored.",
         (
-            Table(
+            HelpTable(
                 "Terms",
                 (
                     ("text", "Messages that contain this text"),
@@ -63,7 +63,7 @@ TOPICS = {
                     ("finding:BASE-02", "Findings of a rule; finding:must of a level; finding:* of any"),
                 ),
             ),
-            Table(
+            HelpTable(
                 "Combine terms",
                 (
                     ("dir:recv size:>1k", "Both terms match"),
@@ -72,7 +72,7 @@ TOPICS = {
                     ("(name:echo | name:add) finding:*", "Parentheses group terms"),
                 ),
             ),
-            Table(
+            HelpTable(
                 "Examples",
                 (
                     ("method:tools/call status:error duration:>500ms", "Slow tool calls that failed"),
@@ -87,7 +87,7 @@ TOPICS = {
         "A path names values in a message. --ignore, --unordered and --tolerance of diff, rerun and bisect take "
         "paths, and so does `inspector redact --rule`.",
         (
-            Table(
+            HelpTable(
                 "Steps",
                 (
                     ("$", "The whole message (not for redact)"),
@@ -100,14 +100,14 @@ TOPICS = {
                     ("/result/items/0", "The same as a JSON pointer (RFC 6901): * is one step, ** any number"),
                 ),
             ),
-            Table(
+            HelpTable(
                 "Limit a path to certain messages (not for redact)",
                 (
                     ("tools/call:$.result", "Requests and responses with this method"),
                     ("tools/call now:$.result", "Calls of the tool now; * matches any text in both"),
                 ),
             ),
-            Table(
+            HelpTable(
                 "Examples",
                 (
                     ("$.result.content[*].text", "The text of every content block"),
@@ -123,7 +123,7 @@ TOPICS = {
         "TARGET names what to open. Options go before a command: everything after the command's first word, or after "
         "--, is part of the command.",
         (
-            Table(
+            HelpTable(
                 "Forms",
                 (
                     ("python server.py", "Start this command and talk to it over stdio"),
@@ -137,11 +137,11 @@ TOPICS = {
                     ("session.mcp.jsonl", "Recording; `inspector recordings` lists the kept ones"),
                 ),
             ),
-            Table(
+            HelpTable(
                 "Options for a command",
                 (("--env NAME=VALUE", "Set an environment variable"), ("--cwd DIR", "Start it in this directory")),
             ),
-            Table(
+            HelpTable(
                 "Options for a URL",
                 (
                     ("--header 'NAME: VALUE'", "Send this HTTP header with every request"),
@@ -156,15 +156,15 @@ TOPICS = {
         "Meaning of the exit codes",
         "Every verb uses the same exit codes.",
         (
-            Table("Exit codes", EXIT_CODES),
-            Table(
+            HelpTable("Exit codes", EXIT_CODES),
+            HelpTable(
                 "Verbs with other codes",
                 (
                     ("bisect", "0 same as recorded, 1 different, 125 the server cannot be started"),
                     ("tap", "Over stdio: the exit code of the server"),
                 ),
             ),
-            Table(
+            HelpTable(
                 "Examples",
                 (
                     ("inspector call add a=1 b=2 @calculator || echo failed", "Run a command if the tool fails"),

@@ -14,7 +14,7 @@ from inspector.check.registry import unknown
 from inspector.check.report import Report, report_of
 from inspector.check.result import Result, Verdict
 from inspector.check.run import Runner, Wanted, of_recording
-from inspector.check.visit import Allowed, Limits
+from inspector.check.visit import Allowed, RunLimits
 from inspector.client.recording import new_journal
 from inspector.config.settings import Settings
 from inspector.config.targets import RecordingTarget
@@ -89,7 +89,7 @@ async def check(
     fail_under: int = 0,
     profile: Profile = "full",
     baseline: str | os.PathLike[str] | Mapping[str, Any] | None = None,
-    max_time: float = Limits().run,
+    max_time: float = RunLimits().run,
     record: str | os.PathLike[str] | bool = False,
     **options: Any,
 ) -> CheckReport:
@@ -110,7 +110,7 @@ async def check(
         only=_checks("only", only),
         without=_checks("skip", skip),
         levels=_levels(level),
-        limits=Limits(run=max_time),
+        limits=RunLimits(run=max_time),
         allowed=Allowed(
             calls=allow_calls if allow_calls in ("read-only", "all") else _words(allow_calls),
             auth=auth,

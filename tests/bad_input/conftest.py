@@ -152,7 +152,7 @@ class Running:
         return self.process.stderr.readline().decode()
 
     def interrupt(self) -> Ran:
-        """What ctrl+c does."""
+        """Press ctrl+c."""
         self.process.send_signal(signal.SIGINT)
         return self.end()
 
@@ -187,7 +187,7 @@ class OnTerminal:
             while block := os.read(self._ours, 65536):
                 self._got += block
         except OSError:
-            pass  # how Linux says that nobody holds the other end any more
+            pass  # Linux reports in this way that the other end is closed
 
     def end(self) -> tuple[int, bytes]:
         """Waits for the end: the exit code and all that the terminal got."""
@@ -230,7 +230,7 @@ def start(home: Path) -> Iterator[Callable[..., Running]]:
 
 
 def is_one_sentence(err: str) -> bool:
-    """Whether an error is told as it should be: a line that says what happened, then hints and facts of ours."""
+    """Whether an error has the right form: a line that says what happened, then hints and our facts."""
     lines = [line for line in err.splitlines() if not line.startswith("note: ")]
     return (
         lines[0].startswith("error: ")

@@ -1,4 +1,4 @@
-"""What HTTP carries badly: streams written in every way, bodies that are no answer, endpoints that lead elsewhere."""
+"""Problems of HTTP bodies: streams in every form, bodies that are not responses, endpoints on other origins."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ BODIES = {
 
 
 def without_log(err: str) -> str:
-    """What is told, without what the server logged."""
+    """The notes, without the server's log messages."""
     return "".join(line for line in err.splitlines(keepends=True) if not line.startswith("info: "))
 
 

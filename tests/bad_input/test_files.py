@@ -24,7 +24,7 @@ def test_a_full_disk_does_not_stop_a_call_and_is_said_in_any_case(run: Run, serv
 
 
 def limited(home: Path, kilobytes: int, *words: str) -> subprocess.CompletedProcess[str]:
-    """Runs `inspector WORDS` where no file can grow beyond a size: the last write is cut, and those after it fail."""
+    """Runs `inspector WORDS` with a limit on the file size: the last write is cut, and later ones fail."""
     shell = ["sh", "-c", f'ulimit -f {kilobytes * 2}; exec "$@"', "sh", *INSPECTOR, *words]
     return subprocess.run(shell, capture_output=True, text=True, env=environment(home), timeout=PATIENCE)
 

@@ -37,7 +37,7 @@ def kill_in_the_flood(process: subprocess.Popen[bytes], recording: Path, word: b
 
 
 def flood_of(journal: Journal, kind: Kind) -> list[int]:
-    """The numbers of the messages or lines of the flood, in their order; every event before the last one is whole."""
+    """The numbers of the messages or lines of the flood in order; every event before the last is complete."""
     events = list(journal.events())
     assert [event.n for event in events] == list(range(1, len(events) + 1))
     if kind is Kind.STDERR:

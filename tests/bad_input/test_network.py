@@ -1,4 +1,4 @@
-"""HTTP that goes wrong: nobody there, TLS, redirections, pages of errors, bodies without end."""
+"""HTTP failures: no server, TLS, redirects, pages of errors, bodies without end."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def free_port() -> int:
 
 @pytest.fixture
 def tls() -> Iterator[int]:
-    """The port of a server whose certificate nobody vouches for."""
+    """The port of a server with an untrusted certificate."""
 
     class Quiet(ThreadingHTTPServer):
         def handle_error(self, request: object, client_address: object) -> None:
@@ -49,7 +49,7 @@ def tls() -> Iterator[int]:
         thread.join()
 
 
-def test_nobody_listens(run: Run) -> None:
+def test_no_server_listens(run: Run) -> None:
     port = free_port()
     ran = run("tools", f"http://127.0.0.1:{port}/mcp")
     assert (ran.code, ran.out) == (4, "")
@@ -58,7 +58,7 @@ def test_nobody_listens(run: Run) -> None:
     assert run("tools", "--json", f"http://127.0.0.1:{port}/mcp").error["code"] == "http"
 
 
-def test_a_certificate_that_nobody_vouches_for(run: Run, tls: int) -> None:
+def test_an_untrusted_certificate(run: Run, tls: int) -> None:
     ran = run("tools", f"https://localhost:{tls}/mcp")
     assert (ran.code, ran.out) == (4, "")
     assert f"The certificate of localhost:{tls} is self-signed" in ran.err

@@ -23,7 +23,7 @@ from inspector.journal.journal import Journal
 from tests.bad_input.conftest import PATIENCE, Run, Running, Serve, is_one_sentence
 
 STUCK = ("long-integer", "nul", "text-and-answer", "no-result", "string-id", "null-id")
-"""Answers that answer nothing. Where the calls share a stream nobody knows that no better one follows: they go on."""
+"""Responses without a request. On a shared stream a better one may follow, so the calls continue."""
 SHARED = ("stdio", "http+sse")
 JUDGED = {
     "good": None,
@@ -117,7 +117,7 @@ def answered(journal: Journal) -> tuple[int, list[Event]]:
 
 
 def sent_messages(name: str, request_id: int, form: str) -> list[bytes]:
-    """What each recorded event of the answer must hold."""
+    """The expected text of each recorded event of the response."""
     case = CASES[name]
     whole = case.sent(request_id, form)
     if form == "stdio":

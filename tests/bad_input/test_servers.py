@@ -1,4 +1,4 @@
-"""Servers that do not start or answer, die, flood, or answer wrongly: each is told with its cause and leaves nothing."""
+"""Servers that fail to start or respond, crash, flood, or respond wrongly: errors name the cause, no process is left."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ async def test_the_shortest_lines_without_end_are_taken_in_small_bites() -> None
     """Else one read of them would hold up everything else for a second."""
     counts: list[int] = []
 
-    class Nobody:
+    class NoListener:
         def on_frame(self, frame: Any) -> None: ...
         def on_failed(self, outgoing: Any, error: Any) -> None: ...
         def on_lost(self, error: Any) -> None: ...
@@ -169,7 +169,7 @@ async def test_the_shortest_lines_without_end_are_taken_in_small_bites() -> None
             return super().received(channel, messages, extra, cut=cut)
 
     journal = Journal.unnamed({})
-    transport = StdioTransport(["yes"], Counting(journal, Nobody(), lambda: None))
+    transport = StdioTransport(["yes"], Counting(journal, NoListener(), lambda: None))
     await transport.start()
     async with asyncio.timeout(PATIENCE):
         while len(counts) < 5:
@@ -238,7 +238,7 @@ def test_a_server_that_will_not_end_is_ended(run: Run, serve: Serve, recording: 
 
 
 @pytest.mark.parametrize("name", ["unknown-id", "answers-twice", "strange-messages"])
-def test_what_nobody_asked_for_hides_nothing(run: Run, serve: Serve, recording: Path, name: str) -> None:
+def test_unrequested_messages_hide_nothing(run: Run, serve: Serve, recording: Path, name: str) -> None:
     ran = run("call", "echo", "--json", "--record", str(recording), *serve(name))
     assert (ran.code, ran.json["content"][0]["text"]) == (0, "hello")
     with whole_journal(recording) as journal:
@@ -251,7 +251,7 @@ def test_notes_on_what_cannot_be_used_are_few(run: Run, tmp_path: Path) -> None:
     server = write(tmp_path / "server", "#!/bin/sh\nfor n in 1 2 3 4 5 6 7 8 9 10 11 12; do echo line $n; done\n")
     ran = run("tools", "--", server)
     notes = [line for line in ran.err.splitlines() if line.startswith("note: ")]
-    assert notes[0] == "note: Message 3 is no JSON: a value is missing at character 1 (line 1)."
+    assert notes[0] == "note: Message 3 is not JSON: a value is missing at character 1 (line 1)."
     assert notes[-1] == "note: The recording has more unusable messages."
     assert len(notes) == 6
     assert "note:" not in run("tools", "--quiet", "--", server).err

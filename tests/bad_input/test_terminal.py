@@ -1,4 +1,4 @@
-"""What a terminal gets: nothing of a server that could move it, and no interface where there is none to draw on."""
+"""Output on a terminal: no control characters from a server, and no interface without a terminal."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from types import FunctionType
 
 from inspector.check.run import Runner, Wanted
-from inspector.check.visit import Allowed, Limits
+from inspector.check.visit import Allowed, RunLimits
 from inspector.client.options import Options
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.demo.call import Channel
@@ -30,13 +30,13 @@ from inspector.journal.journal import Journal
 from inspector.transports.memory import MemoryTransport
 from tests.transports.web import Web
 
-LIMITS = Limits(request=1.0, check=10.0, run=60.0, quiet=0.03, patience=1.2, patience_with_tools=1.5)
+LIMITS = RunLimits(request=1.0, check=10.0, run=60.0, quiet=0.03, patience=1.2, patience_with_tools=1.5)
 PATIENT = replace(LIMITS, patience=3.0, patience_with_tools=12.0)
 """For servers that answer everything: on a busy machine, late."""
 
 
 class Fault:
-    """Plants nothing. `asked` sees a message of the client (bytes where it is no JSON) and may `say` something to it;
+    """Plants nothing. `asked` sees a message of the client (bytes if it is not JSON) and may `say` something to it;
     where it returns True, the server does not see the message. `said` gets each message of the server with the request
     that it answers (None: it answers none) and returns what goes out in its place: messages, or bytes as they are.
     """
@@ -108,7 +108,7 @@ def refusal(message, code, words="No."):
 
 
 class _Out(Channel):
-    """What the demo says, from whichever of its threads, on its way to the client."""
+    """A message of the demo, from any of its threads, on its way to the client."""
 
     def __init__(self, loop, said):
         self.loop = loop
@@ -220,14 +220,14 @@ class Redirects(WebFault):
         return False
 
 
-class Mends(WebFault):
-    """Hides something from the server: `mend(request)` changes header fields (`request.fields`) or the target."""
+class RewritesRequest(WebFault):
+    """Hides something from the server: `rewrite(request)` changes header fields (`request.fields`) or the target."""
 
-    def __init__(self, mend):
-        self.mend = mend
+    def __init__(self, rewrite):
+        self.rewrite = rewrite
 
     async def asked(self, request, reply):
-        self.mend(request)
+        self.rewrite(request)
         return False
 
 
@@ -350,7 +350,7 @@ class Case:
     """The fault is worth a remark only."""
     server: object = None
     """What is checked in place of a `Planted` or a `PlantedWeb`."""
-    limits: Limits = LIMITS
+    limits: RunLimits = LIMITS
 
     def __str__(self):
         return f"{self.id} {self.revision}"
@@ -400,7 +400,7 @@ async def run_on(server, wanted):
 
 
 async def table(name, make):
-    """Verdict and text of each check in one run of all checks, `make()`, which only the first worker to ask does."""
+    """Verdict and text of each check in one run of all checks, `make()`, made by the first worker only."""
     file = TABLES / f"{name}.json"
     with file.with_suffix(".lock").open("w") as lock:
         await asyncio.to_thread(fcntl.flock, lock, fcntl.LOCK_EX)
@@ -456,7 +456,7 @@ async def is_found(case):
 
 
 async def is_not_blamed(case):
-    """The same check passes where there is no fault: on the demo as it is in the run of all checks, or in one alone."""
+    """The same check passes without a fault: in the run of all checks, or in its own run."""
     if case.is_plain:
         found = await of_the_demo(case.revision, web=case.web)
         assert found[case.id][0] == "pass", found[case.id]

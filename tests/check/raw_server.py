@@ -254,7 +254,7 @@ FAULTS = (*ANSWERS, *LISTS)
 
 
 def answers(message: Any, fault: str) -> list[Message | bytes]:
-    """What goes out for a message of the client. Raises `Hold`."""
+    """The response to a message of the client. Raises `Hold`."""
     global _previous
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
         return [{"jsonrpc": "2.0", "error": {"code": -32600, "message": "Invalid request"}}]

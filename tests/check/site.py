@@ -1,4 +1,4 @@
-"""An MCP server that wants a login, and its authorization server, in one small site whose every part can be faulty."""
+"""An MCP server that requires a login, and its authorization server, with a possible fault in every part."""
 
 import base64
 import hashlib
@@ -114,7 +114,7 @@ class Site:
             self.answer(request, reply)
 
     def answer(self, request, reply):
-        """Serve a request, whoever it is from."""
+        """Serve any request."""
         method = request.rpc_method
         if method == "initialize":
             result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": INFO}
@@ -167,7 +167,7 @@ class Site:
 
 
 class LoggedIn:
-    """What authorizes the requests of a session: the good token."""
+    """The header that authorizes the requests of a session: the good token."""
 
     person = None
 

@@ -18,7 +18,7 @@ R2, R4, R5 = "2025-03-26", "2025-11-25", "2026-07-28"
 
 @dataclass
 class Case:
-    """One check: in which revision, with which faulty parts; `inside`: somebody is logged in."""
+    """One check: in which revision, with which faulty parts; `inside`: the client is logged in."""
 
     id: str
     fault: dict

@@ -123,7 +123,7 @@ def wants_a_name(message, say):
     return False
 
 
-def asks_anybody(message, say):
+def sends_a_request(message, say):
     if isinstance(message, dict) and message.get("method") == "tools/call":
         say(result(message, resultType="input_required", requestState="x"))
         return True
@@ -168,7 +168,7 @@ CASES = [
     Case("BASE-20", R5, Answers("inspector/no-such-method", error(-32050))),
     Case("BASE-21", R5, Answers("inspector/no-such-method", error(-32002))),
     Case("BASE-22", R5, Answers("inspector/no-such-method", error(-32005))),
-    Case("BASE-23", R5, Takes(asks_anybody), allowed=Allowed(calls=("ask-user",))),
+    Case("BASE-23", R5, Takes(sends_a_request), allowed=Allowed(calls=("ask-user",))),
     Case("BASE-24", R5, Answers("tools/list", remembers())),
     Case("BASE-25", R4, Answers("tools/list", in_meta("not a key", 1))),
     Case("BASE-26", R5, Answers("tools/list", in_meta("traceparent", "00-x"))),

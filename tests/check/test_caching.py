@@ -33,7 +33,7 @@ class KnowsWhoAsks(LoggedIn):
 
 
 class Refuses(LoggedIn):
-    """Lets nobody in who has not logged in."""
+    """Rejects clients without a login."""
 
     def head(self, request, status, fields):
         known = any(name.lower() == "authorization" for name, _ in request.fields)

@@ -1,4 +1,4 @@
-"""What is asked of the client: for each check a server that breaks it, and one in order."""
+"""Requests to the client: for each check a server that breaks it, and a correct one."""
 
 import pytest
 
@@ -121,7 +121,7 @@ async def test_a_model_that_is_refused_in_the_modern_era_does_no_harm():
     await is_not_blamed(Case("CLI-08", R5, None, allowed=MODEL))
 
 
-async def test_roots_that_nobody_has_in_the_modern_era_do_no_harm():
+async def test_unavailable_roots_in_the_modern_era_do_no_harm():
     await is_not_blamed(Case("CLI-09", R5, None, allowed=ROOTS))
 
 

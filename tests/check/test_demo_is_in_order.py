@@ -1,4 +1,4 @@
-"""The demo server breaks no rule of either era where it does not mean to: the judge has nothing to say of it."""
+"""The demo server breaks a rule only on purpose: otherwise the judge finds nothing in either era."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def url() -> Iterator[str]:
 
 
 async def said_of(target: Target, era: Literal["modern", "legacy"]) -> list[str]:
-    """What is found in a session that uses everything."""
+    """The findings of a session that uses everything."""
     journal = Journal.unnamed({})
     standing = StandingAnswers(sampling="hello", elicitation="defaults", roots=("file:///r",))
     session = Session(target, journal, Options(era=era, standing=standing, log_level="debug"))
@@ -59,7 +59,11 @@ async def said_of(target: Target, era: Literal["modern", "legacy"]) -> list[str]
     await session.subscribe(uri)
     offered = {tool["name"] for tool in session.catalog["tools"].items}
     requests = [("tools/call", {"name": name, "arguments": given}) for name, given in CALLS.items() if name in offered]
-    requests += [("resources/read", {"uri": uri}), ("no/such", {}), ("tools/call", {"name": "nobody", "arguments": {}})]
+    requests += [
+        ("resources/read", {"uri": uri}),
+        ("no/such", {}),
+        ("tools/call", {"name": "missing", "arguments": {}}),
+    ]
     answered = 0
     for call in [session.start(method, params) for method, params in requests]:
         with suppress(ServerError):

@@ -1,4 +1,4 @@
-"""What hosts and browsers like to see: for each check a server that lacks it, and one that has it."""
+"""Conventions of hosts and browsers: for each check a server that lacks the feature, and one that has it."""
 
 import json
 import ssl
@@ -14,9 +14,9 @@ from tests.check.planted import (
     LIMITS,
     Bodies,
     Heads,
-    Mends,
     Planted,
     PlantedWeb,
+    RewritesRequest,
     Says,
     WebFault,
     is_found,
@@ -140,7 +140,7 @@ CASES = [
     Case("ECO-05", R4, None, right=Says(at("/health"), says(200, b"fine"))),
     Case("ECO-06", R4, Says(at(CONFIG), says(200, json.dumps({"server_info": {}}), JSON)),
          right=Says(at(CONFIG), says(200, json.dumps(DOCUMENT), JSON, ("Cache-Control", "no-store")))),
-    Case("ECO-07", R4, None, right=Mends(root_too)),
+    Case("ECO-07", R4, None, right=RewritesRequest(root_too)),
     Case("ECO-08", R4, Says(unauthorized, says(401)), allowed=LOGIN, server=WithToken,
          right=Says(unauthorized, lambda _, reply: reply.json(refusal({"id": None}, -32001), 401))),
     Case("ECO-11", R4, Bodies(lambda _, data: data + b"\n" if data.startswith(b"{") else data)),

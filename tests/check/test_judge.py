@@ -192,7 +192,7 @@ def test_asking_before_initialized():
         (notice("notifications/prompts/list_changed"), "PROM-07"),
         (notice("notifications/resources/list_changed"), "C-LIFE-07"),
         (notice("notifications/message", level="loud", data=1), "UTIL-13"),
-        (notice("notifications/progress", progressToken="nobody", progress=1), "UTIL-16"),
+        (notice("notifications/progress", progressToken="unknown", progress=1), "UTIL-16"),
         (
             {"jsonrpc": "2.0", "id": None, "method": "notifications/message", "params": {"level": "info", "data": 1}},
             "BASE-11",

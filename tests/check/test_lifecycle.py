@@ -64,7 +64,7 @@ def older(message, request):
 
 
 def invented(message, request):
-    """Answers one of the revisions with one that nobody has written."""
+    """Answers one of the revisions with an unknown one."""
     if request["params"]["protocolVersion"] == R1:
         message["result"]["protocolVersion"] = "2024-11-06"
     return message

@@ -1,4 +1,4 @@
-"""What the judge says of a server of the modern era: each fault by its rule, and nothing of what is right."""
+"""Findings of the judge on a modern server: each fault under its rule, and none for correct messages."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ ANSWERS: list[tuple[str, str, Any, str]] = [
     # method, what is wrong, the result as it stands on the wire, the rule
     ("tools/call", "no resultType", {"content": [], "_meta": INFO}, "BASE-15"),
     ("tools/call", "an unknown resultType", {"resultType": "done", "content": []}, "BASE-16"),
-    ("tools/call", "a resultType that is no text", {"resultType": ["complete"], "content": []}, "BASE-16"),
+    ("tools/call", "a resultType that is not a string", {"resultType": ["complete"], "content": []}, "BASE-16"),
     ("tools/call", "a server without version", {"content": [], "_meta": {PREFIX + "serverInfo": {"name": "s"}}}, "BASE-17"),
     ("tools/call", "a server that is a text", {"content": [], "_meta": {PREFIX + "serverInfo": "s"}}, "BASE-17"),
     ("tools/list", "no ttlMs", {"tools": [], "cacheScope": "public"}, "CACHE-01"),
@@ -294,7 +294,7 @@ def test_the_server_asks_by_a_request() -> None:
 
 
 def test_log_messages_that_were_not_wanted() -> None:
-    """C-LOG-02. On stdio nobody can tell to which request one belongs, so it is enough that one wanted them."""
+    """C-LOG-02. On stdio the request of a log message is unknown, so one request with a logLevel is enough."""
     for court in both():
         court.ask("tools/call", {"name": "t"}, id=1)
         unwanted = court.tell("notifications/message", on=1, level="info", data=1)
@@ -399,7 +399,7 @@ def test_a_question_in_the_middle_of_a_session_forgets_nothing() -> None:
     assert court.all_rules() == []
 
 
-def test_a_connection_that_is_made_anew_begins_anew() -> None:
+def test_a_new_connection_starts_with_new_state() -> None:
     court = Modern()
     court.listen("l", {"toolsListChanged": True}, toolsListChanged=True)
     court.journal.record_life("", "reopen")
@@ -410,7 +410,7 @@ def test_a_connection_that_is_made_anew_begins_anew() -> None:
 
 
 def test_a_server_that_was_not_asked_who_it_is() -> None:
-    """The first request shows which era is spoken; what the server can was never said, so nothing is held against it."""
+    """The first request shows the era. The server has not declared its capabilities, so no rule applies to them."""
     court = Modern(discover=False)
     court.listen("l", {"toolsListChanged": True}, toolsListChanged=True)
     court.tell("notifications/tools/list_changed", "l")

@@ -1,6 +1,6 @@
-"""One fault each on a raw server: the live check convicts it, and the check of its recording does, over both transports.
+"""One fault each on a raw server: the live check finds it, and so does the check of its recording.
 
-The server is `raw_server.py`, a process of its own that shares no code with the demo or the engine.
+Both transports are tested. The server is `raw_server.py`, a process that shares no code with the demo or the engine.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import pytest
 from inspector.check.policy import Policy
 from inspector.check.report import report_of
 from inspector.check.run import Runner, Wanted
-from inspector.check.visit import Allowed, Limits
+from inspector.check.visit import Allowed, RunLimits
 from inspector.cli import main
 from inspector.client.options import Options
 from inspector.config.targets import HttpTarget, StdioTarget
@@ -89,7 +89,7 @@ async def checked(
     *,
     only: frozenset[str] = ONLY,
     policy: Policy | None = None,
-    limits: Limits = QUICK,
+    limits: RunLimits = QUICK,
 ) -> tuple[int, set[str]]:
     """The exit code of a check that calls the tools, and the ids of what made it so."""
     journal = Journal.create(recording, {"kind": transport})

@@ -99,7 +99,7 @@ async def test_an_empty_answer_for_an_unknown_resource_is_a_doubt_in_older_revis
 
 
 class AsksFirst(Fault):
-    """Asks for a sample when somebody subscribes, and answers when that is answered: as server-everything did."""
+    """Requests sampling when a client subscribes, and answers when that is answered: as server-everything did."""
 
     def __init__(self):
         self.waiting = None

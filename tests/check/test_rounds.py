@@ -28,7 +28,7 @@ def wanted(**members):
 
 
 def second(then, *, where=lambda _given: True):
-    """Answers the second round of a call in the place of the server."""
+    """Answers the second round of a call instead of the server."""
 
     def take(message, say):
         given = params(message)

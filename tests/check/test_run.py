@@ -1,4 +1,4 @@
-"""A whole run: what it reports of servers that die, that leave, and that let nobody in."""
+"""A whole run: what it reports of servers that die, that leave, and that require a login."""
 
 import asyncio
 
@@ -67,7 +67,7 @@ async def test_a_server_that_leaves_is_not_blamed_for_what_could_not_be_asked():
 @pytest.mark.parametrize("revision", [R4, R5])
 @pytest.mark.parametrize("answer", [(b"no json", 400), (b"Internal Server Error", 500)])
 async def test_the_check_is_named_that_broke_a_server_for_everybody(answer, revision):
-    """Not the next one, which meets a server that answers 500 to all (Python SDK 1.9 does, after a hasty DELETE)."""
+    """Not the next one, which meets a server that returns 500 for everything (Python SDK 1.9, after an early DELETE)."""
     body, status = answer
     broken = []
 
@@ -126,7 +126,7 @@ async def test_nothing_that_was_not_allowed_is_called():
     journal.release()
 
 
-async def test_a_server_that_lets_nobody_in_is_looked_at_from_outside_only_if_that_is_wanted():
+async def test_authorization_of_a_closed_server_is_checked_only_if_wanted():
     async with Site() as site:
         closed, first = await run_of(site)
         outside, second = await run_of(site, allowed=Allowed(auth=True))

@@ -15,7 +15,7 @@ from inspector.check.report import Report, report_of
 from inspector.check.reports import document
 from inspector.check.result import Result
 from inspector.check.run import Run
-from inspector.check.sources import Place, Sources
+from inspector.check.sources import SourceLine, Sources
 from inspector.journal.journal import Journal
 
 VISITED = Visited("2025-11-25", "stdio", 1, 20)
@@ -66,7 +66,7 @@ def test_the_innermost_frame_of_the_project_is_named(folder: Path) -> None:
         "ValueError: no",
     ]
     found, finding = sources(folder, journal_of(folder, *lines))
-    assert found.place(finding) == Place("app/tools.py", 12)
+    assert found.place(finding) == SourceLine("app/tools.py", 12)
 
 
 def test_a_stack_of_javascript_is_read_from_its_top(folder: Path) -> None:
@@ -76,21 +76,21 @@ def test_a_stack_of_javascript_is_read_from_its_top(folder: Path) -> None:
         f"    at main ({folder}/server.py:1:1)",
     ]
     found, finding = sources(folder, journal_of(folder, *lines))
-    assert found.place(finding) == Place("app/index.js", 8)
+    assert found.place(finding) == SourceLine("app/index.js", 8)
 
 
 @pytest.mark.parametrize(
     ("argv", "place"),
     [
-        (("python", "server.py"), Place("server.py")),
-        (("python", "-m", "app.tools", "x"), Place("app/tools.py")),
-        (("./server.py",), Place("server.py")),
+        (("python", "server.py"), SourceLine("server.py")),
+        (("python", "-m", "app.tools", "x"), SourceLine("app/tools.py")),
+        (("./server.py",), SourceLine("server.py")),
         (("server-program", "--port", "1"), None),
         (("python", "/etc/passwd"), None),
         (("python", "../x.py"), None),
     ],
 )
-def test_without_a_traceback_it_is_the_script(folder: Path, argv: tuple[str, ...], place: Place | None) -> None:
+def test_without_a_traceback_it_is_the_script(folder: Path, argv: tuple[str, ...], place: SourceLine | None) -> None:
     found, finding = sources(folder, journal_of(folder, argv=argv))
     assert found.place(finding) == place
 

@@ -1,4 +1,4 @@
-"""Findings of an SDK: recognised by what the SDK itself sends, and never taken for another cause of the same check."""
+"""Findings of an SDK: detected by messages of the SDK, and not confused with other causes of the check."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class LogsBySubscription(Fault):
 
 
 def ends_all(message, say):
-    """Whoever ends one subscription ends them all."""
+    """Ending one subscription ends them all."""
     if method(message) == "notifications/cancelled" and params(message).get("requestId") == "goes":
         say({"jsonrpc": "2.0", "id": "stays", "result": {"resultType": "complete", "_meta": {ID: "stays"}}})
     return False

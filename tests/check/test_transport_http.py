@@ -13,9 +13,9 @@ from inspector.config.targets import HttpTarget
 from tests.check.planted import (
     LIMITS,
     Heads,
-    Mends,
     PlantedWeb,
     Redirects,
+    RewritesRequest,
     Says,
     WebFault,
     is_found,
@@ -123,7 +123,7 @@ class Elsewhere(PlantedWeb):
     async def __aenter__(self):
         await super().__aenter__()
         self.more = None
-        if self.fault.__class__ is Mends:
+        if self.fault.__class__ is RewritesRequest:
             self.more = await asyncio.start_server(self.web._connected, self.OUTSIDE, self.web.port)
         return self
 
@@ -183,11 +183,11 @@ CASES = [
     Case("HTTP-02", R4, Heads(as_text)),
     Case("HTTP-03", R4, status_of(lambda _, status: status == 202, 200)),
     Case("HTTP-04", R4, Says(method("notifications/inspector/no-such-thing"), lambda _, reply: reply.json({}))),
-    Case("HTTP-05", R4, Mends(without_origin)),
-    Case("HTTP-06", R4, Mends(any_host)),
+    Case("HTTP-05", R4, RewritesRequest(without_origin)),
+    Case("HTTP-06", R4, RewritesRequest(any_host)),
     Case("HTTP-07", R4, Says(lambda request: request.field("Origin") is not None, refuses_origins)),
-    Case("HTTP-10", R4, Mends(any_accept), remark=True),
-    Case("HTTP-11", R4, Mends(any_type)),
+    Case("HTTP-10", R4, RewritesRequest(any_accept), remark=True),
+    Case("HTTP-11", R4, RewritesRequest(any_type)),
     Case("HTTP-12", R4, Says(in_capitals, lambda _, reply: reply.body(400))),
     Case("HTTP-13", R4, Says(verb("PUT"), lambda _, reply: reply.body(405))),
     Case("HTTP-14", R4, Says(method("inspector/no-such-method"), lambda _, reply: reply.body(400, "<html>No</html>"))),
@@ -213,7 +213,7 @@ async def test_a_server_in_order_is_not_blamed(case):
     await is_not_blamed(case)
 
 
-OUTSIDE = Case("HTTP-08", R4, Mends(lambda _: None), server=Elsewhere)
+OUTSIDE = Case("HTTP-08", R4, RewritesRequest(lambda _: None), server=Elsewhere)
 HOSTED = Case("HTTP-09", R4, None, right=Says(has_no_token, unauthorized), server=Hosted)
 
 

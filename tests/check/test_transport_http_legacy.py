@@ -11,7 +11,7 @@ from inspector.check.visit import Allowed
 from inspector.config.targets import HttpTarget
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
-from tests.check.planted import Bodies, Heads, Mends, PlantedWeb, Says, WebFault, is_found, is_not_blamed, put
+from tests.check.planted import Bodies, Heads, PlantedWeb, RewritesRequest, Says, WebFault, is_found, is_not_blamed, put
 from tests.check.planted import WebCase as Case
 from tests.transports.web import answer_to
 
@@ -182,7 +182,7 @@ CASES = [
     Case("HTTP-40", R4, lambda: Streams(everything=True), right=Streams),
     Case("HTTP-41", R4, lambda: Streams(primed=False), right=Streams),
     Case("HTTP-42", R4, Bodies(lambda _, data: re.sub(rb"retry: \d+\n\n", b"", data)), allowed=Allowed(calls=("hang-up",))),
-    Case("HTTP-43", R4, Mends(any_version)),
+    Case("HTTP-43", R4, RewritesRequest(any_version)),
     Case("HTTP-44", R4, Says(lambda request: without_version(request), says(400))),
     Case("HTTP-45", R4, Says(lambda request: request.field("Last-Event-ID") is not None, lambda _, reply: nothing(reply)),
          allowed=Allowed(calls=("slow",))),

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from inspector.check.visit import Allowed
-from tests.check.planted import Heads, Mends, Says, WebFault, checked, is_found, is_not_blamed, put, refusal
+from tests.check.planted import Heads, RewritesRequest, Says, WebFault, checked, is_found, is_not_blamed, put, refusal
 from tests.check.planted import WebCase as Case
 
 R4, R5 = "2025-11-25", "2026-07-28"
@@ -116,12 +116,12 @@ class GoesOn(WebFault):
 
 
 CASES = [
-    Case("HTTP-60", R5, Mends(right_version), world=ALONE, right_world=ALONE),
-    Case("HTTP-61", R5, Mends(right_version)),
-    Case("HTTP-62", R5, Mends(right_method)),
-    Case("HTTP-63", R5, Mends(right_name)),
+    Case("HTTP-60", R5, RewritesRequest(right_version), world=ALONE, right_world=ALONE),
+    Case("HTTP-61", R5, RewritesRequest(right_version)),
+    Case("HTTP-62", R5, RewritesRequest(right_method)),
+    Case("HTTP-63", R5, RewritesRequest(right_name)),
     Case("HTTP-64", R5, Says(is_encoded, mismatch)),
-    Case("HTTP-65", R5, Mends(right_name)),
+    Case("HTTP-65", R5, RewritesRequest(right_name)),
     Case("HTTP-66", R5, Says(method("tools/call"), serves_calls), allowed=Allowed(calls=("route-query",))),
     Case("HTTP-67", R5, Says(is_a_fraction, mismatch), allowed=Allowed(calls=("route-query",))),
     Case("HTTP-68", R5, Says(is_by_hand, mismatch)),

@@ -8,7 +8,7 @@ from inspector.check.registry import checks
 from inspector.config.targets import HttpTarget
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
-from tests.check.planted import Bodies, Mends, PlantedWeb, Says, checked, is_found, is_not_blamed, put
+from tests.check.planted import Bodies, PlantedWeb, RewritesRequest, Says, checked, is_found, is_not_blamed, put
 from tests.check.planted import WebCase as Case
 
 R1 = "2024-11-05"
@@ -38,7 +38,7 @@ def is_the_check(request):
 CASES = [
     Case("SSE-01", R1, Bodies(hello_first), server=Sse),
     Case("SSE-02", R1, Bodies(lambda _, data: data.replace(b"event: message", b"event: update")), server=Sse),
-    Case("SSE-04", R1, Mends(without_origin), server=Sse),
+    Case("SSE-04", R1, RewritesRequest(without_origin), server=Sse),
     Case("SSE-05", R1, Says(is_the_check, lambda _, reply: reply.body(202)), server=Sse),
     Case("SSE-06", R1, Says(lambda request: request.target == "/mcp", lambda _, reply: reply.body(404)), server=Sse),
 ]

@@ -54,7 +54,7 @@ def numbers_as_text(message):
 
 
 class AnswersAllTheSame(Takes):
-    """What is cancelled goes on, and is answered."""
+    """A cancelled request continues and gets a response."""
 
     def __init__(self):
         self.running = []

@@ -190,7 +190,7 @@ def test_the_profile_app_leaves_out_what_an_author_cannot_change() -> None:
 
 def test_a_run_without_any_session_does_not_pass() -> None:
     visited = Visited("2025-11-25", "stdio", 1, 9, "No response to initialize within 5 s.")
-    run = Run("server.py", [result("A-01", "must", skipped("there is no session"))], [visited])
+    run = Run("server.py", [result("A-01", "must", skipped("the session could not be opened"))], [visited])
     report = Report(run)
     assert report.exit_code == 4
     assert report.summary == "No checks ran: No response to initialize within 5 s."

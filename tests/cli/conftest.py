@@ -1,4 +1,4 @@
-"""What the tests of the command line share: a runner in this process, and servers that follow a script."""
+"""Fixtures of the command-line tests: a runner in this process, and scripted servers."""
 
 from __future__ import annotations
 

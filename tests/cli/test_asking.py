@@ -33,7 +33,7 @@ class Dialogue:
         os.write(self._ours, f"{line}\n".encode())
 
     def end(self) -> str:
-        """What is shown from the last answer to the end."""
+        """The output from the last answer to the end."""
         while self._read():
             pass
         os.close(self._ours)

@@ -238,7 +238,7 @@ def contains(whole: Any, part: Any) -> bool:
 
 
 @pytest.mark.parametrize("option", ["--sampling", "--elicit"])
-def test_nobody_can_be_asked_without_the_interface(run: Run, script: Script, option: str) -> None:
+def test_ask_needs_the_interface_or_a_terminal(run: Run, script: Script, option: str) -> None:
     ran = run("call", "t", option, "ask", *script())
     assert ran.code == 2
     assert "works only in the interface" in ran.err

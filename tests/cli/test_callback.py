@@ -1,4 +1,4 @@
-"""What comes to the callback of a login: what does not belong to it is waited past; a wrong answer ends it."""
+"""Requests to the callback of a login: foreign ones are ignored; a wrong response ends the login."""
 
 from __future__ import annotations
 

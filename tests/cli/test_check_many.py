@@ -32,9 +32,9 @@ def report(outcome: Outcome) -> Report:
 
 
 def test_the_worst_counts() -> None:
-    fine, faulty = check_many.Checked("a", report(good())), check_many.Checked("b", report(bad("no answer")))
-    broken = check_many.Checked("c", error=ConfigError("a value is missing"))
-    unreached = check_many.Checked("d", Report(Run("d", problem="it is not there")))
+    fine, faulty = check_many.ServerCheck("a", report(good())), check_many.ServerCheck("b", report(bad("no answer")))
+    broken = check_many.ServerCheck("c", error=ConfigError("a value is missing"))
+    unreached = check_many.ServerCheck("d", Report(Run("d", problem="it is not there")))
     assert check_many.exit_code([fine]) == 0
     assert check_many.exit_code([fine, broken]) == ConfigError.exit_code
     assert check_many.exit_code([fine, unreached]) == 4
@@ -44,7 +44,7 @@ def test_the_worst_counts() -> None:
 def test_a_lower_score_than_wanted_fails_one_of_several() -> None:
     strict = report(bad("no answer"))
     strict.policy = Policy("never", fail_under=50)
-    assert check_many.exit_code([check_many.Checked("a", strict)]) == 5
+    assert check_many.exit_code([check_many.ServerCheck("a", strict)]) == 5
 
 
 async def test_two_at_a_time_in_their_order_and_one_that_fails_keeps_no_other_from_it() -> None:

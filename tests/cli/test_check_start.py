@@ -62,7 +62,7 @@ def test_a_command_that_never_answers_is_ended(port: int, tmp_path: Path, capsys
     start = shlex.join(["sh", "-c", f"echo starting; echo $$ > {pid}; exec sleep 600"])
     assert check(start, port, "--wait", "0.5") == 4
     shown = capsys.readouterr().err
-    assert "did not answer within 0.5 s" in shown
+    assert "did not respond within 0.5 s" in shown
     assert "starting" in shown
     assert not runs(pid.read_text().strip())
 

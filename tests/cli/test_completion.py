@@ -181,7 +181,7 @@ def test_bash_completes_what_is_typed(run: Run, tmp_path: Path, home: Path, type
 
 
 def _until(terminal: int, mark: str) -> str:
-    """What a terminal shows until `mark` comes."""
+    """The output of a terminal until `mark` appears."""
     shown = ""
     while mark not in shown:
         assert has_output(terminal, 30), shown

@@ -25,7 +25,7 @@ def ask(url: str, path: str = "") -> http.client.HTTPResponse:
 
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[HttpTarget], Any]], list[Any]]:
-    """Puts a function in the place of the interface; gives the list of what it will have returned."""
+    """Replaces the interface with a function; gives the list of what it will have returned."""
     monkeypatch.setattr(verb, "need_terminal", lambda instead: None)
 
     def put(look: Callable[[HttpTarget], Any]) -> list[Any]:

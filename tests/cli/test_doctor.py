@@ -35,7 +35,7 @@ def test_a_config_entry_that_lacks_a_variable_is_examined_all_the_same(run: Run,
 
 
 def test_words_that_name_nothing_are_wrong_usage(run: Run) -> None:
-    for words in (["@nobody"], ["ftp://host/x"], []):
+    for words in (["@missing"], ["ftp://host/x"], []):
         assert run("doctor", *words).code == 2
 
 

@@ -57,7 +57,7 @@ def test_both_eras_stand_side_by_side(run: Run, both: list[str]) -> None:
         "prompts       -              0",
         "instructions  2 lines        -",
         "",
-        "resources of the legacy era only: a:1",
+        "resources in the legacy era only: a:1",
         "",
         "modern era: The server answered prompts/list with error -32603: broken␛",
     ]
@@ -84,9 +84,9 @@ def test_what_is_in_one_era_only_is_named(run: Run, demo: list[str]) -> None:
     assert "ping-client" in tools["legacy_only"]
     assert "task-slow" in tools["other"]
     text = run("info", "--era", "both", *demo).out
-    assert "tools of the modern era only: end-listening\n" in text
-    assert "tools of the legacy era only: ping-client\n" in text
-    assert "tools that differ: " in text
+    assert "tools in the modern era only: end-listening\n" in text
+    assert "tools in the legacy era only: ping-client\n" in text
+    assert "tools that differ between the eras: " in text
 
 
 def test_an_era_that_is_not_spoken_says_why(run: Run, script: Script) -> None:

@@ -67,7 +67,7 @@ def test_2_for_a_header_that_frames_the_request(run: Run, words: list[str], head
     [
         (["tools", "--nonsense"], "usage"),
         (["tools"], "usage"),
-        (["tools", "@nobody"], "target"),
+        (["tools", "@missing"], "target"),
         (["tools", "--config", "/no/such/file.json", "@x"], "config"),
         (["tools", "--cwd", "/no/such/folder", "x"], "target"),
         (["tools", "ftp://host/x"], "target"),
@@ -147,7 +147,7 @@ def test_4_when_the_command_cannot_be_started(run: Run) -> None:
     assert run("tools", "--json", "--", "no-such-program-at-all").error["code"] == "spawn"
 
 
-def test_4_when_nobody_listens_at_the_url(run: Run) -> None:
+def test_4_when_no_server_listens_at_the_url(run: Run) -> None:
     ran = run("tools", "--json", "--timeout", "5", "http://127.0.0.1:9/mcp")
     assert ran.code == 4
     assert ran.error["code"] == "http"

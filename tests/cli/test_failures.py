@@ -1,4 +1,4 @@
-"""Errors that nobody expected, on the event loop: they end the command with a sentence, never with a traceback."""
+"""Unexpected errors on the event loop end the command with a sentence, without a traceback."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ async def fail_in_a_callback() -> None:
     await asyncio.Event().wait()
 
 
-async def fail_in_a_task_that_nobody_awaits() -> None:
+async def fail_in_an_unawaited_task() -> None:
     async def work() -> None:
         divide()
 
@@ -45,7 +45,7 @@ def logged(home: Path) -> str:
     return (home / "log" / "inspector.log").read_text()
 
 
-@pytest.mark.parametrize("fail", [fail_in_a_callback, fail_in_a_task_that_nobody_awaits])
+@pytest.mark.parametrize("fail", [fail_in_a_callback, fail_in_an_unawaited_task])
 def test_a_failure_on_the_loop_ends_the_command(
     script: Script, home: Path, capsys: pytest.CaptureFixture[str], fail: Fail
 ) -> None:

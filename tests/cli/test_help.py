@@ -9,7 +9,7 @@ import pytest
 from inspector.cli import help, verbs
 from inspector.cli.options import GROUPS
 from inspector.cli.parser import scan
-from inspector.cli.topics import EXIT_CODES, TOPICS, Table
+from inspector.cli.topics import EXIT_CODES, TOPICS, HelpTable
 from inspector.cli.verb import load
 from inspector.compare.rules import DEFAULT, compiled
 from inspector.config.target_words import parse_target
@@ -120,7 +120,7 @@ def test_an_unknown_topic_names_the_nearest(run: Run, word: str, hint: str) -> N
 
 
 def rows(topic: str, *titles: str) -> list[str]:
-    """What the tables of a topic say to write."""
+    """The left column of the tables of a topic."""
     found = {table.title: table for table in TOPICS[topic].tables}
     return [written for title in titles for written, _ in found[title].rows]
 
@@ -161,7 +161,7 @@ def test_exit_codes_of_the_topic_are_those_of_the_errors() -> None:
 
     codes = {value.exit_code for value in vars(errors).values() if hasattr(value, "exit_code")}
     assert codes <= {int(code) for code, _ in EXIT_CODES}
-    assert Table("Exit codes", EXIT_CODES) in TOPICS["exit-codes"].tables
+    assert HelpTable("Exit codes", EXIT_CODES) in TOPICS["exit-codes"].tables
     for written in rows("exit-codes", "Examples"):
         scan(written.partition(" ||")[0].split()[1:])
     assert set(rows("exit-codes", "Verbs with other codes")) <= set(verbs.SUMMARIES)

@@ -1,4 +1,4 @@
-"""What the interface is given by the command line. The interface itself is tested elsewhere."""
+"""Arguments that the command line passes to the interface. The interface itself is tested elsewhere."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SESSION = Path(__file__).parents[1] / "export" / "golden" / "session.mcp.jsonl"
 
 @pytest.fixture
 def shown(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
-    """What the interface would show, on a terminal that is always there."""
+    """The content of the interface, on a terminal that is always available."""
     calls: list[tuple[Any, ...]] = []
     app = ModuleType("inspector.tui.app")
 

@@ -217,7 +217,7 @@ def test_a_subscription_that_the_server_ends_is_over(run: Run) -> None:
 def test_a_server_that_agrees_to_nothing_is_not_waited_for(run: Run) -> None:
     ran = run("listen", *modern(agrees=False))
     assert ran.code == 0
-    assert "does not agree to tell of toolsListChanged" in ran.err
+    assert "did not accept toolsListChanged" in ran.err
     ran = run("listen", "--resource", "a:1", *modern(agrees=False))
     assert ran.code == 1
     assert "did not acknowledge" in ran.err
@@ -245,7 +245,7 @@ def test_an_interrupt_ends_it_and_the_server(demo: list[str], tmp_path: Path, ho
     assert not is_alive(spawned["pid"])
 
 
-def test_it_ends_when_nobody_reads_it_any_more(demo: list[str]) -> None:
+def test_it_ends_when_its_reader_has_gone(demo: list[str]) -> None:
     with start("listen", "--resource", "demo://clock", *demo) as process:
         assert process.stdout is not None
         assert process.stdout.readline()
@@ -267,7 +267,7 @@ def test_a_stream_that_breaks_is_said_and_asked_for_again(demo: list[str], home:
                 assert process.poll() is None
             server.kill()
             assert process.stderr.readline().startswith(b"Listening to")
-            assert process.stderr.readline().startswith(b"note: The stream has broken and is asked for again: ")
+            assert process.stderr.readline().startswith(b"note: The stream broke and is requested again: ")
             process.send_signal(signal.SIGINT)
             process.communicate(timeout=60)
         assert process.returncode == 130

@@ -155,7 +155,7 @@ def test_a_recording_can_be_listed_like_its_server(run: Run, server: list[str], 
     assert run("tools", "--json", str(kept)).json == {"tools": TOOLS}
     nothing = run("prompts", str(kept))
     assert (nothing.code, nothing.out) == (0, "")
-    assert "no answer to prompts/list" in nothing.err
+    assert "no response to prompts/list" in nothing.err
 
 
 def test_a_schema_that_is_nested_without_end_costs_its_own_tool_only(run: Run, script: Script, tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def test_a_login_is_kept_shown_and_ended(server: str, tmp_path: Path) -> None:
     assert "echo" in after.stdout
     shown = run(tmp_path, "servers")
     assert f"logged in to {server}: " in shown.stdout
-    assert "until it is ended" in shown.stdout
+    assert "until logout" in shown.stdout
     token = json.loads((tmp_path / "logins.json").read_text())["grants"][0]["secrets"]["access_token"]
     assert token not in shown.stdout + shown.stderr + done.stdout + done.stderr
 
@@ -87,7 +87,7 @@ def test_a_program_authorizes_with_its_secret(server: str, tmp_path: Path) -> No
     done = run(tmp_path, *asked, "--client-secret-env", f"@{tmp_path / 'secret'}", server)
     assert done.returncode == 0, done.stderr
     assert "echo" in done.stdout
-    assert not (tmp_path / "logins.json").exists(), "what needs nobody is not kept"
+    assert not (tmp_path / "logins.json").exists(), "a login without a user is not kept"
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,10 @@ def test_a_program_authorizes_with_its_secret(server: str, tmp_path: Path) -> No
     [
         (("tools", "--client-id", "x", "--", "true"), "cannot be used with a command"),
         (("login", "--", "true"), "needs a URL"),
-        (("tools", "--open-browser", "--no-browser", "http://127.0.0.1:1/"), "exclude each other"),
+        (
+            ("tools", "--open-browser", "--no-browser", "http://127.0.0.1:1/"),
+            "--open-browser cannot be used with --no-browser",
+        ),
         (("tools", "--client-key", "/nowhere", "http://127.0.0.1:1/"), "the file does not exist"),
         (("tools", "--id-token-env", "eyJhbGciOi", "http://127.0.0.1:1/"), "is empty or unset"),
         (("tools", "--assertion-env", "NOT_SET", "--", "true"), "NOT_SET is empty or unset"),
@@ -250,7 +253,7 @@ def test_a_keyring_may_ask_for_its_password_on_the_terminal(server: str, tmp_pat
 
 def test_a_browser_is_opened_after_consent_only(server: str, tmp_path: Path) -> None:
     terminal = Terminal(tmp_path, "login", server, BROWSER=browser(tmp_path))
-    terminal.until(r"log in at 127\.0\.0\.1:")
+    terminal.until(r"login at 127\.0\.0\.1:")
     terminal.until(r"/authorize\?\S+")
     terminal.until(r"Waiting until \d\d:\d\d:\d\d\.")
     terminal.until(r"\[y/N\]")

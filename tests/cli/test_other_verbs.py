@@ -97,7 +97,7 @@ def test_prompt_prints_each_message_under_its_role(run: Run, script: Script, tmp
     log = tmp_path / "log"
     server = script(prompts__get={"result": {"messages": messages}}, log=str(log))
     ran = run("prompt", "greet", "who=Ada", "a.b:=[1]", "--args", '{"n": 5}', *server)
-    assert ran.out == 'user:\n  Hello\n  there\nassistant:\n  Hi\n  image: no media type  1 B\n"odd"\n'
+    assert ran.out == 'user:\n  Hello\n  there\nassistant:\n  Hi\n  image: no MIME type  1 B\n"odd"\n'
     assert params_of(log, "prompts/get")[0]["arguments"] == {"n": "5", "who": "Ada", "a.b": "[1]"}
     assert run("prompt", "greet", "--json", *server).json == {"messages": messages}
 
@@ -147,7 +147,7 @@ def test_request_sends_notifications_without_waiting(run: Run, script: Script, t
     ran = run("request", "notifications/x", '{"a": 1}', "--json", *server)
     assert (ran.code, ran.json) == (0, None)
     assert params_of(log, "notifications/x") == [{"a": 1}]
-    assert "no answer" in run("request", "notifications/x", *server).err
+    assert "notifications have no response" in run("request", "notifications/x", *server).err
 
 
 def test_every_verb_works_on_the_demo_server(run: Run, demo: list[str], tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def test_a_changed_description_is_said_before_anything_is_done(run: Run, server:
     ran = run("call", "add", "--quiet", "--record", str(file), *words)
     assert ran.code == 0
     assert "warning: The server differs from its pin" in ran.err
-    assert "What a model is told has changed: tool add." in ran.err
+    assert "Texts for models changed: tool add." in ran.err
     assert "with 1 invisible character (U+200B)" in ran.err
     journal = Journal.open(file)
     while journal.refresh():
@@ -62,7 +62,7 @@ def test_a_changed_description_is_said_before_anything_is_done(run: Run, server:
     assert methods.index("tools/list") < finding.n < methods.index("tools/call")
 
 
-def test_nobody_is_warned_who_does_not_want_to_be(run: Run, server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_pin_turns_the_warning_off(run: Run, server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     words, change = server
     run("pin", *words)
     change(TURNED)
@@ -102,7 +102,7 @@ def test_pins_are_listed_shown_and_removed(run: Run, server: Any) -> None:
     assert run("pin", "--remove", "--update", *words).code == 2
 
 
-def test_a_pin_that_cannot_be_read_is_said_and_can_be_made_anew(run: Run, server: Any, home: Path) -> None:
+def test_an_unreadable_pin_is_reported_and_can_be_replaced(run: Run, server: Any, home: Path) -> None:
     words, _ = server
     run("pin", *words)
     (path,) = (home / "pins").iterdir()

@@ -1,4 +1,4 @@
-"""The program as its user runs it: a process with pipes, signals and a server of its own that must not outlive it."""
+"""The program as a process with pipes and signals; its server must not outlive it."""
 
 from __future__ import annotations
 

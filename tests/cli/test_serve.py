@@ -60,7 +60,7 @@ def test_messages_go_out_on_stdout_and_everything_else_on_stderr(home: Path) -> 
     assert "warning: line 1\nwarning: line 2\nwarning: line 3\n" in ran.err
     assert "1 client, 4 requests: 3 answered from the recording; 1 missed." in ran.err
     assert "(nearest: event 14)" in ran.err
-    assert "never asked: event 16 tools/call" in ran.err
+    assert "never requested: event 16 tools/call" in ran.err
     (kept,) = (home / "recordings").iterdir()
     assert f"recording: {kept}" in ran.err
     assert '"missed":"tools/call"' in kept.read_text()
@@ -120,9 +120,9 @@ def test_faults_are_told_with_the_seed_that_makes_them_again(home: Path) -> None
         ([TOUR, "--pace", "0"], "is not a pace"),
         ([TOUR, "--match", "some"], "--match cannot be"),
         ([TOUR, "--http=x:y"], "is not an address"),
-        ([TOUR, "--http", "99999"], "no port 99999"),
+        ([TOUR, "--http", "99999"], "The port 99999 does not exist"),
         ([TOUR, "--sampling", "decline"], "--sampling"),
-        ([TOUR, "--http", "192.0.2.1:0"], "can listen"),
+        ([TOUR, "--http", "192.0.2.1:0"], "Cannot listen"),
     ],
 )
 def test_what_cannot_be_done_is_said(home: Path, words: list[str], said: str) -> None:

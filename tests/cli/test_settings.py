@@ -1,4 +1,4 @@
-"""Flags win over the config entry, and that over the settings; what nobody can be asked is not offered."""
+"""Options override the config entry, which overrides settings; unanswerable capabilities are not declared."""
 
 from __future__ import annotations
 

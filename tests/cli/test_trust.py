@@ -1,4 +1,4 @@
-"""A cloned folder's config files against a real server that notes what it is sent, with a login in the keyring."""
+"""Config files of a cloned folder, with a real server that records requests, and a login in the keyring."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_no_verb_sends_anything_unasked(run: Run, clone: Path, evil: Noting, wor
 
 
 @pytest.mark.parametrize("words", [["info"], ["check"], ["doctor"]], ids=" ".join)
-def test_the_token_of_a_kept_login_reaches_nobody_else(
+def test_the_token_of_a_kept_login_reaches_only_its_server(
     run: Run, clone: Path, evil: Noting, mine: Noting, words: list[str]
 ) -> None:
     name = keep_login(at(mine))

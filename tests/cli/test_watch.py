@@ -61,7 +61,7 @@ def test_progress_is_drawn_on_one_line_and_removed_before_the_result(tmp_path: P
     while has_output(ours, 20):
         try:
             written += os.read(ours, 65536)
-        except OSError:  # so Linux says that nobody has the other end open
+        except OSError:  # so Linux reports that the other end is closed
             break
         if b"one" in written:
             seen.touch()

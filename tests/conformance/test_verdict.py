@@ -65,7 +65,7 @@ def test_the_page_has_the_current_tables() -> None:
     text = PAGE.read_text(encoding="utf-8")
     assert text.count(scenarios.BEGIN) == text.count(scenarios.END) == 1
     written = text.partition(scenarios.BEGIN)[2].partition(scenarios.END)[0]
-    assert written.strip() == markdown().strip(), "write it anew: python -m tests.conformance.scenarios"
+    assert written.strip() == markdown().strip(), "write it again: python -m tests.conformance.scenarios"
 
 
 def test_the_client_is_blind_to_the_name_of_the_scenario() -> None:

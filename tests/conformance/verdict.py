@@ -17,7 +17,7 @@ WRONG = ("FAILURE", "WARNING")
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What came of a scenario."""
+    """The result of a scenario."""
 
     checks: tuple[dict[str, Any], ...] = ()
     """The suite's own checks; each has a `status` and an `id`."""
@@ -33,7 +33,7 @@ class Run:
 
 
 def problems(scenario: Scenario, run: Run) -> list[str]:
-    """What is wrong with a run; nothing if it is as it must be."""
+    """The problem of a run; empty if it is correct."""
     found = [
         f"{check['status'].lower()}: {check['id']}: {check.get('errorMessage') or check.get('description', '')}"
         for check in run.checks

@@ -1,6 +1,6 @@
 """Real authorization servers: how each is started, and what is to be seen of a login there.
 
-Each protects a server with two tools: `read` is for whoever is logged in with the scope `read`, `write` wants `write` too.
+Each protects a server with two tools: `read` needs a login with the scope `read`, `write` wants `write` too.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Site:
         return self.name.replace(" ", "-")
 
     def expected(self, column: str) -> str:
-        """What is to be seen."""
+        """The expected results."""
         return {**_COMMON, **self.seen}[column]
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 said_of_servers: set[str] = set()
-"""What the judge has found in the sessions of these tests: shown in the end, and nobody's failure."""
+"""The judge's findings in the sessions of these tests, shown at the end; they do not fail a test."""
 
 if "INSPECTOR_INTEROP" in os.environ:
     from tests.interop.authorizers import COLUMNS, SITES

@@ -1,4 +1,4 @@
-"""The corpus: which servers there are, where they come from, how their users start them, and what is to be found.
+"""The corpus of servers: their packages, their commands, and the expected findings.
 
 Data only. `install.py` installs `PYTHON` and `NPM`, `test_corpus.py` opens each of `ENTRIES`. Versions are exact: an
 entry says what one version does.
@@ -100,7 +100,7 @@ class Entry:
     """A path, and what a GET of it answers once the server is up; else it is up when it listens."""
 
     def facts(self) -> list[str]:
-        """What the table says of it, but for how it was found and how long it took."""
+        """The cells of the table, except how it was found and how long it took."""
         starts = str(self.spawns) if self.over == "stdio" else "-"
         return [self.name, self.made_with, OVER[self.over], self.era, self.revision, starts]
 

@@ -38,7 +38,7 @@ def get(url: str, accept: str = "*/*") -> bytes:
 
 
 def version_of(package: str, wanted: str) -> dict[str, Any]:
-    """What the registry says of a package's newest version below a major one."""
+    """The registry's entry of a package's newest version below a major one."""
     registry = os.environ.get("NPM_CONFIG_REGISTRY", REGISTRY).rstrip("/")
     versions: dict[str, Any] = json.loads(get(f"{registry}/{package}", ABBREVIATED))["versions"]
     fitting = [name for name in versions if name.startswith(f"{wanted}.") and "-" not in name]

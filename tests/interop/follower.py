@@ -1,8 +1,7 @@
-"""A browser for tests: goes where it is sent, fills in what it is asked, until there is nothing to fill in any more.
+"""A browser for tests: follows redirects and submits forms until there are no more.
 
-`follower.py URL`: keeps cookies, follows redirects, sends the first form of a page with a name and a password in it. What it
-is sent to, each form, and an error at the end are lines of the file that FOLLOWER_LOG names, written before it goes on.
-Standard library only.
+`follower.py URL`: keeps cookies, follows redirects, sends the first form of a page with a name and a password in it.
+Redirects, forms, and an error at the end are written as lines to the file in FOLLOWER_LOG. Standard library only.
 """
 
 from __future__ import annotations

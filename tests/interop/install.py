@@ -39,7 +39,7 @@ def run(words: Sequence[str], folder: Path) -> None:
 
 
 def made(folder: Path, wanted: str, make: Callable[[], None]) -> str:
-    """Makes a folder anew unless it is there; says what was done."""
+    """Creates a folder unless it exists; says what was done."""
     if is_there(folder, wanted):
         return ""
     begun = time.monotonic()

@@ -1,4 +1,4 @@
-"""What is looked at after every session: its recording, and what still runs."""
+"""The checks after every session: its recording, and running processes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.processes import left_of, spawned
 
 
 def look_at(recording: Path) -> None:
-    """No process is left, the recording is whole, what we sent is lawful; what is said of the server is shown."""
+    """No process is left, the recording is complete, and our messages are correct; findings on the server are printed."""
     assert [left for pid in spawned(recording) for left in left_of(pid)] == []
     with whole_journal(recording) as journal:
         assert journal.ended is not None
@@ -42,7 +42,7 @@ def look_at(recording: Path) -> None:
 
 
 def faults_of_ours(journal: Journal) -> list[Finding]:
-    """What we did wrong, as far as the judge knows. A note is none: some calls are wrong on purpose."""
+    """Findings on our messages. A note does not count, because some calls are wrong on purpose."""
     found = [each for each in journal.findings.all() if journal.index.dir(each.n) is Dir.SEND]
     return [each for each in found if each.level != "note"]
 

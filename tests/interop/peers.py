@@ -27,10 +27,13 @@ Tool = tuple[str, dict[str, Any]]
 
 @dataclass(frozen=True)
 class Offer:
-    """What one server offers. A tool is its name and the arguments to call it with; a text is part of its answer."""
+    """The features of one server.
+
+    A tool is its name and the arguments to call it with; a text is part of its result.
+    """
 
     server: str
-    """The name by which it introduces itself."""
+    """The name in its serverInfo."""
     tools: frozenset[str]
     """Tools that it must list, among others."""
     echo: Tool
@@ -133,7 +136,7 @@ EVERYTHING_OFFER = Offer(
 
 @dataclass(frozen=True)
 class Peer:
-    """A server that can be reached: what it offers, the words of a command line that name it, the era to speak."""
+    """A reachable server: its features, its command-line words, and the era."""
 
     offer: Offer
     words: tuple[str, ...]

@@ -20,7 +20,7 @@ PATIENCE = 30
 
 
 def free_port() -> int:
-    """A port that nobody listens on."""
+    """A port without a server."""
     with socket.socket() as sock:
         sock.bind(("127.0.0.1", 0))
         port: int = sock.getsockname()[1]

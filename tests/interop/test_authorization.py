@@ -1,4 +1,4 @@
-"""Logging in to each real authorization server from the command line: what a person sees of it, and what they do not."""
+"""Logins at real authorization servers from the command line: what the user sees, and what stays hidden."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Person:
 
     @property
     def grant(self) -> dict[str, Any]:
-        """What is kept of the login."""
+        """The kept login."""
         (grant,) = json.loads((self.home / "logins.json").read_text())["grants"]
         assert isinstance(grant, dict)
         return grant
@@ -187,7 +187,7 @@ def test_a_login_is_kept_and_the_next_run_needs_no_browser(person: Person, site:
 
 @pytest.mark.parametrize("site", ROTATING, indirect=True)
 def test_a_login_in_chromium(person: Person, site: Running, tmp_path: Path) -> None:
-    """What a real browser does besides: it looks for icons, keeps connections, and minds what the page may do."""
+    """Side effects of a real browser: it requests icons, keeps connections, and enforces the policy of the page."""
     told = tmp_path / "told.json"
     browser = person.home / "browser"
     browser.write_text(f'#!/bin/sh\nexec "{NODE}" "{CONSUMERS / "login.mjs"}" "$@" > "{told}"\n')
@@ -271,7 +271,7 @@ def test_more_scopes_are_asked_for_with_what_was_granted(person: Person, site: R
 
 
 @each_site
-def test_an_authorization_server_that_started_anew_is_registered_with_anew(
+def test_the_client_registers_again_after_a_restart_of_the_authorization_server(
     person: Person, site: Running, seen: Seen
 ) -> None:
     person.login()
@@ -280,7 +280,9 @@ def test_an_authorization_server_that_started_anew_is_registered_with_anew(
 
 
 @pytest.mark.parametrize("site", TOGETHER[-1:], indirect=True)
-def test_whoever_gives_up_at_an_unknown_client_is_registered_anew_the_next_time(person: Person, site: Running) -> None:
+def test_a_user_who_gives_up_at_an_unknown_client_is_registered_again_the_next_time(
+    person: Person, site: Running
+) -> None:
     """Without a refresh token, only the page in the browser says that the client is unknown."""
     person.login("--scope", "read")
     site("forget")

@@ -34,7 +34,7 @@ SAMPLES = ("demo-tour", "demo-http", "hostile")
 
 @pytest.fixture
 def journals() -> Iterator[dict[str, Journal]]:
-    """What is exported: the sample recordings, and the worst there is."""
+    """The exported recordings: the samples, and the most hostile one."""
     found = {name: opened(RECORDINGS / f"{name}.mcp.jsonl") for name in SAMPLES}
     found |= {"worst": hostile(), "worst-http": hostile(http=True)}
     yield found
@@ -53,7 +53,7 @@ def written(journals: dict[str, Journal], format: str, folder: Path, suffix: str
 
 
 def said(words: list[str], folder: Path, **variables: str) -> str:
-    """What a program writes to stdout; it must end well."""
+    """The stdout of a program, which must succeed."""
     env = environment(folder, **{"TMPDIR": str(folder), **variables})
     ran = subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     assert ran.returncode == 0, ran.stderr + ran.stdout
@@ -61,7 +61,7 @@ def said(words: list[str], folder: Path, **variables: str) -> str:
 
 
 def told(script: str, paths: list[str], folder: Path, **variables: str) -> Any:
-    """What one of our scripts tells of files."""
+    """The output of one of our scripts about files."""
     words = [NODE, str(CONSUMERS / script)] if script.endswith(".mjs") else [PYTHON, str(SCRIPTS / script)]
     return json.loads(said([*words, *paths], folder, **variables))
 

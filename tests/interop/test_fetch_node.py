@@ -26,7 +26,7 @@ PACKAGE = PACKAGES[sys.platform, platform.machine()]
 
 
 def package(**files: bytes) -> bytes:
-    """What the registry has of a package with these files; `__` stands for `/`, `_` for `-`."""
+    """A registry with a package of these files; `__` stands for `/`, `_` for `-`."""
     made = io.BytesIO()
     with tarfile.open(fileobj=made, mode="w:gz") as archive:
         for name, body in files.items():

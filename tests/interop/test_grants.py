@@ -1,4 +1,7 @@
-"""Ways to a token other than a browser on this machine, at oidc-provider: programs, a code on another device, bound tokens."""
+"""Grants without a browser on this machine, at oidc-provider.
+
+Client credentials, a code on another device, and bound tokens.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ def bound(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 @pytest.fixture
 def program(home: Path, plain: Running) -> Person:
-    """A program: nobody ever opens a browser for it."""
+    """A program: it needs no browser."""
     return Person(home, plain.url)
 
 

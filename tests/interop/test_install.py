@@ -1,4 +1,4 @@
-"""The servers are installed once, anew when what is wanted changes, and a failure is one. With stand-ins for uv and npm."""
+"""The servers are installed once, again when what is wanted changes, and a failure is one. With stand-ins for uv and npm."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def program(path: Path, body: str) -> str:
 
 
 def calls(path: str) -> list[str]:
-    """What a program was called with."""
+    """The arguments of a program."""
     noted = Path(path + ".calls")
     return noted.read_text().splitlines() if noted.exists() else []
 
 
-def test_an_environment_is_made_once_and_anew_when_other_packages_are_wanted(tmp_path: Path) -> None:
+def test_an_environment_is_created_once_and_again_for_other_packages(tmp_path: Path) -> None:
     uv = program(tmp_path / "uv", "exit 0")
     folder = tmp_path / "python" / "one"
     assert "installed one" in install.environment(folder, uv, ("a==1", "b"))

@@ -34,7 +34,7 @@ def site(tmp_path: Path) -> Iterator[Running]:
 
 @pytest.fixture
 def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, site: Running) -> InspectorApp:
-    """The interface of somebody who has never been there."""
+    """The interface of a new user."""
     browser = tmp_path / "browser"
     browser.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{FOLLOWER}" "$@"\n')
     browser.chmod(0o755)

@@ -20,7 +20,7 @@ PLANTED = 'given["a"] + given["b"]'
 
 
 async def again(path: Path, target: StdioTarget | HttpTarget) -> RerunReport:
-    """What comes of running a recording in front of a live server."""
+    """The result of a rerun against a live server."""
     recording, journal = Journal.open(path), Journal.unnamed({})
     try:
         recording.refresh()
@@ -31,7 +31,7 @@ async def again(path: Path, target: StdioTarget | HttpTarget) -> RerunReport:
 
 
 def told(report: RerunReport) -> list[str]:
-    """What differs, in words."""
+    """The differences as text."""
     return [
         f"{each.recorded} {each.method} {each.name}: {each.verdict}, {each.note} {list(each.differences)[:3]}"
         for each in report.outcomes

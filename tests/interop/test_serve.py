@@ -85,7 +85,7 @@ async def _called(session: Session, tool: tuple[str, dict[str, Any]]) -> dict[st
 
 
 async def did(client: str, era: str, tasks: list[Task], where: list[str], home: Path) -> list[Any]:
-    """What a client says came of its tasks."""
+    """The results of its tasks that a client prints."""
     words = [*WORDS[client], "legacy" if era == "legacy" else "auto", json.dumps([task for task, _ in tasks]), *where]
     process = await asyncio.create_subprocess_exec(
         *words, env=environment(home), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -121,7 +121,7 @@ async def served(path: Path, home: Path) -> AsyncIterator[str]:
 
 
 def alike(outcome: Any) -> Any:
-    """What clients say of progress differs: some count what others leave out."""
+    """Clients print progress differently: some count notifications that others omit."""
     return {key: value for key, value in outcome.items() if key != "steps"} if isinstance(outcome, dict) else outcome
 
 

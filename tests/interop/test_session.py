@@ -1,5 +1,6 @@
-"""A session with each real server, feature by feature, as the interface drives it, in both eras; and what its recording
-says.
+"""A session with each real server, feature by feature, in both eras, as the interface uses it.
+
+Each recording is checked too.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def text_of(result: dict[str, Any]) -> str:
 
 
 async def told_failure(failing: Call) -> str:
-    """What a server says of a failure: as the result of the tool, or as an error of the protocol."""
+    """The server's description of a failure: the result of the tool, or a JSON-RPC error."""
     try:
         result = await failing.result()
     except ServerError as error:
@@ -282,7 +283,7 @@ async def test_changes_of_a_resource_are_told_where_that_is_offered(peer: Peer, 
         assert uri not in session.subscriptions
 
 
-async def test_a_reconnect_begins_anew_on_the_same_recording(peer: Peer, recording: Path) -> None:
+async def test_a_reconnect_starts_again_on_the_same_recording(peer: Peer, recording: Path) -> None:
     async with connected(peer, recording) as session:
         await session.load("tools")
         await session.reopen()

@@ -1,4 +1,4 @@
-"""The tap between real clients and real servers: they finish the same calls, and the same bytes pass on either side."""
+"""The tap between real clients and servers: they finish the same calls with the same bytes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ async def listening(home: Path, words: list[str]) -> AsyncIterator[str]:
 
 
 def methods(path: Path) -> set[str]:
-    """What the clients of a recording have asked for."""
+    """The requests of the clients of a recording."""
     journal = Journal.open(path)
     try:
         journal.refresh()
@@ -54,7 +54,7 @@ def methods(path: Path) -> set[str]:
 
 
 async def outcomes(where: dict[str, list[str]], peer: Peer, tasks: list[Task], home: Path) -> list[Any]:
-    """What each client says came of the same tasks at its own address."""
+    """The results of the same tasks that each client prints at its own address."""
     said = await asyncio.gather(*(did(client, peer.era, tasks, where[client], home) for client in WORDS))
     return [[without_roots(alike(outcome)) for outcome in each] for each in said]
 
@@ -117,7 +117,7 @@ class Wire:
             server.close()
 
     def bytes_as_of(self, other: Wire) -> list[tuple[bytes, bytes]]:
-        """What has passed, as it would have under the other's address; connections to no purpose are left out."""
+        """The messages as they would be under the other address, without unused connections."""
         mine, theirs = self.authority.encode(), other.authority.encode()
         return sorted((bytes(asked).replace(mine, theirs), bytes(answered)) for asked, answered in self.passed if asked)
 

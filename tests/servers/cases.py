@@ -79,7 +79,7 @@ class Case:
         return whole if self.dies_after is None else whole[: self.dies_after]
 
     def whole(self, request_id: Any, form: str) -> bytes:
-        """What would have been written, had the server not died."""
+        """The bytes that the server would have written without the crash."""
         messages = self.messages(request_id)
         if form in STREAMED and self.event is not None:
             return b"".join(map(self.event, messages))
@@ -218,7 +218,7 @@ def escapes() -> bytes:
 
 
 def evil_results() -> dict[str, Any]:
-    """What the server of the case `escapes` answers to everything else."""
+    """The response of the server of the case `escapes` to everything else."""
     info = {"name": EVIL, "title": EVIL, "version": EVIL, "websiteUrl": EVIL}
     resource = {"uri": f"evil:///{EVIL}", "name": EVIL, "title": EVIL, "description": EVIL, "mimeType": EVIL}
     template = {"uriTemplate": f"evil:///{{{EVIL}}}", "name": EVIL, "description": EVIL}
@@ -291,21 +291,23 @@ _REPLIES = [
         "An error whose code is text and whose message is an object",
         _of(b'{"jsonrpc":"2.0","id":@ID@,"error":{"code":"-1","message":{"a":[1]},"data":null}}'),
     ),
-    Case("wrong-content", "Content that is no list of blocks", _of(response(b'{"content":{"type":[]},"isError":2}'))),
+    Case(
+        "wrong-content", "Content that is not a list of blocks", _of(response(b'{"content":{"type":[]},"isError":2}'))
+    ),
     Case("no-version", "A response without jsonrpc", _of(b'{"id":@ID@,"result":{"content":[]}}')),
     Case("answers-twice", "The same answer twice", _of(GOOD, GOOD)),
-    Case("unknown-id", "An answer nobody asked for, then the good one", _of(GOOD.replace(ID, b"987654321"), GOOD)),
+    Case("unknown-id", "A response without a request, then the correct one", _of(GOOD.replace(ID, b"987654321"), GOOD)),
     Case("string-id", "The id as text where it was a number", _of(GOOD.replace(ID, b'"@ID@"'))),
     Case(
         "null-id", "An error whose id is null", _of(b'{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"no"}}')
     ),
     Case(
         "strange-messages",
-        "Unknown notifications and requests, and progress for nobody, before the answer",
+        "Unknown notifications and requests, and progress with an unknown token, before the response",
         _of(
             b'{"jsonrpc":"2.0","method":"notifications/unheard-of","params":[1]}',
             b'{"jsonrpc":"2.0","id":"@","method":"client/explode","params":{}}',
-            b'{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"nobody","progress":"x"}}',
+            b'{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"unknown","progress":"x"}}',
             GOOD,
         ),
     ),

@@ -169,7 +169,7 @@ class Http(BaseHTTPRequestHandler):
 
 
 class Listener(ThreadingHTTPServer):
-    """Loopback only; a client that leaves is no reason for a traceback."""
+    """Loopback only; a client that disconnects causes no traceback."""
 
     daemon_threads = True
 

@@ -1,4 +1,4 @@
-"""The cases over HTTP: in one endpoint, which answers POSTs with a body or a stream, or in two, as HTTP+SSE has them."""
+"""The cases over HTTP: one endpoint that answers POSTs with a body or stream, or two for HTTP+SSE."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Http(BaseHTTPRequestHandler):
         """Keeps stderr for what the cases write."""
 
     def do_GET(self) -> None:
-        """There is no stream to listen to."""
+        """GET opens no stream."""
         self.reply(405, b"", "text/plain")
 
     do_DELETE = do_GET

@@ -1,4 +1,4 @@
-"""What a hostile server says to which message, whatever the transport."""
+"""The responses of a hostile server, for any transport."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FOR_EVER = 3600
 
 
 class Script:
-    """What a case says to which message, whatever the transport."""
+    """The responses of a case to each message, for any transport."""
 
     def __init__(self, case: Case, at: str, count: int) -> None:
         self.case = case

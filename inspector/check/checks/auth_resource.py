@@ -8,7 +8,7 @@ from inspector.auth import challenge, urls
 from inspector.check.catalog import CheckTable, Mode, Transport
 from inspector.check.outcome import Outcome, Skip, bad, doubtful, good, remark, skipped
 from inspector.check.visit import Visit
-from inspector.check.web import ACCEPT, JSON, Response
+from inspector.check.web import ACCEPT, JSON, RecordedResponse
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import excerpt
 
@@ -325,7 +325,7 @@ async def readable_challenge(visit: Visit) -> Outcome:
 
 async def _begin(
     visit: Visit, *fields: tuple[str, str], method: str = "", params: Any = None, url: str | None = None
-) -> Response:
+) -> RecordedResponse:
     """The first request of a client of this revision, or another one, without the headers of the target."""
     if not method:
         method = "server/discover" if visit.modern else "initialize"
@@ -350,15 +350,15 @@ async def _begin(
     )
 
 
-async def refusal(visit: Visit) -> Response:
+async def refusal(visit: Visit) -> RecordedResponse:
     """The response to a client without a token; requested once in a visit."""
-    found: Response | None = visit.remembered.get("refusal")
+    found: RecordedResponse | None = visit.remembered.get("refusal")
     if found is None:
         found = visit.remembered["refusal"] = await _begin(visit)
     return found
 
 
-def _challenge(answer: Response) -> challenge.Challenge | None:
+def _challenge(answer: RecordedResponse) -> challenge.Challenge | None:
     values = [value for name, value in answer.headers if name.lower() == "www-authenticate"]
     return challenge.chosen(challenge.parse(values))
 
@@ -385,12 +385,12 @@ async def metadata(visit: Visit) -> tuple[str, dict[str, Any] | None]:
     return why, None
 
 
-async def fetch(visit: Visit, url: str) -> Response:
+async def fetch(visit: Visit, url: str) -> RecordedResponse:
     """Get a document from a URL of the server: https, or local if the server is local."""
     try:
         urls.secure(url)
     except ValueError as error:
-        return Response(1, why=f"{excerpt(url, 100)} was not requested: {error}")
+        return RecordedResponse(1, why=f"{excerpt(url, 100)} was not requested: {error}")
     return await visit.web.send("GET", url=url, fields=(("Accept", "application/json"),), own=False)
 
 

@@ -13,7 +13,7 @@ from inspector.check.catalog import CheckTable, Mode, Transport
 from inspector.check.checks.auth_resource import fetch, metadata, refusal
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
 from inspector.check.visit import Visit
-from inspector.check.web import Response
+from inspector.check.web import RecordedResponse
 from inspector.protocol.jsonrpc import encode, excerpt
 
 _DISCOVERY = "basic/authorization/authorization-server-discovery"
@@ -379,12 +379,12 @@ async def _lists(visit: Visit, name: str, wanted: str) -> Outcome:
     return bad(f"{name} is {excerpt(listed, 100)}.", *_seen(visit))
 
 
-def _values(answer: Response) -> dict[str, Any]:
+def _values(answer: RecordedResponse) -> dict[str, Any]:
     found = answer.messages[0] if answer.messages else None
     return found if type(found) is dict else {}
 
 
-def _token(answer: Response) -> bool:
+def _token(answer: RecordedResponse) -> bool:
     return isinstance(_values(answer).get("access_token"), str)
 
 
@@ -419,11 +419,11 @@ def _may(url: str) -> bool:
     return True
 
 
-async def _authorize(visit: Visit, document: dict[str, Any], client: str, **parameters: str) -> Response:
+async def _authorize(visit: Visit, document: dict[str, Any], client: str, **parameters: str) -> RecordedResponse:
     """The authorization request, as a browser sends it, without following redirects."""
     endpoint = document.get("authorization_endpoint")
     if not isinstance(endpoint, str) or not _may(endpoint):
-        return Response(1, why="it has no authorization endpoint")
+        return RecordedResponse(1, why="it has no authorization endpoint")
     query = {
         "response_type": "code", "client_id": client, "redirect_uri": _CALLBACK, "state": secrets.token_urlsafe(16),
         "code_challenge": "x" * 43, "code_challenge_method": "S256", "resource": visit.web.target.url, **parameters,
@@ -432,31 +432,31 @@ async def _authorize(visit: Visit, document: dict[str, Any], client: str, **para
     return await visit.web.send("GET", url=url, fields=(("Accept", "text/html"),), own=False)
 
 
-async def _post(visit: Visit, document: dict[str, Any], **parameters: str) -> Response:
+async def _post(visit: Visit, document: dict[str, Any], **parameters: str) -> RecordedResponse:
     """A request to the token endpoint."""
     endpoint = document.get("token_endpoint")
     if not isinstance(endpoint, str) or not _may(endpoint):
-        return Response(1, why="it has no token endpoint")
+        return RecordedResponse(1, why="it has no token endpoint")
     body = urlencode({"resource": visit.web.target.url, **parameters}).encode()
     return await visit.web.send(
         "POST", url=endpoint, fields=(_FORM, ("Accept", "application/json")), body=body, own=False, secrets=_SECRETS
     )
 
 
-async def _flow(visit: Visit) -> tuple[Response, Response, Response] | str:
+async def _flow(visit: Visit) -> tuple[RecordedResponse, RecordedResponse, RecordedResponse] | str:
     """A login without consent: with a wrong verifier, with the right one, once more; or why it failed."""
-    known: tuple[Response, Response, Response] | str | None = visit.remembered.get("flow")
+    known: tuple[RecordedResponse, RecordedResponse, RecordedResponse] | str | None = visit.remembered.get("flow")
     if known is None:
         known = visit.remembered["flow"] = await _make_flow(visit)
     return known
 
 
-async def _make_flow(visit: Visit) -> tuple[Response, Response, Response] | str:
+async def _make_flow(visit: Visit) -> tuple[RecordedResponse, RecordedResponse, RecordedResponse] | str:
     _, document = await _server(visit)
     client = await _client(visit)
     if document is None or not client:
         return "registering a client failed"
-    answers: list[Response] = []
+    answers: list[RecordedResponse] = []
     for right in (False, True):
         verifier = secrets.token_urlsafe(48)
         visit.journal.redactor.add(verifier)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.check.asked import Asked
+from inspector.check.asked import RequestOutcome
 from inspector.check.catalog import CheckTable
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
 from inspector.check.raw_connection import is_refusal, status_of
@@ -460,7 +460,7 @@ async def no_memory(visit: Visit) -> Outcome:
     return good("", *first.events, *last.events)
 
 
-async def _said(visit: Visit, message: dict[str, Any]) -> Asked:
+async def _said(visit: Visit, message: dict[str, Any]) -> RequestOutcome:
     """Send a request unchanged. Over HTTP in the modern era, with the headers of the era."""
     if not (visit.modern and visit.visited.transport == "http"):
         async with visit.link() as link:
@@ -469,13 +469,13 @@ async def _said(visit: Visit, message: dict[str, Any]) -> Asked:
             await link.ask("tools/list", {}, id=f"after-{asked.n}")
             return await link.answer(asked, timeout=link.patience(visit.limits.quiet))
     answer = await post(visit, jsonrpc.encode(message), (*_fields(visit), ("Mcp-Method", message["method"])), message)
-    return Asked(
+    return RequestOutcome(
         message["method"], answer.n, answer.message_n, answer.message or None, answer.status, answer.seconds,
         answer.shown,
     )  # fmt: skip
 
 
-def _names(asked: Asked) -> list[object]:
+def _names(asked: RequestOutcome) -> list[object]:
     tools = asked.body.get("tools")
     return [tool.get("name") for tool in tools if type(tool) is dict] if type(tools) is list else []
 

@@ -8,7 +8,7 @@ from inspector.check.catalog import CheckTable
 from inspector.check.outcome import Outcome, bad, good, skipped
 from inspector.check.raw_post import raw_post
 from inspector.check.visit import Visit
-from inspector.check.web import Response
+from inspector.check.web import RecordedResponse
 from inspector.errors import HttpError
 
 _PAGE = "server/utilities/caching"
@@ -91,11 +91,11 @@ CHECKS.passive(
 )
 
 
-def _result(answer: Response) -> dict[str, Any]:
+def _result(answer: RecordedResponse) -> dict[str, Any]:
     result = answer.message.get("result")
     return result if type(result) is dict else {}
 
 
-def _content(answer: Response) -> dict[str, Any]:
+def _content(answer: RecordedResponse) -> dict[str, Any]:
     """A result without members that may change between responses."""
     return {key: value for key, value in _result(answer).items() if key not in ("_meta", "ttlMs")}

@@ -10,7 +10,7 @@ from inspector.check.catalog import CheckTable
 from inspector.check.forms import Problem
 from inspector.check.interviews import Interview, interview, interviews, questions
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
-from inspector.check.tool_calls import FEW, Question, everything, trials
+from inspector.check.tool_calls import FEW, InputRequest, everything, trials
 from inspector.check.visit import Visit
 from inspector.protocol.jsonrpc import URL_ELICITATION_REQUIRED, Shape, excerpt
 
@@ -201,22 +201,22 @@ async def roots(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no allowed tool requests roots")
 
 
-async def _forms(visit: Visit) -> list[Question]:
+async def _forms(visit: Visit) -> list[InputRequest]:
     return [question for question in await questions(visit, _ELICIT) if question.params.get("mode", "form") != "url"]
 
 
-async def _links(visit: Visit) -> list[Question]:
+async def _links(visit: Visit) -> list[InputRequest]:
     """The URLs to open, from a request or an error."""
     found = [question for question in await questions(visit, _ELICIT) if question.params.get("mode") == "url"]
     for each in await interviews(visit):
         data = each.asked.error.get("data") if each.asked.code == URL_ELICITATION_REQUIRED else None
         wanted = data.get("elicitations") if type(data) is dict else None
         links = [link for link in wanted[:100] if type(link) is dict] if type(wanted) is list else []
-        found += (Question(each.asked.answer_n, _ELICIT, link, each.trial.name) for link in links)
+        found += (InputRequest(each.asked.answer_n, _ELICIT, link, each.trial.name) for link in links)
     return found
 
 
-def _looked_at(asked: list[Question], look: Callable[[dict[str, Any]], Iterable[Problem]], nothing: str) -> Outcome:
+def _looked_at(asked: list[InputRequest], look: Callable[[dict[str, Any]], Iterable[Problem]], nothing: str) -> Outcome:
     """The worst problem of some requests."""
     worst: Outcome | None = None
     for question in asked:
@@ -227,7 +227,7 @@ def _looked_at(asked: list[Question], look: Callable[[dict[str, Any]], Iterable[
     return worst or (good("", *(question.n for question in asked[:20])) if asked else skipped(nothing))
 
 
-def _offers_tools(question: Question) -> bool:
+def _offers_tools(question: InputRequest) -> bool:
     return "tools" in question.params or "toolChoice" in question.params
 
 

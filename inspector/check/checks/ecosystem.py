@@ -12,7 +12,7 @@ from inspector.check.load import slowdown
 from inspector.check.outcome import Outcome, good, remark, skipped
 from inspector.check.raw_post import RawPost, raw_post
 from inspector.check.visit import Visit
-from inspector.check.web import ACCEPT, JSON, Response
+from inspector.check.web import ACCEPT, JSON, RecordedResponse
 from inspector.protocol.jsonrpc import Shape
 from inspector.transports.http_requests import SESSION_FIELD
 
@@ -364,18 +364,18 @@ async def idle_session(visit: Visit) -> Outcome:
     return remark(f"After {seconds:g} s a request got {answer.shown}.", *answer.events)
 
 
-def _listed(answer: Response, name: str) -> set[str]:
+def _listed(answer: RecordedResponse, name: str) -> set[str]:
     return {word.strip().lower() for word in (answer.header(name) or "").split(",")}
 
 
-async def _got(visit: Visit, paths: Iterable[str]) -> AsyncIterator[tuple[str, Response]]:
+async def _got(visit: Visit, paths: Iterable[str]) -> AsyncIterator[tuple[str, RecordedResponse]]:
     """The responses to GET requests at the server's origin."""
     for path in paths:
         url = f"{visit.web.url.origin}{path}"
         yield path, await visit.web.send("GET", url=url, fields=(("Accept", "*/*"),), until=0)
 
 
-def _document(answer: Response) -> dict[str, Any] | None:
+def _document(answer: RecordedResponse) -> dict[str, Any] | None:
     """The JSON object of a body."""
     found = answer.messages[0] if answer.messages else None
     return found if type(found) is dict else None

@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from inspector.check.asked import Asked
-from inspector.check.cases import Case, Kind, cases, smaller
+from inspector.check.asked import RequestOutcome
+from inspector.check.cases import ArgumentCase, Kind, cases, smaller
 from inspector.check.catalog import CheckTable
 from inspector.check.load import slowdown
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
@@ -71,7 +71,7 @@ async def odd(visit: Visit) -> Outcome:
 )
 async def costs(visit: Visit) -> Outcome:
     """Seconds and characters of one plain call of each allowed tool."""
-    rows: list[tuple[float, int, Any, Asked]] = []
+    rows: list[tuple[float, int, Any, RequestOutcome]] = []
     for tool in visit.callable()[: visit.limits.items]:
         made = [case for case in cases(tool.get("inputSchema")) if case.kind == "allowed"][:1]
         for case in made:
@@ -90,7 +90,7 @@ async def costs(visit: Visit) -> Outcome:
     return good(text, *slowest[3].events)
 
 
-async def _tried(visit: Visit, kind: Kind, fails: Callable[[Asked], bool]) -> Outcome:
+async def _tried(visit: Visit, kind: Kind, fails: Callable[[RequestOutcome], bool]) -> Outcome:
     """Call every allowed tool with the cases of one kind, and reduce the first failure to a minimal one."""
     tried = 0
     seen: tuple[int, ...] = ()
@@ -110,8 +110,12 @@ async def _tried(visit: Visit, kind: Kind, fails: Callable[[Asked], bool]) -> Ou
 
 
 async def _shrunk(
-    visit: Visit, tool: dict[str, Any], case: Case, asked: Asked, fails: Callable[[Asked], bool]
-) -> tuple[Case, Asked]:
+    visit: Visit,
+    tool: dict[str, Any],
+    case: ArgumentCase,
+    asked: RequestOutcome,
+    fails: Callable[[RequestOutcome], bool],
+) -> tuple[ArgumentCase, RequestOutcome]:
     tries = 0
     while visit.session.phase == "ready":
         for less in smaller(case, tool.get("inputSchema")):
@@ -127,13 +131,13 @@ async def _shrunk(
     return case, asked
 
 
-async def _call(visit: Visit, tool: dict[str, Any], case: Case) -> Asked:
+async def _call(visit: Visit, tool: dict[str, Any], case: ArgumentCase) -> RequestOutcome:
     params = {"name": tool.get("name"), "arguments": case.arguments}
     # Unusual values come back in results, and a bound may be a number of seconds: neither is a fault of the server.
     return await visit.ask("tools/call", params, probe=case.kind != "allowed", patient=False)
 
 
-def _as_typed(tool: dict[str, Any], case: Case) -> str:
+def _as_typed(tool: dict[str, Any], case: ArgumentCase) -> str:
     """The call as a command line, to try it manually."""
     arguments = json.dumps(case.arguments, ensure_ascii=False)
     return f"inspector call {tool.get('name')} --args '{arguments[:300]}'"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.check.asked import Asked
+from inspector.check.asked import RequestOutcome
 from inspector.check.catalog import CheckTable
 from inspector.check.declared import undeclared
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
-from inspector.check.survey import Survey
+from inspector.check.survey import RevisionSurvey
 from inspector.check.tool_calls import trials
 from inspector.check.visit import Visit
 from inspector.protocol import jsonrpc
@@ -378,8 +378,8 @@ async def deprecated(visit: Visit) -> Outcome:
     return remark(f"Deprecated features in use: {', '.join(used)}.", _opening(visit)) if used else good()
 
 
-def _survey(visit: Visit) -> Survey:
-    found: Survey = visit.remembered["survey"]
+def _survey(visit: Visit) -> RevisionSurvey:
+    found: RevisionSurvey = visit.remembered["survey"]
     return found
 
 
@@ -397,7 +397,7 @@ def _opening(visit: Visit) -> int:
     )  # fmt: skip
 
 
-def _supported(asked: Asked) -> list[Any]:
+def _supported(asked: RequestOutcome) -> list[Any]:
     data = asked.error.get("data")
     supported = data.get("supported") if type(data) is dict else None
     return [name for name in supported if isinstance(name, str)] if type(supported) is list else []

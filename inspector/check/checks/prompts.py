@@ -6,7 +6,7 @@ import base64
 import binascii
 from typing import Any
 
-from inspector.check.asked import Asked
+from inspector.check.asked import RequestOutcome
 from inspector.check.catalog import CheckTable
 from inspector.check.declared import list_declared
 from inspector.check.outcome import Outcome, bad, good, skipped
@@ -168,9 +168,9 @@ async def arguments_used(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no prompt with required arguments could be got")
 
 
-async def _gets(visit: Visit) -> list[tuple[dict[str, Any], Asked]]:
+async def _gets(visit: Visit) -> list[tuple[dict[str, Any], RequestOutcome]]:
     """The first prompts, each got once in a visit, with completed or generated values."""
-    made: list[tuple[dict[str, Any], Asked]] | None = visit.remembered.get("gets")
+    made: list[tuple[dict[str, Any], RequestOutcome]] | None = visit.remembered.get("gets")
     if made is None:
         made = visit.remembered["gets"] = []
         for prompt in visit.items("prompts")[: visit.limits.items]:
@@ -204,7 +204,7 @@ def _arguments(prompt: dict[str, Any]) -> list[dict[str, Any]]:
     return [each for each in arguments[:100] if type(each) is dict] if type(arguments) is list else []
 
 
-def _messages(asked: Asked) -> list[dict[str, Any]]:
+def _messages(asked: RequestOutcome) -> list[dict[str, Any]]:
     messages = asked.body.get("messages")
     return [each for each in messages[:1000] if type(each) is dict] if type(messages) is list else []
 

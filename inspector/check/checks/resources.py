@@ -6,7 +6,7 @@ import base64
 import binascii
 from typing import Any
 
-from inspector.check.asked import Asked
+from inspector.check.asked import RequestOutcome
 from inspector.check.catalog import CheckTable
 from inspector.check.declared import list_declared
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
@@ -351,9 +351,9 @@ async def _unknown(visit: Visit, code: int) -> Outcome:
     return bad(f"It is answered with {asked.reply}.", *asked.events)
 
 
-async def _reads(visit: Visit) -> list[tuple[dict[str, Any], Asked]]:
+async def _reads(visit: Visit) -> list[tuple[dict[str, Any], RequestOutcome]]:
     """The first resources, each read once in a visit."""
-    made: list[tuple[dict[str, Any], Asked]] | None = visit.remembered.get("reads")
+    made: list[tuple[dict[str, Any], RequestOutcome]] | None = visit.remembered.get("reads")
     if made is None:
         made = visit.remembered["reads"] = []
         for resource in visit.items("resources")[: visit.limits.items]:
@@ -362,7 +362,7 @@ async def _reads(visit: Visit) -> list[tuple[dict[str, Any], Asked]]:
     return made
 
 
-def _contents(asked: Asked) -> list[dict[str, Any]]:
+def _contents(asked: RequestOutcome) -> list[dict[str, Any]]:
     contents = asked.body.get("contents")
     return [item for item in contents[:1000] if type(item) is dict] if type(contents) is list else []
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.check.asked import Asked
+from inspector.check.asked import RequestOutcome
 from inspector.check.catalog import CheckTable
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
 from inspector.check.raw_connection import PREFIX, RawConnection
@@ -236,14 +236,20 @@ def _meta(visit: Visit) -> dict[str, Any]:
     return {"_meta": {f"{PREFIX}clientCapabilities": everything(visit.features)}}
 
 
-async def _ask(visit: Visit, link: RawConnection, trial: Trial) -> Asked:
+async def _ask(visit: Visit, link: RawConnection, trial: Trial) -> RequestOutcome:
     """The first round, by a client with all capabilities."""
     return await link.ask("tools/call", {**trial.params, **_meta(visit)})
 
 
 async def _retry(
-    visit: Visit, link: RawConnection, trial: Trial, first: Asked, answers: dict[str, Any], *, state: str | None = None
-) -> Asked:
+    visit: Visit,
+    link: RawConnection,
+    trial: Trial,
+    first: RequestOutcome,
+    answers: dict[str, Any],
+    *,
+    state: str | None = None,
+) -> RequestOutcome:
     """The next round after `first`; with another requestState if given."""
     params = {**trial.params, **_meta(visit), "inputResponses": answers}
     if state is not None or "requestState" in first.body:
@@ -251,11 +257,11 @@ async def _retry(
     return await link.ask("tools/call", params)
 
 
-def _wants(asked: Asked) -> bool:
+def _wants(asked: RequestOutcome) -> bool:
     return asked.body.get("resultType") == "input_required"
 
 
-def _wanted(asked: Asked) -> dict[str, str]:
+def _wanted(asked: RequestOutcome) -> dict[str, str]:
     """The inputRequests of a result: methods by their keys."""
     wanted = asked.body.get("inputRequests")
     if not _wants(asked) or type(wanted) is not dict:
@@ -264,10 +270,10 @@ def _wanted(asked: Asked) -> dict[str, str]:
     return {key: method for key, method in found.items() if isinstance(method, str)}
 
 
-def _answers(first: Asked) -> dict[str, Any]:
+def _answers(first: RequestOutcome) -> dict[str, Any]:
     return {key: reply(method) for key, method in _wanted(first).items()}
 
 
-def _is_done(asked: Asked) -> bool:
+def _is_done(asked: RequestOutcome) -> bool:
     """Whether a call ended with success."""
     return asked.ok and not _wants(asked) and asked.body.get("isError") is not True

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from inspector.check.asked import Asked
+from inspector.check.asked import RequestOutcome
 from inspector.check.catalog import CheckTable
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
 from inspector.check.raw_connection import PREFIX, RawConnection
@@ -257,7 +257,9 @@ def _filter(visit: Visit, *, declared: bool = True) -> dict[str, Any]:
     return wanted
 
 
-def _begin(link: RawConnection, id: int | str, wanted: dict[str, Any], meta: dict[str, Any] | None = None) -> Asked:
+def _begin(
+    link: RawConnection, id: int | str, wanted: dict[str, Any], meta: dict[str, Any] | None = None
+) -> RequestOutcome:
     params = {"notifications": wanted, "_meta": meta or {}}
     return link.begin(jsonrpc.request(id, _LISTEN, link.dressed(params)))
 
@@ -265,7 +267,7 @@ def _begin(link: RawConnection, id: int | str, wanted: dict[str, Any], meta: dic
 @asynccontextmanager
 async def listening(
     visit: Visit, link: RawConnection, id: int | str, wanted: dict[str, Any], meta: dict[str, Any] | None = None
-) -> AsyncIterator[tuple[Asked, Frame | None]]:
+) -> AsyncIterator[tuple[RequestOutcome, Frame | None]]:
     """A subscription, and its first message (None: no message in time); cancelled at the end."""
     asked = _begin(link, id, wanted, meta)
     came = await link.until(lambda frame: _brings(id)(frame) or ends(frame, id), visit.limits.request / 2)
@@ -326,7 +328,7 @@ def _may_change(tool: dict[str, Any]) -> bool:
     return not is_read_only(tool) and hints.get("destructiveHint") is not True
 
 
-async def _lists(link: RawConnection, wanted: dict[str, Any]) -> dict[str, tuple[list[Any], Asked]]:
+async def _lists(link: RawConnection, wanted: dict[str, Any]) -> dict[str, tuple[list[Any], RequestOutcome]]:
     """The first page of each list."""
     found = {}
     for name in wanted:

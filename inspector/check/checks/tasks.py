@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from inspector.check.asked import Asked
+from inspector.check.asked import RequestOutcome
 from inspector.check.catalog import CheckTable
 from inspector.check.checks.subscriptions import listening
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
@@ -209,7 +209,7 @@ async def unknown(visit: Visit) -> Outcome:
     if not _has_extension(visit):
         return skipped(_NO_EXTENSION)
     seen: list[int] = []
-    doubts: list[tuple[str, Asked]] = []
+    doubts: list[tuple[str, RequestOutcome]] = []
     async with visit.link() as link:
         for method, code in (
             ("tasks/get", INVALID_PARAMS),
@@ -299,7 +299,7 @@ def _declares(visit: Visit, part: str) -> bool:
     return type(tasks) is dict and tasks.get(part) is not None
 
 
-async def _start(link: RawConnection, tool: dict[str, Any]) -> tuple[Asked, dict[str, Any] | None]:
+async def _start(link: RawConnection, tool: dict[str, Any]) -> tuple[RequestOutcome, dict[str, Any] | None]:
     """A call as a task, and its task; None if none was created."""
     params = {"name": tool.get("name"), "arguments": arguments_for(tool), "task": {"ttl": _LIFE}}
     asked = await link.ask("tools/call", params)
@@ -319,7 +319,7 @@ def _has_extension(visit: Visit) -> bool:
     return type(extensions) is dict and TASKS_EXTENSION in extensions
 
 
-def _names_extension(asked: Asked) -> bool:
+def _names_extension(asked: RequestOutcome) -> bool:
     data = asked.error.get("data")
     needed = data.get("requiredCapabilities") if type(data) is dict else None
     extensions = needed.get("extensions") if type(needed) is dict else None
@@ -330,7 +330,7 @@ def _about(visit: Visit, id: str) -> dict[str, Any]:
     return {"taskId": id, "_meta": with_tasks(visit.features)} if visit.modern else {"taskId": id}
 
 
-def _wrong_look(look: Asked) -> str:
+def _wrong_look(look: RequestOutcome) -> str:
     """The problem of a response to tasks/get."""
     body = look.body
     if not look.ok:
@@ -362,7 +362,7 @@ def _wrong_fields(task: dict[str, Any], life: str) -> str:
     return ""
 
 
-async def _followed(visit: Visit, link: RawConnection, task: dict[str, Any]) -> list[Asked]:
+async def _followed(visit: Visit, link: RawConnection, task: dict[str, Any]) -> list[RequestOutcome]:
     """Poll a task until it has ended (and once more then), requires input, or takes too long."""
     pause = task.get("pollIntervalMs" if visit.modern else "pollInterval")
     given = pause / 1000 if isinstance(pause, (int, float)) else _POLL[1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.check.asked import Asked
+from inspector.check.asked import RequestOutcome
 from inspector.check.catalog import CheckTable
 from inspector.check.outcome import Outcome, bad, good, skipped
 from inspector.check.published import wrong_media
@@ -193,17 +193,17 @@ async def embedded(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no result has an embedded resource")
 
 
-async def _calls(visit: Visit) -> list[tuple[dict[str, Any], Asked]]:
+async def _calls(visit: Visit) -> list[tuple[dict[str, Any], RequestOutcome]]:
     """The allowed tools with the responses to their calls."""
     return [(trial.tool, trial.asked) for trial in trials(visit)]
 
 
-def _came(asked: Asked) -> bool:
+def _came(asked: RequestOutcome) -> bool:
     """Whether a call succeeded."""
     return asked.ok and asked.body.get("isError") is not True and asked.body.get("resultType") in (None, "complete")
 
 
-def _blocks(asked: Asked) -> list[Any]:
+def _blocks(asked: RequestOutcome) -> list[Any]:
     blocks = asked.body.get("content")
     return blocks[:1000] if type(blocks) is list else []
 

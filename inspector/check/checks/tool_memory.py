@@ -7,7 +7,7 @@ import re
 import secrets
 from typing import Any, NamedTuple
 
-from inspector.check.asked import Asked
+from inspector.check.asked import RequestOutcome
 from inspector.check.catalog import CheckTable
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
 from inspector.check.raw_connection import RawConnection
@@ -24,7 +24,7 @@ _PLAIN = ("enum", "const", "format", "pattern", "maxLength")
 
 
 class _Answer(NamedTuple):
-    asked: Asked
+    asked: RequestOutcome
     text: str
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.check.asked import Asked
+from inspector.check.asked import RequestOutcome
 from inspector.check.catalog import CheckTable
 from inspector.check.declared import list_declared
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
@@ -235,7 +235,7 @@ def _page_of(tool: dict[str, Any]) -> Any:
     return ui.get("resourceUri") if type(ui) is dict else None
 
 
-def _names(asked: Asked) -> list[Any]:
+def _names(asked: RequestOutcome) -> list[Any]:
     tools = asked.body.get("tools")
     return [tool.get("name") for tool in tools if type(tool) is dict] if type(tools) is list else []
 

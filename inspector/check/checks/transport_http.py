@@ -11,7 +11,7 @@ from inspector.check.catalog import CheckTable, Transport
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
 from inspector.check.raw_post import NOWHERE, RawPost, raw_post
 from inspector.check.visit import Visit
-from inspector.check.web import ACCEPT, Response
+from inspector.check.web import ACCEPT, RecordedResponse
 from inspector.transports.http_url import parse_url
 
 _PAGE = "basic/transports/streamable-http"
@@ -408,7 +408,7 @@ async def _opening(
     host: str | None = None,
     url: str | None = None,
     own: bool = True,
-) -> Response:
+) -> RecordedResponse:
     """The first request of a client. If it opens a session, the session is closed."""
     post = RawPost(visit)
     try:

@@ -13,7 +13,7 @@ from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skippe
 from inspector.check.raw_connection import status_of
 from inspector.check.raw_post import RawPost, raw_post
 from inspector.check.visit import Visit
-from inspector.check.web import Response
+from inspector.check.web import RecordedResponse
 from inspector.journal.journal import Frame
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape, shape_of
@@ -471,17 +471,17 @@ def _call(tool: dict[str, Any]) -> dict[str, Any]:
     return {"name": tool.get("name"), "arguments": sample(tool.get("inputSchema"))}
 
 
-async def _calls(visit: Visit, post: RawPost, **how: Any) -> AsyncIterator[Response]:
+async def _calls(visit: Visit, post: RawPost, **how: Any) -> AsyncIterator[RecordedResponse]:
     """The responses to calls of the allowed tools, one after the other."""
     for n, tool in enumerate(visit.callable()[: visit.limits.items]):
         yield await post.ask("tools/call", {**_call(tool), "_meta": {"progressToken": f"check-{n}"}}, **how)
 
 
-def _last_id(answer: Response) -> str:
+def _last_id(answer: RecordedResponse) -> str:
     return next((event.id for event in reversed(answer.stream) if event.id), "")
 
 
-async def _resumed(visit: Visit, post: RawPost, after: str) -> Response:
+async def _resumed(visit: Visit, post: RawPost, after: str) -> RecordedResponse:
     """The stream until the response."""
     return await post.listen(after, timeout=visit.limits.request)
 

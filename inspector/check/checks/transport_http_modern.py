@@ -14,7 +14,7 @@ from inspector.check.catalog import CheckTable, Transport
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
 from inspector.check.raw_post import RawPost, raw_post
 from inspector.check.visit import Visit
-from inspector.check.web import Response
+from inspector.check.web import RecordedResponse
 from inspector.journal import channels
 from inspector.journal.format import Dir
 from inspector.journal.journal import Frame
@@ -360,7 +360,7 @@ async def wrong_bodies(visit: Visit) -> Outcome:
     return good("", *seen)
 
 
-def _mismatch(what: str, answer: Response) -> Outcome:
+def _mismatch(what: str, answer: RecordedResponse) -> Outcome:
     """Whether a request was rejected because its headers do not match its body."""
     if answer.status == 400 and answer.code == HEADER_MISMATCH:
         return good(answer.shown, *answer.events)
@@ -371,7 +371,7 @@ def _mismatch(what: str, answer: Response) -> Outcome:
     return bad(f"{what} was answered with {answer.shown}.", *answer.events)
 
 
-def _all_mismatch(answers: dict[str, Response]) -> Outcome:
+def _all_mismatch(answers: dict[str, RecordedResponse]) -> Outcome:
     """The worst of several outcomes."""
     outcomes = [_mismatch(what, answer) for what, answer in answers.items()]
     for seen in ("bad", "doubtful"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from inspector.check.asked import Asked
+from inspector.check.asked import RequestOutcome
 from inspector.check.catalog import CheckTable
 from inspector.check.declared import undeclared
 from inspector.check.outcome import Outcome, bad, good, skipped
@@ -277,7 +277,7 @@ def _lists(visit: Visit) -> Iterator[tuple[str, str, str]]:
             yield row
 
 
-def _names(asked: Asked, key: str, name: str) -> list[str]:
+def _names(asked: RequestOutcome, key: str, name: str) -> list[str]:
     entries = asked.body.get(key)
     found = [entry.get(name) for entry in entries if type(entry) is dict] if type(entries) is list else []
     return [each for each in found if isinstance(each, str)]
@@ -309,9 +309,9 @@ def _completions(visit: Visit) -> Iterator[dict[str, Any]]:
             yield _completion("ref/resource", "uri", text, variable.name)
 
 
-async def _completed(visit: Visit) -> list[tuple[dict[str, Any], Asked]]:
+async def _completed(visit: Visit) -> list[tuple[dict[str, Any], RequestOutcome]]:
     """The first of them, each sent once in a visit."""
-    made: list[tuple[dict[str, Any], Asked]] | None = visit.remembered.get("completed")
+    made: list[tuple[dict[str, Any], RequestOutcome]] | None = visit.remembered.get("completed")
     if made is None:
         made = visit.remembered["completed"] = []
         if visit.can("completions") or not visit.features.completions_capability:

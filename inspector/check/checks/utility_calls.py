@@ -7,7 +7,7 @@ from functools import partial
 from itertools import count
 from typing import Any
 
-from inspector.check.asked import Asked
+from inspector.check.asked import RequestOutcome
 from inspector.check.catalog import CheckTable
 from inspector.check.load import slowdown
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
@@ -223,6 +223,6 @@ def _tokens(link: RawConnection) -> list[tuple[int, Any]]:
     return found
 
 
-async def _alive(visit: Visit, link: RawConnection) -> Asked:
+async def _alive(visit: Visit, link: RawConnection) -> RequestOutcome:
     """A request that every server of the era answers."""
     return await (link.ask("server/discover", {}) if visit.modern else link.ask("ping"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from inspector.check.report import Checked, Report
+from inspector.check.report import CheckSummary, Report
 from inspector.text import safe
 from inspector.version import __version__
 
@@ -69,7 +69,7 @@ def _lines(report: Report) -> Iterator[str]:
     yield f"<p>Written by inspector {__version__}.</p></body></html>"
 
 
-def _checked(report: Report, checked: Checked) -> Iterator[str]:
+def _checked(report: Report, checked: CheckSummary) -> Iterator[str]:
     check, verdict = checked.check, checked.verdict
     opened = " open" if any(report.policy.rule(result) == "failing" for result in checked.results) else ""
     yield f'<details class="{verdict}"{opened}><summary><code>{check.id}</code> {escape(check.says)}</summary><ul>'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from inspector.check.report import Checked, Report, origin_of
+from inspector.check.report import CheckSummary, Report, origin_of
 from inspector.markup import span
 from inspector.text import count
 from inspector.version import __version__
@@ -63,7 +63,7 @@ def _listed(heading: str, lines: list[str]) -> Iterator[str]:
         yield from (f"- {span(line, 500)}" for line in lines)
 
 
-def _checked(report: Report, checked: Checked) -> Iterator[str]:
+def _checked(report: Report, checked: CheckSummary) -> Iterator[str]:
     check = checked.check
     yield ""
     yield f"### {check.id} {check.says}"

@@ -25,27 +25,27 @@ ANSWERS = {"sampling": "--sampling TEXT", "elicitation": "--elicit defaults", "r
 """By capability of a client, the option that declares it."""
 
 
-def run(said: Invocation) -> int:
+def run(invocation: Invocation) -> int:
     """Call the tool and print its result; returns 1 if the tool failed."""
     from inspector.cli import headless
     from inspector.cli.files import check_outputs, forced
 
-    form = _form(said)
-    to_stdout = check_outputs(said, "save")
-    strict = bool(said.option("strict"))
+    form = _form(invocation)
+    to_stdout = check_outputs(invocation, "save")
+    strict = bool(invocation.option("strict"))
 
     async def work(session: Any, out: Output) -> int:
         from inspector.cli.arguments import tool_arguments
 
-        arguments = await tool_arguments(said, session, out)
+        arguments = await tool_arguments(invocation, session, out)
         if (strict or session.driver.lists_before_calls) and not session.catalog["tools"].pages:
             await session.load("tools")
-        call = session.call_tool(said.arguments["tool"], arguments, as_task=said.option("task", False))
+        call = session.call_tool(invocation.arguments["tool"], arguments, as_task=invocation.option("task", False))
         try:
             result = await call.result()
         except ServerError as error:
-            if not error.hint and _says_unknown(error, said.arguments["tool"]):
-                error.hint = await _unlisted(session, said.arguments["tool"])
+            if not error.hint and _says_unknown(error, invocation.arguments["tool"]):
+                error.hint = await _unlisted(session, invocation.arguments["tool"])
             raise
         body = result if type(result) is dict else {}
         failed = body.get("isError") is True
@@ -54,23 +54,27 @@ def run(said: Invocation) -> int:
         if failed and not out.json:
             out.note("The tool failed (isError).")
             # SDKs answer a call of an unknown tool in this way too: “Unknown tool: NAME”.
-            hint = await _unlisted(session, said.arguments["tool"]) if _names(body, said.arguments["tool"]) else ""
+            hint = (
+                await _unlisted(session, invocation.arguments["tool"])
+                if _names(body, invocation.arguments["tool"])
+                else ""
+            )
             if hint:
                 out.note(f"hint: {out.safe(hint, 500)}")
-        if not out.json or said.option("save") is not None:
+        if not out.json or invocation.option("save") is not None:
             from inspector.cli.content import blocks_of, save_or_tell
 
-            save_or_tell(said.option("save"), blocks_of(body.get("content")), out, force=forced(said))
+            save_or_tell(invocation.option("save"), blocks_of(body.get("content")), out, force=forced(invocation))
         doubtful = _judged(session, call, body, strict, out)
         return 1 if failed or (strict and doubtful) else 0
 
-    return headless.run(said, work, while_waiting=None if said.json else "inspector.cli.content")
+    return headless.run(invocation, work, while_waiting=None if invocation.json else "inspector.cli.content")
 
 
-def _form(said: Invocation) -> str:
+def _form(invocation: Invocation) -> str:
     """The form of the result; empty for text and structured content. Raises `UsageError`."""
-    form: str = said.option("output", "json" if said.json else "")
-    if said.json and form == "text":
+    form: str = invocation.option("output", "json" if invocation.json else "")
+    if invocation.json and form == "text":
         raise UsageError("--json cannot be used with --output text.", hint="Remove one of them.")
     return form
 

@@ -36,33 +36,33 @@ _MEANINGLESS = ("root", "sampling", "elicit", "log-level", "era", "protocol", "t
 """Options of a session. A check sets revision and timeout itself and declines requests of the server."""
 
 
-def run(said: Invocation) -> int:
+def run(invocation: Invocation) -> int:
     """Check the target and report; returns 5 if `--fail-on` or `--fail-under` says that it failed."""
-    out = Output.of(said)
-    to_stdout = check_outputs(said, *REPORTS)
-    wanted = _wanted(said)
-    if said.target_words == [ALL] and not said.command:
-        return _all(said, out, wanted)
-    if said.option("plan"):
-        return _plan(said, out, wanted)
-    target = setup.target_of(said)
-    policy = _policy(said)
-    command = _command(said, target)
+    out = Output.of(invocation)
+    to_stdout = check_outputs(invocation, *REPORTS)
+    wanted = _wanted(invocation)
+    if invocation.target_words == [ALL] and not invocation.command:
+        return _all(invocation, out, wanted)
+    if invocation.option("plan"):
+        return _plan(invocation, out, wanted)
+    target = setup.target_of(invocation)
+    policy = _policy(invocation)
+    command = _command(invocation, target)
     if isinstance(target, RecordingTarget):
         report = _of_recording(target.path, out, wanted, policy)
     else:
-        found = _of_server(said, out, target, wanted, policy, command)
+        found = _of_server(invocation, out, target, wanted, policy, command)
         if found is None:
             return 130
         report = found
-    _write(said, out, report)
+    _write(invocation, out, report)
     if out.json:
         out.document(report.as_json())
     else:
         from inspector.cli.check_report import text
 
         if not to_stdout:
-            out.lines(text(out, report, verbose=bool(said.option("verbose"))))
+            out.lines(text(out, report, verbose=bool(invocation.option("verbose"))))
         if report.recording:
             out.note(f"recording: {out.safe(report.recording)}")
     if report.unreached:
@@ -74,7 +74,7 @@ def run(said: Invocation) -> int:
     return report.exit_code
 
 
-def _all(said: Invocation, out: Output, wanted: Wanted) -> int:
+def _all(invocation: Invocation, out: Output, wanted: Wanted) -> int:
     """Check every enabled server of all config files, or of the one in --config."""
     from inspector.check.policy import Baseline
     from inspector.check.report import report_of
@@ -85,13 +85,13 @@ def _all(said: Invocation, out: Output, wanted: Wanted) -> int:
     from inspector.config.servers import resolve
 
     for option in ("plan", "record", "start", *REPORTS):
-        if said.option(option) is not None:
+        if invocation.option(option) is not None:
             raise UsageError(f"--{option} cannot be used with @all.", hint=f"Name one server, or remove --{option}.")
-    found = check_many.entries(said.option("config"))
-    settings = setup.settings_of(said)
-    policy = _policy(said, several=True)
-    baselines = _baselines(said)
-    consent = setup.consent_of(said)
+    found = check_many.entries(invocation.option("config"))
+    settings = setup.settings_of(invocation)
+    policy = _policy(invocation, several=True)
+    baselines = _baselines(invocation)
+    consent = setup.consent_of(invocation)
     targets: dict[int, StdioTarget | HttpTarget | InspectorError] = {}
     for entry in found:
         # Prompt first: the terminal cannot show prompts while servers are checked.
@@ -100,14 +100,14 @@ def _all(said: Invocation, out: Output, wanted: Wanted) -> int:
         except InspectorError as error:
             targets[id(entry)] = error
         else:
-            setup.warn_of_interception(said, target)
+            setup.warn_of_interception(invocation, target)
 
     async def check(entry: ServerEntry) -> Report:
         target = targets[id(entry)]
         if isinstance(target, InspectorError):
             raise target
-        options = setup.options_of(said, target, settings, asking=False)
-        keep = settings.record and not said.option("no-record")
+        options = setup.options_of(invocation, target, settings, asking=False)
+        keep = settings.record and not invocation.option("no-record")
         journal = new_journal(target, keep=keep, settings=settings)
         try:
             run = await Runner(target, journal, options, wanted).go()
@@ -120,7 +120,7 @@ def _all(said: Invocation, out: Output, wanted: Wanted) -> int:
         out.note(f"checked: {out.safe(entry.reference, 100)}")
         return report
 
-    async def work() -> list[check_many.Checked] | None:
+    async def work() -> list[check_many.ServerCheck] | None:
         signals = Signals()
         try:
             return await check_many.check_all(found, check)
@@ -155,36 +155,36 @@ def _not_reached(report: Report) -> InspectorError:
     )
 
 
-def _wanted(said: Invocation) -> Wanted:
+def _wanted(invocation: Invocation) -> Wanted:
     from inspector.check.catalog import Level
     from inspector.check.registry import unknown
     from inspector.check.run import Wanted
-    from inspector.check.visit import Allowed, Limits
+    from inspector.check.visit import Allowed, RunLimits
     from inspector.protocol.revisions import REVISIONS
 
-    chosen = {option: frozenset(_names(said.option(option, ()))) for option in ("only", "skip")}
+    chosen = {option: frozenset(_names(invocation.option(option, ()))) for option in ("only", "skip")}
     for option, given in chosen.items():
         for name in unknown(given):
             raise UsageError(f"--{option}: unknown check or group “{name[:40]}”.", hint="--plan lists all checks.")
-    revisions = tuple(_names(said.option("revision", ())))
+    revisions = tuple(_names(invocation.option("revision", ())))
     for name in revisions:
         if name not in REVISIONS:
             raise UsageError(f"Unknown protocol revision “{name[:40]}”.", hint=f"Revisions are {', '.join(REVISIONS)}.")
-    levels = frozenset(_names(said.option("level", ())))
+    levels = frozenset(_names(invocation.option("level", ())))
     for name in sorted(levels - set(get_args(Level))):
         raise UsageError(f"--level: “{name[:40]}” is not a level.", hint=f"Levels are {', '.join(get_args(Level))}.")
-    calls = _names(said.option("allow-calls", ()))
+    calls = _names(invocation.option("allow-calls", ()))
     return Wanted(
         revisions=revisions or REVISIONS,
         only=chosen["only"],
         without=chosen["skip"],
         levels=levels,
-        limits=Limits(run=said.option("max-time", Limits().run)),
+        limits=RunLimits(run=invocation.option("max-time", RunLimits().run)),
         allowed=Allowed(
             calls=calls[0] if calls in (["read-only"], ["all"]) else tuple(calls),
-            auth=bool(said.option("auth")),
-            intrusive=bool(said.option("intrusive")),
-            foreign_token=said.option("foreign-token-env", ""),
+            auth=bool(invocation.option("auth")),
+            intrusive=bool(invocation.option("intrusive")),
+            foreign_token=invocation.option("foreign-token-env", ""),
         ),
     )
 
@@ -201,12 +201,12 @@ def _names(words: Any) -> list[str]:
     return [name.strip() for word in words for name in word.split(",") if name.strip()]
 
 
-def _plan(said: Invocation, out: Output, wanted: Wanted) -> int:
+def _plan(invocation: Invocation, out: Output, wanted: Wanted) -> int:
     from inspector.check.outcome import Skip
     from inspector.check.run import planned
     from inspector.cli.check_report import plan
 
-    target = setup.target_of(said)
+    target = setup.target_of(invocation)
     kind = target.kind if not isinstance(target, RecordingTarget) else "recording"
     rows = planned(wanted, ("stdio",) if kind == "stdio" else ("http", "sse"), wanted.revisions)
     if kind == "recording":
@@ -231,7 +231,7 @@ def _of_recording(file: Path, out: Output, wanted: Wanted, policy: Policy) -> Re
 
 
 def _of_server(
-    said: Invocation,
+    invocation: Invocation,
     out: Output,
     target: StdioTarget | HttpTarget,
     wanted: Wanted,
@@ -244,12 +244,12 @@ def _of_server(
     from inspector.cli.signals import Signals
     from inspector.client.recording import new_journal
 
-    settings = setup.settings_of(said)
-    options = setup.options_of(said, target, settings, asking=False)
+    settings = setup.settings_of(invocation)
+    options = setup.options_of(invocation, target, settings, asking=False)
     journal = new_journal(
         target,
-        record=new_recording(said),
-        keep=settings.record and not said.option("no-record"),
+        record=new_recording(invocation),
+        keep=settings.record and not invocation.option("no-record"),
         settings=settings,
     )
     bar = _Progress(out)
@@ -262,7 +262,7 @@ def _of_server(
                 return await runner.go()
             from inspector.cli.start_server import WAIT, started
 
-            async with started(command, target, said.option("wait", WAIT)):
+            async with started(command, target, invocation.option("wait", WAIT)):
                 return await runner.go()
         except asyncio.CancelledError:
             if not signals.caught:
@@ -304,11 +304,11 @@ class _Progress:
             self._out.aside("\r\x1b[K")
 
 
-def _command(said: Invocation, target: Target) -> list[str]:
+def _command(invocation: Invocation, target: Target) -> list[str]:
     """The words of `--start`; empty if it was not given. Raises `UsageError` if the target is not a URL."""
-    given = said.option("start")
+    given = invocation.option("start")
     if given is None:
-        if said.option("wait") is not None:
+        if invocation.option("wait") is not None:
             raise UsageError("--wait needs --start.", hint="inspector check --start 'python server.py' --wait 20 URL")
         return []
     if not isinstance(target, HttpTarget):
@@ -318,35 +318,35 @@ def _command(said: Invocation, target: Target) -> list[str]:
     return words_of(given)
 
 
-def _policy(said: Invocation, *, several: bool = False) -> Policy:
+def _policy(invocation: Invocation, *, several: bool = False) -> Policy:
     """The conditions under which the run fails; with several servers, each has its own baseline."""
     from inspector.check.policy import Policy, read_baseline
 
-    file = None if several else said.option("baseline")
+    file = None if several else invocation.option("baseline")
     return Policy(
-        fail_on=said.option("fail-on", "fail"),
-        fail_under=said.option("fail-under", 0),
-        profile=said.option("profile", "full"),
+        fail_on=invocation.option("fail-on", "fail"),
+        fail_under=invocation.option("fail-under", 0),
+        profile=invocation.option("profile", "full"),
         baseline=None if file is None else read_baseline(file),
     )
 
 
-def _baselines(said: Invocation) -> dict[str, Baseline] | None:
+def _baselines(invocation: Invocation) -> dict[str, Baseline] | None:
     """The baselines of `@all` by server reference; None without --baseline."""
     from inspector.check.policy import read_baselines
 
-    file = said.option("baseline")
+    file = invocation.option("baseline")
     return None if file is None else read_baselines(file)
 
 
-def _write(said: Invocation, out: Output, report: Report) -> None:
+def _write(invocation: Invocation, out: Output, report: Report) -> None:
     """Write the requested reports to their files."""
     for name in REPORTS:
-        file = said.option(name)
+        file = invocation.option(name)
         if file is not None:
             from inspector.check.reports import document
 
-            write_text(file, document(report, "md" if name == "markdown" else name), out, force=forced(said))
+            write_text(file, document(report, "md" if name == "markdown" else name), out, force=forced(invocation))
             if not is_stdout(file):
                 out.note(f"written: {out.safe(str(file))}")
 

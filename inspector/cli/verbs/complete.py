@@ -12,19 +12,22 @@ if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
 
 
-def run(said: Invocation) -> int:
+def run(invocation: Invocation) -> int:
     """Request the values and print one per line."""
     from inspector.cli import headless
 
-    named = said.arguments["name"]
-    if said.arguments["kind"] == "prompt":
+    named = invocation.arguments["name"]
+    if invocation.arguments["kind"] == "prompt":
         ref = {"type": "ref/prompt", "name": named}
     else:
         ref = {"type": "ref/resource", "uri": named}
 
     async def work(session: Any, out: Output) -> int:
         values = await session.complete(
-            ref, said.arguments["argument"], said.arguments["value"], dict(said.option("with", ())) or None
+            ref,
+            invocation.arguments["argument"],
+            invocation.arguments["value"],
+            dict(invocation.option("with", ())) or None,
         )
         if out.json:
             from inspector.cli.results import last_result, result_text
@@ -35,7 +38,7 @@ def run(said: Invocation) -> int:
             out.lines(out.safe(value, PIPED) for value in values)
         return 0
 
-    return headless.run(said, work)
+    return headless.run(invocation, work)
 
 
 VERBS = {

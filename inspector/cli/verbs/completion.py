@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
 
 
-def run(said: Invocation) -> int:
+def run(invocation: Invocation) -> int:
     """Print the script."""
     from inspector.cli.completion import script
 
-    Output.of(said).line(script(said.arguments["shell"]))
+    Output.of(invocation).line(script(invocation.arguments["shell"]))
     return 0
 
 

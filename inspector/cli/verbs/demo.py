@@ -29,31 +29,31 @@ _AUTH = (
 )  # fmt: skip
 
 
-def run(said: Invocation) -> int:
+def run(invocation: Invocation) -> int:
     """Open the interface on the demo server."""
     import shlex
 
     interface.need_terminal(
         f"Every verb works on the demo server: inspector tools -- {shlex.quote(sys.executable)} -m inspector.demo"
     )
-    words = _words(said)
+    words = _words(invocation)
     if words:
         from inspector.config.targets import HttpTarget
 
         with _serving(words) as url:
-            return interface.interface(said, HttpTarget(url, name="demo"))
+            return interface.interface(invocation, HttpTarget(url, name="demo"))
     from dataclasses import replace
 
     from inspector.config.targets import demo_target
 
-    return interface.interface(said, replace(demo_target(), env=dict(said.option("env", ()))))
+    return interface.interface(invocation, replace(demo_target(), env=dict(invocation.option("env", ()))))
 
 
-def _words(said: Invocation) -> list[str]:
+def _words(invocation: Invocation) -> list[str]:
     """The command-line words for the demo server."""
     words: list[str] = []
     for option in _AUTH:
-        value = said.option(option.name)
+        value = invocation.option(option.name)
         if value is None:
             continue
         for each in value if option.many else [value]:
@@ -77,8 +77,8 @@ def _serving(words: list[str]) -> Iterator[str]:
         assert server.stderr is not None
         found = re.fullmatch(rb"demo server on (http://\S+)\s*", first := server.stderr.readline())
         if found is None:
-            said = (first + server.stderr.read()).decode("utf-8", "replace").strip().splitlines()
-            why = said[-1].removeprefix("python -m inspector.demo: error: ") if said else "it printed no error"
+            output = (first + server.stderr.read()).decode("utf-8", "replace").strip().splitlines()
+            why = output[-1].removeprefix("python -m inspector.demo: error: ") if output else "it printed no error"
             raise UsageError(f"The demo server does not start: {why}")
         # Drain stderr, or the server blocks when the pipe is full.
         threading.Thread(target=server.stderr.read, daemon=True).start()

@@ -15,7 +15,7 @@ from inspector.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from inspector.cli.sides import Side
+    from inspector.cli.sides import ComparedTarget
     from inspector.cli.verb import Invocation
     from inspector.compare.conversation import Conversation, ConversationStep, StepKind
     from inspector.compare.surface import Change
@@ -27,33 +27,37 @@ NAME = 120
 _WORDS: dict[StepKind, str] = {"same": "the same", "changed": "not", "only-a": "only in A", "only-b": "only in B"}
 
 
-def run(said: Invocation) -> int:
+def run(invocation: Invocation) -> int:
     """Compare and print; returns 5 if anything differs."""
     from inspector.cli import sides
 
-    if said.option("surface-only") and said.option("conversation-only"):
+    if invocation.option("surface-only") and invocation.option("conversation-only"):
         raise UsageError("--surface-only cannot be used with --conversation-only.", hint="Remove one of them.")
-    a, b = sides.sides_of(said)
-    sides.check_flags(said, a, b)
-    rules = rules_of(said)
+    a, b = sides.sides_of(invocation)
+    sides.check_flags(invocation, a, b)
+    rules = rules_of(invocation)
     recorded = a.path is not None and b.path is not None
-    if said.option("conversation-only") and not recorded:
+    if invocation.option("conversation-only") and not recorded:
         raise UsageError(
             "--conversation-only needs two recordings, because a live server has no messages yet.",
             hint="Compare a recorded conversation with a live server with `inspector rerun FILE TARGET`.",
         )
-    if said.option("tui"):
-        return _interface(said, a, b)
-    out = Output.of(said)
+    if invocation.option("tui"):
+        return _interface(invocation, a, b)
+    out = Output.of(invocation)
     with ExitStack() as stack:
         for side in (a, b):
-            code = sides.read(said, out, side, stack)
+            code = sides.read(invocation, out, side, stack)
             if code >= sides.INTERRUPTED:
                 return code
         from inspector.compare.comparison import compare_both
 
         result = compare_both(
-            a, b, rules, surface=not said.option("conversation-only"), conversation=not said.option("surface-only")
+            a,
+            b,
+            rules,
+            surface=not invocation.option("conversation-only"),
+            conversation=not invocation.option("surface-only"),
         )
         if out.json:
             out.document(result.as_json())
@@ -62,7 +66,7 @@ def run(said: Invocation) -> int:
     return 0 if result.same else DIFFERENT
 
 
-def _interface(said: Invocation, a: Side, b: Side) -> int:
+def _interface(invocation: Invocation, a: ComparedTarget, b: ComparedTarget) -> int:
     from inspector.cli.setup import settings_of
     from inspector.cli.verbs.open import need_terminal
 
@@ -71,13 +75,15 @@ def _interface(said: Invocation, a: Side, b: Side) -> int:
     need_terminal("Print the differences with `inspector diff A B` without --tui.")
     from inspector.tui import app
 
-    return app.run_diff(a.path, b.path, rules_of(said), settings=settings_of(said))
+    return app.run_diff(a.path, b.path, rules_of(invocation), settings=settings_of(invocation))
 
 
 # Text output
 
 
-def _text(out: Output, a: Side, b: Side, changes: list[Change] | None, found: Conversation | None) -> Iterator[str]:
+def _text(
+    out: Output, a: ComparedTarget, b: ComparedTarget, changes: list[Change] | None, found: Conversation | None
+) -> Iterator[str]:
     from inspector.cli import surface_report
     from inspector.compare.surface import unread_lists
 

@@ -24,42 +24,42 @@ _MEANINGLESS = ("root", "sampling", "elicit", "log-level", "no-pin", "open-brows
 """Options that only matter after a session is open. The doctor closes it immediately."""
 
 
-def run(said: Invocation) -> int:
+def run(invocation: Invocation) -> int:
     """Diagnose the target and report; the exit code says whether it connects."""
-    out = Output.of(said)
-    consent = trust.asking_once(setup.consent_of(said))
-    entry = _entry(said, consent)
+    out = Output.of(invocation)
+    consent = trust.asking_once(setup.consent_of(invocation))
+    entry = _entry(invocation, consent)
     if entry is not None and not entry.usable and entry.target is None:
         from inspector.doctor.run import of_entry
 
         found: Diagnosis | None = of_entry(entry)
     else:
         guess = entry.target if entry is not None and not entry.usable else None
-        target = guess or setup.target_of(said, consent)
+        target = guess or setup.target_of(invocation, consent)
         if isinstance(target, RecordingTarget):
             from inspector.doctor.recording import diagnose_recording
 
             found = diagnose_recording(target)
         else:
-            found = _of_server(said, out, target, entry)
+            found = _of_server(invocation, out, target, entry)
     if found is None:
         return 130
-    _print(said, out, found)
+    _print(invocation, out, found)
     return found.exit_code
 
 
-def _entry(said: Invocation, consent: trust.Consent) -> ExaminedEntry | None:
+def _entry(invocation: Invocation, consent: trust.Consent) -> ExaminedEntry | None:
     """The config entry of @NAME and its problems; None for other targets."""
-    words = said.target_words
-    if said.command or not words or not words[0].startswith("@") or len(words) > 1:
+    words = invocation.target_words
+    if invocation.command or not words or not words[0].startswith("@") or len(words) > 1:
         return None
     from inspector.doctor.entry import look_up
 
-    return look_up(words[0], config=said.option("config"), prompt=setup.ask, consent=consent)
+    return look_up(words[0], config=invocation.option("config"), prompt=setup.ask, consent=consent)
 
 
 def _of_server(
-    said: Invocation, out: Output, target: StdioTarget | HttpTarget, entry: ExaminedEntry | None
+    invocation: Invocation, out: Output, target: StdioTarget | HttpTarget, entry: ExaminedEntry | None
 ) -> Diagnosis | None:
     """The diagnosis; None if interrupted."""
     from inspector.cli.signals import Signals
@@ -68,12 +68,12 @@ def _of_server(
     from inspector.doctor.run import diagnose
     from inspector.doctor.session_options import without_person
 
-    settings = setup.settings_of(said)
-    options = without_person(setup.options_of(said, target, settings, asking=False))
+    settings = setup.settings_of(invocation)
+    options = without_person(setup.options_of(invocation, target, settings, asking=False))
     journal = new_journal(
         target,
-        record=new_recording(said),
-        keep=settings.record and not said.option("no-record"),
+        record=new_recording(invocation),
+        keep=settings.record and not invocation.option("no-record"),
         settings=settings,
     )
     progress = not out.quiet and bool(sys.stderr and sys.stderr.isatty())
@@ -102,16 +102,16 @@ def _of_server(
         journal.release()
 
 
-def _print(said: Invocation, out: Output, found: Diagnosis) -> None:
+def _print(invocation: Invocation, out: Output, found: Diagnosis) -> None:
     if out.json:
         out.document(found.as_json())
         return
     from inspector.doctor.report import lines, paste
 
-    if said.option("paste"):
+    if invocation.option("paste"):
         out.lines(paste(found, _about()).splitlines())
     else:
-        out.lines(lines(found, verbose=bool(said.option("verbose")), ascii=out.ascii))
+        out.lines(lines(found, verbose=bool(invocation.option("verbose")), ascii=out.ascii))
     if found.recording and found.kind != "recording":
         out.note(f"recording: {out.safe(found.recording)}")
 

@@ -24,20 +24,20 @@ if TYPE_CHECKING:
 LARGEST = 1 << 53
 
 
-def run(said: Invocation) -> int:
+def run(invocation: Invocation) -> int:
     """Judge the recording, and write it to stdout or to a file."""
     from inspector.cli.recorded import tell_notices, whole_journal
 
-    out = Output.of(said)
-    written: Path | None = said.option("output")
-    to = said.option("to") or _format_of(written)
-    source = recording(said.arguments["file"])
+    out = Output.of(invocation)
+    written: Path | None = invocation.option("output")
+    to = invocation.option("to") or _format_of(written)
+    source = recording(invocation.arguments["file"])
     check_source(written, source)
-    check_outputs(said, "output")
+    check_outputs(invocation, "output")
     with whole_journal(source) as journal:
         tell_notices(out, journal)
-        filter = _filter(said.option("filter"))
-        numbers = _numbers(said.option("events"), journal)
+        filter = _filter(invocation.option("filter"))
+        numbers = _numbers(invocation.option("events"), journal)
         judged = filter is not None and filter.by_finding
         if judged:
             _judge(journal)
@@ -47,7 +47,7 @@ def run(said: Invocation) -> int:
         if FORMATS[to].findings and not judged:
             _judge(journal)
         notes: list[str] = []
-        with text_file(written or output("-"), out, force=forced(said)) as file:
+        with text_file(written or output("-"), out, force=forced(invocation)) as file:
             notes = export(journal, to, file, numbers)
         if out.json and written is not None:
             out.document({"file": str(source), "format": to, "written": str(written), "notes": notes})

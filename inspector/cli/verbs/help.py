@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
 
 
-def run(said: Invocation) -> int:
+def run(invocation: Invocation) -> int:
     """Print the page; without a topic, the list of topics."""
     from inspector.cli import help as pages
 
-    name = said.arguments["topic"]
+    name = invocation.arguments["topic"]
     if name is None:
         pages.print_topics()
     elif name in TOPICS:

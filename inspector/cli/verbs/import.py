@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 NAME = 200
 
 
-def run(said: Invocation) -> int:
+def run(invocation: Invocation) -> int:
     """Write the recording, and print what the other format lacks."""
-    out = Output.of(said)
-    source, written = path(said.arguments["file"]), said.option("output")
+    out = Output.of(invocation)
+    source, written = path(invocation.arguments["file"]), invocation.option("output")
     if written is None:
         raise UsageError("`inspector import` needs -o OUT.", hint="Give the recording to write with -o OUT.")
-    made = import_file(source, written, said.option("from"), force=forced(said))
+    made = import_file(source, written, invocation.option("from"), force=forced(invocation))
     if out.json:
         out.document(
             {

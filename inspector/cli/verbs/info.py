@@ -16,27 +16,27 @@ if TYPE_CHECKING:
 NAME = 200
 
 
-def run(said: Invocation) -> int:
+def run(invocation: Invocation) -> int:
     """Open the target or read the recording, and print the server's description."""
     from inspector.cli.recorded import recorded_session
     from inspector.cli.setup import target_of
     from inspector.config.targets import RecordingTarget
 
-    target = target_of(said)
+    target = target_of(invocation)
     if isinstance(target, RecordingTarget):
-        out = Output.of(said)
+        out = Output.of(invocation)
         with recorded_session(target.path, out) as session:
             _print(out, session.server, "recording")
         return 0
-    if said.option("era") == "both":
-        return eras.run(said, target)
+    if invocation.option("era") == "both":
+        return eras.run(invocation, target)
     from inspector.cli import headless
 
     async def work(session: Any, out: Output) -> int:
         _print(out, session.server, session.transport.name)
         return 0
 
-    return headless.run(said, work, target)
+    return headless.run(invocation, work, target)
 
 
 def _print(out: Output, server: Server, transport: str) -> None:

@@ -20,11 +20,11 @@ NAME = 200
 _LISTS = ("tools", "resources", "prompts")
 
 
-def run(said: Invocation) -> int:
+def run(invocation: Invocation) -> int:
     """Subscribe and print every notification until interrupted, until --for is over, or until the connection closes."""
     from inspector.cli import headless, notices
 
-    uris: list[str] = list(dict.fromkeys(said.option("resource", ())))
+    uris: list[str] = list(dict.fromkeys(invocation.option("resource", ())))
     made: list[Notices] = []
 
     def watcher(session: Session, out: Output) -> Notices:
@@ -40,14 +40,14 @@ def run(said: Invocation) -> int:
         _tell_what(session, out, lists, uris)
         told.tell()
         with suppress(TimeoutError):
-            await asyncio.wait_for(told.over.wait(), said.option("for"))
+            await asyncio.wait_for(told.over.wait(), invocation.option("for"))
         if session.phase == "lost" and session.error is not None:
             raise session.error
         if told.refused:
             out.note("The server ended the subscription.")
         return 0
 
-    return headless.run(said, work, watcher=watcher)
+    return headless.run(invocation, work, watcher=watcher)
 
 
 async def _ask(session: Session, lists: list[str], uris: list[str]) -> None:

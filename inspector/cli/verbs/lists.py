@@ -21,39 +21,39 @@ NOTE = 300
 """Characters shown of a finding or a cursor."""
 
 
-def run(said: Invocation) -> int:
+def run(invocation: Invocation) -> int:
     """Print the list of the verb, from a server or from a recording."""
     from inspector.cli.setup import target_of
     from inspector.config.targets import RecordingTarget
 
-    name: ListName = said.verb.name  # type: ignore[assignment]  # the verbs below are the names of the lists
-    target = target_of(said)
+    name: ListName = invocation.verb.name  # type: ignore[assignment]  # the verbs below are the names of the lists
+    target = target_of(invocation)
     if isinstance(target, RecordingTarget):
-        return _recorded(said, name, target)
+        return _recorded(invocation, name, target)
     from inspector.cli import headless
 
-    limit: int = said.option("page-limit", 0)
-    schemas = bool(said.option("schema"))
+    limit: int = invocation.option("page-limit", 0)
+    schemas = bool(invocation.option("schema"))
 
     async def work(session: Any, out: Output) -> int:
-        await session.load(name, page_limit=limit, cursor=said.option("cursor"))
+        await session.load(name, page_limit=limit, cursor=invocation.option("cursor"))
         found = session.catalog[name]
         more = _next_cursor(session.journal, found.kind.method) if found.pages == limit else None
         return _print(out, found, more, session.journal.findings.all(), schemas=schemas)
 
-    return headless.run(said, work, target, while_waiting=None if said.json else "inspector.cli.rows")
+    return headless.run(invocation, work, target, while_waiting=None if invocation.json else "inspector.cli.rows")
 
 
-def _recorded(said: Invocation, name: ListName, target: RecordingTarget) -> int:
+def _recorded(invocation: Invocation, name: ListName, target: RecordingTarget) -> int:
     from inspector.cli.recorded import recorded_session
 
-    out = Output.of(said)
+    out = Output.of(invocation)
     with recorded_session(target.path, out) as session:
         found = session.catalog[name]
         if not found.pages:
             out.note(f"note: The recording has no response to {found.kind.method}.")
             return _print(out, found, None, ())
-        return _print(out, found, None, session.journal.findings.all(), schemas=bool(said.option("schema")))
+        return _print(out, found, None, session.journal.findings.all(), schemas=bool(invocation.option("schema")))
 
 
 def _next_cursor(journal: Journal, method: str) -> str | None:

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 NAME = 200
 
 
-def log_in(said: Invocation) -> int:
+def log_in(invocation: Invocation) -> int:
     """Connect to the server, log in unless connecting did so, and print the expiry."""
     from inspector.cli import headless
 
-    target = _target(said)
-    if said.option("bearer-env"):
+    target = _target(invocation)
+    if invocation.option("bearer-env"):
         raise UsageError("--bearer-env replaces a login.", hint="Remove --bearer-env to log in.")
     if target.withholds_login:
         raise UsageError(
@@ -37,7 +37,7 @@ def log_in(said: Invocation) -> int:
         assert authorizer is not None
         login = _authorizer(authorizer).login(target)
         grant = login.authorization.grant
-        if grant is None or said.option("again"):
+        if grant is None or invocation.option("again"):
             if grant is None:
                 out.note("The server does not require a login. Logging in at its authorization server anyway.")
             grant = await login.run(login.authorization.log_in, session.recorder())
@@ -50,18 +50,18 @@ def log_in(said: Invocation) -> int:
             out.line(f"Logged in to {out.safe(target.describe(), NAME)}: {told}")
         return 0
 
-    return headless.run(said, work, target)
+    return headless.run(invocation, work, target)
 
 
-def log_out(said: Invocation) -> int:
+def log_out(invocation: Invocation) -> int:
     """Delete every login to a server, and revoke its tokens if possible."""
     from inspector.cli import logins
     from inspector.cli.setup import settings_of
 
-    target = _target(said)
-    out = Output.of(said)
-    authorizer = logins.authorize(said, asking=False)
-    done, revoked = asyncio.run(_forget(authorizer, target, settings_of(said).timeout))
+    target = _target(invocation)
+    out = Output.of(invocation)
+    authorizer = logins.authorize(invocation, asking=False)
+    done, revoked = asyncio.run(_forget(authorizer, target, settings_of(invocation).timeout))
     if out.json:
         out.document({"server": target.describe(), "loggedOut": done, "revoked": revoked})
     elif not done:
@@ -95,14 +95,14 @@ async def _forget(authorizer: Authorizer, target: HttpTarget, seconds: float) ->
     return len(kept), revoked
 
 
-def _target(said: Invocation) -> HttpTarget:
+def _target(invocation: Invocation) -> HttpTarget:
     from inspector.cli.setup import live_target
     from inspector.config.targets import HttpTarget
 
-    target = live_target(said)
+    target = live_target(invocation)
     if not isinstance(target, HttpTarget):
         raise UsageError(
-            f"`inspector {said.verb.name}` needs a URL, and {target.describe()} is a command.",
+            f"`inspector {invocation.verb.name}` needs a URL, and {target.describe()} is a command.",
             hint="Pass secrets to a command with --env.",
         )
     return target

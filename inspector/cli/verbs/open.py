@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from inspector.config.targets import RecordingTarget, Target
 
 
-def run(said: Invocation) -> int:
+def run(invocation: Invocation) -> int:
     """Open the interface on the given target, or on the start screen."""
     need_terminal(
         "Use `inspector tools TARGET` or another verb, which need no terminal; `inspector --help` lists them."
@@ -24,43 +24,43 @@ def run(said: Invocation) -> int:
     from inspector.cli.setup import target_of
     from inspector.config.targets import RecordingTarget, StdioTarget
 
-    target = target_of(said) if said.target_words else None
-    if said.option("watch") and target is not None and not isinstance(target, StdioTarget):
+    target = target_of(invocation) if invocation.target_words else None
+    if invocation.option("watch") and target is not None and not isinstance(target, StdioTarget):
         raise UsageError(
             "--watch needs a server that Inspector starts with a command.",
             hint="In the interface, press `r` to reconnect to a server that was restarted elsewhere.",
         )
     if isinstance(target, RecordingTarget):
-        return replay(said, target, follow=False)
-    return interface(said, target)
+        return replay(invocation, target, follow=False)
+    return interface(invocation, target)
 
 
-def interface(said: Invocation, target: Target | None) -> int:
+def interface(invocation: Invocation, target: Target | None) -> int:
     """Run the interface on a server, or on its start screen."""
     from inspector.cli.files import new_recording
     from inspector.cli.setup import options_of, settings_of
     from inspector.tui import app
 
-    settings = settings_of(said)
-    if said.option("no-pin"):
+    settings = settings_of(invocation)
+    if invocation.option("no-pin"):
         settings = replace(settings, check_pins=False)
     return app.run(
         target,
-        options_of(said, target, settings, asking=True),
-        record=new_recording(said),
-        keep=settings.record and not said.option("no-record"),
+        options_of(invocation, target, settings, asking=True),
+        record=new_recording(invocation),
+        keep=settings.record and not invocation.option("no-record"),
         settings=settings,
-        config=said.option("config"),
-        watch=bool(said.option("watch")),
+        config=invocation.option("config"),
+        watch=bool(invocation.option("watch")),
     )
 
 
-def replay(said: Invocation, target: RecordingTarget, *, follow: bool, at: str = "", **playing: float) -> int:
+def replay(invocation: Invocation, target: RecordingTarget, *, follow: bool, at: str = "", **playing: float) -> int:
     """Run the interface on a recording; `at` is a position in it, `playing` its `speed` and longest `gap`."""
     from inspector.cli.setup import settings_of
     from inspector.tui import app
 
-    return app.run_recording(target.path, follow=follow, settings=settings_of(said), at=at, **playing)
+    return app.run_recording(target.path, follow=follow, settings=settings_of(invocation), at=at, **playing)
 
 
 def need_terminal(instead: str) -> None:

@@ -22,19 +22,19 @@ NAME = 200
 _WHICH = ("show", "remove", "update")
 
 
-def run(said: Invocation) -> int:
+def run(invocation: Invocation) -> int:
     """Pin the target, compare it with its pin, or show, replace or delete the pin."""
     from inspector.client.pins import Pins
 
-    out = Output.of(said)
-    given = [f"--{name}" for name in _WHICH if said.option(name)]
+    out = Output.of(invocation)
+    given = [f"--{name}" for name in _WHICH if invocation.option(name)]
     if len(given) > 1:
         raise UsageError(f"{given[0]} cannot be used with {given[1]}.", hint="Remove one of them.")
-    file = said.option("file")
+    file = invocation.option("file")
     pins = Pins(file=file)
-    if file is not None and not said.target_words and not said.option("show"):
+    if file is not None and not invocation.target_words and not invocation.option("show"):
         raise UsageError("`inspector pin --file FILE` needs a target.", hint="Give the server to pin in FILE.")
-    if not said.target_words and file is None:
+    if not invocation.target_words and file is None:
         if given and given != ["--show"]:
             raise UsageError(f"`inspector pin {given[0]}` needs a target.", hint="List the pins with `inspector pin`.")
         return _list(out, pins)
@@ -42,12 +42,12 @@ def run(said: Invocation) -> int:
     from inspector.config.targets import StdioTarget
 
     # A file is shown without a target, because it contains the target.
-    target = live_target(said) if said.target_words else StdioTarget((str(file),))
-    if said.option("remove"):
+    target = live_target(invocation) if invocation.target_words else StdioTarget((str(file),))
+    if invocation.option("remove"):
         return _remove(out, pins, target)
-    if said.option("show"):
+    if invocation.option("show"):
         return _show(out, pins, target)
-    return _pin(said, out, pins, target)
+    return _pin(invocation, out, pins, target)
 
 
 def _list(out: Output, pins: Pins) -> int:
@@ -103,12 +103,12 @@ def _no_pin(pins: Pins, target: Target) -> UsageError:
     )
 
 
-def _pin(said: Invocation, out: Output, pins: Pins, target: Target) -> int:
+def _pin(invocation: Invocation, out: Output, pins: Pins, target: Target) -> int:
     """Read what the server offers, compare it with its pin, and save it if wanted."""
     from inspector.cli import headless
 
-    update = bool(said.option("update"))
-    replaceable = update and (pins.file is None or forced(said))
+    update = bool(invocation.option("update"))
+    replaceable = update and (pins.file is None or forced(invocation))
     before = None if replaceable and not _readable(pins, target) else pins.get(target)
 
     async def work(session: Session, out: Output) -> int:
@@ -124,7 +124,7 @@ def _pin(said: Invocation, out: Output, pins: Pins, target: Target) -> int:
         _tell(out, pins, target, before, changes, kept=keep)
         return DRIFTED if changes and not keep else 0
 
-    return headless.run(said, work, target, check_pin=False)
+    return headless.run(invocation, work, target, check_pin=False)
 
 
 def _readable(pins: Pins, target: Target) -> bool:

@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
 
 
-def run(said: Invocation) -> int:
+def run(invocation: Invocation) -> int:
     """Get the prompt and print its messages."""
     from inspector.cli import headless
     from inspector.cli.arguments import text_arguments
 
-    arguments = text_arguments(said)
+    arguments = text_arguments(invocation)
 
     async def work(session: Any, out: Output) -> int:
-        call = session.get_prompt(said.arguments["name"], arguments)
+        call = session.get_prompt(invocation.arguments["name"], arguments)
         result = await call.result()
         messages = result.get("messages") if type(result) is dict else None
         if out.json:
@@ -29,14 +29,16 @@ def run(said: Invocation) -> int:
             out.document_text(result_text(session.journal, call.answer_n, result))
         else:
             _print(out, result, messages)
-        if not out.json or said.option("save") is not None:
+        if not out.json or invocation.option("save") is not None:
             from inspector.cli.content import blocks_of, save_or_tell
 
             contents = [message.get("content") for message in blocks_of(messages) if type(message) is dict]
-            save_or_tell(said.option("save"), [block for content in contents for block in blocks_of(content)], out)
+            save_or_tell(
+                invocation.option("save"), [block for content in contents for block in blocks_of(content)], out
+            )
         return 0
 
-    return headless.run(said, work, while_waiting=None if said.json else "inspector.cli.content")
+    return headless.run(invocation, work, while_waiting=None if invocation.json else "inspector.cli.content")
 
 
 def _print(out: Output, result: Any, messages: Any) -> None:

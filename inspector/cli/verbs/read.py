@@ -12,30 +12,30 @@ if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
 
 
-def run(said: Invocation) -> int:
+def run(invocation: Invocation) -> int:
     """Read the resource and print its contents."""
     from inspector.cli import headless
     from inspector.cli.files import check_outputs, forced
 
-    check_outputs(said, "save")
+    check_outputs(invocation, "save")
 
     async def work(session: Any, out: Output) -> int:
-        call = session.read_resource(said.arguments["uri"])
+        call = session.read_resource(invocation.arguments["uri"])
         result = await call.result()
         contents = result.get("contents") if type(result) is dict else None
         if out.json:
             from inspector.cli.results import result_text
 
             out.document_text(result_text(session.journal, call.answer_n, result))
-        elif contents is None or said.option("save") is None:
+        elif contents is None or invocation.option("save") is None:
             _print(out, result, contents)
-        if not out.json or said.option("save") is not None:
+        if not out.json or invocation.option("save") is not None:
             from inspector.cli.content import blocks_of, save_or_tell
 
-            save_or_tell(said.option("save"), blocks_of(contents), out, force=forced(said))
+            save_or_tell(invocation.option("save"), blocks_of(contents), out, force=forced(invocation))
         return 0
 
-    return headless.run(said, work, while_waiting=None if said.json else "inspector.cli.content")
+    return headless.run(invocation, work, while_waiting=None if invocation.json else "inspector.cli.content")
 
 
 def _print(out: Output, result: Any, contents: Any) -> None:

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 LABEL = 80
 
 
-def run(said: Invocation) -> int:
+def run(invocation: Invocation) -> int:
     """List the recordings in the state directory, newest first."""
     from inspector.client.recording import list_recordings
     from inspector.config.paths import state_folder
     from inspector.text import size
 
-    out = Output.of(said)
+    out = Output.of(invocation)
     found = list_recordings()
     if out.json:
         out.document({"recordings": [_entry(info) for info in found]})

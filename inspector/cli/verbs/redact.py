@@ -24,24 +24,28 @@ FOUND = 5
 """The exit code of `--check` if there are secrets."""
 
 
-def run(said: Invocation) -> int:
+def run(invocation: Invocation) -> int:
     """List what would be hidden, or hide it; with `--check` return 5 if there is anything."""
     from inspector.redact.recording import Redaction
     from inspector.redact.rules import read_rules
 
-    out = Output.of(said)
-    source, written, checks = recording(said.arguments["file"]), said.option("output"), said.option("check", False)
+    out = Output.of(invocation)
+    source, written, checks = (
+        recording(invocation.arguments["file"]),
+        invocation.option("output"),
+        invocation.option("check", False),
+    )
     check_source(written, source)
-    to_stdout = check_outputs(said, "output")
+    to_stdout = check_outputs(invocation, "output")
     if written is not None and checks:
         raise UsageError("--check cannot be used with -o.", hint="Remove one of them.")
-    redaction = Redaction(source, read_rules(said.option("rule", ()), said.option("rules", ())))
+    redaction = Redaction(source, read_rules(invocation.option("rule", ()), invocation.option("rules", ())))
     for notice in redaction.notices:
         out.note(f"note: {out.safe(notice)}")
     if written is None:
         report = redaction.inspect()
     else:
-        with binary_file(written, out, force=forced(said)) as file:
+        with binary_file(written, out, force=forced(invocation)) as file:
             report = redaction.write(file)
     if out.json:
         out.document(_as_json(report, source, written))

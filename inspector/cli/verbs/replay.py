@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
 
 
-def run(said: Invocation) -> int:
+def run(invocation: Invocation) -> int:
     """Open the interface on the given recording."""
     from inspector.cli.options import recording
     from inspector.config.targets import RecordingTarget
     from inspector.journal.journal import Journal
 
-    target = RecordingTarget(recording(said.arguments["file"]))
+    target = RecordingTarget(recording(invocation.arguments["file"]))
     # Report an unreadable file here, before the screen is drawn.
     journal = Journal.open(target.path)
     try:
-        at = said.option("at") or ""
+        at = invocation.option("at") or ""
         if at:
             from inspector.replay import places
 
@@ -31,8 +31,8 @@ def run(said: Invocation) -> int:
     finally:
         journal.release()
     interface.need_terminal("Write a recording as text with `inspector export FILE --to md`.")
-    playing = {name: said.option(name) for name in ("speed", "gap") if said.option(name) is not None}
-    return interface.replay(said, target, follow=bool(said.option("follow")), at=at, **playing)
+    playing = {name: invocation.option(name) for name in ("speed", "gap") if invocation.option(name) is not None}
+    return interface.replay(invocation, target, follow=bool(invocation.option("follow")), at=at, **playing)
 
 
 def gap(word: str) -> float:

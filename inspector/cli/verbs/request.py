@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
 
 
-def run(said: Invocation) -> int:
+def run(invocation: Invocation) -> int:
     """Send it and print the result."""
     from inspector.cli import headless
 
-    method: str = said.arguments["method"]
-    given = said.arguments["params"]
-    params = said.option("params") if given is None else json_object(given)
+    method: str = invocation.arguments["method"]
+    given = invocation.arguments["params"]
+    params = invocation.option("params") if given is None else json_object(given)
 
     async def work(session: Any, out: Output) -> int:
         if method.startswith("notifications/"):
@@ -36,7 +36,7 @@ def run(said: Invocation) -> int:
         (out.document_text if out.json else out.pretty)(text)
         return 1 if type(result) is dict and result.get("isError") is True else 0
 
-    return headless.run(said, work)
+    return headless.run(invocation, work)
 
 
 VERBS = {

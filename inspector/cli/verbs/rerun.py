@@ -25,16 +25,16 @@ GOOD, BAD, SKIP = 0, 1, 125
 """Exit codes for `git bisect run`: the commit is good, bad, or cannot be tested."""
 
 
-def run(said: Invocation) -> int:
+def run(invocation: Invocation) -> int:
     """Run the recording against the target and report; returns 5 if the server behaves differently."""
-    out = Output.of(said)
-    source = recording(said.arguments["file"])
-    to_stdout = check_outputs(said, "junit", "markdown")
-    target = live_target(said)
-    report, journal = _rerun(said, out, source, target, again=bool(said.option("update")))
+    out = Output.of(invocation)
+    source = recording(invocation.arguments["file"])
+    to_stdout = check_outputs(invocation, "junit", "markdown")
+    target = live_target(invocation)
+    report, journal = _rerun(invocation, out, source, target, again=bool(invocation.option("update")))
     if report is None:
         return 130
-    _reports(said, out, report, source, target.label)
+    _reports(invocation, out, report, source, target.label)
     if out.json:
         out.document(report.as_json() | {"recording": str(journal or "") or None})
     else:
@@ -48,20 +48,20 @@ def run(said: Invocation) -> int:
         report.error.recording = str(journal or "")
         out.error(report.error, recording=True)
         return report.error.exit_code
-    if said.option("update"):
+    if invocation.option("update"):
         _replace(source)
         out.note(f"The new recording replaced {out.safe(str(source))}.")
         return 0
     return 0 if report.clean else 5
 
 
-def run_bisect(said: Invocation) -> int:
+def run_bisect(invocation: Invocation) -> int:
     """Run the recording against the target: 0 good, 1 bad, 125 if it could not run."""
     from inspector.cli.rerun_report import lines_of
 
-    out = Output.of(said)
+    out = Output.of(invocation)
     try:
-        report, _ = _rerun(said, out, recording(said.arguments["file"]), live_target(said))
+        report, _ = _rerun(invocation, out, recording(invocation.arguments["file"]), live_target(invocation))
     except UsageError:
         raise
     except InspectorError as error:
@@ -84,7 +84,7 @@ def run_bisect(said: Invocation) -> int:
 
 
 def _rerun(
-    said: Invocation, out: Output, source: Path, target: StdioTarget | HttpTarget, *, again: bool = False
+    invocation: Invocation, out: Output, source: Path, target: StdioTarget | HttpTarget, *, again: bool = False
 ) -> tuple[RerunReport | None, Path | None]:
     """The report (None: interrupted), and the path of the new recording. With `again` it is next to the old one."""
     from inspector.cli import setup
@@ -92,9 +92,9 @@ def _rerun(
     from inspector.client.recording import new_journal
     from inspector.replay.script import check_source
 
-    settings = setup.settings_of(said)
-    options = setup.options_of(said, target, settings, asking=False)
-    rules = rules_of(said)
+    settings = setup.settings_of(invocation)
+    options = setup.options_of(invocation, target, settings, asking=False)
+    rules = rules_of(invocation)
     with whole_journal(source) as recording:
         tell_notices(out, recording)
         check_source(recording, source)
@@ -102,8 +102,8 @@ def _rerun(
             _beside(source).unlink(missing_ok=True)
         journal = new_journal(
             target,
-            record=_beside(source) if again else new_recording(said, source=source),
-            keep=settings.record and not said.option("no-record"),
+            record=_beside(source) if again else new_recording(invocation, source=source),
+            keep=settings.record and not invocation.option("no-record"),
             settings=settings,
         )
 
@@ -113,7 +113,7 @@ def _rerun(
 
             rerun = Rerun(
                 recording, target, journal, rules, options,
-                carry=said.option("carry", ()), pace=said.option("pace"),
+                carry=invocation.option("carry", ()), pace=invocation.option("pace"),
             )  # fmt: skip
             signals = Signals(rerun.kill_now)
             try:
@@ -132,15 +132,15 @@ def _rerun(
             journal.release()
 
 
-def _reports(said: Invocation, out: Output, report: RerunReport, source: Path, label: str) -> None:
+def _reports(invocation: Invocation, out: Output, report: RerunReport, source: Path, label: str) -> None:
     """Write the requested reports to their files."""
     from inspector.cli import rerun_report
 
     title = f"{source.name} against {label}"
     for option, write in (("junit", rerun_report.as_junit), ("markdown", rerun_report.as_markdown)):
-        wanted: Any = said.option(option)
+        wanted: Any = invocation.option(option)
         if wanted is not None:
-            write_text(wanted, write(out, report, title), out, force=forced(said))
+            write_text(wanted, write(out, report, title), out, force=forced(invocation))
 
 
 def _beside(source: Path) -> Path:

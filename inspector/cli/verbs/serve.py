@@ -26,24 +26,24 @@ _MEANINGLESS = ("root", "sampling", "elicit", "log-level", "era", "protocol", "n
 """Options of a session; with a passthrough, the client decides these."""
 
 
-def run(said: Invocation) -> int:
+def run(invocation: Invocation) -> int:
     """Serve until the client disconnects or a signal comes; then print the summary."""
     from inspector.journal.journal import Journal
 
-    out = Output.of(said)
-    options = _options(said)
-    journal = Journal.open(recording(said.arguments["file"]))
+    out = Output.of(invocation)
+    options = _options(invocation)
+    journal = Journal.open(recording(invocation.arguments["file"]))
     try:
-        report = asyncio.run(_serve(said, out, journal, options))
+        report = asyncio.run(_serve(invocation, out, journal, options))
     finally:
         journal.release()
     for notice in [*journal.notices, *_unusual(journal)]:
         out.note(f"note: {out.safe(notice)}")
-    if said.json:
+    if invocation.json:
         out.document(report.as_json())
     else:
         _tell(out, report)
-    return 5 if said.option("strict") and report.counts.get("missed") else 0
+    return 5 if invocation.option("strict") and report.counts.get("missed") else 0
 
 
 def _unusual(journal: Journal) -> list[str]:
@@ -51,11 +51,11 @@ def _unusual(journal: Journal) -> list[str]:
     return ["The end of the recording is missing: its writer was killed, or is still writing."] if missing else []
 
 
-def _options(said: Invocation) -> MockOptions:
+def _options(invocation: Invocation) -> MockOptions:
     from inspector.replay.mock import MockOptions
 
-    on_miss: OnMiss = said.option("on-miss") or ("passthrough" if said.target_words else "error")
-    if (on_miss == "passthrough") != bool(said.target_words):
+    on_miss: OnMiss = invocation.option("on-miss") or ("passthrough" if invocation.target_words else "error")
+    if (on_miss == "passthrough") != bool(invocation.target_words):
         raise UsageError(
             "--on-miss passthrough needs a target."
             if on_miss == "passthrough"
@@ -63,30 +63,30 @@ def _options(said: Invocation) -> MockOptions:
             hint="Add passthrough and the target: inspector serve FILE --on-miss passthrough TARGET",
         )
     return MockOptions(
-        match=said.option("match", "params"),
+        match=invocation.option("match", "params"),
         on_miss=on_miss,
-        speed=said.option("pace"),
-        faults=tuple(said.option("fault", ())),
-        seed=said.option("seed", ""),
+        speed=invocation.option("pace"),
+        faults=tuple(invocation.option("fault", ())),
+        seed=invocation.option("seed", ""),
     )
 
 
-async def _serve(said: Invocation, out: Output, journal: Journal, options: MockOptions) -> MockReport:
+async def _serve(invocation: Invocation, out: Output, journal: Journal, options: MockOptions) -> MockReport:
     from inspector.cli import setup
     from inspector.replay.mock import Mock
     from inspector.serving.base import LONGEST_MESSAGE
     from inspector.serving.http_connection import ConnectionLimits
 
-    longest = setup.settings_of(said).max_body_bytes or LONGEST_MESSAGE
+    longest = setup.settings_of(invocation).max_body_bytes or LONGEST_MESSAGE
     with ended_by_signals() as stop:
-        mock = Mock(journal, options, new_journal=_recorder(said, out), said=_say, upstream=_upstream(said))
+        mock = Mock(journal, options, new_journal=_recorder(invocation, out), said=_say, upstream=_upstream(invocation))
         await mock.load(
-            names=tuple(said.option("allow-host", ())),
-            origins=tuple(said.option("allow-origin", ())),
+            names=tuple(invocation.option("allow-host", ())),
+            origins=tuple(invocation.option("allow-origin", ())),
             limits=ConnectionLimits(body=longest),
         )
         try:
-            where: Address | None = said.option("http")
+            where: Address | None = invocation.option("http")
             if where is None:
                 from inspector.serving.stdio import StdioEnd
 
@@ -113,16 +113,16 @@ async def _serve_http(mock: Mock, where: Address, out: Output, stop: asyncio.Eve
         await end.close()
 
 
-def _recorder(said: Invocation, out: Output) -> Any:
+def _recorder(invocation: Invocation, out: Output) -> Any:
     """The factory of client recordings: --record FILE with numbers for later clients, else in the state directory."""
     from inspector.cli import setup
     from inspector.client.recording import new_journal
     from inspector.config.targets import RecordingTarget
 
-    target = RecordingTarget(recording(said.arguments["file"]))
-    settings = setup.settings_of(said)
-    named = new_recording(said, source=target.path)
-    keep = settings.record and not said.option("no-record")
+    target = RecordingTarget(recording(invocation.arguments["file"]))
+    settings = setup.settings_of(invocation)
+    named = new_recording(invocation, source=target.path)
+    keep = settings.record and not invocation.option("no-record")
     first = new_journal(target, settings=settings, record=named) if named is not None else None
 
     def make(number: int) -> Journal:
@@ -137,14 +137,14 @@ def _recorder(said: Invocation, out: Output) -> Any:
     return make
 
 
-def _upstream(said: Invocation) -> Upstream | None:
-    if not said.target_words:
+def _upstream(invocation: Invocation) -> Upstream | None:
+    if not invocation.target_words:
         return None
     from inspector.cli import setup
     from inspector.client.bare_connection import BareConnection, ConnectionListener
 
-    target = setup.live_target(said)
-    options = setup.options_of(said, target, setup.settings_of(said), asking=False)
+    target = setup.live_target(invocation)
+    options = setup.options_of(invocation, target, setup.settings_of(invocation), asking=False)
 
     def connect(journal: Journal, hearer: ConnectionListener) -> BareConnection:
         return BareConnection(target, journal, hearer, options)

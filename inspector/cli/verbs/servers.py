@@ -23,19 +23,19 @@ _MARKS: dict[trust.Standing, str] = {"free": "", "asks": "asks first  ", "allowe
 """The mark of an entry in a file that is not the user's and that uses the user's secrets or an unsafe connection."""
 
 
-def run(said: Invocation) -> int:
+def run(invocation: Invocation) -> int:
     """List the servers; an unreadable config file is reported, and the others are still listed."""
     from inspector.config.servers import find_servers
 
-    out = Output.of(said)
-    if said.option("schema"):
+    out = Output.of(invocation)
+    if invocation.option("schema"):
         import json
 
         from inspector.config.models import servers_schema
 
         out.document_text(json.dumps(servers_schema(), indent=2, ensure_ascii=False))
         return 0
-    found = find_servers(config=said.option("config"))
+    found = find_servers(config=invocation.option("config"))
     logins = _logins()
     memory = trust.Memory()
     lasts = [ServerMemory(entry).last_open() for entry in found.entries]

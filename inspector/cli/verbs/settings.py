@@ -17,10 +17,10 @@ NAME = 120
 VALUE = 2000
 
 
-def run(said: Invocation) -> int:
+def run(invocation: Invocation) -> int:
     """Print each setting according to the file and the environment; with `--schema` the JSON Schema of the file."""
-    out = Output.of(said)
-    if said.option("schema"):
+    out = Output.of(invocation)
+    if invocation.option("schema"):
         from inspector.config.models import settings_schema
 
         out.document_text(json.dumps(settings_schema(), indent=2, ensure_ascii=False))

@@ -25,26 +25,26 @@ _MEANINGLESS = ("root", "sampling", "elicit", "log-level", "era", "protocol", "t
 """Options of a session. The client behind the tap decides these, and a tap never overwrites a recording."""
 
 
-def run(said: Invocation) -> int:
+def run(invocation: Invocation) -> int:
     """Forward messages until one side closes. Over stdio, returns the exit code of the server."""
-    out = Output.of(said)
-    name = said.option("install")
+    out = Output.of(invocation)
+    name = invocation.option("install")
     if name is not None:
-        return _install(said, out, name)
-    target = setup.live_target(said)
-    where: Address | None = said.option("listen")
+        return _install(invocation, out, name)
+    target = setup.live_target(invocation)
+    where: Address | None = invocation.option("listen")
     if where is None:
-        return _stdio(said, out, target)
-    return asyncio.run(_listen(said, out, target, where))
+        return _stdio(invocation, out, target)
+    return asyncio.run(_listen(invocation, out, target, where))
 
 
-def _stdio(said: Invocation, out: Output, target: StdioTarget | HttpTarget) -> int:
+def _stdio(invocation: Invocation, out: Output, target: StdioTarget | HttpTarget) -> int:
     """Serve the client on our stdin and stdout."""
     if isinstance(target, HttpTarget):
-        return asyncio.run(_stdio_to_http(said, out, target))
+        return asyncio.run(_stdio_to_http(invocation, out, target))
     from inspector.tap.stdio import StdioTap
 
-    journal = _journal(said, out, target)
+    journal = _journal(invocation, out, target)
     try:
         # The client has chosen the environment for its server: forward all of it.
         return asyncio.run(StdioTap(target.command, journal, cwd=target.cwd).run({**os.environ, **target.env}))
@@ -53,11 +53,11 @@ def _stdio(said: Invocation, out: Output, target: StdioTarget | HttpTarget) -> i
         journal.release()
 
 
-async def _stdio_to_http(said: Invocation, out: Output, target: HttpTarget) -> int:
+async def _stdio_to_http(invocation: Invocation, out: Output, target: HttpTarget) -> int:
     from inspector.serving.stdio import StdioEnd
     from inspector.tap.bridge import Bridge
 
-    bridge = Bridge(target, lambda: _journal(said, out, target), _options(said, target), _complain)
+    bridge = Bridge(target, lambda: _journal(invocation, out, target), _options(invocation, target), _complain)
     with ended_by_signals() as stop:
         how = await StdioEnd(bridge.opens).run(stop)
     if bridge.failed is not None and how == "dropped":
@@ -66,14 +66,14 @@ async def _stdio_to_http(said: Invocation, out: Output, target: HttpTarget) -> i
     return 0
 
 
-async def _listen(said: Invocation, out: Output, target: StdioTarget | HttpTarget, where: Address) -> int:
+async def _listen(invocation: Invocation, out: Output, target: StdioTarget | HttpTarget, where: Address) -> int:
     """Serve the client over HTTP."""
-    names, origins = tuple(said.option("allow-host", ())), tuple(said.option("allow-origin", ()))
+    names, origins = tuple(invocation.option("allow-host", ())), tuple(invocation.option("allow-origin", ()))
     with ended_by_signals() as stop:
         if isinstance(target, HttpTarget):
             from inspector.tap.http import HttpTap
 
-            journal = _journal(said, out, target)
+            journal = _journal(invocation, out, target)
             tap = HttpTap(target, journal, *where, names, origins)
             try:
                 await tap.start()
@@ -87,7 +87,7 @@ async def _listen(said: Invocation, out: Output, target: StdioTarget | HttpTarge
             from inspector.serving.http import Binding, HttpEnd
             from inspector.tap.bridge import Bridge
 
-            bridge = Bridge(target, lambda: _journal(said, out, target), _options(said, target), _complain)
+            bridge = Bridge(target, lambda: _journal(invocation, out, target), _options(invocation, target), _complain)
             end = HttpEnd(bridge.opens, *where, Binding(names=names, origins=origins))
             try:
                 await end.start()
@@ -106,11 +106,11 @@ def _say_where(out: Output, url: str, where: Address, target: StdioTarget | Http
         out.warn("note: Other machines on the network can connect, and reach the server through it.")
 
 
-def _options(said: Invocation, target: StdioTarget | HttpTarget) -> Any:
-    return setup.options_of(said, target, setup.settings_of(said), asking=False)
+def _options(invocation: Invocation, target: StdioTarget | HttpTarget) -> Any:
+    return setup.options_of(invocation, target, setup.settings_of(invocation), asking=False)
 
 
-def _journal(said: Invocation, out: Output, target: StdioTarget | HttpTarget) -> Journal:
+def _journal(invocation: Invocation, out: Output, target: StdioTarget | HttpTarget) -> Journal:
     """The recording of a client; next to the given file if that file belongs to another client.
 
     A client starts its servers repeatedly with the same words: none of these starts may fail because the file exists.
@@ -119,9 +119,9 @@ def _journal(said: Invocation, out: Output, target: StdioTarget | HttpTarget) ->
     from inspector.client.recording import new_journal
     from inspector.errors import RecordingExists
 
-    settings = setup.settings_of(said)
-    named: Path | None = said.option("record")
-    keep = settings.record and not said.option("no-record")
+    settings = setup.settings_of(invocation)
+    named: Path | None = invocation.option("record")
+    keep = settings.record and not invocation.option("no-record")
     number, record = 1, named
     while True:
         try:
@@ -146,16 +146,16 @@ def _complain(lines: Sequence[bytes]) -> None:
         pass
 
 
-def _install(said: Invocation, out: Output, name: str) -> int:
+def _install(invocation: Invocation, out: Output, name: str) -> int:
     """Print the config entry `name` with a tap added; changes no file."""
     from inspector.config.servers import find_servers
 
-    if said.target_words or said.command:
+    if invocation.target_words or invocation.command:
         raise UsageError(
             "--install takes the name of an entry, and no target.",
             hint=f"Example: inspector tap --install {name[:40]}",
         )
-    entry = find_servers(config=said.option("config")).find(name)
+    entry = find_servers(config=invocation.option("config")).find(name)
     out.note(f"{out.safe(entry.source_label)}, {out.safe(str(entry.path))}: replace “{out.safe(entry.name)}” with")
     if entry.kind == "http":
         out.note("For a client that uses HTTP, configure the URL that `inspector tap --listen PORT` prints instead.")

@@ -7,7 +7,7 @@ from typing import ClassVar
 from textual.binding import BindingType
 from textual.message import Message
 
-from inspector.check.report import Checked
+from inspector.check.report import CheckSummary
 from inspector.check.result import Result
 from inspector.journal.journal import Journal
 from inspector.text import count, duration
@@ -68,7 +68,7 @@ class FindingView(LinesView, inherit_bindings=False):
 
 
 def rows_of(
-    checked: Checked, journal: Journal | None, keymap: Keymap | None = None
+    checked: CheckSummary, journal: Journal | None, keymap: Keymap | None = None
 ) -> tuple[list[Row], dict[int, int]]:
     """Return the rows of a check, and the message of each row that is one."""
     check, verdict = checked.check, checked.verdict
@@ -118,7 +118,7 @@ def message_line(journal: Journal, n: int) -> list[Piece]:
     return [sign_of(index, n, signs), " ", *words, *tail, (told, "faint")]
 
 
-def as_text(checked: Checked, journal: Journal | None, keymap: Keymap | None = None) -> str:
+def as_text(checked: CheckSummary, journal: Journal | None, keymap: Keymap | None = None) -> str:
     """Return the rows of a check as text to copy."""
     head = Row(f"{checked.verdict.upper()} {checked.check.id} ({level_word(checked.check.level)})")
     return plain([head, Row(), *rows_of(checked, journal, keymap)[0]])

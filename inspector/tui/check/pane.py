@@ -14,7 +14,7 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.worker import Worker, WorkerCancelled, WorkerFailed
 
-from inspector.check.report import Checked
+from inspector.check.report import CheckSummary
 from inspector.check.reports import FORMATS, document
 from inspector.check.result import VERDICTS
 from inspector.client.session_state import SessionState
@@ -149,7 +149,7 @@ class CheckPane(Horizontal):
         return self.screen.size.width < NARROW
 
     @property
-    def current(self) -> Checked | None:
+    def current(self) -> CheckSummary | None:
         """The check under the cursor."""
         at = self._list.cursor
         return self._rows.entries[at].checked if 0 <= at < len(self._rows) else None

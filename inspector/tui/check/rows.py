@@ -11,7 +11,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from inspector.check.outcome import Outcome, Skip
-from inspector.check.report import Checked, Report
+from inspector.check.report import CheckSummary, Report
 from inspector.check.result import VERDICTS, Verdict
 from inspector.text import count
 from inspector.tui.keymap import Keymap
@@ -84,7 +84,7 @@ def level_word(level: str) -> str:
 class CheckRow:
     """One row: a check, or a heading for all checks of a verdict, which can be folded below it."""
 
-    checked: Checked | None = None
+    checked: CheckSummary | None = None
     folded: Verdict | None = None
 
 
@@ -98,12 +98,12 @@ class CheckRows:
         self.level = ""
         self.open: set[Verdict] = set()
         self.entries: list[CheckRow] = []
-        self._of: dict[Verdict, list[Checked]] = {}
+        self._of: dict[Verdict, list[CheckSummary]] = {}
         self._at: dict[Hashable, int] = {}
 
     def take(self, report: Report | None) -> None:
         """Set the report to show, or None."""
-        found: dict[Verdict, list[Checked]] = {}
+        found: dict[Verdict, list[CheckSummary]] = {}
         for checked in report.checked if report is not None else ():
             if checked.verdict in self.only and self.level in ("", checked.check.level):
                 found.setdefault(checked.verdict, []).append(checked)
@@ -180,7 +180,7 @@ class CheckRows:
         ]  # fmt: skip
 
 
-def _check(checked: Checked, width: int, keymap: Keymap | None) -> list[list[Piece]]:
+def _check(checked: CheckSummary, width: int, keymap: Keymap | None) -> list[list[Piece]]:
     check, verdict = checked.check, checked.verdict
     level = f"{level_word(check.level):<{_LEVEL}} " if width >= _ROOMY else ""
     lead = f" {check.id:<{_ID}} "
@@ -195,13 +195,13 @@ def _check(checked: Checked, width: int, keymap: Keymap | None) -> list[list[Pie
     ]
 
 
-def _groups(found: list[Checked]) -> list[str]:
+def _groups(found: list[CheckSummary]) -> list[str]:
     """Return how many checks each family of ids has."""
     families = Counter(checked.check.id.rpartition("-")[0] for checked in found)
     return [f"{family} {number}" for family, number in families.most_common()]
 
 
-def _reasons(found: list[Checked], keymap: Keymap | None) -> list[str]:
+def _reasons(found: list[CheckSummary], keymap: Keymap | None) -> list[str]:
     """Return why checks were skipped, most frequent first."""
     reasons: Counter[str] = Counter()
     for checked in found:

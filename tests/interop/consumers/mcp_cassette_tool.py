@@ -1,8 +1,10 @@
-"""mcp-cassette on a cassette: `mcp_cassette_tool.py FOLDER load FILE…` tells how many messages it reads in each,
-`mcp_cassette_tool.py FOLDER serve FILE` is its mock server over stdio, `mcp_cassette_tool.py FOLDER save FILE` has it
-write a cassette anew, in its own way.
+"""Runs mcp-cassette on a cassette.
 
-FOLDER is where it is unpacked. Its packages' own `__init__` modules import what needs Python 3.12, and are passed by.
+`mcp_cassette_tool.py FOLDER load FILE…` prints how many messages it reads in each,
+`mcp_cassette_tool.py FOLDER serve FILE` is its mock server over stdio, `mcp_cassette_tool.py FOLDER save FILE` has it
+write a cassette again, in its own way.
+
+FOLDER is where it is unpacked. Its packages' own `__init__` modules import what needs Python 3.12, and are skipped.
 """
 
 import json

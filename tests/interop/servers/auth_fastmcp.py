@@ -53,7 +53,7 @@ def proxy(issuer: str) -> OAuthProxy:
         valid_scopes=[*SCOPES, "offline_access"],
         extra_authorize_params={"prompt": "consent"},
         client_storage=MemoryStore(),
-        jwt_signing_key="only for tests, and for nobody else",
+        jwt_signing_key="only for tests",
     )
 
 

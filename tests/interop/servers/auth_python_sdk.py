@@ -29,7 +29,7 @@ NEWER = "resource_server_url" in AuthSettings.model_fields
 
 
 class Tokens:
-    """What the SDK calls a provider: everything in memory."""
+    """A provider in the sense of the SDK: everything in memory."""
 
     def __init__(self):
         self.forget()

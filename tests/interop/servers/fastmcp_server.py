@@ -19,9 +19,9 @@ server = FastMCP("fastmcp-server", version="1.0", instructions="Everything that 
 
 @dataclass
 class Answers:
-    """What the user is asked for, with defaults."""
+    """The fields of the form, with defaults."""
 
-    name: str = "nobody"
+    name: str = "visitor"
     size: int = 3
     sure: bool = True
     colour: Literal["red", "green"] = "green"

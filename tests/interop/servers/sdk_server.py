@@ -23,7 +23,7 @@ NUMBER = {"type": "number"}
 FORM: dict[str, Any] = {
     "type": "object",
     "properties": {
-        "name": {"type": "string", "title": "Name", "default": "nobody"},
+        "name": {"type": "string", "title": "Name", "default": "visitor"},
         "size": {"type": "integer", "minimum": 1, "maximum": 9, "default": 3},
         "sure": {"type": "boolean", "default": True},
         "colour": {"type": "string", "enum": ["red", "green"], "default": "green"},
@@ -77,7 +77,7 @@ async def list_tools(ctx: ServerRequestContext, params: Any) -> types.ListToolsR
 
 
 async def asked(ctx: ServerRequestContext, params: types.CallToolRequestParams, request: Any) -> Any:
-    """What the client answers: its answer if it has come, in the handshake era by a request, else the question."""
+    """The client's answer if it has come; in the handshake era by a request, else the question."""
     if ctx.protocol_version < MODERN:
         match request:
             case types.CreateMessageRequest():

@@ -16,7 +16,7 @@ const text = (words, more) => ({ content: [{ type: 'text', text: words }], ...mo
 const form = {
   type: 'object',
   properties: {
-    name: { type: 'string', title: 'Name', default: 'nobody' },
+    name: { type: 'string', title: 'Name', default: 'visitor' },
     size: { type: 'integer', minimum: 1, maximum: 9, default: 3 },
     colour: { type: 'string', enum: ['red', 'green'], default: 'green' },
   },
