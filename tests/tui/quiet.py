@@ -12,6 +12,7 @@ still renders its lines, and an exception there reaches the app as it does in a 
 from __future__ import annotations
 
 import asyncio
+import re
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -19,13 +20,13 @@ from typing import Any
 import textual.app
 import textual.pilot
 import textual.timer
+from rich.cells import cell_len
 from textual._context import active_app, visible_screen_stack
 from textual.app import App, ScreenStackError
 from textual.css.stylesheet import Stylesheet
 from textual.geometry import Region
 from textual.pilot import Pilot
 from textual.screen import Screen
-from textual.strip import Strip
 from textual.timer import Timer
 
 SOON = 0.06
@@ -43,6 +44,9 @@ NEVER = 30.0
 STAYS = 2.0
 """Seconds after which a thread is no longer waited for: it stays, as one that follows a file."""
 
+ONE_CELL_EACH = re.compile("[ -~\u00b0-\u02ff\u2500-\u25ff]*")
+"""Texts of ASCII, letters of Latin scripts and boxes: each character has one cell."""
+
 _timers: weakref.WeakSet[Timer] = weakref.WeakSet()
 _sleeping: weakref.WeakKeyDictionary[asyncio.Task[Any], asyncio.Future[None]] = weakref.WeakKeyDictionary()
 _rules: dict[tuple[Any, ...], Any] = {}
@@ -50,7 +54,7 @@ _variables: dict[tuple[tuple[str, str], ...], int] = {}
 _in_threads: weakref.WeakSet[asyncio.Future[Any]] = weakref.WeakSet()
 _unpainted: weakref.WeakSet[Screen[Any]] = weakref.WeakSet()
 _frames: weakref.WeakKeyDictionary[Screen[Any], int] = weakref.WeakKeyDictionary()
-_strips: weakref.WeakKeyDictionary[Screen[Any], tuple[int, list[Strip]]] = weakref.WeakKeyDictionary()
+_lines: weakref.WeakKeyDictionary[Screen[Any], tuple[int, list[str]]] = weakref.WeakKeyDictionary()
 
 
 async def quiet(app: App[Any], *, threads: bool = True) -> None:
@@ -87,15 +91,50 @@ async def wait_until(app: App[Any], so: Callable[[], bool]) -> bool:
     return False
 
 
-def strips(app: App[Any]) -> list[Strip]:
-    """What is on the screen, a strip for each line; rendered again only if a frame was due since the last time."""
+def lines(app: App[Any]) -> list[str]:
+    """What is on the screen, a string for each line; read again only if a frame was due since the last time.
+
+    The compositor cuts the strips of the widgets and joins the visible pieces. For text alone it is enough to write
+    the widgets over each other, from the back to the front: a tenth of the work.
+    """
     screen = app.screen
     frame = 0 if _is_due(screen) else _frames.get(screen, 0)
-    number, found = _strips.get(screen, (0, []))
+    number, found = _lines.get(screen, (0, []))
     if not frame or frame != number:
-        found = screen._compositor.render_strips()
-        _strips[screen] = frame, found
+        found = _text_of(screen)
+        _lines[screen] = frame, found
     return found
+
+
+def _text_of(screen: Screen[Any]) -> list[str]:
+    """The text of the visible widgets, and spaces for halves of wide characters."""
+    compositor = screen._compositor
+    width, height = compositor.size
+    rows = [[" "] * width for _ in range(height)]
+    for region, clip, strips in reversed(list(compositor._get_renders(compositor.size.region))):
+        seen = region.intersection(clip)
+        for y, strip in zip(seen.line_range, strips, strict=False):
+            row = rows[y]
+            if seen.x and not row[seen.x]:
+                row[seen.x - 1] = " "
+            if seen.right < width and not row[seen.right]:
+                row[seen.right] = " "
+            text = strip.text
+            cells = list(text) if ONE_CELL_EACH.fullmatch(text) else _cells(text)
+            row[seen.x : seen.right] = (cells + [" "] * seen.width)[: seen.width]
+    return ["".join(row) for row in rows]
+
+
+def _cells(text: str) -> list[str]:
+    """A text by cells: the second one of a wide character is empty, one without width stands behind the one before."""
+    cells: list[str] = []
+    for char in text:
+        size = cell_len(char)
+        if size or not cells:
+            cells += [char] + [""] * (size - 1)
+        else:
+            cells[-1 if cells[-1] else -2] += char
+    return cells
 
 
 def _is_due(screen: Screen[Any]) -> bool:
