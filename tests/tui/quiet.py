@@ -14,19 +14,22 @@ from __future__ import annotations
 import asyncio
 import re
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import textual.app
 import textual.pilot
 import textual.timer
 from rich.cells import cell_len
+from rich.segment import Segment
 from textual._context import active_app, visible_screen_stack
 from textual.app import App, ScreenStackError
+from textual.cache import FIFOCache
 from textual.css.stylesheet import Stylesheet
 from textual.geometry import Region
 from textual.pilot import Pilot
 from textual.screen import Screen
+from textual.strip import Strip
 from textual.timer import Timer
 
 SOON = 0.06
@@ -258,6 +261,25 @@ def _parse_rules(self: Stylesheet, css: str, *words: Any, parse: Any = Styleshee
     return _rules[key]
 
 
+def _init_strip(self: Strip, segments: Iterable[Segment], cell_length: int | None = None) -> None:
+    """Make a strip without its seven caches: most strips of a test never use one of them."""
+    self._segments = list(segments)
+    self._cell_length = cell_length
+    self._render_cache = self._link_ids = self._cell_count = None
+
+
+def _strip_cache(self: Strip, name: str) -> FIFOCache[Any, Any]:
+    """Make a cache of a strip when it is used first."""
+    if name not in CACHES:
+        raise AttributeError(name)
+    cache: FIFOCache[Any, Any] = FIFOCache(4)
+    setattr(self, name, cache)
+    return cache
+
+
+CACHES = {name for name in Strip.__slots__ if name.endswith("_cache") and name != "_render_cache"}
+Strip.__init__ = _init_strip  # type: ignore[method-assign]
+Strip.__getattr__ = _strip_cache  # type: ignore[attr-defined]
 Stylesheet._parse_rules = _parse_rules  # type: ignore[method-assign]
 Screen._compositor_refresh = _compositor_refresh  # type: ignore[method-assign]
 Timer._start = _start  # type: ignore[method-assign]
