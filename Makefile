@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-# Each worker imports and collects all tests, which takes 10 seconds of its processor.
-WORKERS ?= 2
+# Tests wait for processes and sockets for more than a third of their time: three workers keep two cores busy. Each
+# worker imports and collects all tests, which takes 5 seconds of CPU time.
+WORKERS ?= 3
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 .PHONY: demo test test-lowest test-pythons lock fuzz lint types coverage interop interop-page conformance bench wheel golden docs pictures clean

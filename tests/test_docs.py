@@ -44,7 +44,7 @@ WEATHER = "import weather_sdk\n"
 
 WRAPPER = '#!/bin/sh\nexec "{python}" {words} "$@"\n'
 SERVERS = '{"servers": {"github": {"command": "python", "args": ["-m", "inspector.demo"]}}}'
-SERVER = 'import runpy, sys\nsys.argv += ["--items", "30"]\nrunpy.run_module("inspector.demo", run_name="__main__")\n'
+SERVER = 'import runpy\nrunpy.run_module("inspector.demo", run_name="__main__")\n'
 
 
 def blocks(page: Path, language: str) -> Iterator[str]:

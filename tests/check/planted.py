@@ -124,7 +124,10 @@ class _Out(Channel):
 
 
 class _Pipe(MemoryTransport):
-    """A pipe whose demo ends with it, as one that reads the end of stdin: its threads would work on in later tests."""
+    """A pipe whose demo ends with it, as a process does at the end of stdin.
+
+    Otherwise its threads would work on in later tests.
+    """
 
     def __init__(self, sink, server, end):
         super().__init__(sink, server)

@@ -95,10 +95,10 @@ async def wait_until(app: App[Any], so: Callable[[], bool]) -> bool:
 
 
 def lines(app: App[Any]) -> list[str]:
-    """What is on the screen, a string for each line; read again only if a frame was due since the last time.
+    """Return the text of the screen, a string for each line.
 
-    The compositor cuts the strips of the widgets and joins the visible pieces. For text alone it is enough to write
-    the widgets over each other, from the back to the front: a tenth of the work.
+    It is read again only if a frame was due since the last time. The compositor cuts and joins the strips of the
+    widgets, to keep their styles. For text it is enough to write the widgets over each other, from back to front.
     """
     screen = app.screen
     frame = 0 if _is_due(screen) else _frames.get(screen, 0)
@@ -129,7 +129,10 @@ def _text_of(screen: Screen[Any]) -> list[str]:
 
 
 def _cells(text: str) -> list[str]:
-    """A text by cells: the second one of a wide character is empty, one without width stands behind the one before."""
+    """Return a text by cells. The second cell of a wide character is empty.
+
+    A character without width stands in the cell of the one before.
+    """
     cells: list[str] = []
     for char in text:
         size = cell_len(char)
