@@ -67,8 +67,10 @@ lint: $(READY) ## style, layers, known faults of dependencies
 types: $(READY)
 	$(BIN)/mypy
 
+# The tests of the interface run without the tracer: it triples their CPU time, and the engine has tests of its own.
 coverage: $(READY) ## all tests with more examples, and the coverage of the engine (95 % at least)
-	HYPOTHESIS_PROFILE=ci $(PYTEST) --cov --cov-report=term:skip-covered
+	HYPOTHESIS_PROFILE=ci $(PYTEST) --cov --cov-report=term:skip-covered --ignore=tests/tui
+	HYPOTHESIS_PROFILE=ci $(PYTEST) tests/tui
 
 interop: $(READY) ## real servers from PyPI and npm
 	tests/interop/run -n 2 --dist loadgroup
