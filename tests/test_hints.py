@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,12 @@ def filled(node: ast.expr) -> ast.expr:
     return ast.fix_missing_locations(Fill().visit(node))
 
 
+@cache
+def hints() -> list[tuple[str, Hint]]:
+    """Every hint of the sources that names a parameter, with its place; read when a test needs it."""
+    return [*written(), ("inspector/hints.py", LOG_IN)]
+
+
 def written() -> Iterator[tuple[str, Hint]]:
     """Every hint of the sources that names a parameter, with its place."""
     for name, module in sources():
@@ -70,9 +77,6 @@ def written() -> Iterator[tuple[str, Hint]]:
                     yield place, hint
 
 
-HINTS = [*written(), ("inspector/hints.py", LOG_IN)]
-
-
 def test_every_parameter_is_named_by_some_hint() -> None:
     named = {part.parameter.name for part in LOG_IN.parts if isinstance(part, Setting)}
     for name, module in sources():
@@ -83,18 +87,19 @@ def test_every_parameter_is_named_by_some_hint() -> None:
                 if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "Parameter"
             }
     assert named == {parameter.name for parameter in Parameter}
-    assert len(HINTS) > 40
+    assert len(hints()) > 40
 
 
-@pytest.mark.parametrize(("place", "hint"), HINTS, ids=[place for place, _ in HINTS])
-def test_each_surface_has_words_of_its_own(place: str, hint: Hint) -> None:
-    typed, shown = hint.command_line, advice(hint)
-    for text in (typed, shown, str(hint)):
-        assert "{}" not in text
-        assert "  " not in text
-    assert OPTION.search(typed) or "remove" in typed.lower() or "`inspector" in typed
-    assert not OPTION.search(shown), shown
-    assert typed != shown
+def test_each_surface_has_words_of_its_own(subtests: pytest.Subtests) -> None:
+    for place, hint in hints():
+        with subtests.test(place=place):
+            typed, shown = hint.command_line, advice(hint)
+            for text in (typed, shown, str(hint)):
+                assert "{}" not in text
+                assert "  " not in text
+            assert OPTION.search(typed) or "remove" in typed.lower() or "`inspector" in typed
+            assert not OPTION.search(shown), shown
+            assert typed != shown
 
 
 @pytest.mark.parametrize("parameter", Parameter)
@@ -182,10 +187,11 @@ def test_a_key_of_the_users_keymap_is_named() -> None:
     assert advice(Hint("See ", Parameter.GRANT, "."), keymap) == "See “other login” (^l)."
 
 
-@pytest.mark.parametrize(("place", "hint"), HINTS[:12], ids=[place for place, _ in HINTS[:12]])
-def test_a_recording_keeps_the_parts(place: str, hint: Hint) -> None:
-    again = Hint.from_json(hint.as_json(), hint.command_line)
-    assert (again.parts, again.command_line) == (hint.parts, hint.command_line)
+def test_a_recording_keeps_the_parts(subtests: pytest.Subtests) -> None:
+    for place, hint in hints()[:12]:
+        with subtests.test(place=place):
+            again = Hint.from_json(hint.as_json(), hint.command_line)
+            assert (again.parts, again.command_line) == (hint.parts, hint.command_line)
 
 
 @pytest.mark.parametrize(

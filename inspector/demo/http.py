@@ -31,6 +31,7 @@ ENDPOINT = "/mcp"
 MOST_SESSIONS = 1000
 LARGEST_BODY = 64 * 1024 * 1024
 KEEP_ALIVE = 15.0
+FLUSH_TIMEOUT = 5.0  # seconds to send the end of a stream before the process exits
 _OLD = {sse.STREAM: "GET", sse.MESSAGES: "POST"}  # the method of each HTTP+SSE endpoint
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 _EVERYWHERE = {"0.0.0.0", "::"}
@@ -96,7 +97,7 @@ class DemoServer(ThreadingTCPServer):
             subscription.stop()
         for answering in list(self.answering):
             if answering.ended:
-                answering.flushed.wait(1)
+                answering.flushed.wait(FLUSH_TIMEOUT)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Ignores clients that disconnect early."""

@@ -13,6 +13,7 @@ import json
 import re
 import sys
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, quote_plus
@@ -71,7 +72,6 @@ BETWEEN = re.compile(r"[\s│┃┆┊║▏▎▌▐█▕|]+")
 """The characters between the pieces of a text that was wrapped on the screen."""
 WRONG_VALUE = f"{WRONG}/but+secret" * 9
 """So long that what the server says of it is cut off."""
-EC, RSA = ECKey.generate_key("P-256"), RSAKey.generate_key(2048)
 SERVICE = ("--client-id", "service", "--grant", "client-credentials")
 SECRET = (*SERVICE, "--client-secret-env", "SECRET")
 COMPANY = (
@@ -93,9 +93,15 @@ class Case:
     says: tuple[str, ...] = ()
     given: dict[str, str] = field(default_factory=dict)
     met: set[str] = field(default_factory=set)
-    keys: tuple[Any, ...] = ()
+    key_kind: tuple[Any, ...] = ()
+    """Of the key that the client has: its class and its size or curve."""
     person: bool = False
     server: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def key(self) -> Any:
+        """The key that the client has; None if it has none."""
+        return self.key_kind[0].generate_key(self.key_kind[1]) if self.key_kind else None
 
 
 BY_A_PERSON = {"access token", "refresh token", "id token", "state", "registration token"}
@@ -113,9 +119,9 @@ CASES = {
         server={"methods": ("client_secret_basic",)},
     ),
     "post": Case(SECRET, {"SECRET": "a-secret/with+more"}, {"access token", "client secret"}, server={"methods": ("client_secret_post",)}),
-    "private_key_jwt-ES256": Case((*SERVICE, "--client-key", "KEY"), {}, {"access token", "client assertion"}, keys=(EC,)),
+    "private_key_jwt-ES256": Case((*SERVICE, "--client-key", "KEY"), {}, {"access token", "client assertion"}, key_kind=(ECKey, "P-256")),
     "private_key_jwt-RS256-with-dpop": Case(
-        (*SERVICE, "--client-key", "KEY"), {}, {"access token", "client assertion", "DPoP key", "DPoP proof"}, keys=(RSA,), server={"dpop": True}
+        (*SERVICE, "--client-key", "KEY"), {}, {"access token", "client assertion", "DPoP key", "DPoP proof"}, key_kind=(RSAKey, 2048), server={"dpop": True}
     ),
     "enterprise-managed": Case(
         (*COMPANY, "--idp", "ORIGIN/idp"), {"SECRET": "secret of the idp's client", "ID_TOKEN": "eyJub25l.aWQtdG9rZW4.signed-by-none"},
@@ -171,10 +177,10 @@ class Run:
         for kind, values in careless.secrets.items():
             self.secrets.setdefault(kind, set()).update(values)
         self.secrets["given"] = {*case.given.values(), WRONG_VALUE}
-        for key in case.keys:
-            pem = key.as_pem(private=True).decode()
+        if case.key is not None:
+            pem = case.key.as_pem(private=True).decode()
             self.secrets["client key"] = {line for line in pem.splitlines() if not line.startswith("-")}
-            self.secrets["client key"] |= {key.as_dict(private=True)["d"]}
+            self.secrets["client key"] |= {case.key.as_dict(private=True)["d"]}
         for line in self._spy.read_text().splitlines() if self._spy.exists() else ():
             found = json.loads(line)
             for held in [found, *(grant["secrets"] for grant in found.get("grants", ()))]:
@@ -271,7 +277,7 @@ async def test_a_login_leaves_no_secret_behind(run: Run, name: str) -> None:
     case = CASES[name]
     with serving(careless := Careless(**case.server)) as url:
         key = run.folder / "key.pem"
-        key.write_text(case.keys[0].as_pem(private=True).decode() if case.keys else "")
+        key.write_text(case.key.as_pem(private=True).decode() if case.key is not None else "")
         said = [word.replace("ORIGIN", careless.origin).replace("KEY", str(key)) for word in case.says]
         good, bad, era = str(run.state / "good.mcp.jsonl"), str(run.state / "bad.mcp.jsonl"), ["--era", "legacy"]
         wrong = ["WRONG" if word in case.given else word for word in said] if case.given else ["--bearer-env", "WRONG"]

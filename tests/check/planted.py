@@ -123,6 +123,21 @@ class _Out(Channel):
             self.send(raw)
 
 
+class _Pipe(MemoryTransport):
+    """A pipe whose demo ends with it, as a process does at the end of stdin.
+
+    Otherwise its threads would work on in later tests.
+    """
+
+    def __init__(self, sink, server, end):
+        super().__init__(sink, server)
+        self.end = end
+
+    async def close(self):
+        await super().close()
+        self.end()
+
+
 class Planted:
     """A pipe to a demo. Every connection is one of its own; they share the fault."""
 
@@ -132,7 +147,7 @@ class Planted:
         self.target = StdioTarget(("planted",))
 
     def connect(self, _target, sink, _options):
-        return MemoryTransport(sink, self._serve())
+        return _Pipe(sink, *self._serve())
 
     def _serve(self):
         requests = {}
@@ -166,8 +181,12 @@ class Planted:
                 requests[json.dumps(message["id"])] = message
             demo.receive(message, out)
 
+        def end():
+            if demo is not None:
+                demo.close()
+
         out = _Out(asyncio.get_running_loop(), said)
-        return serve
+        return serve, end
 
     async def __aenter__(self):
         return self

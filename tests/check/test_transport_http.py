@@ -195,7 +195,7 @@ CASES = [
     Case("HTTP-16", R4, streamed(LOG), right=streamed(LOG, ...)),
     Case("HTTP-17", R5, listed(CHANGED, ...), right=listed(...)),
     Case("HTTP-18", R5, listed(...), right=listed(..., fields=(("X-Accel-Buffering", "no"),))),
-    Case("HTTP-19", R5, None, right=Says(listens, commented), allowed=INTRUSIVE, limits=replace(LIMITS, check=0.5), remark=True),
+    Case("HTTP-19", R5, None, right=Says(listens, commented), allowed=INTRUSIVE, limits=replace(LIMITS, check=2.0), remark=True),
     Case("HTTP-20", R4, streamed(..., event="update"), right=streamed(..., event="message")),
     Case("HTTP-21", R4, Redirects(), remark=True),
     Case("HTTP-22", R4, OneAtATime()),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import pytest
 
@@ -21,22 +22,27 @@ RULES = {
         r"""|\b(ch|channel)(\([^)]*\))? (==|!=|in|not in) [("']"""
     ),
 }
-LINES = [
-    (f"{path.relative_to(ROOT)}:{number}", line)
-    for path in sorted((ROOT / "inspector").rglob("*.py"))
-    if JOURNAL not in path.parents
-    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
-]
+
+
+@cache
+def lines() -> list[tuple[str, str]]:
+    """Each line outside the journal with its place."""
+    return [
+        (f"{path.relative_to(ROOT)}:{number}", line)
+        for path in sorted((ROOT / "inspector").rglob("*.py"))
+        if JOURNAL not in path.parents
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+    ]
 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_only_the_journal_knows(rule: str) -> None:
-    found = [f"{where}: {line.strip()}" for where, line in LINES if RULES[rule].search(line)]
+    found = [f"{where}: {line.strip()}" for where, line in lines() if RULES[rule].search(line)]
     assert not found, f"These lines know what only inspector/journal/ should, {rule}.\n" + "\n".join(found)
 
 
 def test_one_class_is_an_exchange() -> None:
-    found = [where for where, line in LINES if re.match(r"class Exchange\b", line)]
+    found = [where for where, line in lines() if re.match(r"class Exchange\b", line)]
     assert not found, f"An exchange is `inspector.journal.exchange.Exchange`; name these for what they are: {found}"
 
 

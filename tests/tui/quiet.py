@@ -12,15 +12,19 @@ still renders its lines, and an exception there reaches the app as it does in a 
 from __future__ import annotations
 
 import asyncio
+import re
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import textual.app
 import textual.pilot
 import textual.timer
+from rich.cells import cell_len
+from rich.segment import Segment
 from textual._context import active_app, visible_screen_stack
 from textual.app import App, ScreenStackError
+from textual.cache import FIFOCache
 from textual.css.stylesheet import Stylesheet
 from textual.geometry import Region
 from textual.pilot import Pilot
@@ -43,6 +47,9 @@ NEVER = 30.0
 STAYS = 2.0
 """Seconds after which a thread is no longer waited for: it stays, as one that follows a file."""
 
+ONE_CELL_EACH = re.compile("[ -~\u00b0-\u02ff\u2500-\u25ff]*")
+"""Texts of ASCII, letters of Latin scripts and boxes: each character has one cell."""
+
 _timers: weakref.WeakSet[Timer] = weakref.WeakSet()
 _sleeping: weakref.WeakKeyDictionary[asyncio.Task[Any], asyncio.Future[None]] = weakref.WeakKeyDictionary()
 _rules: dict[tuple[Any, ...], Any] = {}
@@ -50,7 +57,7 @@ _variables: dict[tuple[tuple[str, str], ...], int] = {}
 _in_threads: weakref.WeakSet[asyncio.Future[Any]] = weakref.WeakSet()
 _unpainted: weakref.WeakSet[Screen[Any]] = weakref.WeakSet()
 _frames: weakref.WeakKeyDictionary[Screen[Any], int] = weakref.WeakKeyDictionary()
-_strips: weakref.WeakKeyDictionary[Screen[Any], tuple[int, list[Strip]]] = weakref.WeakKeyDictionary()
+_lines: weakref.WeakKeyDictionary[Screen[Any], tuple[int, list[str]]] = weakref.WeakKeyDictionary()
 
 
 async def quiet(app: App[Any], *, threads: bool = True) -> None:
@@ -87,15 +94,53 @@ async def wait_until(app: App[Any], so: Callable[[], bool]) -> bool:
     return False
 
 
-def strips(app: App[Any]) -> list[Strip]:
-    """Return the screen, a strip per line; rendered again only if a frame was due."""
+def lines(app: App[Any]) -> list[str]:
+    """Return the text of the screen, a string for each line.
+
+    It is read again only if a frame was due since the last time. The compositor cuts and joins the strips of the
+    widgets, to keep their styles. For text it is enough to write the widgets over each other, from back to front.
+    """
     screen = app.screen
     frame = 0 if _is_due(screen) else _frames.get(screen, 0)
-    number, found = _strips.get(screen, (0, []))
+    number, found = _lines.get(screen, (0, []))
     if not frame or frame != number:
-        found = screen._compositor.render_strips()
-        _strips[screen] = frame, found
+        found = _text_of(screen)
+        _lines[screen] = frame, found
     return found
+
+
+def _text_of(screen: Screen[Any]) -> list[str]:
+    """The text of the visible widgets, and spaces for halves of wide characters."""
+    compositor = screen._compositor
+    width, height = compositor.size
+    rows = [[" "] * width for _ in range(height)]
+    for region, clip, strips in reversed(list(compositor._get_renders(compositor.size.region))):
+        seen = region.intersection(clip)
+        for y, strip in zip(seen.line_range, strips, strict=False):
+            row = rows[y]
+            if seen.x and not row[seen.x]:
+                row[seen.x - 1] = " "
+            if seen.right < width and not row[seen.right]:
+                row[seen.right] = " "
+            text = strip.text
+            cells = list(text) if ONE_CELL_EACH.fullmatch(text) else _cells(text)
+            row[seen.x : seen.right] = (cells + [" "] * seen.width)[: seen.width]
+    return ["".join(row) for row in rows]
+
+
+def _cells(text: str) -> list[str]:
+    """Return a text by cells. The second cell of a wide character is empty.
+
+    A character without width stands in the cell of the one before.
+    """
+    cells: list[str] = []
+    for char in text:
+        size = cell_len(char)
+        if size or not cells:
+            cells += [char] + [""] * (size - 1)
+        else:
+            cells[-1 if cells[-1] else -2] += char
+    return cells
 
 
 def _is_due(screen: Screen[Any]) -> bool:
@@ -219,6 +264,25 @@ def _parse_rules(self: Stylesheet, css: str, *words: Any, parse: Any = Styleshee
     return _rules[key]
 
 
+def _init_strip(self: Strip, segments: Iterable[Segment], cell_length: int | None = None) -> None:
+    """Make a strip without its seven caches: most strips of a test never use one of them."""
+    self._segments = list(segments)
+    self._cell_length = cell_length
+    self._render_cache = self._link_ids = self._cell_count = None
+
+
+def _strip_cache(self: Strip, name: str) -> FIFOCache[Any, Any]:
+    """Make a cache of a strip when it is used first."""
+    if name not in CACHES:
+        raise AttributeError(name)
+    cache: FIFOCache[Any, Any] = FIFOCache(4)
+    setattr(self, name, cache)
+    return cache
+
+
+CACHES = {name for name in Strip.__slots__ if name.endswith("_cache") and name != "_render_cache"}
+Strip.__init__ = _init_strip  # type: ignore[method-assign]
+Strip.__getattr__ = _strip_cache  # type: ignore[attr-defined]
 Stylesheet._parse_rules = _parse_rules  # type: ignore[method-assign]
 Screen._compositor_refresh = _compositor_refresh  # type: ignore[method-assign]
 Timer._start = _start  # type: ignore[method-assign]

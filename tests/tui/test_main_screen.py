@@ -36,7 +36,6 @@ from tests.tui.live_app import (
     running,
     shows,
 )
-from tests.tui.quiet import strips
 from tests.tui.tui_screens import screen_lines, screen_text
 
 
@@ -459,7 +458,7 @@ async def test_the_keys_of_a_pane_without_the_focus_are_muted() -> None:
 
         def inks() -> tuple[Any, Any]:
             """The colours of `^r` in the form, and of the last line's first key."""
-            lines, drawn = screen_lines(app), strips(app)
+            lines, drawn = screen_lines(app), app.screen._compositor.render_strips()
             at = next(y for y, line in enumerate(lines) if "^r call   ^e json" in line and y < len(lines) - 1)
             x = lines[at].index("^r call   ^e json")
             cells = drawn[at].crop(x, x + 1), drawn[-1].crop(1, 2)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import pkgutil
 import re
+import sys
+from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 import httpcore
 from textual.scrollbar import ScrollBar
@@ -30,13 +34,43 @@ OWN = re.compile(r"(?:self|cls|super\(\))\.(_[a-z]\w*)|def (_[a-z]\w*)")
 FOREIGN = re.compile(r"(?!self|cls)\b[a-z]\w*\._(?P<name>bindings|context)\b")
 
 
+@cache
+def classes(module: ModuleType) -> dict[str, str]:
+    """The source of each class of a module by qualified name: `inspect.getsource` reads the whole file for each."""
+    source = inspect.getsource(module)
+    lines = source.splitlines()
+    found: dict[str, str] = {}
+
+    def look(node: ast.AST, prefix: str) -> None:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.ClassDef):
+                first = min([child.lineno, *(each.lineno for each in child.decorator_list)])
+                found[prefix + child.name] = "\n".join(lines[first - 1 : child.end_lineno])
+                look(child, f"{prefix}{child.name}.")
+            elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+                look(child, f"{prefix}{child.name}.<locals>.")
+            elif isinstance(child, ast.stmt):
+                look(child, prefix)
+
+    look(ast.parse(source), "")
+    return found
+
+
+def source_of(kind: type) -> str:
+    """The source of a class."""
+    return classes(sys.modules[kind.__module__])[kind.__qualname__]
+
+
+@cache
+def own_names_of(base: type) -> frozenset[str]:
+    """The members of a class of Textual itself, and those that its methods set."""
+    return frozenset(vars(base)) | frozenset(re.findall(r"self\.(_[a-z]\w*)\b", source_of(base)))
+
+
 def names_of(kind: type) -> set[str]:
     """The private members that a class has from Textual: those of the classes, and those that their methods set."""
     bases = [base for base in kind.__mro__ if base.__module__.startswith("textual")]
-    found = {name for base in bases for name in vars(base)}
-    for base in bases:
-        found |= set(re.findall(r"self\.(_[a-z]\w*)\b", inspect.getsource(base)))
-    return {name for name in found if PRIVATE.fullmatch(name)}
+    return {name for base in bases for name in own_names_of(base) if PRIVATE.fullmatch(name)}
 
 
 def used() -> dict[str, set[str]]:
@@ -48,7 +82,7 @@ def used() -> dict[str, set[str]]:
         text = inspect.getsource(loaded)
         for kind in vars(loaded).values():
             if inspect.isclass(kind) and kind.__module__ == module.name:
-                mentioned = {one or other for one, other in OWN.findall(inspect.getsource(kind))}
+                mentioned = {one or other for one, other in OWN.findall(source_of(kind))}
                 found.setdefault(name, set()).update(mentioned & names_of(kind))
         found.setdefault(name, set()).update(f"_{match['name']}" for match in FOREIGN.finditer(text))
     return {name: names for name, names in found.items() if names}

@@ -31,7 +31,9 @@ def in_a_callback(app: InspectorApp) -> None:
 
 
 def in_a_forgotten_task(app: InspectorApp) -> None:
-    asyncio.get_running_loop().create_task(divide_later()).add_done_callback(lambda task: gc.collect())
+    loop = asyncio.get_running_loop()
+    # Not in the callback itself, which still holds the task.
+    loop.create_task(divide_later()).add_done_callback(lambda task: loop.call_soon(gc.collect))
 
 
 def in_a_worker(app: InspectorApp) -> None:
@@ -48,7 +50,7 @@ async def test_an_error_is_logged_and_told_and_the_interface_goes_on(
 ) -> None:
     async with on_recording() as (app, pilot):
         fail(app)
-        await becomes(app, pilot, lambda: bool(gc.collect()) or "ZeroDivisionError" in screen_text(app), "told")
+        await becomes(app, pilot, lambda: "ZeroDivisionError" in screen_text(app), "told")
         assert "Inspector itself failed" in screen_text(app)
         assert "inspector.log" in screen_text(app).replace("\n", "")
         assert "Traceback" not in screen_text(app)

@@ -171,7 +171,9 @@ async def test_a_secret_is_not_remembered(tmp_path: Path) -> None:
     async with desk(tmp_path, "tools") as (session, app, pilot):
         work = await go(app, pilot, "tools", "echo")
         app.work.work_items.keep(work.catalog_item, {"message": "x", "api_key": "hunter2"}, True)
-        assert ServerMemory(session.target, tmp_path).last_arguments("echo") == {"message": "x"}
+        memory = ServerMemory(session.target, tmp_path)
+        await settle(pilot, lambda: memory.last_arguments("echo") is not None)
+        assert memory.last_arguments("echo") == {"message": "x"}
 
 
 async def test_destructive_tools_say_so_and_are_not_held_back(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from textual.widget import Widget
 from inspector.errors import ConfigError
 from inspector.tui.key_order import KeysInOrder
 from inspector.tui.theme_switch import ThemeSwitch
-from tests.tui.quiet import strips, wait_until
+from tests.tui.quiet import lines, wait_until
 
 
 class Stage(KeysInOrder, App[None]):
@@ -49,7 +49,7 @@ class Stage(KeysInOrder, App[None]):
 
 def screen_lines(app: App[object]) -> list[str]:
     """Return what is on the screen, a string for each line, without spaces at the end."""
-    return [strip.text.rstrip() for strip in strips(app)]
+    return [line.rstrip() for line in lines(app)]
 
 
 def screen_text(app: App[object]) -> str:

@@ -211,7 +211,7 @@ class LinesView(VirtualList):
         if not self.shows_cursor and self.count:
             self._scroll_top(self.rows.row_of(min(top[0], self.rows.lines - 1)))
         if (self.wrap or self._has_below) and self._measured < self.rows.lines:
-            self.run_worker(self._measure_rest(), group="measure", exclusive=True, exit_on_error=False)
+            self.run_worker(self._measure_rest, group="measure", exclusive=True, exit_on_error=False)
 
     def _measure_lines(self, end: int) -> None:
         width = self._measured_for
