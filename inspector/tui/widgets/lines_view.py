@@ -16,7 +16,7 @@ from textual.binding import BindingType
 from textual.cache import LRUCache
 from textual.reactive import reactive
 from textual.strip import Strip
-from textual.worker import Worker, WorkerState
+from textual.worker import Worker, WorkerState, WorkType
 
 from inspector.tui.keymap import bindings
 from inspector.tui.themes import Palette, palette, signs_now
@@ -211,7 +211,8 @@ class LinesView(VirtualList):
         if not self.shows_cursor and self.count:
             self._scroll_top(self.rows.row_of(min(top[0], self.rows.lines - 1)))
         if (self.wrap or self._has_below) and self._measured < self.rows.lines:
-            self.run_worker(self._measure_rest, group="measure", exclusive=True, exit_on_error=False)
+            rest: WorkType[None] = self._measure_rest
+            self.run_worker(rest, group="measure", exclusive=True, exit_on_error=False)
 
     def _measure_lines(self, end: int) -> None:
         width = self._measured_for
