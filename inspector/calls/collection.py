@@ -207,10 +207,7 @@ class Collection:
                     hint=_near_file(path, flow.path) or "The path is relative to the folder of this file.",
                 )  # fmt: skip
             key = Path(os.path.abspath(path))
-            if number in flow.used:
-                used = flow.used[number]
-            else:
-                used = self._flow(path)
+            used = flow.used.get(number) or self._flow(path)
             circle = [*around, flow]
             if any(Path(os.path.abspath(each.path)) == key for each in circle):
                 names = " → ".join(each.display_path for each in [*circle, used])
