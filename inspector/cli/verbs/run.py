@@ -42,9 +42,7 @@ def run(said: Invocation) -> int:
     secrets = Secrets()
     secrets.tell(lambda secret: logfile.conceal({secret}))
     opener = _opener(said, out, options)
-    progress = _Progress(
-        out, collection.flows, verbose=bool(said.option("verbose")), shown=not to_stdout, dry=options.dry
-    )
+    progress = _Progress(out, collection.flows, verbose=bool(said.option("verbose")), shown=not to_stdout)
     made = CollectionRun(collection.flows, opener, secrets, options, progress)
     progress.flows(list(made.selected))
     opener.opened = progress.opened(secrets)
@@ -158,11 +156,10 @@ def _run(made: CollectionRun, opener: SessionOpener) -> RunResult:
 class _Progress:
     """Prints a line for each flow that is over, and the details of what failed at the end."""
 
-    def __init__(self, out: Output, flows: list[Flow], *, verbose: bool, shown: bool, dry: bool) -> None:
+    def __init__(self, out: Output, flows: list[Flow], *, verbose: bool, shown: bool) -> None:
         self.out = out
         self.verbose = verbose
         self.shown = shown and not out.json
-        self.dry = dry
         self.report: TextReport
         self.flows(flows)
         self._told: set[str] = set()

@@ -12,7 +12,8 @@ _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem }
 table { border-collapse: collapse; width: 100% } td, th { padding: .2rem .6rem; text-align: left; vertical-align: top }
 tr { border-bottom: 1px solid #8884 } pre { background: #8882; overflow: auto; padding: .8rem }
-.passed { color: #1a7f37 } .failed { color: #cf222e } .skipped, .not_run { color: #9a6700 } td:last-child { text-align: right }
+.passed { color: #1a7f37 } .failed { color: #cf222e } .skipped, .not_run { color: #9a6700 }
+td:last-child { text-align: right }
 @media (prefers-color-scheme: dark) { body { background: #111; color: #ddd } }
 """
 
