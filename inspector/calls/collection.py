@@ -99,7 +99,7 @@ class Flow:
 
 
 class Collection:
-    """What was read. `Collection.read` makes one."""
+    """The flows and environments that were read. `Collection.read` makes one."""
 
     def __init__(self) -> None:
         self.flows: list[Flow] = []
@@ -290,7 +290,7 @@ def _near_file(path: Path, beside: Path) -> str:
 
 
 def _check_shape(located: Located) -> None:
-    """What is said better before the models look."""
+    """Check the parts whose errors the models explain badly."""
     value = located.value
     if not isinstance(value, dict):
         raise located.error((), "A flow is a map of keys.", hint="Begin it with “inspector: 1”.")
@@ -356,7 +356,7 @@ _NOTHING: Any = object()
 
 
 def _steps(value: Any, loc: Sequence[str | int]) -> tuple[str | int, ...]:
-    """The place of an error of the models; tags of unions and the like are left out of it."""
+    """The place of an error of the models, without tags of unions."""
     place: list[str | int] = []
     for step in loc:
         try:
@@ -442,7 +442,7 @@ _KINDS = {
 
 
 def _wanted(key: str, place: tuple[str | int, ...], details: Sequence[Any]) -> str:
-    """What would be right instead of a value."""
+    """Describe the values that are right at this place."""
     if len(place) > 1 and isinstance(place[-1], str) and place[-2] in ("capture", "result"):
         return "a path such as $.structuredContent.id"
     if len(place) > 1 and isinstance(place[-1], int):

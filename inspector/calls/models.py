@@ -1,4 +1,4 @@
-"""What a file of saved calls may say: models, and their JSON Schema.
+"""Models of a file of saved calls, and their JSON Schema.
 
 A module that imports this one loads pydantic, so it is imported only where flows are read. The models accept what the
 schema accepts; what only a reader of all files can know (variables, paths, other files) is checked in `collection`.
@@ -135,7 +135,7 @@ class ExpectedToolError(_Part):
 
 
 class Counted(_Part):
-    """What came inside an exchange: how many, and what holds for one or for each of them."""
+    """Messages inside an exchange: how many, and what holds for one or for each of them."""
 
     min: Amount = Field(0, description="No fewer came.")
     max: Amount = Field(0, description="No more came.")
@@ -148,7 +148,7 @@ Came = bool | Whole | Text | Counted
 
 
 class Expect(_Part):
-    """What a step expects, besides the default checks."""
+    """Expectations of a step, besides the default checks."""
 
     result: dict[Place, Expected] = Field({}, description="By path in the result: what holds there.")
     error: bool | Whole | OneVariable | ExpectedError = Field(False, description="The JSON-RPC error that is wanted.")
@@ -179,7 +179,7 @@ class Expect(_Part):
 
 
 class Answer(_Part):
-    """What the client answers when the server asks inside this step."""
+    """Answers of the client when the server asks inside this step."""
 
     elicitation: Literal["defaults", "decline", "cancel"] | dict[str, Any] = Field(
         "decline", description="defaults, decline, cancel, or the content."
@@ -326,7 +326,7 @@ def keys_of(model: type[BaseModel]) -> list[str]:
 
 
 def verb_of(step: StepModel) -> str:
-    """What a step does: one of `VERBS`."""
+    """Return the verb of a step: one of `VERBS`."""
     return next(verb for verb in VERBS if verb in type(step).model_fields)
 
 

@@ -41,7 +41,7 @@ def has_placeholder(text: str) -> bool:
 
 
 def placeholders(text: str) -> Iterator[Placeholder]:
-    """What is inserted in a text. Raises `BadTemplate`."""
+    """Yield the placeholders of a text. Raises `BadTemplate`."""
     for piece in _pieces(text):
         if isinstance(piece, Placeholder):
             yield piece

@@ -358,7 +358,7 @@ class Ambiguous(NamedTuple):
 
 
 def plain_value(text: str) -> Any:
-    """What a scalar without quotes means; an `Ambiguous` where YAML 1.1 and 1.2 differ, or JSON has no such value."""
+    """Return the value of a scalar without quotes; an `Ambiguous` where YAML 1.1 and 1.2 differ, or JSON has none."""
     if text in _NULL:
         return None
     if text in _TRUE:

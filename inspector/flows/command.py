@@ -10,7 +10,7 @@ from typing import Any
 
 _PLAIN_KEY = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
 LONGEST = 4000
-"""Characters of a command line that is given; a longer one helps nobody."""
+"""Characters of a command line that is given."""
 
 
 def repeat(

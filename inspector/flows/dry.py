@@ -25,10 +25,13 @@ _AT_THE_PART = ("required", "additionalProperties", "unevaluatedProperties", "pr
 
 
 async def problem_of(session: Session, step: StepModel, variables: Variables) -> ExpectationResult | None:
-    """What the server's lists show to be wrong with a step; None where nothing is.
+    """Return the first fault of a step that the server's lists show; None where there is none.
 
     Values that only a call can give are not checked.
     """
+    expect = getattr(step, "expect", None)
+    if expect is not None and (models.given(expect, "error") or models.given(expect, "tool_error")):
+        return None  # The fault is on purpose.
     match step:
         case models.CallStep():
             return await _tool(session, step, variables)

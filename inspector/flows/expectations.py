@@ -50,7 +50,7 @@ _ESCAPED = re.compile(r"[\\.+*?()|\[\]{}^$#&\-~]")
 
 @dataclass(slots=True)
 class Observed:
-    """What came of one step, to be judged."""
+    """Everything that one step brought, to be judged."""
 
     result: Any = None
     has_result: bool = False
@@ -550,7 +550,7 @@ class _Judge:
         return self.flow.located.position((*self.place, "expect", key), key=True).line
 
     def _wanted(self, expected: Any) -> str:
-        """What is expected, as a phrase or JSON text."""
+        """Return the expectation as a phrase or JSON text."""
         if isinstance(expected, Matcher):
             return self._describe(expected)
         if isinstance(expected, dict):
@@ -559,7 +559,7 @@ class _Judge:
         return shown(self.variables.insert(expected))
 
     def _describe(self, expected: Any) -> str:
-        """What is expected, after the name of what it is expected of."""
+        """Return the expectation as the end of a sentence about a value."""
         if not isinstance(expected, Matcher):
             return f"is {self._wanted(expected)}"
         m, parts = expected, []
@@ -753,7 +753,7 @@ def _validator(schema: str) -> Any:
 
 
 def _near_member(value: Any, path: str) -> str:
-    """What an object has instead of a member that a path names."""
+    """Name the member of an object that a path probably means."""
     from inspector.compare.paths import parse_glob
 
     for step in parse_glob(path):

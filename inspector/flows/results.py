@@ -1,4 +1,4 @@
-"""What came of running saved calls: a run has flows, a flow has steps, a step has expectations.
+"""Results of saved calls: a run has flows, a flow has steps, a step has expectations.
 
 Every text in a result is masked when the result is made: no secret of an environment, of a target or of a capture is
 in it. All surfaces (command line, reports, interface, library, pytest) read these classes and nothing else.
@@ -151,7 +151,7 @@ class FlowResult:
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """What came of a run."""
+    """The result of a run."""
 
     flows: tuple[FlowResult, ...]
     seconds: float = 0.0

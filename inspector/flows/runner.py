@@ -84,7 +84,7 @@ class Silent:
 
 
 class Findings(Protocol):
-    """What attaches findings to the events of a journal: `inspector.check.judge.Judge`."""
+    """Attaches findings to the events of a journal: `inspector.check.judge.Judge`."""
 
     journal: Journal
 
@@ -194,7 +194,7 @@ class FlowRun:
         return any(each.number == number and each.path == path and each.parent == parent for each in self.steps)
 
     def result(self) -> FlowResult:
-        """What came of the flow so far."""
+        """Return the result of the flow so far."""
         outcomes = {step.outcome for step in self.steps}
         outcome: Outcome = "passed"
         if "failed" in outcomes or self.exit_code in (3, 4, 5):
@@ -529,7 +529,7 @@ class FlowRun:
     def _observe(
         self, step: models.CallStep, method: str, params: dict[str, Any], call: Call, before: int, observed: Observed
     ) -> None:
-        """What came inside the exchange, as far as the step looks at it."""
+        """Collect what came inside the exchange, as far as the step looks at it."""
         journal, expect = self.session.journal, step.expect
         last = call.answer_n or len(journal)
         if method == "tools/call" and observed.has_result:
@@ -685,7 +685,7 @@ def _root(word: str) -> str:
 
 
 def topics_answered(flow: Flow) -> set[str]:
-    """What the steps of a flow, and of those that it uses, answer: `elicitation`, `sampling`, `roots`."""
+    """Return what the steps of a flow, and of those that it uses, answer: `elicitation`, `sampling`, `roots`."""
     found: set[str] = set()
     for step in flow.steps:
         answer = getattr(step, "answer", None)
@@ -707,13 +707,13 @@ def declared(base: Standing, topics: Iterable[str]) -> Standing:
 
 
 def step_label(step: StepModel) -> str:
-    """What a step does, as it stands in the file: `call create-order`."""
+    """Return what a step does, as it stands in the file: `call create-order`."""
     verb = verb_of(step)
     return safe(f"{verb} {getattr(step, verb)}", 200)
 
 
 def select(flows: Sequence[Flow], glob: str) -> dict[Flow, set[int] | None]:
-    """The flows that a glob names by path or name; else those with steps that it names, and which these are.
+    """Return the flows that a glob names, else those with steps that it names, with their numbers.
 
     Raises `UsageError` where it names nothing.
     """
@@ -873,7 +873,7 @@ class CollectionRun:
                 task.cancel()
 
     def result(self) -> RunResult:
-        """What is known of the run; flows that did not run are `not_run`."""
+        """Return the result so far; flows that did not run are `not_run`."""
         why = INTERRUPTED if self.interrupted else "Another flow failed, and --bail stops there."
         flows = tuple(self._results.get(flow) or not_run(flow, why, self._numbers(flow)) for flow in self.selected)
         return RunResult(flows, self._seconds, self.interrupted, self.options.dry, self.options.seed)

@@ -57,7 +57,7 @@ class TextReport:
         return f"{indent}{self._sign(step.outcome)} {step.number} {name}{row}  {took}{why}"
 
     def failures(self, flow: FlowResult) -> Iterator[str]:
-        """What failed in a flow."""
+        """Yield the lines about the failures of a flow."""
         if flow.error and flow.outcome != "passed" and not flow.failed_steps:
             yield ""
             what = "failed" if flow.outcome == "failed" else "not run"
@@ -130,7 +130,7 @@ def steps_of(flow: FlowResult) -> str:
 
 
 def failure_text(flow: FlowResult) -> str:
-    """What failed in a flow, as plain text: for exceptions, tests and reports."""
+    """Return the failures of a flow as plain text: for exceptions, tests and reports."""
     report = TextReport({flow.display_path: flow.name})
     return "\n".join(report.failures(flow)).strip("\n")
 
