@@ -144,7 +144,7 @@ class FlowItem(pytest.Item):
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """Where the flow begins."""
-        return self.path, 0, f"flow: {self.name}"
+        return self.path, 0, self.name
 
 
 class FlowFailed(AssertionError):
