@@ -1,4 +1,4 @@
-"""`inspector import`: the file of another recorder as a recording."""
+"""`inspector import`: converts the file of another recorder to a recording."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ NAME = 200
 
 
 def run(said: Invocation) -> int:
-    """Make the recording, and say what the other format did not keep."""
+    """Write the recording, and print what the other format lacks."""
     out = Output.of(said)
     source, written = path(said.arguments["file"]), said.option("output")
     if written is None:
-        raise UsageError("`inspector import` needs -o OUT.", hint="OUT is the recording to make.")
+        raise UsageError("`inspector import` needs -o OUT.", hint="Give the recording to write with -o OUT.")
     made = import_file(source, written, said.option("from"), force=forced(said))
     if out.json:
         out.document(
@@ -34,7 +34,7 @@ def run(said: Invocation) -> int:
         return 0
     for note in made.notes:
         out.note(f"note: {out.safe(note)}")
-    out.line(f"written: {out.safe(str(written), NAME)}; {made.messages:,} messages, read as {made.format}.")
+    out.line(f"written: {out.safe(str(written), NAME)}; {made.messages:,} messages from the format {made.format}.")
     return 0
 
 
@@ -45,14 +45,14 @@ VERBS = {
         slots=(Slot("file", completes="file"),),
         target="none",
         options=(
-            Option("-o --output", "The recording to make.", "OUT", read=new_file, completes="file"),
+            Option("-o --output", "Recording to write", "OUT", read=new_file, completes="file"),
             FORCE,
-            Option("--from", "The format, where the content does not tell.", "FORMAT", choices=tuple(FORMATS)),
+            Option("--from", "Format of FILE; default: detected from its content", "FORMAT", choices=tuple(FORMATS)),
         ),
         about=(
             "Formats: "
             + "; ".join(f"{name} ({format.summary})" for name, format in FORMATS.items())
-            + ". The format is recognised by the content. What it did not keep is said here and in the recording."
+            + ". The format is detected from the content. Notes on stderr and in the recording say what FILE lacks."
         ),
         examples=(
             "inspector import session.cassette.json -o session.mcp.jsonl",

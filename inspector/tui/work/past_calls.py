@@ -1,4 +1,4 @@
-"""One line of past calls that can be made again."""
+"""One line of past calls that can be sent again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HEAD = "last calls"
 
 
 class PastLine(Widget):
-    """`last calls  hello 12 ms  {} -32602`, newest first, as many as fit; a click picks one."""
+    """`last calls  hello 12 ms  {} -32602`, newest first, as many as fit; a click selects one."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = """
@@ -26,7 +26,7 @@ class PastLine(Widget):
     """
 
     class Picked(Message):
-        """A past call was clicked; `at` is its place in the list."""
+        """The user clicked a past call; `at` is its place in the list."""
 
         def __init__(self, at: int) -> None:
             super().__init__()
@@ -36,7 +36,7 @@ class PastLine(Widget):
         super().__init__()
         self.past: Sequence[Past] = ()
         self.at = -1
-        """Which one the form holds, or -1."""
+        """The past call in the form, or -1."""
         self._spans: list[tuple[int, int, int]] = []
 
     def show(self, past: Sequence[Past], at: int = -1) -> None:
@@ -53,7 +53,7 @@ class PastLine(Widget):
         room = max(cells - 2, 1)
         line: list[Segment] = paint.segments([(_HEAD, "faint")], look=look)
         self._spans = []
-        # The one that is chosen stays in view, however far back it is.
+        # The selected one stays visible, however old it is.
         for at in range(max(self.at - 1, 0), len(self.past)):
             past = self.past[at]
             start = paint.width(line) + 2
