@@ -17,8 +17,9 @@ HELP_NAMES = (HELP.name, HELP_ALL.name)
 class Slot:
     """A positional argument before the target.
 
-    A `pairs` slot takes every `key=value` and `key:=json`, a `json` slot takes a word that starts an object; both may
-    stay empty, and so may a slot that is `optional`. With `takes_command`, the words after `--` fill it.
+    A `pairs` slot takes every `key=value` and `key:=json`, a `paths` slot every word that is not a target by itself, a
+    `json` slot a word that starts an object; all of them may stay empty, and so may a slot that is `optional`. With
+    `takes_command`, the words after `--` fill it.
     """
 
     __slots__ = ("choices", "completes", "kind", "metavar", "name", "optional", "takes_command")
@@ -26,7 +27,7 @@ class Slot:
     def __init__(
         self,
         name: str,
-        kind: Literal["one", "pairs", "json"] = "one",
+        kind: Literal["one", "pairs", "paths", "json"] = "one",
         *,
         metavar: str = "",
         choices: tuple[str, ...] = (),
@@ -46,7 +47,14 @@ class Slot:
         """Whether `word` can stand here."""
         if self.kind == "one":
             return True
+        if self.kind == "paths":
+            return not word.startswith("@") and "://" not in word
         return is_pair(word) if self.kind == "pairs" else word.startswith("{")
+
+    @property
+    def takes_many(self) -> bool:
+        """Whether it takes more than one word."""
+        return self.kind in ("pairs", "paths")
 
     @property
     def usage(self) -> str:
@@ -107,7 +115,7 @@ class Invocation:
         self.verb = verb
         self.values = values
         self.arguments = arguments
-        """By slot: a word, a list of words for `pairs`, None for an empty `json`."""
+        """By slot: a word, a list of words for `pairs` and `paths`, None for an empty `json`."""
         self.target_words = target_words
         self.command = command
         """The target came after `--`, so it is a command."""

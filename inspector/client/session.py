@@ -7,7 +7,7 @@ State is read from attributes; `changes` counts their changes. Everything is sen
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterable
 from contextlib import suppress
 from time import monotonic
 from typing import Any
@@ -282,15 +282,18 @@ class Session(SessionModel):
         progress: bool = True,
         background: bool = False,
         id: str | None = None,
+        headers: Iterable[tuple[str, str]] = (),
     ) -> Call:
         """Send a request and return immediately. A lost connection shows in the call's result.
 
-        `background` calls are the session's own; `id` is for requests outside the usual sequence.
+        `background` calls are the session's own; `id` is for requests outside the usual sequence; `headers` are HTTP
+        header fields of this request only.
         """
         loop = asyncio.get_running_loop()
         seconds = self.options.timeout if timeout is None else timeout
         call = Call(method, params, seconds, max(seconds, self.options.max_timeout), loop)
         call.background = background
+        call.headers = tuple(headers)
         self._send_call(call, progress=progress, id=id)
         return call
 
@@ -323,6 +326,7 @@ class Session(SessionModel):
         if message is not built:
             headers = self.driver.headers(call.method, message["params"])
         outgoing = call.outgoing = Outgoing(jsonrpc.encode(message), message, id, call.method, headers)
+        outgoing.user_headers = call.headers
         try:
             self.transport.send(outgoing)
         except InspectorError as error:
@@ -332,14 +336,17 @@ class Session(SessionModel):
         """Send a request and wait for its result."""
         return await self.start(method, params, timeout=timeout, progress=False).result()
 
-    def notify(self, method: str, params: dict[str, Any] | None = None) -> int:
+    def notify(
+        self, method: str, params: dict[str, Any] | None = None, *, headers: Iterable[tuple[str, str]] = ()
+    ) -> int:
         """Send a notification. Return its number in the journal, 0 if the connection is lost."""
-        return self.send(jsonrpc.notification(method, params))
+        return self.send(jsonrpc.notification(method, params), headers=headers)
 
-    def send(self, message: dict[str, Any]) -> int:
+    def send(self, message: dict[str, Any], *, headers: Iterable[tuple[str, str]] = ()) -> int:
         """Send a message that is not a request. Return its number in the journal, 0 if the connection is lost."""
         message = self.journal.redactor.restored(message)
         outgoing = Outgoing(jsonrpc.encode(message), message, None, str(message.get("method", "")))
+        outgoing.user_headers = tuple(headers)
         try:
             self.transport.send(outgoing)
         except InspectorError:
@@ -543,10 +550,13 @@ class Session(SessionModel):
         timeout: float | None = None,
         as_task: bool = False,
         anyway: bool = False,
+        meta: dict[str, Any] | None = None,
+        headers: Iterable[tuple[str, str]] = (),
     ) -> Call:
         """Send `tools/call`. A tool that requires a task gets one; with `as_task` one that supports it does too.
 
-        Raises `NotOffered` for a tool that the rules forbid to call, unless `anyway`.
+        `meta` are members of `_meta`, `headers` HTTP header fields of this request only. Raises `NotOffered` for a tool
+        that the rules forbid to call, unless `anyway`.
         """
         reasons = self.refused_tools.get(name)
         if reasons and not anyway:
@@ -558,7 +568,9 @@ class Session(SessionModel):
         support = self.tasks.support(self.catalog["tools"].get(name) or {})
         if support == "required" or (as_task and support == "optional"):
             params["task"] = {}
-        return self.start("tools/call", params, timeout=timeout)
+        if meta:
+            params["_meta"] = meta
+        return self.start("tools/call", params, timeout=timeout, headers=headers)
 
     def read_resource(self, uri: str) -> Call:
         """Send `resources/read`."""

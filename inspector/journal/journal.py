@@ -10,8 +10,8 @@ import threading
 import time
 import uuid
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -92,6 +92,8 @@ class Journal:
         self.exact_frames = False
         """Frames have the exact bytes that arrived, including secrets, for code that forwards messages. Otherwise the
         redacted ones."""
+        self.on_arrival: Callable[[Any], object] | None = None
+        """Told of each parsed message before it is recorded: what it adds to `redactor` is not in the recording."""
         self._overflow = Overflow()
         self._mark = ""
         """Members of the lines of messages sent now, as JSON: see `probing`."""
@@ -291,6 +293,10 @@ class Journal:
         end; `heeded` are the methods of notifications that need a frame (None: all).
         """
         index, storage = self.index, self.storage
+        if self.on_arrival is not None:
+            for raw in messages:
+                with suppress(NotJson, UnicodeDecodeError):
+                    self.on_arrival(parse(raw))
         if conn:
             extra += f',"conn":{conn}'
         if self._is_full(sum(map(len, messages))):

@@ -79,6 +79,8 @@ class Outgoing:
     """Headers of the era's driver for the HTTP request of this message."""
     n: int = 0
     """The number in the journal, after it was sent."""
+    user_headers: Sequence[tuple[str, str]] = ()
+    """Header fields that the user wants on this HTTP request only. They win over all others."""
 
 
 class Transport(Protocol):

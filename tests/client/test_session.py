@@ -7,6 +7,9 @@ import pytest
 from inspector.client.engine.listing import AT_ONCE
 from inspector.client.engine.pending_requests import Call
 from inspector.client.inbox import STANDING_MODEL, StandingAnswers, sampling_result
+from inspector.client.options import Options
+from inspector.client.session import Session
+from inspector.config.targets import demo_target
 from inspector.errors import (
     ConnectionProblem,
     HandshakeError,
@@ -20,6 +23,7 @@ from inspector.errors import (
 )
 from inspector.journal.format import Kind
 from inspector.journal.index import State
+from inspector.journal.journal import Journal
 from tests.client.conftest import CAPABILITIES, Server, make_session, until
 
 
@@ -965,3 +969,13 @@ async def test_a_secret_that_the_server_repeats_is_shown_nowhere_and_goes_back_a
     finally:
         await session.close()
         session.journal.release()
+
+
+async def test_a_closed_session_leaves_no_timer_in_the_loop() -> None:
+    """A timer that waits for a timeout would keep the session and its recording in memory."""
+    session = Session(demo_target(), Journal.unnamed({}), Options(timeout=1000))
+    await session.open()
+    await session.call_tool("echo", {"message": "x"}).result()
+    await session.close()
+    scheduled = asyncio.get_running_loop()._scheduled  # type: ignore[attr-defined] # There is no public list.
+    assert [timer for timer in scheduled if not timer.cancelled()] == []

@@ -81,6 +81,8 @@ class Call:
         self.id: int | str = 0
         self.token: Any = None
         """Its progress token, if any."""
+        self.headers: tuple[tuple[str, str], ...] = ()
+        """HTTP header fields of this request only."""
         self.outgoing: Outgoing | None = None
         self.answer_n = 0
         """The response's number in the journal, even if it came late; 0 without one."""
@@ -407,6 +409,9 @@ class Pending:
         calls = self.calls()
         for call in calls:
             self.fail(call, error)
+        if self._timer is not None and not self._calls:
+            self._timer.cancel()  # It would keep the whole session in memory until it is due.
+            self._timer = None
         return calls
 
     def cancel(self, call: Call, reason: str) -> None:

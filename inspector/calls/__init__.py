@@ -1,0 +1,1 @@
+"""Saved calls: the files. Models, reading, variables; no session and no network."""

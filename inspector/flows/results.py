@@ -1,0 +1,192 @@
+"""Results of saved calls: a run has flows, a flow has steps, a step has expectations.
+
+Every text in a result is masked when the result is made: no secret of an environment, of a target or of a capture is
+in it. All surfaces (command line, reports, interface, library, pytest) read these classes and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+Outcome = Literal["passed", "failed", "skipped", "not_run"]
+OUTCOMES: tuple[Outcome, ...] = ("passed", "failed", "skipped", "not_run")
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectationResult:
+    """One expectation of a step, and whether it holds."""
+
+    text: str
+    """The expectation as one reads it: `within 800 ms`, `$.structuredContent.status is "new"`."""
+    ok: bool
+    path: str = ""
+    """The place in the result that it is about; empty for one about the whole step."""
+    expected: str = ""
+    """JSON text, or a phrase such as `matches "order"`. At most a few thousand characters."""
+    found: str = ""
+    """JSON text or a phrase; shortened where the value is large."""
+    note: str = ""
+    """One sentence that explains the failure, or lists the differences."""
+    line: int = 0
+    """The line of the file that has the expectation; the line of the step for a default check."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The members of this object in the document of `--json`."""
+        shown: dict[str, Any] = {"text": self.text, "ok": self.ok, "line": self.line}
+        for name in ("path", "expected", "found", "note"):
+            if value := getattr(self, name):
+                shown[name] = value
+        return shown
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    """One step that ran or did not, or one row of its `each`."""
+
+    number: int
+    """From 1, as written in the file."""
+    row: int = 0
+    """The row of `each`, from 1; 0 for a step without `each`."""
+    name: str = ""
+    """The step's `name`; else its label."""
+    label: str = ""
+    """What the step does: `call create-order`, `read order://4711`, `wait 2 s`."""
+    line: int = 0
+    outcome: Outcome = "not_run"
+    seconds: float = 0.0
+    """From sent to answer, without the time that a person took; of all tries of a `repeat`."""
+    arguments: dict[str, Any] = field(default_factory=dict)
+    """What was sent, with variables inserted and secrets masked."""
+    captured: dict[str, Any] = field(default_factory=dict)
+    """Variable → value; secret values are masked."""
+    expectations: tuple[ExpectationResult, ...] = ()
+    error: str = ""
+    """Why the step failed without an expectation (the connection, a capture), or was skipped or not run."""
+    request: int = 0
+    """The number of the request in the recording; 0 where nothing was sent."""
+    answer: int = 0
+    """The number of the response in the recording; 0 where there is none."""
+    command: str = ""
+    """Of a step that failed: the command line that repeats the call, quoted for a POSIX shell."""
+    tries: int = 1
+    """How often it was sent: more than once with `repeat`."""
+    parent: int = 0
+    """Of a step of a flow that `use` runs: the number of the step that has the `use`; else 0."""
+    path: Path | None = None
+    """The file that has the step, where it is not the file of the flow (`use`)."""
+
+    @property
+    def failures(self) -> list[ExpectationResult]:
+        """The expectations that do not hold."""
+        return [each for each in self.expectations if not each.ok]
+
+    def as_json(self) -> dict[str, Any]:
+        """This step in the document of `--json`."""
+        shown: dict[str, Any] = {
+            "number": self.number, "name": self.name, "label": self.label, "line": self.line, "outcome": self.outcome,
+            "seconds": round(self.seconds, 6),
+        }  # fmt: skip
+        if self.row:
+            shown["row"] = self.row
+        if self.parent:
+            shown["parent"] = self.parent
+        if self.path is not None:
+            shown["path"] = str(self.path)
+        if self.tries > 1:
+            shown["tries"] = self.tries
+        for name in ("arguments", "captured", "error", "request", "answer", "command"):
+            if value := getattr(self, name):
+                shown[name] = value
+        shown["expectations"] = [each.as_json() for each in self.expectations]
+        return shown
+
+
+@dataclass(frozen=True, slots=True)
+class FlowResult:
+    """One flow that ran or did not."""
+
+    path: Path
+    name: str
+    target: str = ""
+    """The server as it was opened, without secrets; empty where none was."""
+    outcome: Outcome = "not_run"
+    steps: tuple[StepResult, ...] = ()
+    seconds: float = 0.0
+    recording: Path | None = None
+    error: str = ""
+    """Why the flow did not run or did not end: no connection, a login, an interrupt."""
+    exit_code: int = 0
+    """The exit code that this flow alone gives: 0, 3 login, 4 no connection, 5 failed."""
+    display_path: str = ""
+    """The path as it is printed, relative to the working directory where it lies below it."""
+    failure: str = ""
+    """The failures, as text for a person; empty unless the flow failed."""
+
+    @property
+    def failed_steps(self) -> list[StepResult]:
+        """The steps that failed."""
+        return [step for step in self.steps if step.outcome == "failed"]
+
+    def counts(self) -> dict[Outcome, int]:
+        """How many steps had which outcome."""
+        found = Counter(step.outcome for step in self.steps)
+        return {outcome: found[outcome] for outcome in OUTCOMES}
+
+    def as_json(self) -> dict[str, Any]:
+        """This flow in the document of `--json`."""
+        return {
+            "path": self.display_path or str(self.path),
+            "name": self.name,
+            "target": self.target,
+            "outcome": self.outcome,
+            "seconds": round(self.seconds, 6),
+            "recording": str(self.recording) if self.recording is not None else None,
+            "error": self.error or None,
+            "steps": [step.as_json() for step in self.steps],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """The result of a run."""
+
+    flows: tuple[FlowResult, ...]
+    seconds: float = 0.0
+    interrupted: bool = False
+    """The run was ended by the user: flows and steps that did not run are `not_run`."""
+    dry: bool = False
+    """No call was sent: `--dry-run`."""
+    seed: int | None = None
+
+    def counts(self) -> dict[str, dict[Outcome, int]]:
+        """How many `flows` and `steps` had which outcome."""
+        flows = Counter(flow.outcome for flow in self.flows)
+        steps = Counter(step.outcome for flow in self.flows for step in flow.steps)
+        return {
+            "flows": {outcome: flows[outcome] for outcome in OUTCOMES},
+            "steps": {outcome: steps[outcome] for outcome in OUTCOMES},
+        }
+
+    @property
+    def exit_code(self) -> int:
+        """0 all hold; 5 an expectation failed; 4 no connection; 3 login; 130 interrupted."""
+        if self.interrupted:
+            return 130
+        codes = {flow.exit_code for flow in self.flows}
+        return next((code for code in (3, 4, 5) if code in codes), max(codes, default=0))
+
+    def as_json(self) -> dict[str, Any]:
+        """The document of `inspector run --json`."""
+        return {
+            "inspector": 1,
+            "complete": not self.interrupted,
+            "dry_run": self.dry,
+            "seed": self.seed,
+            "exit_code": self.exit_code,
+            "seconds": round(self.seconds, 6),
+            "counts": self.counts(),
+            "flows": [flow.as_json() for flow in self.flows],
+        }

@@ -1,0 +1,107 @@
+"""`inspector.run_flow`, and the flows that pytest collects."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import inspector
+from tests.processes import environment
+from tests.test_docs import ROOT, blocks
+
+DEMO = [sys.executable, "-m", "inspector.demo"]
+GOOD = """inspector: 1
+name: Weather
+vars: {city: Lima}
+steps:
+  - call: weather
+    args: {city: "{{city}}"}
+    capture: {found: $.structuredContent.city}
+    expect: {result: {$.structuredContent.city: Lima}}
+"""
+
+
+@pytest.fixture
+def flow(tmp_path: Path) -> Path:
+    path = tmp_path / "calls" / "weather.yaml"
+    path.parent.mkdir()
+    path.write_text(GOOD)
+    return path
+
+
+async def test_a_flow_is_run_and_nothing_is_raised(flow: Path) -> None:
+    result = await inspector.run_flow(flow, DEMO)
+    assert (result.outcome, result.failure, result.recording) == ("passed", "", None)
+    assert result.steps[0].captured == {"found": "Lima"}
+    failed = await inspector.run_flow(flow, DEMO, set={"city": "Kyoto"}, record=flow.parent / "kept", era="legacy")
+    assert failed.outcome == "failed"
+    assert 'expected   "Lima"\n    found      "Kyoto"' in failed.failure
+    assert failed.recording is not None
+    assert failed.recording.is_file()
+
+
+async def test_what_is_wrong_with_the_files_is_raised(flow: Path) -> None:
+    with pytest.raises(inspector.UsageError, match="The flow does not name a server"):
+        await inspector.run_flow(flow)
+    with pytest.raises(inspector.UsageError, match="is a folder"):
+        await inspector.run_flow(flow.parent, DEMO)
+    with pytest.raises(inspector.UsageError, match="The environment “x” does not exist"):
+        await inspector.run_flow(flow, DEMO, environment="x")
+    result = await inspector.run_flow(flow, ["/nothing/there"])
+    assert (result.outcome, result.exit_code) == ("failed", 4)
+    assert "was not found" in result.failure
+
+
+def test_the_example_of_the_page_runs(flow: Path) -> None:
+    page = ROOT / "docs" / "calls.md"
+    flow.write_text(next(iter(blocks(page, "yaml"))))
+    script = next(block for block in blocks(page, "python") if "run_flow" in block)
+    home = flow.parent.parent
+    (home / "script.py").write_text(script)
+    path = f"{Path(sys.executable).parent}:/usr/bin:/bin"
+    subprocess.run([sys.executable, "script.py"], cwd=home, check=True, env=environment(home, PATH=path), timeout=60)
+
+
+def pytest_in(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    (folder / "pytest.ini").write_text(f"[pytest]\nmcp_target = {sys.executable} -m inspector.demo\n")
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *words],
+        cwd=folder, env=environment(folder), capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+
+
+def test_pytest_collects_flows(flow: Path) -> None:
+    home = flow.parent.parent
+    (flow.parent / "bad.yaml").write_text(
+        GOOD.replace("Weather", "Bad").replace("city: Lima}\nsteps", "city: Kyoto}\nsteps")
+    )
+    (flow.parent / "other.yaml").write_text("a: 1\n")
+    (home / "test_one.py").write_text("def test_one(): pass\n")
+    ran = pytest_in(home, "--inspector-calls", "calls", "-vv")
+    assert ran.returncode == 1
+    assert re.search(r"calls/weather.yaml(::Weather)? .*PASSED", ran.stdout)
+    assert re.search(r"calls/bad.yaml(::Bad)? .*FAILED", ran.stdout)
+    assert 'found      "Kyoto"' in ran.stdout
+    assert "Traceback" not in ran.stdout
+    assert "1 failed, 2 passed" in ran.stdout
+    assert "1 passed" in pytest_in(home).stdout
+    (flow.parent / "bad.yaml").write_text("inspector: 1\nstepz: []\n")
+    ran = pytest_in(home, "--inspector-calls", "calls/bad.yaml", "test_one.py")
+    assert "bad.yaml:2:1: Unknown key “stepz”. Did you mean “steps”?" in ran.stdout
+    assert pytest_in(home, "--inspector-calls", "nothing").returncode == 4
+
+
+def test_the_fixture_runs_a_flow(flow: Path) -> None:
+    home = flow.parent.parent
+    page = next(block for block in blocks(ROOT / "docs" / "calls.md", "python") if "inspector_flow" in block)
+    flow.write_text(GOOD.replace("Lima}}", "'{{city}}'}}"))
+    (home / "test_page.py").write_text(
+        page + "\n\ndef test_fails(inspector_flow):\n    inspector_flow('calls/weather.yaml', set={'city': 'Rome'})\n"
+    )
+    ran = pytest_in(home, "test_page.py")
+    assert "1 failed, 1 passed" in ran.stdout
+    assert "FlowFailed" in ran.stdout
