@@ -29,6 +29,8 @@ _DEEPEST = 100
 """Levels of maps and lists in a step. Readers of YAML recurse."""
 
 _PLAIN = re.compile(r"[^\W\d_$/][^\x00-\x1f]*|[$/_][^\x00-\x1f]*|\d+(?:\.\d+)? (?:ms|s|min|h)")
+_UNSAFE_IN_FLOW = re.compile(r"[^\w $/.@=+*~()\\<>-]")
+"""Characters that end a plain text between braces or brackets, at least for some readers."""
 _READ_OTHERWISE = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
 """Words that YAML 1.1 or 1.2 reads as a boolean or as null, whatever their case."""
 _SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
@@ -86,7 +88,10 @@ def create_flow(
 
 
 def create_text(path: Path, text: str) -> None:
-    """Write a new file for a team: its folders are made, its mode is the user's default, no file is replaced."""
+    """Write a new file, and the folders above it. It has the default mode, because a team shares it.
+
+    Raises `OutputExists` where `path` exists, and `UsageError` where it cannot be written.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
@@ -417,7 +422,7 @@ def _float(value: float) -> str:
 
 
 def _scalar(text: str, *, in_flow: bool) -> str:
-    """Return a string as one line of YAML: plain where it is safe, else in the quotes that need fewer escapes."""
+    """Return a string as one line of YAML: plain where it is safe, else quoted."""
     if _is_plain(text, in_flow=in_flow):
         return text
     if text.isprintable() and "'" not in text and ("\\" in text or '"' in text):
@@ -432,7 +437,7 @@ def _is_plain(text: str, *, in_flow: bool) -> bool:
         and text[-1] not in " :"
         and ": " not in text
         and " #" not in text
-        and not (in_flow and any(character in text for character in ",[]{}:"))
+        and not (in_flow and _UNSAFE_IN_FLOW.search(text))
         and text.lower() not in _READ_OTHERWISE
     )
 

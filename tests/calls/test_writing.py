@@ -33,7 +33,21 @@ ODD = [
         "!a",
         "|",
     ),
-    *("a\n# b\n---\n  c", "x" * 300, "[a]", "{a}", "a, b", "a[0]", "$.a[0].b", "inf", ".inf", "\xa0", "é", "a\n\tb"),
+    *(
+        "a\n# b\n---\n  c",
+        "x" * 300,
+        "[a]",
+        "{a}",
+        "a, b",
+        "a[0]",
+        "$.a[0].b",
+        "inf",
+        ".inf",
+        "\xa0",
+        "é",
+        "a\n\tb",
+        "A?",
+    ),
 ]
 TEXTS = st.sampled_from(ODD) | st.text(max_size=20) | st.text(st.sampled_from("ab:#-{}[],'\"\\\n \t%@&*!|>?01.~"))
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXTS
