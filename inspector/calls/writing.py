@@ -6,6 +6,7 @@ string stays plain only where every reader of YAML 1.1 and 1.2 takes it for a st
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,6 +14,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from inspector.calls.yaml_text import (
+    DEEPEST,
+    LARGEST,
+    LONGEST_NUMBER,
+    CallsError,
+    Position,
+    decode,
+    read_bytes,
+    read_yaml,
+)
 from inspector.config.outputs import already_exists, cannot_write
 from inspector.errors import ConfigError
 
@@ -21,12 +32,10 @@ SCHEMA_LINE = "# yaml-language-server: $schema=./flow.schema.json"
 
 WIDTH = 100
 """Columns up to which a map or a list is written in one line."""
-LARGEST = 1024 * 1024
-"""Bytes of a flow file; a larger one is not read, and so not written."""
 _LONGEST_KEY = 200
 """Characters of a key that is written as `key:`. YAML readers give up at 1,024; a longer one begins with `? `."""
-_DEEPEST = 100
-"""Levels of maps and lists in a step. Readers of YAML recurse."""
+_DEEPEST = DEEPEST - 4
+"""Levels of maps and lists in a step; the reader counts those around it, too."""
 
 _PLAIN = re.compile(r"[^\W\d_$/][^\x00-\x1f]*|[$/_][^\x00-\x1f]*|\d+(?:\.\d+)? (?:ms|s|min|h)")
 _UNSAFE_IN_FLOW = re.compile(r"[^\w $/.@=+*~()\\<>-]")
@@ -36,7 +45,7 @@ _READ_OTHERWISE = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
 _SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
-class CannotAppend(ConfigError):
+class CannotAppend(CallsError):
     """A step cannot be appended to a file without a change to what is written there."""
 
     code = "append"
@@ -112,14 +121,9 @@ def append_step(path: Path, step: Mapping[str, Any]) -> int:
     """Append `step` to the steps of a flow file and return the line on which it begins, from 1.
 
     The bytes before it stay. It takes the indentation, the line ends and the final line end (or its absence) of the
-    file. Raises `CannotAppend`, and changes nothing, where the text does not end in a block list of steps.
+    file. Raises `CallsError`, and changes nothing, where the file cannot be read or does not end in a list of steps.
     """
-    try:
-        before = path.read_bytes()
-    except OSError as error:
-        raise ConfigError(
-            f"{path} cannot be read: {error.strerror or error}.", hint="Choose another file, or create a new one."
-        ) from None
+    before = read_bytes(path)
     added = _addition(path, before, step)
     try:
         _append(path, before, added)
@@ -132,7 +136,7 @@ def _append(path: Path, before: bytes, added: bytes) -> None:
     descriptor = os.open(path, os.O_RDWR | os.O_APPEND | getattr(os, "O_CLOEXEC", 0))
     with open(descriptor, "r+b", buffering=0) as file:
         if file.read() != before:
-            raise CannotAppend(f"{path} changed while the step was written.", hint="Save the step again.")
+            raise CannotAppend(path, None, "The file changed while the step was written.", hint="Save the step again.")
         try:
             written = 0
             while written < len(added):
@@ -152,42 +156,24 @@ def _lines(text: bytes) -> int:
 
 
 def _addition(path: Path, before: bytes, step: Mapping[str, Any]) -> bytes:
-    if len(before) > LARGEST:
-        raise _refused(path, "it is larger than 1 MiB", "Create a new file for the step.")
-    try:
-        text = before.decode("utf-8")
-    except UnicodeDecodeError:
-        raise _refused(path, "it is not UTF-8", "Save the file as UTF-8.") from None
-    events = _events(path, text)
+    old = read_yaml(path, before).value
+    text = decode(path, before)
     indent = _place(path, text)
     line_end = "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n" if "\n" in text else _only_end(text)
-    ended = text.endswith(("\n", "\r"))
     lines = step_text(step, indent=indent).replace("\n", line_end)
-    wanted = _with_step(events, step)
-    # A block text at the end needs the line end that the file did not have.
-    tries = [lines] if ended else [line_end + lines.removesuffix(line_end), line_end + lines]
-    for added in tries:
-        if _events(path, text + added) == wanted:
-            if len(before) + len(added.encode()) > LARGEST:
-                raise _refused(path, "it would be larger than 1 MiB", "Create a new file for the step.")
+    wanted = {**old, "steps": [*(old["steps"] or []), step]}
+    ended = text.endswith(("\n", "\r"))
+    # A block text at the end of the step needs the line end that the file did not have.
+    for added in [lines] if ended else [line_end + lines.removesuffix(line_end), line_end + lines]:
+        data = before + added.encode()
+        if len(data) > LARGEST:
+            raise _refused(path, None, "The file would be larger than 1 MiB", "Create a new file for the step.")
+        if _same(read_yaml(path, data).value, wanted):
             return added.encode()
+    last = Position(len(text.splitlines()), 1)
     if not ended:
-        raise _refused(path, "its last text would get a line end that it does not have", "End the last line first.")
-    raise _refused(path, "the steps after it would not be those before it and the new one", "Add the step by hand.")
-
-
-def _with_step(events: list[_Event], step: Mapping[str, Any]) -> list[_Event]:
-    """Return the events of a document that ends in its steps, with one more step."""
-    import yaml
-
-    alone = step_text(step, indent=0)
-    if not _same(yaml.safe_load(alone), [step]):
-        raise ValueError(f"a step is not the same when it is read again: {alone}")
-    new = _events(Path(), alone)
-    # The step alone: stream, document, list, (the step), and their ends. The file: (…), map, document, stream.
-    if events[-4][0] == "ScalarEvent":
-        return [*events[:-4], *new[2:-2], *events[-3:]]
-    return [*events[:-4], *new[3:-3], *events[-4:]]
+        raise _refused(path, last, "The last text would get a line end that it does not have", "End the last line.")
+    raise _refused(path, last, "The steps would not be those of before and the new one", "Add the step by hand.")
 
 
 def _only_end(text: str) -> str:
@@ -195,73 +181,36 @@ def _only_end(text: str) -> str:
 
 
 def _place(path: Path, text: str) -> int:
-    """Return the column at which the next item of `steps:` begins. Raises `CannotAppend` where there is not one."""
+    """Return the column at which the next item of `steps:` begins, from 0. Raises `CannotAppend` where it has none."""
     import yaml
 
-    try:
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
-    except (yaml.YAMLError, RecursionError) as error:
-        raise _not_yaml(path, error) from None
+    root = yaml.compose(text, Loader=yaml.SafeLoader)
     if not isinstance(root, yaml.MappingNode) or not root.value or root.value[0][0].value != "inspector":
-        raise _refused(path, "it is not a flow: its first key is not “inspector”", "Choose a flow file.")
+        raise _refused(path, None, "The file is not a flow: its first key is not “inspector”", "Choose a flow file.")
     if root.flow_style:
-        raise _refused(path, "it is written in one pair of braces", "Write each key on a line of its own.")
+        raise _refused(path, root, "The file is one pair of braces", "Write each key on a line of its own.")
     last_key, last = root.value[-1]
-    steps = next((value for key, value in root.value if key.value == "steps"), None)
-    if steps is None:
-        raise _refused(path, "it has no key “steps”", "Add a line “steps:” at its end.")
+    if all(key.value != "steps" for key, _ in root.value):
+        raise _refused(path, None, "The file has no key “steps”", "Add a line “steps:” at its end.")
     if last_key.value != "steps":
-        line = last_key.start_mark.line + 1
-        raise _refused(path, f"“{last_key.value}” (line {line}) stands after the steps", "Move “steps” to the end.")
-    if isinstance(last, yaml.ScalarNode) and last.tag == "tag:yaml.org,2002:null" and not last.value:
+        raise _refused(path, last_key, f"“{last_key.value}” stands after the steps", "Move “steps” to the end.")
+    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        if isinstance(event, yaml.DocumentEndEvent) and event.explicit:
+            raise _refused(path, event, "The document ends with “...”", "Remove that line.")
+    if isinstance(last, yaml.ScalarNode) and not last.value and not last.style:
         return int(last_key.start_mark.column) + 2
     if not isinstance(last, yaml.SequenceNode) or last.start_mark.index < last_key.start_mark.index:
-        raise _refused(path, "“steps” is not a list", "Write each step on a line of its own that begins with “- ”.")
+        raise _refused(path, last_key, "“steps” is not a list", "Begin each step on a line of its own with “- ”.")
     if last.flow_style:
-        raise _refused(
-            path,
-            f"“steps” is a list in brackets (line {last.start_mark.line + 1})",
-            "Write each step on a line of its own that begins with “- ”.",
-        )
+        raise _refused(path, last, "“steps” is in brackets", "Begin each step on a line of its own with “- ”.")
     return int(last.start_mark.column)
 
 
-_Event = tuple[str, Any, Any, Any]
-"""What a reader of YAML sees, without its place and its style: kind, anchor, tag and value."""
-
-
-def _events(path: Path, text: str) -> list[_Event]:
-    """Return the events of a text with one document. Comparing these is linear, also where aliases multiply."""
-    import yaml
-
-    resolver = yaml.SafeLoader("")
-    found: list[_Event] = []
-    try:
-        for event in yaml.parse(text, Loader=yaml.SafeLoader):
-            line = event.start_mark.line + 1 if event.start_mark else 1
-            if isinstance(event, yaml.DocumentEndEvent) and event.explicit:
-                raise _refused(path, f"its document ends with “...” (line {line})", "Remove that line.")
-            if isinstance(event, yaml.DocumentStartEvent) and len(found) > 1:
-                raise _refused(path, f"a second document begins on line {line}", "Move it to a file of its own.")
-            anchor, tag = getattr(event, "anchor", None), getattr(event, "tag", None)
-            value = getattr(event, "value", None)
-            if isinstance(event, yaml.ScalarEvent) and tag is None:
-                # A plain scalar is read by its looks, a quoted one is a string.
-                tag = resolver.resolve(yaml.ScalarNode, value, event.implicit)  # type: ignore[no-untyped-call]
-            found.append((type(event).__name__, anchor, tag, value))
-    except (yaml.YAMLError, RecursionError) as error:
-        raise _not_yaml(path, error) from None
-    return found
-
-
-def _not_yaml(path: Path, error: Exception) -> CannotAppend:
-    mark = getattr(error, "problem_mark", None)
-    where = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
-    return _refused(path, f"it is not YAML: {getattr(error, 'problem', None) or error}{where}", "Correct it first.")
-
-
-def _refused(path: Path, why: str, remedy: str) -> CannotAppend:
-    return CannotAppend(f"The step was not added to {path}: {why}.", hint=remedy)
+def _refused(path: Path, at: Any, why: str, remedy: str) -> CannotAppend:
+    """The error; `at` is a position or a part of the YAML document."""
+    mark = getattr(at, "start_mark", None)
+    position = Position(mark.line + 1, mark.column + 1) if mark is not None else at
+    return CannotAppend(path, position, f"{why}, so no step was added.", hint=remedy)
 
 
 def _same(left: Any, right: Any) -> bool:
@@ -270,7 +219,7 @@ def _same(left: Any, right: Any) -> bool:
         return list(left) == list(right) and all(_same(left[key], right[key]) for key in left)
     if isinstance(left, list | tuple) and isinstance(right, list | tuple):
         return len(left) == len(right) and all(map(_same, left, right))
-    return type(left) is type(right) and bool(left == right or (left != left and right != right))
+    return type(left) is type(right) and bool(left == right)
 
 
 # --- YAML -----------------------------------------------------------------------------------------------------------
@@ -405,17 +354,15 @@ def _plain_or_quoted(value: Any, *, in_flow: bool) -> str:
 
 
 def _integer(value: int) -> str:
-    try:
-        return int.__repr__(value)
-    except ValueError:
-        raise ConfigError("An integer has more than 4,300 digits.", hint="Write a smaller one.") from None
+    if abs(value) >= 10**LONGEST_NUMBER:
+        raise ConfigError(f"An integer has more than {LONGEST_NUMBER:,} digits.", hint="Write it as a text.")
+    return int.__repr__(value)
 
 
 def _float(value: float) -> str:
-    text = float.__repr__(value)
-    if text in ("inf", "-inf", "nan"):
-        return {"inf": ".inf", "-inf": "-.inf", "nan": ".nan"}[text]
-    digits, exponent, power = text.partition("e")
+    if not math.isfinite(value):
+        raise ConfigError(f"{value} is not a number that JSON has.", hint="Write it as a text.")
+    digits, exponent, power = float.__repr__(value).partition("e")
     # YAML 1.1 reads a number as a float only with a point, and with a sign in the exponent.
     digits = digits if "." in digits else digits + ".0"
     return digits + (f"e{power if power[0] in '+-' else '+' + power}" if exponent else "")
@@ -448,6 +395,10 @@ def _escaped(character: str) -> str:
     if character.isprintable():
         return character
     code = ord(character)
+    if 0xD800 <= code < 0xE000:
+        raise ConfigError(
+            f"A text holds half a surrogate pair (\\u{code:04x}), which YAML cannot.", hint="Leave it out."
+        )
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
