@@ -64,7 +64,7 @@ def flow_text(
     for key, value in (("name", name), ("server", server), ("vars", vars)):
         if value:
             text += _entry(key, value, 0)
-    text.append("steps:")
+    text.append("steps:" if steps else "steps: []")
     for step in steps:
         text += _step(step, 2)
     return "\n".join(text) + "\n"

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from inspector.calls.yaml_text import read_yaml
 from inspector.export import FORMATS
 from inspector.journal.journal import Journal
 from tests.export.journals import RECORDINGS, SESSION, exported, hostile, live, opened
@@ -175,6 +176,14 @@ def is_script(text: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def is_flow(text: str) -> None:
+    flow = read_yaml(Path("flow.yaml"), text.encode()).value
+    assert flow["inspector"] == 1
+    assert all(
+        len({"call", "read", "prompt", "complete", "request", "notify"} & set(step)) == 1 for step in flow["steps"]
+    )
+
+
 CHECKS: dict[str, Callable[[str], None]] = {
     "md": lambda text: None,
     "json": is_document,
@@ -189,6 +198,7 @@ CHECKS: dict[str, Callable[[str], None]] = {
     "python": is_program,
     "python-sdk": is_program,
     "pytest": is_program,
+    "calls": is_flow,
     "mcp-cassette": is_mcp_cassette,
     "mcp-recorder": is_mcp_recorder_cassette,
     "mcpsnoop": is_mcpsnoop_log,
