@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
-from inspector.calls.writing import flow_text, step_text
+from inspector.calls.writing import flow_text, request_step, step_text
 from inspector.calls.yaml_text import LARGEST
 from inspector.compare.paths import ROOT, Path
 from inspector.config.checks import format_command
@@ -79,7 +79,9 @@ def _server(journal: Journal) -> str | None:
     argv = [each for each in header.array("argv") if isinstance(each, str)]
     named = f"@{header.text('name')}" if header.text("name") else ""
     server = named or format_command(argv) or header.text("url")
-    return server if server and _is_writable(server) and not REDACTED.search(server) else None
+    if not server or not _is_writable(server) or REDACTED.search(server):
+        return None
+    return server.replace("{{", "{{{{")
 
 
 def _is_writable(value: Any) -> bool:
@@ -115,7 +117,7 @@ class _Maker:
             elif step.method in _LISTS or step.method == "ping":
                 # The runner asks for lists where it needs them.
                 self._values.knows(self._message(step.n, answer=True).get("result"))
-            elif step.why_not or not _is_writable(step.params):
+            elif step.why_not or not step.method or not _is_writable(step.params):
                 self._omitted += 1
             else:
                 made.append(self._step(step))
@@ -156,7 +158,7 @@ class _Maker:
             yield {"notify": method} | ({"params": self._values.written(params)} if type(params) is dict else {})
 
     def _step(self, step: ExportStep) -> dict[str, Any]:
-        made = _request(step.method, self._values.written(step.params or {}))
+        made = request_step(step.method, self._values.written(step.params or {}))
         self._values.knows(step.params)
         answers = _Answers({})
         for n in self._chosen.inside(step.n):
@@ -210,26 +212,6 @@ def _name(step: ExportStep) -> str:
     params = step.params or {}
     name = params.get("name", params.get("uri"))
     return name if isinstance(name, str) else ""
-
-
-def _request(method: str, params: dict[str, Any]) -> dict[str, Any]:
-    """A request as the keys of a step say it; `request` where none of them says all of it."""
-    name, uri, args = params.get("name"), params.get("uri"), params.get("arguments", {})
-    keys = set(params)
-    if method == "tools/call" and name and isinstance(name, str) and type(args) is dict:
-        if keys <= {"name", "arguments"} or (keys <= {"name", "arguments", "task"} and type(params["task"]) is dict):
-            return {"call": name} | ({"args": args} if args else {}) | ({"task": True} if "task" in keys else {})
-    elif method == "prompts/get" and name and isinstance(name, str) and type(args) is dict:
-        if keys <= {"name", "arguments"} and all(isinstance(value, str) for value in args.values()):
-            return {"prompt": name} | ({"args": args} if args else {})
-    elif method == "resources/read" and keys == {"uri"} and uri and isinstance(uri, str):
-        return {"read": uri}
-    elif method == "completion/complete" and keys == {"ref", "argument"}:
-        ref, argument = View(params["ref"]), View(params["argument"])
-        of = f"prompt/{ref.text('name')}" if ref.text("name") else ref.text("uri")
-        if of and argument.text("name") and set(params["argument"]) == {"name", "value"}:
-            return {"complete": of, "argument": argument.text("name"), "value": argument.text("value")}
-    return {"request": method} | ({"params": params} if params else {})
 
 
 def _failure(answer: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from inspector.calls.variables import Variables
 from inspector.calls.yaml_text import read_yaml
 from inspector.errors import UsageError
 from inspector.export import export
@@ -105,6 +108,13 @@ def test_braces_of_a_recording_are_not_variables() -> None:
     journal = live()
     tool(journal, 1, "render", {"template": "Hello {{name}} {{{{x}}}}"})
     assert steps_of(journal) == [{"call": "render", "args": {"template": "Hello {{{{name}} {{{{{{{{x}}}}"}}]
+
+
+@given(st.text(st.sampled_from("{} xa$9"), max_size=20))
+def test_any_text_is_inserted_as_it_was(text: str) -> None:
+    journal = live()
+    tool(journal, 1, "render", {"template": text})
+    assert Variables({}).insert(steps_of(journal)[0]["args"]) == {"template": text}
 
 
 def test_failures_are_expected() -> None:

@@ -16,7 +16,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector.calls.yaml_text import read_yaml
+from inspector.calls.collection import read_flow
+from inspector.calls.variables import check as check_variables
+from inspector.calls.variables import names_used
 from inspector.export import FORMATS
 from inspector.journal.journal import Journal
 from tests.export.journals import RECORDINGS, SESSION, exported, hostile, live, opened
@@ -177,11 +179,8 @@ def is_script(text: str) -> None:
 
 
 def is_flow(text: str) -> None:
-    flow = read_yaml(Path("flow.yaml"), text.encode()).value
-    assert flow["inspector"] == 1
-    assert all(
-        len({"call", "read", "prompt", "complete", "request", "notify"} & set(step)) == 1 for step in flow["steps"]
-    )
+    flow = read_flow(Path("flow.yaml"), text.encode())
+    check_variables(flow, {name for name in names_used(flow) if name.startswith("secret")})
 
 
 CHECKS: dict[str, Callable[[str], None]] = {
