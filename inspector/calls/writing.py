@@ -92,7 +92,7 @@ def request_step(method: str, params: Mapping[str, Any]) -> dict[str, Any]:
 def _completion(ref: Any, argument: Any) -> dict[str, Any]:
     if not isinstance(ref, dict) or not isinstance(argument, dict) or set(argument) != {"name", "value"}:
         return {}
-    kind = {"ref/prompt": "name", "ref/resource": "uri"}.get(ref.get("type"), "")
+    kind = {"ref/prompt": "name", "ref/resource": "uri"}.get(str(ref.get("type")), "")
     of, name, value = ref.get(kind), argument["name"], argument["value"]
     if set(ref) != {"type", kind} or not of or not name or not all(isinstance(each, str) for each in (of, name, value)):
         return {}
