@@ -127,7 +127,7 @@ class _Maker:
         return [{key: step[key] for key in _ORDER if key in step} for step in made]
 
     def notes(self) -> list[str]:
-        """What is not in the flow, in sentences."""
+        """Return sentences about requests and values that are not in the flow."""
         found = []
         if not self._made:
             found.append("The recording has no request that a flow can repeat.")
@@ -215,7 +215,7 @@ def _name(step: ExportStep) -> str:
 
 
 def _failure(answer: dict[str, Any]) -> dict[str, Any]:
-    """What a step expects of an answer that is a failure; empty of any other."""
+    """Return the expectation for an answer that is a failure; empty for any other."""
     error, result = answer.get("error"), answer.get("result")
     if error is not None:
         code = error.get("code") if type(error) is dict else None
@@ -345,7 +345,7 @@ class _Values:
         return self._names[mark]
 
     def _named(self, wish: str, step: dict[str, Any]) -> str:
-        """A name of a variable that is not taken: that of the member, with the step's where it says too little."""
+        """Return a free name: that of the member, with the step's before it if it is a word such as `id`."""
         if wish.lower() in _GENERIC:
             wish = f"{next(iter(step.values()), 'value')}_{wish}"
         name = re.sub(r"[^A-Za-z0-9_]+", "_", wish).strip("_")[:60] or "value"
@@ -364,7 +364,7 @@ _GENERIC = frozenset(("", "id", "text", "value", "uri", "result", "key", "ref"))
 
 
 def _is_made_up(path: Path, value: str | int) -> bool:
-    """Whether a value may be one that a server makes up, and not a word or a number that is equal by chance."""
+    """Whether a server may have made up a value: an id, and not a word that is equal by chance."""
     named = _ID.search(_key(path)) is not None
     if isinstance(value, int):
         return named or abs(value) >= _SMALLEST_NUMBER

@@ -48,14 +48,14 @@ _NESTED = 8
 
 
 class ImportedCalls(NamedTuple):
-    """What an import of a collection made."""
+    """The result of an import."""
 
     format: str
     files: list[Path]
     flows: int
     steps: int
     notes: list[str]
-    """What was left out, in sentences."""
+    """Sentences about the parts that are not in the flows."""
 
 
 def recognised_client(path: Path) -> str | None:
@@ -78,14 +78,14 @@ def _fits(name: str, path: Path) -> bool:
 def import_calls(path: Path, folder: Path, format: str) -> ImportedCalls:
     """Write flows and environments into `folder`. Raises `UsageError`, and writes nothing, where one of them exists."""
     if format not in CLIENTS:
-        raise UsageError(f"There is no format “{safe(format, 40)}”.", hint=f"Formats are {', '.join(CLIENTS)}.")
+        raise UsageError(f"Unknown format “{safe(format, 40)}”.", hint=f"Formats are {', '.join(CLIENTS)}.")
     if not path.exists():
         raise UsageError(f"{path} does not exist.", hint="Name a file or a folder.")
     maker = _Maker(_module(format).read(path))
     texts = maker.texts()
     if not maker.steps:
         raise UsageError(
-            f"There is no request of MCP in {path}" + (f": {maker.left_out()}." if maker.left_out() else "."),
+            f"{path} has no MCP request" + (f": {maker.left_out()}." if maker.left_out() else "."),
             hint=Hint(
                 "It was read as ", format, "; ", Parameter.IMPORT_FORMAT.to("FORMAT"), " chooses another reader."
             ),
@@ -177,11 +177,11 @@ class _Maker:
         return texts
 
     def left_out(self) -> str:
-        """What is not in the flows, with counts."""
+        """Return the kinds of things that are not in the flows, with counts."""
         return ", ".join(quantity(count, kind) for kind, count in self._others.items() if count)
 
     def notes(self) -> list[str]:
-        """What is not in the flows, and what to do, in sentences."""
+        """Return sentences about what is not in the flows, and what to do."""
         notes = list(dict.fromkeys(self._saved.notes))
         if self.left_out():
             notes.append(f"Left out: {self.left_out()}.")
@@ -344,7 +344,7 @@ class _Maker:
 
 
 def _secrets_in(name: str, value: str) -> tuple[str, ...]:
-    """The secrets in the value of a variable or an argument, judged by its name and by known formats of tokens."""
+    """Return the secrets in a value, judged by its name and by known formats of tokens."""
     if not value.strip() or secrecy.MASK in value:
         return ()
     return (value,) if secrecy.looks_secret(name) else secrecy.unique(secrecy.in_arguments([value]))

@@ -49,7 +49,7 @@ class SavedRequest(NamedTuple):
 
 @dataclass
 class SavedCollection:
-    """What a file or a folder of an API client holds."""
+    """The content of a collection, in terms that all clients share."""
 
     name: str
     requests: list[SavedRequest] = field(default_factory=list)
@@ -160,7 +160,7 @@ def variables(value: Any, *, key: str = "key") -> dict[str, Variable]:
 
 
 def bearer(auth: Any) -> tuple[tuple[str, str], ...]:
-    """The header of an `auth` object that is a bearer token or an API key, in the forms of the three clients."""
+    """Return the header that an `auth` object with a bearer token or an API key stands for."""
     if not isinstance(auth, dict) or auth.get("disabled") is True:
         return ()
     kind = text(auth.get("type"))

@@ -23,7 +23,7 @@ MARK = "‹redacted 01234567›"
 
 
 def flow(journal: Journal, numbers: list[int] | None = None) -> dict[str, Any]:
-    """What a flow says when it is read again."""
+    """Return the flow of a recording, read again."""
     read: dict[str, Any] = read_yaml(Path("flow.yaml"), exported(journal, "calls", numbers).encode()).value
     return read
 

@@ -242,7 +242,7 @@ def test_a_file_of_insomnia(tmp_path: Path) -> None:
 
 
 def test_an_mcp_client_of_insomnia_has_no_calls(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"no request of MCP in .*1 MCP client"):
+    with pytest.raises(UsageError, match=r"has no MCP request: 1 MCP client"):
         imported(
             tmp_path, "type: mcpClient.insomnia/5.0\nname: Tools\nmcpRequest: {url: 'https://x.example/mcp'}\n",
             "tools.yaml", "insomnia",
