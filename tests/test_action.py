@@ -21,7 +21,7 @@ FAST = "--only tools --revision 2025-11-25"
 
 
 class Ran(NamedTuple):
-    """What a runner knows after the steps."""
+    """The result of the steps, as a runner knows it."""
 
     code: int
     printed: str
