@@ -420,7 +420,8 @@ class FlowRun:
     ) -> tuple[dict[str, Any], list[ExpectationResult]]:
         captured: dict[str, Any] = {}
         missing: list[ExpectationResult] = []
-        if not observed.has_result:
+        failed = isinstance(observed.result, dict) and observed.result.get("isError") is True
+        if not observed.has_result or (failed and not given(step.expect, "tool_error")):  # type: ignore[union-attr]
             return captured, missing
         for name, path in getattr(step, "capture", {}).items():
             found = [value for _, (_, value) in zip(range(2), places(observed.result, path), strict=False)]

@@ -88,8 +88,9 @@ class TextReport:
             yield f"{_INDENT}tries      {step.tries}"
         if step.command:
             yield f"{_INDENT}repeat     {self._safe(step.command, 8000)}"
-        if flow.recording is not None:
-            yield f"{_INDENT}recording  {self._safe(home(flow.recording))}"
+        if flow.recording is None:
+            return
+        yield f"{_INDENT}recording  {self._safe(home(flow.recording))}"
         if step.request:
             answer = f" and {step.answer}" if step.answer else ""
             yield f"{_INDENT}{'events' if answer else 'event '}     {step.request}{answer}"
