@@ -42,6 +42,8 @@ _OWN_NOTIFICATIONS = frozenset((
 ))  # fmt: skip
 """Notifications that a client sends by itself."""
 _NOTIFICATIONS = Query(dir=Dir.SEND, shape=Shape.NOTIFICATION)
+_DISCOVERY = Query(method="server/discover", dir=Dir.SEND, shape=Shape.REQUEST)
+"""A session that began with it and is of the legacy era has found out that the server knows no other."""
 _LISTS = frozenset(("tools/list", "resources/list", "resources/templates/list", "prompts/list"))
 """Requests of a client that shows what a server has. The runner makes them itself where it needs to."""
 _VALUES = 20_000
@@ -83,7 +85,7 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
 def _era(journal: Journal) -> list[str]:
     """Return a sentence about the era of the recording, where a server that speaks both would choose the other."""
     facts = facts_of(journal)
-    if facts.era != "legacy":
+    if facts.era != "legacy" or _DISCOVERY.first(journal.index):
         return []
     return [
         f"Recorded with {safe(facts.revision, 20)}. If the server speaks 2026-07-28, too, run it with --era legacy."
@@ -161,6 +163,10 @@ class _Maker:
             found.append(
                 f"Secrets are not in the recording. Set these variables with --set or an environment: {names}."
             )
+        header = View(self._journal.header.get("target"))
+        env = [safe(name, 60) for name in header.array("env") if isinstance(name, str)]
+        if env and not header.text("name"):
+            found.append(f"The server was started with {', '.join(env)}. Pass these with --env, or name it @NAME.")
         if _server(self._journal) is None:
             found.append("The recording does not name its server. Name it: inspector run FLOW -- SERVER.")
         return found
