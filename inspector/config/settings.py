@@ -62,6 +62,9 @@ class Settings:
     keep_recordings_bytes: int = 2_000_000_000
     """How many bytes the kept recordings may have together."""
 
+    calls_folder: str = ""
+    """The folder of the saved calls that the interface shows; empty: `calls` in the working directory."""
+
     check_pins: bool = True
     """Whether a server that was pinned (`inspector pin`) is compared with its pin in every session."""
 
