@@ -1,0 +1,392 @@
+"""YAML as saved calls are written in: JSON's values, with the line and column of each key and value.
+
+A plain scalar that YAML 1.1 and YAML 1.2 read as different values is an error that says to quote it: `no`, `on`,
+`2026-01-01`, `1:30`, `0777`, `1_000`. So what a file says does not depend on who reads it.
+Source: YAML 1.2.2, section 10.3 (core schema); YAML 1.1, https://yaml.org/type/.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+from inspector.errors import ConfigError
+from inspector.reasons import os_reason
+from inspector.text import safe
+
+LARGEST = 1 << 20
+"""Bytes of a file."""
+MOST_EXPANSIONS = 1000
+"""Uses of anchors in one file, those inside other anchors counted each time."""
+MOST_EXPANDED = 100_000
+"""Values that uses of anchors may make in one file."""
+DEEPEST = 100
+"""Levels of nested lists and objects."""
+LONGEST_NUMBER = 4000
+"""Digits of a number."""
+
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+_NULL = ("", "~", "null", "Null", "NULL")
+_TRUE, _FALSE = ("true", "True", "TRUE"), ("false", "False", "FALSE")
+_BOTH_INT = re.compile(r"[-+]?(?:0|[1-9][0-9]*)|0x[0-9a-fA-F]+")
+_BOTH_FLOAT = re.compile(
+    r"[-+]?(?:0|[1-9][0-9]*)?\.[0-9]+(?:[eE][-+][0-9]+)?|[-+]?(?:0|[1-9][0-9]*)\.(?:[eE][-+][0-9]+)?"
+)
+# What a reader of YAML 1.1 or one of YAML 1.2 takes for something else than a text.
+_INT_OF_ONE = re.compile(r"[-+]?[0-9][0-9_]*|[-+]?0b[0-1_]+|[-+]?0x[0-9a-fA-F_]+|0o[0-7]+")
+_FLOAT_OF_ONE = re.compile(r"[-+]?(?:[0-9][0-9_]*)?\.?[0-9_]*(?:[eE][-+]?[0-9]+)?")
+_SIXTY = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
+_NO_NUMBER = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+_DATE = re.compile(
+    r"\d{4}-\d\d-\d\d|\d{4}-\d\d?-\d\d?(?:[Tt]|[ \t]+)\d\d?:\d\d:\d\d(?:\.\d*)?(?:[ \t]*(?:Z|[-+]\d\d?(?::\d\d)?))?"
+)
+_BOOLEAN_OF_ONE = frozenset(
+    written for word in ("yes", "no", "on", "off") for written in (word, word.capitalize(), word.upper())
+)
+
+_SYNTAX = (
+    ("cannot start any token", "This character cannot stand here"),
+    ("could not find expected ':'", "A key without a colon"),
+    ("did not find expected key", "A key was expected here; check the indentation"),
+    ("did not find expected '-' indicator", "A list item was expected here; check the indentation"),
+    ("did not find expected ',' or ']'", "Close every “[” with “]”, and put commas between items"),
+    ("did not find expected ',' or '}'", "Close every “{” with “}”, and put commas between members"),
+    ("mapping values are not allowed", "A colon cannot stand here; quote the text, or check the indentation"),
+    ("found unexpected end of stream", "A quoted text does not end"),
+    ("unknown escape character", "This escape is not known; use single quotes for a text with backslashes"),
+    ("control characters are not allowed", "A control character cannot stand here; write it as an escape"),
+    ("found undefined alias", "This anchor is not defined above"),
+)
+
+
+class Position(NamedTuple):
+    """A place in a file. Both count from 1."""
+
+    line: int
+    column: int
+
+
+class CallsError(ConfigError):
+    """A file of saved calls cannot be used. `path`, `line` and `column` say where; the message begins with them."""
+
+    code = "calls"
+
+    def __init__(self, path: Path, position: Position | None, problem: str, *, hint: str = "") -> None:
+        self.path = path
+        self.position = position
+        self.problem = problem
+        """What was found, without the place."""
+        at = "" if position is None else f":{position.line}:{position.column}"
+        super().__init__(f"{safe(display_path(path))}{at}: {problem}", hint=hint)
+
+    @property
+    def line(self) -> int:
+        """The line, from 1; 0 where the error is about the whole file."""
+        return self.position.line if self.position is not None else 0
+
+    @property
+    def column(self) -> int:
+        """The column, from 1; 0 where the error is about the whole file."""
+        return self.position.column if self.position is not None else 0
+
+    def as_json(self) -> dict[str, Any]:
+        place = {"line": self.line, "column": self.column} if self.position is not None else {}
+        return super().as_json() | {"path": str(self.path)} | place
+
+
+def display_path(path: Path) -> str:
+    """A path relative to the working directory where it lies below it."""
+    try:
+        return str(path.absolute().relative_to(Path.cwd()))
+    except (ValueError, OSError):
+        return str(path)
+
+
+class Located:
+    """A value as it stands in a file: JSON's types, and where each part of it stands."""
+
+    __slots__ = ("_marks", "path", "value")
+
+    def __init__(self, path: Path, value: Any, marks: dict[tuple[str | int, ...], tuple[Position, Position]]) -> None:
+        self.path = path
+        self.value = value
+        self._marks = marks
+
+    def position(self, steps: Sequence[str | int] = (), *, key: bool = False) -> Position:
+        """Where the value at `steps` stands, or its key. Of a place that does not exist: the nearest part around it."""
+        place = tuple(steps)
+        while place not in self._marks and place:
+            place, key = place[:-1], False
+        found = self._marks.get(place)
+        if found is None:
+            return Position(1, 1)
+        return found[0] if key else found[1]
+
+    def error(self, steps: Sequence[str | int], problem: str, *, hint: str = "", key: bool = False) -> CallsError:
+        """An error about the value (or `key`) at `steps`."""
+        return CallsError(self.path, self.position(steps, key=key), problem, hint=hint)
+
+
+def read_bytes(path: Path) -> bytes:
+    """The bytes of a file of saved calls, at most one more than allowed. Raises `CallsError`."""
+    try:
+        if not path.is_file():
+            raise CallsError(path, None, "is a folder, not a file" if path.is_dir() else "does not exist")
+        with open(path, "rb") as file:
+            return file.read(LARGEST + 1)
+    except (OSError, ValueError) as error:
+        raise CallsError(path, None, f"The file cannot be read: {os_reason(error)}.") from None
+
+
+def read_yaml(path: Path, data: bytes | None = None) -> Located:
+    """Read one document. `data` is the content of the file, where it is known. Raises `CallsError`."""
+    data = read_bytes(path) if data is None else data
+    if len(data) > LARGEST:
+        raise CallsError(path, None, "The file is larger than 1 MiB.", hint="Split it into several files.")
+    return _Reader(path, decode(path, data)).document()
+
+
+def decode(path: Path, data: bytes) -> str:
+    """The text of a file: UTF-8, with or without a byte order mark. Raises `CallsError`."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = data[: error.start]
+        line = before.count(b"\n") + 1
+        column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8", "replace")) + 1
+        kind = "UTF-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "not UTF-8"
+        raise CallsError(path, Position(line, column), f"The file is {kind}.", hint="Save it as UTF-8.") from None
+
+
+def first_key(data: bytes) -> str | None:
+    """The first key of the outermost object, read without reading the rest; None where there is none."""
+    try:
+        text = data[:LARGEST].decode("utf-8-sig", "replace")
+        for count, event in enumerate(yaml.parse(text, Loader=_LOADER)):
+            if isinstance(event, yaml.ScalarEvent):
+                return str(event.value)
+            if isinstance(event, yaml.SequenceStartEvent) or count > 3:
+                return None
+    except (yaml.YAMLError, ValueError, RecursionError):
+        found = re.match(r"(?:\s*(?:#[^\n]*|---[^\n]*)?\n)*\W*([A-Za-z_]+)\s*:", data[:4096].decode("utf-8", "replace"))
+        return found[1] if found else None
+    return None
+
+
+class _Reader:
+    """Builds one document from the events of the parser, which is never asked for more than is needed."""
+
+    def __init__(self, path: Path, text: str) -> None:
+        self._path = path
+        self._text = text
+        self._marks: dict[tuple[str | int, ...], tuple[Position, Position]] = {}
+        self._anchors: dict[str, list[Any]] = {}
+        """By name, the events of the value."""
+        self._open: list[tuple[str, list[Any]]] = []
+        self._expansions = 0
+        self._expanded = 0
+        self._replayed: list[list[Any]] = []
+        """Events of anchors that are read again, innermost last, each reversed."""
+        self._expanding: list[str] = []
+
+    def document(self) -> Located:
+        try:
+            self._events = iter(yaml.parse(self._text, Loader=_LOADER))
+            return self._document()
+        except yaml.YAMLError as error:
+            raise self._syntax_error(error) from None
+        except RecursionError:
+            raise self._error(None, "The file is nested too deeply.") from None
+
+    def _document(self) -> Located:
+        event = next(self._events)
+        while isinstance(event, yaml.StreamStartEvent | yaml.DocumentStartEvent):
+            event = next(self._events)
+        if isinstance(event, yaml.StreamEndEvent):
+            return Located(self._path, None, {})
+        value = self._value(self._taken(event), (), None, 0)
+        for event in self._events:
+            if isinstance(event, yaml.DocumentStartEvent):
+                raise self._error(event, "A second document begins here.", hint="Put each flow into its own file.")
+        return Located(self._path, value, self._marks)
+
+    def _next(self) -> Any:
+        while self._replayed:
+            if self._replayed[-1]:
+                return self._replayed[-1].pop()
+            self._replayed.pop()
+        return self._taken(next(self._events))
+
+    def _taken(self, event: Any) -> Any:
+        """An event of the parser, kept for the anchors that are open."""
+        for _, kept in self._open:
+            kept.append(event)
+        return event
+
+    def _value(self, event: Any, place: tuple[str | int, ...], key: Position | None, depth: int) -> Any:
+        """The value that begins with `event`; its marks are kept under `place`."""
+        at = _position(event)
+        if isinstance(event, yaml.AliasEvent):
+            return self._alias(event, place, key, depth)
+        if self._replayed:
+            self._expanded += 1
+            if self._expanded > MOST_EXPANDED:
+                raise self._error(event, f"Anchors make more than {MOST_EXPANDED:,} values.")
+        self._marks[place] = (key or at, at)
+        if event.tag is not None and not (isinstance(event, yaml.ScalarEvent) and event.tag == "!" and event.style):
+            raise self._error(event, f"Tags are not supported: {safe(event.tag, 80)}", hint="Leave the tag out.")
+        if depth > DEEPEST:
+            raise self._error(event, f"The file is nested deeper than {DEEPEST} levels.")
+        anchor = event.anchor if not self._replayed else None
+        if anchor is not None:
+            self._open.append((anchor, [event]))
+        if isinstance(event, yaml.ScalarEvent):
+            value: Any = self._scalar(event)
+        elif isinstance(event, yaml.SequenceStartEvent):
+            value = self._list(place, depth)
+        else:
+            value = self._object(place, depth)
+        if anchor is not None:
+            name, kept = self._open.pop()
+            self._anchors[name] = kept
+        return value
+
+    def _alias(self, event: Any, place: tuple[str | int, ...], key: Position | None, depth: int) -> Any:
+        name = event.anchor
+        if name in self._expanding or any(name == opened for opened, _ in self._open):
+            raise self._error(event, f"The anchor {safe(name, 80)} contains itself.")
+        if name not in self._anchors:
+            raise self._error(event, f"The anchor {safe(name, 80)} is not defined above.")
+        self._expansions += 1
+        if self._expansions > MOST_EXPANSIONS:
+            raise self._error(event, f"Anchors are used more than {MOST_EXPANSIONS:,} times.")
+        outer, self._replayed = self._replayed, [list(reversed(self._anchors[name]))]
+        self._expanding.append(name)
+        value = self._value(self._next(), place, key or _position(event), depth)
+        self._expanding.pop()
+        self._replayed = outer
+        return value
+
+    def _list(self, place: tuple[str | int, ...], depth: int) -> list[Any]:
+        items: list[Any] = []
+        while not isinstance(event := self._next(), yaml.SequenceEndEvent):
+            items.append(self._value(event, (*place, len(items)), None, depth + 1))
+        return items
+
+    def _object(self, place: tuple[str | int, ...], depth: int) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        merged: dict[str, Any] = {}
+        while not isinstance(event := self._next(), yaml.MappingEndEvent):
+            at = _position(event)
+            if isinstance(event, yaml.ScalarEvent) and event.value == "<<" and not event.style and event.tag is None:
+                self._merge(place, depth, event, merged)
+                continue
+            key = self._key(event)
+            if key in found:
+                first = self._marks[(*place, key)][0]
+                raise self._error(
+                    event, f"The key “{safe(key, 80)}” stands twice.", hint=f"It stands in line {first.line}, too."
+                )
+            found[key] = self._value(self._next(), (*place, key), at, depth + 1)
+        return {**merged, **found} if merged else found
+
+    def _merge(self, place: tuple[str | int, ...], depth: int, event: Any, merged: dict[str, Any]) -> None:
+        """`<<`: the members of other objects; those of this one and of earlier ones win (YAML 1.1, merge)."""
+        taken = self._value(self._next(), (*place, "<<"), _position(event), depth + 1)
+        for each in taken if isinstance(taken, list) else [taken]:
+            if not isinstance(each, dict):
+                raise self._error(event, "“<<” takes an object or a list of objects.")
+            for key, value in each.items():
+                merged.setdefault(key, value)
+
+    def _key(self, event: Any) -> str:
+        if not isinstance(event, yaml.ScalarEvent):
+            raise self._error(event, "A key is a text, not a list or an object.")
+        if event.tag is not None and not event.style:
+            raise self._error(event, f"Tags are not supported: {safe(event.tag, 80)}", hint="Leave the tag out.")
+        value = self._scalar(event)
+        if not isinstance(value, str):
+            raise self._error(
+                event, f"The key {safe(event.value, 80)} is not a text.", hint=f'Quote it: "{safe(event.value, 80)}".'
+            )
+        return value
+
+    def _scalar(self, event: Any) -> Any:
+        text = event.value
+        if event.style or (event.tag is not None and event.tag == "!"):
+            return text
+        value = plain_value(text)
+        if isinstance(value, Ambiguous):
+            raise self._error(event, f"{safe(text, 80)} {value.problem}", hint=value.hint)
+        return value
+
+    def _error(self, event: Any, problem: str, *, hint: str = "") -> CallsError:
+        return CallsError(self._path, None if event is None else _position(event), problem, hint=hint)
+
+    def _syntax_error(self, error: yaml.YAMLError) -> CallsError:
+        mark = getattr(error, "problem_mark", None)
+        said = " ".join(str(getattr(error, name, "") or "") for name in ("problem", "context", "reason"))
+        if mark is None:
+            # Of a character that YAML forbids, libyaml gives the offset in bytes.
+            at, before = getattr(error, "position", None), ""
+            if isinstance(at, int):
+                before = self._text.encode("utf-8", "surrogatepass")[:at].decode("utf-8", "replace")
+            position = Position(before.count("\n") + 1, len(before) - before.rfind("\n")) if at is not None else None
+            return CallsError(self._path, position, "This character is not allowed in YAML.", hint="Write an escape.")
+        position = Position(mark.line + 1, mark.column + 1)
+        line = self._text.splitlines()[mark.line : mark.line + 1]
+        if line and "\t" in line[0][: mark.column + 1] and not line[0][: mark.column].strip():
+            return CallsError(self._path, position, "A tab cannot indent a line.", hint="Indent with spaces.")
+        reason = next((ours for theirs, ours in _SYNTAX if theirs in said), "The YAML syntax is not valid here")
+        return CallsError(self._path, position, f"{reason}.")
+
+
+class Ambiguous(NamedTuple):
+    """A plain scalar that readers of YAML do not agree on."""
+
+    problem: str
+    hint: str
+
+
+def plain_value(text: str) -> Any:
+    """What a scalar without quotes means; an `Ambiguous` where YAML 1.1 and 1.2 differ, or JSON has no such value."""
+    if text in _NULL:
+        return None
+    if text in _TRUE:
+        return True
+    if text in _FALSE:
+        return False
+    if text[0] in "+-.0123456789":
+        if len(text) > LONGEST_NUMBER and _BOTH_INT.fullmatch(text):
+            return Ambiguous(f"has more than {LONGEST_NUMBER:,} digits.", "Quote it.")
+        if _BOTH_INT.fullmatch(text):
+            return int(text, 16) if text.startswith("0x") else int(text)
+        if _BOTH_FLOAT.fullmatch(text):
+            value = float(text)
+            return value if abs(value) != float("inf") else Ambiguous("is too large a number.", "Quote it.")
+        if _NO_NUMBER.fullmatch(text):
+            return Ambiguous("is not a number that JSON has.", f'Quote it to have the text: "{text}".')
+        if _DATE.fullmatch(text):
+            return Ambiguous("is read as a date by some programs.", f'Quote it: "{text}".')
+        if _SIXTY.fullmatch(text):
+            return Ambiguous("is read as a number of base 60 by some programs.", f'Quote it: "{text}".')
+        if _INT_OF_ONE.fullmatch(text) or (_FLOAT_OF_ONE.fullmatch(text) and any(map(str.isdigit, text))):
+            return Ambiguous(
+                "is read as different values by different programs.",
+                f'Quote it to have the text ("{text[:60]}"), or write the number in decimal digits.',
+            )
+    elif text in _BOOLEAN_OF_ONE:
+        return Ambiguous("is read as true or false by some programs.", f'Write true or false, or quote it: "{text}".')
+    elif text == "=":
+        return Ambiguous("has a special meaning for some programs.", 'Quote it: "=".')
+    return text
+
+
+def _position(event: Any) -> Position:
+    mark = event.start_mark
+    return Position(mark.line + 1, mark.column + 1)
