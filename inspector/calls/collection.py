@@ -1,0 +1,631 @@
+"""Collections: the flows and environments below a folder, read and checked before anything is sent."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel, ValidationError
+
+from inspector.calls import models
+from inspector.calls.models import FlowModel, StepModel
+from inspector.calls.regex import BadPattern, Pattern
+from inspector.calls.templates import BadTemplate, has_placeholder, placeholders
+from inspector.calls.yaml_text import (
+    LARGEST,
+    CallsError,
+    Located,
+    Position,
+    display_path,
+    first_key,
+    read_bytes,
+    read_yaml,
+)
+from inspector.compare.paths import parse_glob
+from inspector.config.files import nearest
+from inspector.errors import SchemaError, UsageError
+from inspector.text import safe
+
+FOLDER = "calls"
+"""The collection that is meant where none is named."""
+ENVIRONMENTS = "env"
+_ENDINGS = (".yaml", ".yml")
+_SHOWN = 80
+MOST_DEEP = 20
+"""Flows that use one another, one inside the other."""
+
+
+class Environment(NamedTuple):
+    """Variables of one environment, as they stand in its file: secrets are named, not resolved."""
+
+    name: str
+    path: Path
+    values: dict[str, Any]
+    located: Located
+
+
+class Flow:
+    """One flow, and where each part of it stands."""
+
+    def __init__(self, located: Located, model: FlowModel) -> None:
+        self.path = located.path
+        self.model = model
+        self.located = located
+        self.used: dict[int, Flow] = {}
+        """By number of a step with `use`, the flow that it runs."""
+
+    def __repr__(self) -> str:
+        return f"<Flow {self.display_path} {self.name!r}>"
+
+    @property
+    def name(self) -> str:
+        """The `name`, else the name of the file."""
+        return self.model.name or self.path.stem
+
+    @property
+    def display_path(self) -> str:
+        """The path relative to the working directory."""
+        return display_path(self.path)
+
+    @property
+    def steps(self) -> list[StepModel]:
+        """The steps; the first one has number 1."""
+        return self.model.steps
+
+    def raw_step(self, number: int) -> dict[str, Any]:
+        """Step `number` as plain data."""
+        step: dict[str, Any] = self.located.value["steps"][number - 1]
+        return step
+
+    def line_of(self, *steps: str | int) -> tuple[int, int]:
+        """Line and column (from 1) of the value at `steps`, such as `("steps", 0, "expect")`."""
+        return self.located.position(steps)
+
+    def line_of_step(self, number: int) -> int:
+        """The line in which step `number` begins."""
+        return self.located.position(("steps", number - 1)).line
+
+    def error(self, steps: Sequence[str | int], problem: str, *, hint: str = "", key: bool = False) -> CallsError:
+        """An error about a place in the file."""
+        return self.located.error(steps, problem, hint=hint, key=key)
+
+    def matches(self, glob: str) -> bool:
+        """Whether the flow's path, file name or name fits a glob."""
+        path = self.display_path.replace(os.sep, "/")
+        return any(fnmatchcase(text, glob) for text in (path, self.path.name, self.path.stem, self.name))
+
+
+class Collection:
+    """What was read. `Collection.read` makes one."""
+
+    def __init__(self) -> None:
+        self.flows: list[Flow] = []
+        """Sorted by path."""
+        self.environments: dict[str, Environment] = {}
+        self.ignored: list[tuple[Path, str]] = []
+        """YAML files that are not flows, and why."""
+        self.errors: list[CallsError] = []
+        """Of `read(…, strict=False)`: what is wrong with files that were left out."""
+        self._known: dict[Path, Flow] = {}
+
+    @classmethod
+    def read(cls, paths: Iterable[str | os.PathLike[str]] = (), *, strict: bool = True) -> Collection:
+        """Read files and folders (default: `calls`). `strict` raises the first `CallsError`; else see `errors`."""
+        found = cls()
+        for path in [Path(path).expanduser() for path in paths] or [Path(FOLDER)]:
+            try:
+                found._read_path(path, strict)
+            except CallsError as error:
+                found._note(error, strict)
+        found.flows = sorted(dict.fromkeys(found.flows), key=lambda flow: str(flow.path))
+        for flow in list(found.flows):
+            try:
+                found._link(flow, [])
+            except CallsError as error:
+                found.flows.remove(flow)
+                found._note(error, strict)
+        return found
+
+    def environment(self, name: str) -> Environment:
+        """The environment of this name. Raises `UsageError` with the nearest name."""
+        if name in self.environments:
+            return self.environments[name]
+        near = nearest(name, list(self.environments))
+        known = ", ".join(sorted(self.environments)) or "none"
+        raise UsageError(
+            f"The environment “{safe(name, _SHOWN)}” does not exist.",
+            hint=f"Did you mean “{safe(near, _SHOWN)}”?" if near else f"Known environments: {safe(known, 300)}.",
+        )
+
+    def _note(self, error: CallsError, strict: bool) -> None:
+        if strict:
+            raise error
+        self.errors.append(error)
+
+    def _read_path(self, path: Path, strict: bool) -> None:
+        if not path.exists():
+            raise CallsError(path, None, "does not exist", hint="Name a flow, or a folder with flows.")
+        if path.is_file():
+            self._read_environments(_root_of(path), strict)
+            data = read_bytes(path)
+            reason = _reason_to_ignore(data)
+            if reason:
+                raise CallsError(
+                    path, Position(1, 1), f"The file is not a flow: {reason}.", hint="Begin it with “inspector: 1”."
+                )
+            self._read_flow(path, data)
+            return
+        root = path if (path / ENVIRONMENTS).is_dir() else _root_of(path / "x")
+        self._read_environments(root, strict)
+        for file in _yaml_files(path):
+            try:
+                data = read_bytes(file)
+                reason = _reason_to_ignore(data)
+                if reason:
+                    self.ignored.append((file, reason))
+                else:
+                    self._read_flow(file, data)
+            except CallsError as error:
+                self._note(error, strict)
+
+    def _read_flow(self, path: Path, data: bytes) -> None:
+        self.flows.append(self._flow(path, data))
+
+    def _flow(self, path: Path, data: bytes | None = None) -> Flow:
+        key = Path(os.path.abspath(path))
+        if key not in self._known:
+            self._known[key] = read_flow(path, data)
+        return self._known[key]
+
+    def _read_environments(self, root: Path, strict: bool) -> None:
+        folder = root / ENVIRONMENTS
+        if not folder.is_dir():
+            return
+        for file in sorted(folder.iterdir()):
+            if file.suffix not in _ENDINGS or not file.is_file():
+                continue
+            try:
+                self.environments[file.stem] = read_environment(file)
+            except CallsError as error:
+                self._note(error, strict)
+
+    def _link(self, flow: Flow, around: list[Flow]) -> None:
+        """Find the flows that this one uses, and those that they use."""
+        if len(around) > MOST_DEEP:
+            raise flow.error((), f"More than {MOST_DEEP} flows use one another.")
+        for number, step in enumerate(flow.steps, 1):
+            if not isinstance(step, models.UseStep):
+                continue
+            place = ("steps", number - 1, "use")
+            path = flow.path.parent / step.use
+            if not path.is_file():
+                raise flow.error(
+                    place, f"The flow {safe(step.use, _SHOWN)} does not exist.",
+                    hint=_near_file(path, flow.path) or "The path is relative to the folder of this file.",
+                )  # fmt: skip
+            key = Path(os.path.abspath(path))
+            if number in flow.used:
+                used = flow.used[number]
+            else:
+                used = self._flow(path)
+            circle = [*around, flow]
+            if any(Path(os.path.abspath(each.path)) == key for each in circle):
+                names = " → ".join(each.display_path for each in [*circle, used])
+                raise flow.error(place, f"Flows use one another in a circle: {safe(names, 400)}")
+            flow.used[number] = used
+            self._link(used, circle)
+
+
+def read_flow(path: Path, data: bytes | None = None) -> Flow:
+    """Read and check one file. `use` is not followed. Raises `CallsError`."""
+    located = read_yaml(path, data)
+    _check_shape(located)
+    try:
+        model = FlowModel.model_validate(located.value)
+    except ValidationError as error:
+        raise _translated(located, error) from None
+    flow = Flow(located, model)
+    for number, step in enumerate(flow.steps, 1):
+        _check_step(flow, number, step)
+    return flow
+
+
+def read_environment(path: Path) -> Environment:
+    """Read one environment: a flat map of names and values. Raises `CallsError`."""
+    located = read_yaml(path)
+    values = {} if located.value is None else located.value
+    if not isinstance(values, dict):
+        raise located.error((), "An environment is a map of names and values.")
+    for name, value in values.items():
+        _check_name(located, (name,), name)
+        if isinstance(value, (dict, list)):
+            raise located.error((name,), f"The value of “{safe(name, _SHOWN)}” is not a text, number, true or false.")
+    return Environment(path.stem, path, values, located)
+
+
+# Finding files
+
+
+def _yaml_files(folder: Path) -> Iterator[Path]:
+    for where, folders, files in os.walk(folder):
+        at = Path(where)
+        folders[:] = sorted(
+            name for name in folders if not name.startswith(".") and not (at == folder and name == ENVIRONMENTS)
+        )
+        for name in sorted(files):
+            if name.endswith(_ENDINGS) and not name.startswith("."):
+                yield at / name
+
+
+def _root_of(file: Path) -> Path:
+    """The folder whose environments a file may use: its own, or the nearest above it, within the working directory."""
+    folder = file.absolute().parent
+    here = Path.cwd()
+    for candidate in (folder, *folder.parents):
+        if (candidate / ENVIRONMENTS).is_dir():
+            return candidate
+        if candidate == here or candidate == candidate.parent or here not in candidate.parents:
+            break
+    return file.parent
+
+
+def _reason_to_ignore(data: bytes) -> str:
+    """Why a YAML file is not a flow; empty where it is one, whatever else is wrong with it."""
+    key = first_key(data)
+    if key == "inspector":
+        return ""
+    return "its first key is not “inspector”" if key else "it has no keys"
+
+
+def _near_file(path: Path, beside: Path) -> str:
+    try:
+        names = [each.name for each in path.parent.iterdir() if each.suffix in _ENDINGS and each != beside]
+    except OSError:
+        return ""
+    near = nearest(path.name, names)
+    return f"Did you mean “{safe(near, _SHOWN)}”?" if near else ""
+
+
+# Errors of models, at their places
+
+
+def _check_shape(located: Located) -> None:
+    """What is said better before the models look."""
+    value = located.value
+    if not isinstance(value, dict):
+        raise located.error((), "A flow is a map of keys.", hint="Begin it with “inspector: 1”.")
+    if next(iter(value), None) != "inspector":
+        raise located.error((), "The first key of a flow is “inspector”.", hint="Begin the file with “inspector: 1”.")
+    version = value["inspector"]
+    if version != 1 or isinstance(version, bool):
+        raise located.error(
+            ("inspector",), f"This version of the format is not known: {_shown(version)}", hint="Write “inspector: 1”."
+        )
+    steps = value.get("steps")
+    for at, step in enumerate(steps if isinstance(steps, list) else []):
+        if not isinstance(step, dict):
+            raise located.error(("steps", at), f"A step is a map of keys, and this is {_shown(step)}")
+        verbs = [verb for verb in models.VERBS if verb in step]
+        if len(verbs) > 1:
+            raise located.error(
+                ("steps", at, verbs[1]), f"The step has “{verbs[0]}” and “{verbs[1]}”.", key=True,
+                hint="Make two steps of it.",
+            )  # fmt: skip
+        if not verbs:
+            unknown = [key for key in step if key not in _STEP_KEYS]
+            near = nearest(unknown[0], list(models.VERBS)) if unknown else ""
+            hint = f"Did you mean “{near}”?" if near else f"A step has exactly one of: {', '.join(models.VERBS)}."
+            if unknown:
+                raise located.error(
+                    ("steps", at, unknown[0]), f"Unknown key “{safe(unknown[0], _SHOWN)}”.", key=True, hint=hint
+                )
+            raise located.error(("steps", at), "The step does not say what it does.", hint=hint)
+
+
+_STEP_KEYS = frozenset(key for model in models.STEPS.values() for key in models.keys_of(model))
+
+
+def _translated(located: Located, error: ValidationError) -> CallsError:
+    """The first error of the models, in the words and at the place of the file."""
+    details = error.errors(include_url=False)
+    found = [(_steps(located.value, each["loc"]), each) for each in details]
+    first = min(found, key=lambda each: located.position(each[0]))[0]
+    # Of a union, all branches say why they do not fit: those that went furthest into the value say most.
+    here = [each for place, each in found if place[: len(first)] == first or first[: len(place)] == place]
+    deepest = max((_steps(located.value, each["loc"]) for each in here), key=len)
+    at_place = [each for each in here if _steps(located.value, each["loc"]) == deepest]
+    kinds = {each["type"] for each in at_place}
+    for detail in at_place:
+        if detail["type"] == "extra_forbidden":
+            return _unknown_key(located, deepest)
+        if detail["type"] == "missing":
+            key = detail["loc"][-1]
+            return located.error(deepest, f"The key “{key}” is missing.", hint=f"Add “{key}:”.")
+    if "value_error" in kinds:
+        said = str(next(each for each in at_place if each["type"] == "value_error")["ctx"]["error"])
+        return located.error(deepest, f"{said}.")
+    key = deepest[-1] if deepest else ""
+    value = at_place[0]["input"]
+    if any("[key]" in map(str, each["loc"]) for each in at_place):
+        return _bad_key(located, deepest)
+    wanted = _wanted(str(key), deepest, at_place)
+    return located.error(deepest, f"The value of “{safe(key, _SHOWN)}” is {_shown(value)}.", hint=f"It is {wanted}.")
+
+
+def _steps(value: Any, loc: Sequence[str | int]) -> tuple[str | int, ...]:
+    """The place of an error of the models; tags of unions and the like are left out of it."""
+    place: list[str | int] = []
+    for step in loc:
+        if (isinstance(value, dict) and isinstance(step, str) and step in value) or (
+            isinstance(value, list) and isinstance(step, int) and step < len(value)
+        ):
+            value = value[step]
+        else:
+            continue
+        place.append(step)
+    return tuple(place)
+
+
+def _unknown_key(located: Located, place: tuple[str | int, ...]) -> CallsError:
+    key = str(place[-1])
+    around = place[:-1]
+    known: list[str]
+    if not around:
+        known = models.keys_of(FlowModel)
+    elif len(around) == 2 and around[0] == "steps":
+        step = located.value["steps"][around[1]]
+        verb = next(verb for verb in models.VERBS if verb in step)
+        known = models.keys_of(models.STEPS[verb])
+        if key in _STEP_KEYS:
+            return located.error(
+                place, f"The key “{key}” does not work with “{verb}”.", key=True,
+                hint=f"Keys that work: {', '.join(known)}.",
+            )  # fmt: skip
+    else:
+        model: type[BaseModel] = models.PARTS.get(str(around[-1]), models.Matcher)
+        known = models.keys_of(model)
+    near = nearest(key, known)
+    return located.error(
+        place, f"Unknown key “{safe(key, _SHOWN)}”.", key=True,
+        hint=f"Did you mean “{near}”?" if near else f"Known keys: {', '.join(known)}.",
+    )  # fmt: skip
+
+
+def _bad_key(located: Located, place: tuple[str | int, ...]) -> CallsError:
+    key = str(place[-1])
+    if place[-2:-1] == ("result",):
+        return located.error(
+            place, f"“{safe(key, _SHOWN)}” is not a path.", key=True,
+            hint="Write one like $.structuredContent.id, or a JSON pointer like /structuredContent/id.",
+        )  # fmt: skip
+    if "headers" in place:
+        return located.error(place, "A header name is not empty.", key=True)
+    return located.error(place, f"“{safe(key, _SHOWN)}” is not a variable name.", key=True, hint=_NAME_HINT)
+
+
+_NAME_HINT = "A name has letters, digits, _ and -, and begins with a letter or _."
+
+
+def _check_name(located: Located, place: tuple[str | int, ...], name: str) -> None:
+    import re
+
+    if not re.fullmatch(models.NAME, name):
+        raise located.error(place, f"“{safe(name, _SHOWN)}” is not a variable name.", key=True, hint=_NAME_HINT)
+
+
+_WANTED = {
+    "within": "a time with its unit, such as 800 ms, 2 s or 1 min", "every": "a time with its unit, such as 1 s",
+    "for": "a time with its unit, such as 30 s", "findings": "any", "near": "a list of a value and a tolerance",
+    "exists": "true or false", "task": "true or false", "result": "a map from paths to expectations",
+    "tool_error": "true, or a map with “text”", "error": "an error code, true, or a map with code, message and data",
+    "type": "one of string, number, integer, boolean, object, array, null, or a list of them",
+    "steps": "a list of steps", "capture": "a map from variables to paths", "each": "a list of maps of variables",
+    "vars": "a map of variables", "one_of": "a list of values", "roots": "a list of folders or URIs",
+    "elicitation": "defaults, decline, cancel, or a map with the content", "secret": "a list of captured variables",
+    "items": "a number of items", "min_items": "a number of items", "max_items": "a number of items",
+    "min": "a number", "max": "a number", "matches": "a regular expression", "schema": "a JSON Schema or a file name",
+    "ignore": "a list of paths", "unordered": "a list of paths", "expect": "a map of expectations",
+    "progress": "a number, true, false, a text, or a map with min, max, any or each",
+    "log": "a number, true, false, a text, or a map with min, max, any or each",
+    "notifications": "a number, true, false, a text, or a map with min, max, any or each",
+    "asked": "a number, true, false, a text, or a map with min, max, any or each",
+}  # fmt: skip
+_KINDS = {
+    "string_type": "a text", "dict_type": "a map of keys", "list_type": "a list", "int_type": "a whole number",
+    "float_type": "a number", "bool_type": "true or false", "model_type": "a map of keys",
+    "string_too_short": "a text that is not empty", "too_short": "a list that is not empty",
+    "model_attributes_type": "a map of keys",
+}  # fmt: skip
+
+
+def _wanted(key: str, place: tuple[str | int, ...], details: Sequence[Any]) -> str:
+    """What would be right instead of a value."""
+    if len(place) > 1 and isinstance(place[-1], str) and place[-2] in ("capture", "result"):
+        return "a path such as $.structuredContent.id"
+    if len(place) > 1 and isinstance(place[-1], int):
+        if place[-2] in ("ignore", "unordered"):
+            return "a path such as $..createdAt"
+        if place[-2] == "secret":
+            return "the name of a captured variable"
+    kinds = [_KINDS[each["type"]] for each in details if each["type"] in _KINDS]
+    if key in _WANTED:
+        return _WANTED[key]
+    return " or ".join(dict.fromkeys(kinds)) or "something else"
+
+
+def _shown(value: Any) -> str:
+    import json
+
+    if isinstance(value, dict):
+        return "a map of keys"
+    if isinstance(value, list):
+        return "a list"
+    if value is None:
+        return "empty"
+    return safe(json.dumps(value, ensure_ascii=False), _SHOWN)
+
+
+# What the models cannot know
+
+
+def _check_step(flow: Flow, number: int, step: StepModel) -> None:
+    place = ("steps", number - 1)
+    raw = flow.raw_step(number)
+    if isinstance(step, models.WaitStep):
+        _check_wait(flow, place, step)
+    captured = getattr(step, "capture", {})
+    for name, path in captured.items():
+        _check_glob(flow, (*place, "capture", name), path)
+    for at, name in enumerate(getattr(step, "secret", [])):
+        if name not in captured:
+            near = nearest(name, list(captured))
+            raise flow.error(
+                (*place, "secret", at), f"The step does not capture “{safe(name, _SHOWN)}”.",
+                hint=f"Did you mean “{near}”?" if near else "Name a variable of “capture”.",
+            )  # fmt: skip
+    expect = getattr(step, "expect", None)
+    if expect is not None:
+        _check_expect(flow, (*place, "expect"), expect)
+    for steps, text in texts_of(raw):
+        try:
+            list(placeholders(text))
+        except BadTemplate as error:
+            raise flow.error((*place, *steps), str(error), hint=error.hint) from None
+
+
+def texts_of(step: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """The texts of a step in which variables are inserted, with their places."""
+    for key, value in step.items():
+        if key in ("name", "skip", "capture", "secret", "wait", "use", "repeat"):
+            continue
+        if key == "expect":
+            for inner, part in value.items() if isinstance(value, dict) else ():
+                if inner not in ("same_as", "ignore", "unordered", "schema", "within", "findings"):
+                    yield from _texts(part, (key, inner))
+        else:
+            yield from _texts(value, (key,))
+
+
+def _texts(value: Any, place: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    if isinstance(value, str):
+        if has_placeholder(value):
+            yield place, value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if key != "schema" or "expect" not in place:
+                yield from _texts(item, (*place, key))
+    elif isinstance(value, list):
+        for at, item in enumerate(value):
+            yield from _texts(item, (*place, at))
+
+
+def _check_wait(flow: Flow, place: tuple[str | int, ...], step: models.WaitStep) -> None:
+    import re
+
+    if re.fullmatch(models.DURATION, step.wait):
+        for key in ("expect", "capture", "secret"):
+            if models.given(step, key):
+                raise flow.error(
+                    (*place, key), f"“{key}” does not work with a pause.", key=True,
+                    hint="Wait for a notification, such as notifications/resources/updated.",
+                )  # fmt: skip
+    elif any(char.isspace() for char in step.wait) or step.wait[0].isdigit():
+        raise flow.error(
+            (*place, "wait"), f"“{safe(step.wait, _SHOWN)}” is neither a time nor a method.",
+            hint="Write a time such as 2 s, or the method of a notification.",
+        )  # fmt: skip
+
+
+def _check_expect(flow: Flow, place: tuple[str | int, ...], expect: models.Expect) -> None:
+    for path in expect.result:
+        _check_glob(flow, (*place, "result", path), path, key=True)
+    for name in ("ignore", "unordered"):
+        for at, path in enumerate(getattr(expect, name)):
+            _check_glob(flow, (*place, name, at), path)
+    if expect.same_as:
+        file = Path(expect.same_as)
+        if file.is_absolute() or ".." in file.parts:
+            raise flow.error(
+                (*place, "same_as"), f"The file {safe(expect.same_as, _SHOWN)} is not below the folder of the flow.",
+                hint="Write a relative path such as snapshots/result.json.",
+            )  # fmt: skip
+    _check_parts(flow, place, flow_value(flow, place))
+
+
+def flow_value(flow: Flow, place: Sequence[str | int]) -> Any:
+    """The plain value at a place of a flow."""
+    value = flow.located.value
+    for step in place:
+        value = value[step]
+    return value
+
+
+def _check_parts(flow: Flow, place: tuple[str | int, ...], raw: dict[str, Any]) -> None:
+    """Regular expressions and JSON Schemas, wherever they stand in an expectation."""
+    _check_schema(flow, place, raw)
+    for key in ("result", "error", "tool_error", "progress", "log", "notifications", "asked"):
+        part = raw.get(key)
+        if isinstance(part, dict):
+            for name, value in part.items():
+                _check_matchers(flow, (*place, key, name), value)
+
+
+def _check_matchers(flow: Flow, place: tuple[str | int, ...], value: Any) -> None:
+    if not isinstance(value, dict):
+        return
+    if not value or not all(key in models.MATCHERS for key in value):
+        for key, item in value.items():
+            _check_matchers(flow, (*place, key), item)
+        return
+    _check_schema(flow, place, value)
+    pattern = value.get("matches")
+    if isinstance(pattern, str) and not has_placeholder(pattern):
+        try:
+            Pattern(pattern)
+        except BadPattern as error:
+            raise flow.error(
+                (*place, "matches"), f"This is not a regular expression: {error}", hint=error.hint
+            ) from None
+    for key in ("not", "contains", "each", "any"):
+        if key in value:
+            _check_matchers(flow, (*place, key), value[key])
+
+
+def _check_schema(flow: Flow, place: tuple[str | int, ...], raw: dict[str, Any]) -> None:
+    if "schema" not in raw:
+        return
+    try:
+        schema_at(flow, raw["schema"])
+    except SchemaError as error:
+        raise flow.error((*place, "schema"), f"{error.message}.".replace("..", "."), hint=str(error.hint)) from None
+    except UsageError as error:
+        raise flow.error((*place, "schema"), error.message, hint=str(error.hint)) from None
+
+
+def schema_at(flow: Flow, given: Any) -> Any:
+    """The validator of a schema that stands in a flow, or in a file that it names. Raises `UsageError`."""
+    from inspector.config.files import read_text
+    from inspector.protocol import jsonrpc
+    from inspector.protocol.validation import Validator
+
+    if isinstance(given, str):
+        path = flow.path.parent / given
+        text = read_text(path, limit=LARGEST * 16)
+        try:
+            given = jsonrpc.parse(text.encode("utf-8", "surrogatepass"))
+        except jsonrpc.NotJson as problem:
+            raise UsageError(f"{safe(display_path(path))} is not JSON: {problem}.") from None
+    return Validator(given)
+
+
+def _check_glob(flow: Flow, place: tuple[str | int, ...], path: str, *, key: bool = False) -> None:
+    try:
+        parse_glob(path)
+    except UsageError:
+        raise flow.error(
+            place, f"“{safe(path, _SHOWN)}” is not a path.", key=key,
+            hint="Write one like $.structuredContent.id, or a JSON pointer like /structuredContent/id.",
+        ) from None  # fmt: skip

@@ -1,0 +1,359 @@
+"""Variables of a flow: where their values come from, how they are inserted, and which of them are secrets.
+
+Precedence: row of `each` > captured > `vars` of `use` > `--set` > environments (later ones win) > `vars` of the flow.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from inspector.calls.templates import Placeholder, insert, placeholders, text_of
+from inspector.config import secrecy
+from inspector.config.files import nearest
+from inspector.errors import ConfigError, UsageError
+from inspector.protocol import jsonrpc
+from inspector.text import safe
+
+if TYPE_CHECKING:
+    from inspector.calls.collection import Environment, Flow
+    from inspector.calls.yaml_text import CallsError
+
+SECRET_SOURCES = ("env:", "file:", "keyring:")
+"""How the value of an environment begins that is a secret."""
+_SECRET_BYTES = 1 << 16
+_EPOCH = datetime(2001, 9, 9, 1, 46, 40, tzinfo=UTC)
+"""With a seed, the first moment; each use is a second later."""
+_SHORTEST_DIGITS = 6
+"""Digits of a number that may be a secret."""
+
+
+class Secrets:
+    """The secrets of a run: what is printed, reported and recorded goes through `mask`."""
+
+    def __init__(self) -> None:
+        self._values: set[str] = set()
+        self._forms: list[str] = []
+        self._listeners: list[Callable[[str], object]] = []
+
+    def add(self, value: Any) -> None:
+        """Learn a secret; of an object or a list, each text and long number in it."""
+        if isinstance(value, dict):
+            for item in value.values():
+                self.add(item)
+        elif isinstance(value, list):
+            for item in value:
+                self.add(item)
+        elif isinstance(value, str) or (type(value) is int and len(str(abs(value))) >= _SHORTEST_DIGITS):
+            self._add(str(value))
+
+    def _add(self, text: str) -> None:
+        if not text or text in self._values:
+            return
+        self._values.add(text)
+        if len(text) >= secrecy.SHORTEST_INSIDE:
+            self._forms = sorted({*self._forms, *secrecy.forms(text)}, key=len, reverse=True)
+        for listener in self._listeners:
+            listener(text)
+
+    def tell(self, listener: Callable[[str], object]) -> Callable[[], None]:
+        """Have every secret told, those that are known and those to come; returns what ends that."""
+        for text in self._values:
+            listener(text)
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    @property
+    def known(self) -> frozenset[str]:
+        """The secrets, as texts."""
+        return frozenset(self._values)
+
+    def mask(self, text: str) -> str:
+        """The text without the secrets. One of fewer than four characters is masked only where it is the whole text."""
+        if text in self._values:
+            return secrecy.MASK
+        for form in self._forms:
+            if form in text:
+                text = text.replace(form, secrecy.MASK)
+        return text
+
+    def mask_value(self, value: Any) -> Any:
+        """A JSON value without the secrets in its texts, keys and numbers; the same object where there is none."""
+        if not self._values:
+            return value
+        if isinstance(value, str):
+            return self.mask(value)
+        if isinstance(value, dict):
+            return {self.mask(str(key)): self.mask_value(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self.mask_value(item) for item in value]
+        if type(value) is int and str(value) in self._values:
+            return secrecy.MASK
+        return value
+
+
+class Generators:
+    """`$uuid`, `$now`, `$timestamp`, `$int`: a new value each time; the same ones in each run with the same seed."""
+
+    def __init__(self, seed: int | None = None, salt: str = "") -> None:
+        self._random = random.Random(None if seed is None else f"{seed}:{salt}")
+        self._moment = None if seed is None else _EPOCH
+
+    def value(self, placeholder: Placeholder) -> Any:
+        """The next value of a generator."""
+        if placeholder.name == "$uuid":
+            return str(uuid.UUID(int=self._random.getrandbits(128), version=4))
+        if placeholder.name == "$int":
+            return self._random.randint(*placeholder.arguments)
+        moment = self._now()
+        if placeholder.name == "$timestamp":
+            return int(moment.timestamp())
+        return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+    def _now(self) -> datetime:
+        if self._moment is None:
+            return datetime.now(UTC)
+        moment = self._moment
+        self._moment = moment + timedelta(seconds=1)
+        return moment
+
+
+class Variables:
+    """The variables of one flow while it runs. `for_flow` makes them; `check` finds unknown names before a run."""
+
+    def __init__(
+        self,
+        defaults: Mapping[str, Any],
+        outside: Mapping[str, Any] | None = None,
+        secrets: Secrets | None = None,
+        generators: Generators | None = None,
+    ) -> None:
+        """`outside` are the values of environments and `--set`, resolved, by name."""
+        self.secrets = secrets or Secrets()
+        self.generators = generators or Generators()
+        self.defaults = dict(defaults)
+        self.outside = dict(outside or {})
+        self.given: dict[str, Any] = {}
+        """`vars` of the `use` that runs this flow."""
+        self.captured: dict[str, Any] = {}
+        self.row: dict[str, Any] = {}
+
+    @classmethod
+    def for_flow(
+        cls,
+        flow: Flow,
+        environments: Sequence[Environment] = (),
+        given: Mapping[str, Any] | None = None,
+        *,
+        seed: int | None = None,
+        secrets: Secrets | None = None,
+        environ: Mapping[str, str] | None = None,
+    ) -> Variables:
+        """The variables of a flow. `given` are those of `--set`: a text takes the type of the variable's default.
+
+        Secrets of environments are read only where the flow uses them. Raises `UsageError`, `CallsError`.
+        """
+        secrets = secrets or Secrets()
+        wanted = names_used(flow)
+        outside: dict[str, Any] = {}
+        for environment in environments:
+            for name, value in environment.values.items():
+                if isinstance(value, str) and value.startswith(SECRET_SOURCES):
+                    if name not in wanted or name in (given or {}):
+                        continue
+                    value = read_secret(environment, name, value, os.environ if environ is None else environ)
+                    secrets.add(value)
+                outside[name] = value
+        outside.update(given or {})
+        made = cls(flow.model.vars, outside, secrets, Generators(seed, flow.display_path))
+        for name, value in outside.items():
+            made.outside[name] = made._typed(name, value)
+        return made
+
+    def for_used(self, flow: Flow, given: Mapping[str, Any]) -> Variables:
+        """The variables of a flow that this one uses. What it captures is known here afterwards."""
+        made = Variables(flow.model.vars, None, self.secrets, self.generators)
+        made.outside = {name: made._typed(name, value) for name, value in self.outside.items()}
+        made.given = dict(given)
+        made.captured = self.captured
+        return made
+
+    def _typed(self, name: str, value: Any) -> Any:
+        """A value from outside with the type of the variable's default."""
+        default = self.defaults.get(name)
+        if default is None or type(default) is type(value):
+            return value
+        if isinstance(default, str):
+            return text_of(value)
+        if not isinstance(value, str):
+            return value
+        try:
+            found = jsonrpc.parse(value.encode("utf-8", "surrogatepass"))
+        except jsonrpc.NotJson:
+            found = None
+        numbers = type(found) in (int, float) and type(default) in (int, float)
+        if type(found) is not type(default) and not numbers:
+            shown = secrecy.MASK if value in self.secrets.known else safe(value, 80)
+            raise UsageError(
+                f"The variable “{safe(name, 80)}” cannot be “{shown}”: its default is {_type_name(default)}.",
+                hint=f"Give {_type_name(default)}, or change the default.",
+            )
+        return found
+
+    def known(self) -> set[str]:
+        """The names that have a value."""
+        return {*self.row, *self.captured, *self.given, *self.outside, *self.defaults}
+
+    def value(self, name: str) -> Any:
+        """The value of a variable. KeyError for one that has none; only a capture that failed leaves one without."""
+        for layer in (self.row, self.captured, self.given, self.outside, self.defaults):
+            if name in layer:
+                return layer[name]
+        raise KeyError(name)
+
+    def insert(self, value: Any, as_text: Callable[[Any], str] | None = None) -> Any:
+        """A value with variables inserted in each of its texts. Raises KeyError for one without a value."""
+        if isinstance(value, str):
+            return insert(value, self._placed, as_text)
+        if isinstance(value, dict):
+            return {key: self.insert(item, as_text) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self.insert(item, as_text) for item in value]
+        return value
+
+    def _placed(self, placeholder: Placeholder) -> Any:
+        if placeholder.name.startswith("$"):
+            return self.generators.value(placeholder)
+        return self.value(placeholder.name)
+
+
+def names_in(value: Any) -> set[str]:
+    """The variables that a value inserts."""
+    if isinstance(value, str):
+        return {each.name for each in placeholders(value) if not each.name.startswith("$")}
+    parts: Iterable[Any] = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return {name for part in parts for name in names_in(part)}
+
+
+def names_used(flow: Flow) -> set[str]:
+    """The variables that a flow, and each flow that it uses, inserts."""
+    from inspector.calls.collection import texts_of
+
+    found = names_in(flow.model.server)
+    for number, _ in enumerate(flow.steps, 1):
+        for _, text in texts_of(flow.raw_step(number)):
+            found |= names_in(text)
+    for used in flow.used.values():
+        found |= names_used(used)
+    return found
+
+
+def check(flow: Flow, outside: Iterable[str], given: Iterable[str] = ()) -> None:
+    """Raise `CallsError` for a name that has no value where it is used. `outside`: environments and `--set`."""
+    outside = set(outside)
+    _check(flow, {*outside, *given}, outside)
+
+
+def _check(flow: Flow, known: set[str], outside: set[str]) -> set[str]:
+    """Check a flow in the order of its steps; returns what it captures."""
+    from inspector.calls.collection import texts_of
+
+    known = {*known, *flow.model.vars}
+    captured: set[str] = set()
+    if flow.model.server:
+        _check_text(flow, ("server",), flow.model.server, known)
+    for number, step in enumerate(flow.steps, 1):
+        row: set[str] = set()
+        for at, values in enumerate(getattr(step, "each", [])):
+            names = set(values)
+            row = names if at == 0 else row & names
+        for steps, text in texts_of(flow.raw_step(number)):
+            here = known if steps[0] == "each" else known | row
+            _check_text(flow, ("steps", number - 1, *steps), text, here)
+        if number in flow.used:
+            inner = _check(flow.used[number], {*outside, *captured, *getattr(step, "vars", {})}, outside)
+            captured |= inner
+            known |= inner
+        new = set(getattr(step, "capture", {}))
+        captured |= new
+        known |= new
+    return captured
+
+
+def _check_text(flow: Flow, place: Sequence[str | int], text: str, known: set[str]) -> None:
+    for each in placeholders(text):
+        if not each.name.startswith("$") and each.name not in known:
+            raise unknown_variable(flow, place, each.name, known)
+
+
+def unknown_variable(flow: Flow, place: Sequence[str | int], name: str, known: Iterable[str]) -> CallsError:
+    """The error for a variable that has no value where it is used."""
+    later = next((at for at, step in enumerate(flow.steps, 1) if name in getattr(step, "capture", {})), 0)
+    near = nearest(name, sorted(known))
+    if later:
+        hint = f"Step {later} captures it. Put that step first."
+    elif near:
+        hint = f"Did you mean “{safe(near, 80)}”?"
+    else:
+        hint = f"Define it in vars, in an environment, or with --set {safe(name, 80)}=VALUE."
+    return flow.error(place, f"Unknown variable “{safe(name, 80)}”.", hint=hint)
+
+
+def read_secret(environment: Environment, name: str, value: str, environ: Mapping[str, str]) -> str:
+    """The secret that a value of an environment names. Raises `CallsError`."""
+    source, _, rest = value.partition(":")
+
+    def error(problem: str, hint: str = "") -> CallsError:
+        return environment.located.error((name,), problem, hint=hint)
+
+    if source == "env":
+        found = environ.get(rest, "")
+        if not found:
+            raise error(f"The environment variable {safe(rest, 80)} is not set.", f"Set {safe(rest, 80)}.")
+        return found
+    if source == "file":
+        from inspector.config import paths
+        from inspector.config.files import read_text
+
+        path = paths.home_folder() / rest[2:] if rest.startswith("~/") else environment.path.parent / rest
+        try:
+            text = read_text(Path(path), limit=_SECRET_BYTES, never=paths.logins_file())
+        except ConfigError as problem:
+            raise error(f"{problem.message}.", str(problem.hint)) from None
+        found = text.rstrip("\r\n")
+        if not found:
+            raise error(f"The file {safe(rest, 200)} is empty.")
+        return found
+    return _from_keyring(rest, error)
+
+
+def _from_keyring(rest: str, error: Callable[..., CallsError]) -> str:
+    from inspector.config.keyrings import KeyringProblem, library, names_logins
+
+    service, slash, user = rest.rpartition("/")
+    if not slash or not service or not user:
+        raise error(f"“{safe(rest, 80)}” is not a keyring entry.", "Write keyring:SERVICE/USER.")
+    if names_logins(service, user):
+        raise error("This keyring entry holds logins of Inspector.", "No flow can use them.")
+    try:
+        with library() as keyring:
+            found: str | None = keyring.get_password(service, user)
+    except KeyringProblem as problem:
+        raise error(
+            f"The keyring cannot be read: {problem or 'there is none'}.", "Unlock it, or use env:NAME or file:PATH."
+        ) from None
+    if not found:
+        raise error(
+            f"The keyring has no entry {safe(rest, 80)}.", f"Store it: keyring set {safe(service, 80)} {safe(user, 80)}"
+        )
+    return found
+
+
+def _type_name(value: Any) -> str:
+    names = {int: "a number", float: "a number", bool: "true or false", list: "a list", dict: "an object"}
+    return names.get(type(value), "a text")
