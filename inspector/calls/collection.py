@@ -487,7 +487,7 @@ def _check_step(flow: Flow, number: int, step: StepModel) -> None:
                 hint=f"Did you mean “{near}”?" if near else "Name a variable of “capture”.",
             )  # fmt: skip
     expect = getattr(step, "expect", None)
-    if expect is not None:
+    if expect is not None and "expect" in raw:
         _check_expect(flow, (*place, "expect"), expect)
     for steps, text in texts_of(raw):
         try:

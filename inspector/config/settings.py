@@ -242,6 +242,7 @@ _KINDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "record": _FLAG,
     "keep_recordings": _COUNT,
     "keep_recordings_bytes": _COUNT,
+    "calls_folder": _TEXT,
     "check_pins": _FLAG,
     "theme": _TEXT,
     "keymap": ("an object of keys by action id", _text_by_text),

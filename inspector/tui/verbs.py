@@ -263,7 +263,12 @@ _RESULT = (
     ),
     ("its-messages", "its messages", "m", "Show only the messages of this call."),
     ("expect", "expect", "E", "Write an expectation from this result into a saved call."),
-    ("pin-call", "run on restart", "P", "Send this call again after each restart of a watched server, or stop doing so."),
+    (
+        "pin-call",
+        "run on restart",
+        "P",
+        "Send this call again after each restart of a watched server, or stop doing so.",
+    ),
     ("leave", "list", "escape", "Go back to the list."),
 )
 _CALL = (

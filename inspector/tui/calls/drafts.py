@@ -73,7 +73,11 @@ def draft_of(
     draft = Draft(list_name, address, _templated(whole, kept, names), secrets=names)
     found = list(_scalars(draft.arguments)) + ([address] if list_name in ("resources", "templates") else [])
     for name, value in variables.items():
-        if isinstance(value, (str, int, float)) and not isinstance(value, bool) and any(_is(each, value) for each in found):
+        if (
+            isinstance(value, (str, int, float))
+            and not isinstance(value, bool)
+            and any(_is(each, value) for each in found)
+        ):
             draft.offers.append(Offer(name, value, isinstance(value, str) and len(value) >= SHORT))
     return draft
 
@@ -173,7 +177,8 @@ def secret_note(names: Sequence[str], environment: Path) -> str:
     first = names[0]
     listed = ", ".join(f"{{{{{name}}}}}" for name in names)
     what = "a secret is" if len(names) == 1 else "secrets are"
-    return f"{what[0].upper()}{what[1:]} not written: {listed}. Define it in {environment}, such as {first}: env:{first.upper()}."
+    example = f"{first}: env:{first.upper()}"
+    return f"{what[0].upper()}{what[1:]} not written: {listed}. Define it in {environment}, such as {example}."
 
 
 def value_text(value: Any) -> str:

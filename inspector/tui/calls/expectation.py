@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from inspector.compare.paths import ROOT, Path as ValuePath
+from inspector.compare.paths import ROOT
+from inspector.compare.paths import Path as ValuePath
 from inspector.errors import ServerError
 from inspector.tui.calls.drafts import file_name, literal
 from inspector.tui.work.outcome import CallOutcome
@@ -46,11 +47,17 @@ def choices(outcome: CallOutcome, value: Any, pointer: str | None, address: str)
     wanted = {"exactly": literal(at)} if isinstance(at, dict) else literal(at)
     found += [
         Choice("same value", f"{path} is {shown}", {**allowed, "result": {str(path): wanted}}),
-        Choice("same shape", f"{path} has the same members and types", {**allowed, "result": {str(path): {"schema": literal(shape_of(at))}}}),
+        Choice(
+            "same shape",
+            f"{path} has the same members and types",
+            {**allowed, "result": {str(path): {"schema": shape_of(at)}}},
+        ),
     ]
     name = f"snapshots/{Path(file_name(address)).stem}.json"
     text = json.dumps(value, ensure_ascii=False, indent=2) + "\n"
-    found.append(Choice("same as a file", f"the whole result is that of {name}", {**allowed, "same_as": name}, (name, text)))
+    found.append(
+        Choice("same as a file", f"the whole result is that of {name}", {**allowed, "same_as": name}, (name, text))
+    )
     return found
 
 

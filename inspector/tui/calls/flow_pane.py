@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
 
-from inspector.text import safe
+from inspector.text import quantity, safe
 from inspector.tui.calls.actions import CallsActions, Place
 from inspector.tui.calls.flow_rows import FlowPage, page_of, plain, templates
 from inspector.tui.calls.list_rows import ListRow
@@ -129,7 +129,7 @@ class FlowPane(CompactEdge, CallsActions):
             where = f"{shown}:{row.error.line}" if row.error.line else shown
             page.add(Row([(where, "bright")]), line=row.line)
             page.add(Row())
-            for each in paragraph(row.error.message, "error"):
+            for each in paragraph(row.error.problem, "error"):
                 page.add(each, line=row.line)
             if row.error.hint:
                 for each in paragraph(str(row.error.hint), "muted"):
@@ -155,7 +155,7 @@ class FlowPane(CompactEdge, CallsActions):
             run, total = saved.runs.get(row.path), len(row.flow.model.steps)
             outcomes = [run.outcome_of(number) for number in range(1, total + 1)] if run is not None else []
             failed, passed = outcomes.count("failed"), outcomes.count("passed")
-            facts.append(f"{passed} of {total} steps" if passed or failed else f"{total} steps" if total != 1 else "1 step")
+            facts.append(f"{passed} of {total} steps" if passed or failed else quantity(total, "step"))
             if failed:
                 facts.append([(f"{failed} failed", "error")])
             if saved.environment:

@@ -128,7 +128,7 @@ class _Step:
         self.page, self.flow, self.number, self.step, self.run = page, flow, number, step, run
         self.width, self.running = width, running
         self.results = run.steps.get(number, []) if run is not None else []
-        self.line = flow.line_of("steps", number)[0]
+        self.line = flow.line_of_step(number)
         self.column = _LEAD + column
 
     def add(self, *, opened: bool, changed: Sequence[str]) -> None:
@@ -201,7 +201,9 @@ class _Step:
             if result.command:
                 self._labelled("repeat", [(result.command, "muted")])
             if result.request:
-                told = f"{signs.sent} #{result.request}" + (f"  {signs.received} #{result.answer}" if result.answer else "")
+                told = f"{signs.sent} #{result.request}" + (
+                    f"  {signs.received} #{result.answer}" if result.answer else ""
+                )
                 self._labelled("messages", [(told, "muted")])
 
     def _expectation(self, each: ExpectationResult, *, label: str, opened: bool) -> None:
@@ -265,5 +267,3 @@ def expectation_texts(expect: Any) -> list[str]:
         else:
             found.append(f"{key} {plain(value)}")
     return found
-
-

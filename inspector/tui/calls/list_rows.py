@@ -8,7 +8,8 @@ from typing import Literal, NamedTuple
 
 from rich.segment import Segment
 
-from inspector.calls.collection import CallsError, Flow
+from inspector.calls.collection import Flow
+from inspector.calls.yaml_text import CallsError
 from inspector.flows.results import Outcome
 from inspector.text import duration, quantity
 from inspector.tui.calls.saved_calls import SavedCalls
@@ -66,7 +67,10 @@ class CallsRows:
         """Take in what the collection holds now."""
         saved = self._saved
         rows: list[ListRow] = []
-        files = [*((flow.path, flow) for flow in saved.flows), *((error.path, error) for error in saved.errors)]
+        files: list[tuple[Path, Flow | CallsError]] = [
+            *((flow.path, flow) for flow in saved.flows),
+            *((error.path, error) for error in saved.errors),
+        ]
         words = self.words.casefold().split()
         for path, found in sorted(files, key=lambda file: str(file[0])):
             shown = self._error(path, found) if isinstance(found, CallsError) else self._flow(path, found, words)
@@ -87,12 +91,14 @@ class CallsRows:
             name = name_of(step)
             each = rows_of_each(step)
             if all(word in f"{file} {name.casefold()}" for word in words):
-                line = flow.line_of("steps", number)[0]
-                rows.append(ListRow("step", path, number, line, f"{name} {signs_now().times}{each}" if each else name, flow))
+                line = flow.line_of_step(number)
+                rows.append(
+                    ListRow("step", path, number, line, f"{name} {signs_now().times}{each}" if each else name, flow)
+                )
         return [head, *rows] if rows or all(word in file for word in words) else []
 
     def _error(self, path: Path, error: CallsError) -> list[ListRow]:
-        return [ListRow("error", path, line=error.line, name=error.message, error=error)]
+        return [ListRow("error", path, line=error.line, name=error.problem, error=error)]
 
     def failure_after(self, at: int, by: int) -> int | None:
         """The row of the next failed step or wrong file after a row, going on at the other end; None without any."""

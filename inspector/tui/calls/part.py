@@ -219,7 +219,9 @@ class CallsPart:
         if not offered:
             self._screen.notify("The call has no result to expect.", severity="warning", timeout=5)
             return
-        chosen = await app.push_screen_wait(Choose("Expect of this result", [(each.id, each.about) for each in offered]))
+        chosen = await app.push_screen_wait(
+            Choose("Expect of this result", [(each.id, each.about) for each in offered])
+        )
         choice = next((each for each in offered if each.id == chosen), None)
         if choice is None:
             return
@@ -227,13 +229,16 @@ class CallsPart:
         name = ""
         if flow is not None and work.saved_in is not None:
             number = work.saved_in[1]
-            line = flow.line_of("steps", number)[0]
+            line = flow.line_of_step(number)
             where = f"{self.saved.shown(flow.path)}:{line}"
             how = await app.push_screen_wait(
                 Choose(
                     "Lines that are in a file are never changed",
                     [
-                        ("new step", f"add the call again at the end of {self.saved.shown(flow.path)}, with the expectation"),
+                        (
+                            "new step",
+                            f"add the call again at the end of {self.saved.shown(flow.path)}, with the expectation",
+                        ),
                         ("editor", f"copy the expectation and open {where} in $EDITOR"),
                     ],
                 )
@@ -248,9 +253,7 @@ class CallsPart:
             name = f"{name_of(self.saved.steps(flow)[number - 1])} {choice.id}"
         sent = work.sent if work.catalog_item.list_name != "templates" else {}
         list_name, address = work.catalog_item.saved_as(work.sent)
-        await self._save(
-            list_name, address, sent, work.catalog_item.schema, choice.expect, choice.snapshot, name
-        )
+        await self._save(list_name, address, sent, work.catalog_item.schema, choice.expect, choice.snapshot, name)
 
     async def _edit(self, path: Path, line: int) -> None:
         try:
@@ -328,5 +331,3 @@ def inserted(value: Any, values: Mapping[str, Any]) -> Any:
         text = held if isinstance(held, str) else json_of(held)
         value = value.replace(f"{{{{{name}}}}}", text)
     return value
-
-

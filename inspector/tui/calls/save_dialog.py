@@ -57,7 +57,7 @@ class SaveCall(ModalScreen[Saving | None]):
         Binding("shift+tab", "previous", show=False, priority=True),
         Binding("up", "file(-1)", show=False, priority=True),
         Binding("down", "file(1)", show=False, priority=True),
-        Binding("space", "toggle", show=False, priority=True),
+        Binding("space", "choose", show=False, priority=True),
     ]
 
     def __init__(self, draft: Draft, files: Sequence[FlowFile], suggested: str, folder: str) -> None:
@@ -68,7 +68,7 @@ class SaveCall(ModalScreen[Saving | None]):
         self._suggested = suggested
         self._folder = folder
         self._chosen = {offer.name for offer in draft.offers if offer.likely}
-        self._name = Editor(draft.name or draft.address, lead=[("name  ", "muted")], id="name")
+        self._step_name = Editor(draft.name or draft.address, lead=[("name  ", "muted")], id="name")
         self._file = Editor(suggested, lead=[("file  ", "muted")], id="file")
         self._variables = VirtualList(TextRows(()), id="variables")
         self._preview = FactsView(what="the step")
@@ -76,7 +76,7 @@ class SaveCall(ModalScreen[Saving | None]):
     def compose(self) -> ComposeResult:
         keys = [Hint("enter", "save", "enter"), Hint("tab", "next field", "tab"), Hint("esc", "leave it", "escape")]
         with Edge(title=f"Save {safe(self._draft.address, 60)}", keys=keys):
-            yield self._name
+            yield self._step_name
             yield self._file
             yield self._variables
             yield self._preview
@@ -84,7 +84,7 @@ class SaveCall(ModalScreen[Saving | None]):
     def on_mount(self) -> None:
         self._variables.display = bool(self._draft.offers)
         self._draw()
-        self._name.focus()
+        self._step_name.focus()
 
     @property
     def _edge(self) -> Edge:
@@ -118,7 +118,7 @@ class SaveCall(ModalScreen[Saving | None]):
         return [mark, (f" {{{{{offer.name}}}}}", "json-key"), (f"  instead of {value_text(offer.value)}", "muted")]
 
     def _step(self) -> dict[str, object]:
-        return self._draft.step(self._name.value.strip(), self._chosen)
+        return self._draft.step(self._step_name.value.strip(), self._chosen)
 
     def on_editor_changed(self, event: Editor.Changed) -> None:
         event.stop()
@@ -132,7 +132,7 @@ class SaveCall(ModalScreen[Saving | None]):
         """Arrows and space belong to the field that has the focus, unless they mean something else there."""
         if action == "file":
             return self._file.has_focus and bool(self._files)
-        return self._variables.has_focus if action == "toggle" else True
+        return self._variables.has_focus if action == "choose" else True
 
     def action_file(self, by: int) -> None:
         """Go through the flows of the folder, and the new file that was suggested."""
@@ -142,7 +142,7 @@ class SaveCall(ModalScreen[Saving | None]):
         self._file.value = names[at % len(names)]
         self._draw()
 
-    def action_toggle(self) -> None:
+    def action_choose(self) -> None:
         """Write the variable instead of the value, or the value."""
         at = self._variables.cursor
         if 0 <= at < len(self._draft.offers):
@@ -171,7 +171,9 @@ class SaveCall(ModalScreen[Saving | None]):
         if problem:
             self._draw(problem)
             return
-        self.dismiss(Saving(self._name.value.strip(), known.path if known is not None else path, tuple(self._chosen)))
+        self.dismiss(
+            Saving(self._step_name.value.strip(), known.path if known is not None else path, tuple(self._chosen))
+        )
 
     def action_leave(self) -> None:
         self.dismiss(None)

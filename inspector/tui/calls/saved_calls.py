@@ -1,21 +1,22 @@
-"""The saved calls of a session: flows and environments as they were read, and what came of their runs. Draws nothing."""
+"""The saved calls of a session: flows and environments as they were read, and the results of runs. Draws nothing."""
 
 from __future__ import annotations
 
-import asyncio
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from inspector.calls.collection import CallsError, Collection, Environment, Flow
-from inspector.calls.variables import Variables
+from inspector.calls.collection import Collection, Environment, Flow
+from inspector.calls.variables import SECRET_SOURCES, Variables, read_secret
+from inspector.calls.yaml_text import CallsError, display_path
 from inspector.client.session_state import SessionState
+from inspector.config.secrecy import MASK
 from inspector.errors import InspectorError
 from inspector.flows.results import FlowResult, Outcome, StepResult
-from inspector.flows.runner import run_flow
 from inspector.tui.calls.steps import PlainStep
 
 FOLDER = "calls"
@@ -85,6 +86,7 @@ class SavedCalls:
         self.running: Running | None = None
         self.pinned: set[Path] = set()
         """The flows that run again after each restart of a watched server."""
+        self._secrets: set[str] = set()
         self.changes: dict[Path, dict[int, list[str]]] = {}
         """What the newest run after a restart changed, by flow and step."""
 
@@ -110,10 +112,7 @@ class SavedCalls:
 
     def shown(self, path: Path) -> str:
         """A path of the collection as it is shown: relative to the working directory where it lies below it."""
-        try:
-            return str(path.absolute().relative_to(Path.cwd()))
-        except (ValueError, OSError):
-            return str(path)
+        return display_path(path)
 
     def read(self) -> None:
         """Read the files again. What came of the runs of a flow stays while the file has the flow."""
@@ -132,7 +131,27 @@ class SavedCalls:
 
     def steps(self, flow: Flow) -> list[PlainStep]:
         """The steps of a flow with the keys of the file."""
-        return [plain_step(step) for step in flow.model.steps]
+        return [flow.raw_step(number) for number in range(1, len(flow.steps) + 1)]
+
+    def plain_values(self, flow: Flow | None) -> dict[str, Any]:
+        """The variables that are not secret, by name."""
+        chosen = self.environments.get(self.environment)
+        secret = {name for name, value in chosen.values.items() if is_reference(value)} if chosen is not None else set()
+        return {name: value for name, value in self.values(flow).items() if name not in secret}
+
+    def secrets(self) -> list[str]:
+        """The secret values that are known: those of earlier runs, and those that the environment names.
+
+        A keyring is not asked: it may want the user's consent.
+        """
+        found = set(self._secrets)
+        chosen = self.environments.get(self.environment)
+        if chosen is not None:
+            for name, value in chosen.values.items():
+                if is_reference(value) and not value.startswith("keyring:"):
+                    with suppress(InspectorError):
+                        found.add(read_secret(chosen, name, value, os.environ))
+        return sorted(found)
 
     def values(self, flow: Flow | None) -> dict[str, Any]:
         """The variables that a step of a flow sees before it runs, as they are written: secrets are references."""
@@ -158,6 +177,8 @@ class SavedCalls:
     async def _run(self, flow: Flow, only: int) -> None:
         commands = self.session.commands
         assert commands is not None
+        from inspector.flows.runner import run_flow
+
         before = self.runs.get(flow.path)
         if before is not None:
             self.before[flow.path] = before
@@ -171,17 +192,18 @@ class SavedCalls:
         self.runs[flow.path] = run
         self.running = Running(flow)
         self.told()
+        variables: Variables | None = None
         try:
             variables = self._variables(flow, run if only else None)
-            result = await run_flow(
-                flow, commands, variables, _Progress(self, run), **({"only": only} if only else {})
-            )
+            result = await run_flow(flow, commands, variables, _Progress(self, run), **({"only": only} if only else {}))
         except InspectorError as error:
             run.error, run.outcome = error.message, "failed"
         else:
             self._ended(run, result, alone=bool(only))
         finally:
             run.last = len(journal)
+            if variables is not None:
+                self._secrets |= variables.secrets.known
             if run.outcome == "not_run" and run.steps:
                 run.outcome = worst(run.outcome_of(number) for number in run.steps)
 
@@ -191,7 +213,12 @@ class SavedCalls:
         run.outcome = worst(map(run.outcome_of, run.steps)) if alone else result.outcome
 
     def _variables(self, flow: Flow, captured: FlowRun | None) -> Variables:
-        raise NotImplementedError
+        chosen = self.environments.get(self.environment)
+        made = Variables.for_flow(flow, [chosen] if chosen is not None else [])
+        if captured is not None:
+            # A secret is masked in a result; without it the step says which variable it lacks.
+            made.captured.update({name: value for name, value in captured.captured.items() if value != MASK})
+        return made
 
     def took(self, run: FlowRun, result: StepResult) -> None:
         """A step of a run has ended."""
@@ -223,7 +250,6 @@ class _Progress:
         pass
 
 
-def plain_step(step: Any) -> PlainStep:
-    """A step of a model with the keys of the file."""
-    found: PlainStep = step.model_dump(by_alias=True, exclude_unset=True)
-    return found
+def is_reference(value: Any) -> bool:
+    """Whether the value of an environment names a secret: `env:NAME`, `file:PATH`, `keyring:SERVICE/USER`."""
+    return isinstance(value, str) and value.startswith(SECRET_SOURCES)

@@ -16,7 +16,6 @@ from inspector.client.session_state import SessionState
 from inspector.tui.log.detail import DetailPane
 from inspector.tui.log.last_message import LastMessageLine
 from inspector.tui.log.pane import MessagesPane
-from inspector.tui.work.catalog import CatalogPane
 from inspector.tui.window import window_of
 from inspector.tui.work.catalog import CatalogPane
 from inspector.tui.work.pane import WorkPane

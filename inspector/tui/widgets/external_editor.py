@@ -59,7 +59,9 @@ async def edit_file(app: App[object], path: Path, line: int = 0) -> None:
 
 _LINE_BEHIND = frozenset({"subl", "hx", "helix", "zed", "micro"})
 _LINE_OPTION = {"code": "--goto", "codium": "--goto", "cursor": "--goto"}
-_LINE_BEFORE = frozenset({"vi", "vim", "nvim", "view", "nano", "pico", "emacs", "emacsclient", "kak", "joe", "mg", "ne"})
+_LINE_BEFORE = frozenset(
+    {"vi", "vim", "nvim", "view", "nano", "pico", "emacs", "emacsclient", "kak", "joe", "mg", "ne"}
+)
 
 
 def at_line(command: list[str], path: Path, line: int) -> list[str]:

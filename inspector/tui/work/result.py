@@ -407,7 +407,9 @@ class ResultPane(CompactEdge):
         if answer.outcome.request_n:
             found += hints(self, "result.its-messages")
         if self.can_call:
-            found += hints(self, "result.expect", ("result.pin-call", "not on restart" if self.pinned else "run on restart"))
+            found += hints(
+                self, "result.expect", ("result.pin-call", "not on restart" if self.pinned else "run on restart")
+            )
         if self._open_row is None:
             found += hints(self, "result.leave")
         return found
