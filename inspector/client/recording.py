@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,27 +32,37 @@ _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 _TRIES = 8
 
 
-def new_journal(target: Target, *, settings: Settings, record: Path | None = None, keep: bool = True) -> Journal:
+def new_journal(
+    target: Target,
+    *,
+    settings: Settings,
+    record: Path | None = None,
+    keep: bool = True,
+    label: str = "",
+    secrets: Iterable[str] = (),
+) -> Journal:
     """The journal of a session with `target`: in the file `record`, or in the state folder, or (not `keep`) nowhere.
 
     The settings bound how large it becomes and what stays in the state folder; older recordings are deleted. Where it
     cannot be written, the journal is kept nowhere and has a notice that says so. Raises `RecordingError` for `record`
-    only.
+    only. `label` names a file in the state folder instead of the target; `secrets` are known besides the target's.
     """
-    journal = _begin(target, settings, record, keep)
+    journal = _begin(target, settings, record, keep, label, tuple(secrets))
     journal.bound(settings.max_recording_bytes)
     return journal
 
 
-def _begin(target: Target, settings: Settings, record: Path | None, keep: bool) -> Journal:
-    secrets = target.secrets if isinstance(target, (StdioTarget, HttpTarget)) else ()
+def _begin(
+    target: Target, settings: Settings, record: Path | None, keep: bool, label: str, others: tuple[str, ...]
+) -> Journal:
+    secrets = (*(target.secrets if isinstance(target, (StdioTarget, HttpTarget)) else ()), *others)
     if record is not None:
         return _locked(Journal.create(record, target.as_header(), secrets))
     if not keep or settings.keep_recordings == 0 or settings.keep_recordings_bytes == 0:
         return Journal.unnamed(target.as_header(), secrets)
     try:
         folder = paths.recordings_folder()
-        journal = _locked(_create(folder, target, secrets))
+        journal = _locked(_create(folder, target, secrets, label))
     except (ConfigError, RecordingError) as error:
         journal = Journal.unnamed(target.as_header(), secrets)
         journal.notices.append(f"This session is not kept: {error.message}")
@@ -61,10 +71,10 @@ def _begin(target: Target, settings: Settings, record: Path | None, keep: bool) 
     return journal
 
 
-def _create(folder: Path, target: Target, secrets: tuple[str, ...]) -> Journal:
+def _create(folder: Path, target: Target, secrets: tuple[str, ...], label: str) -> Journal:
     """A new file whose name sorts by time and says what it is of."""
     moment = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%SZ")
-    label = _NOT_IN_A_NAME.sub("-", target.label).strip(".-")[:_LABEL] or "session"
+    label = _NOT_IN_A_NAME.sub("-", label or target.label).strip(".-")[:_LABEL] or "session"
     names = (folder / f"{moment}-{label}-{os.urandom(2).hex()}{SUFFIX}" for _ in range(_TRIES))
     path = next((path for path in names if not path.exists()), folder / f"{moment}-{label}-{os.getpid()}{SUFFIX}")
     return Journal.create(path, target.as_header(), secrets)

@@ -7,7 +7,7 @@ State is read from attributes; `changes` tells which of them are new. Everything
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterable
 from contextlib import suppress
 from time import monotonic
 from typing import Any
@@ -280,15 +280,18 @@ class Session(SessionModel):
         progress: bool = True,
         background: bool = False,
         id: str | None = None,
+        headers: Iterable[tuple[str, str]] = (),
     ) -> Call:
         """Send a request and return at once. A connection that is gone shows in the call's result.
 
-        `background` calls are the session's own; `id` is for requests that must leave the numbers as they are.
+        `background` calls are the session's own; `id` is for requests that must leave the numbers as they are;
+        `headers` are HTTP header fields of this request only.
         """
         loop = asyncio.get_running_loop()
         seconds = self.options.timeout if timeout is None else timeout
         call = Call(method, params, seconds, max(seconds, self.options.max_timeout), loop)
         call.background = background
+        call.headers = tuple(headers)
         self._send_call(call, progress=progress, id=id)
         return call
 
@@ -321,6 +324,7 @@ class Session(SessionModel):
         if message is not built:
             headers = self.driver.headers(call.method, message["params"])
         outgoing = call.outgoing = Outgoing(jsonrpc.encode(message), message, id, call.method, headers)
+        outgoing.user_headers = call.headers
         try:
             self.transport.send(outgoing)
         except InspectorError as error:
@@ -330,14 +334,17 @@ class Session(SessionModel):
         """Send a request and wait for its result."""
         return await self.start(method, params, timeout=timeout, progress=False).result()
 
-    def notify(self, method: str, params: dict[str, Any] | None = None) -> int:
+    def notify(
+        self, method: str, params: dict[str, Any] | None = None, *, headers: Iterable[tuple[str, str]] = ()
+    ) -> int:
         """Send a notification. Returns its number in the journal, 0 if the connection is gone."""
-        return self.send(jsonrpc.notification(method, params))
+        return self.send(jsonrpc.notification(method, params), headers=headers)
 
-    def send(self, message: dict[str, Any]) -> int:
+    def send(self, message: dict[str, Any], *, headers: Iterable[tuple[str, str]] = ()) -> int:
         """Send a message that is not a request. Returns its number in the journal, 0 if the connection is gone."""
         message = self.journal.redactor.restored(message)
         outgoing = Outgoing(jsonrpc.encode(message), message, None, str(message.get("method", "")))
+        outgoing.user_headers = tuple(headers)
         try:
             self.transport.send(outgoing)
         except InspectorError:
@@ -541,10 +548,12 @@ class Session(SessionModel):
         timeout: float | None = None,
         as_task: bool = False,
         anyway: bool = False,
+        meta: dict[str, Any] | None = None,
+        headers: Iterable[tuple[str, str]] = (),
     ) -> Call:
         """`tools/call`. A tool that wants to be called as a task is; with `as_task` one that may be is too.
 
-        Raises `NotOffered` for a tool that the rules forbid to call, unless it is to be called `anyway`.
+        `meta` are members of `_meta`, `headers` HTTP header fields of this request only. Raises `NotOffered` for a tool that the rules forbid to call, unless it is to be called `anyway`.
         """
         reasons = self.refused_tools.get(name)
         if reasons and not anyway:
@@ -556,7 +565,9 @@ class Session(SessionModel):
         support = self.tasks.support(self.catalog["tools"].get(name) or {})
         if support == "required" or (as_task and support == "optional"):
             params["task"] = {}
-        return self.start("tools/call", params, timeout=timeout)
+        if meta:
+            params["_meta"] = meta
+        return self.start("tools/call", params, timeout=timeout, headers=headers)
 
     def read_resource(self, uri: str) -> Call:
         """`resources/read`."""

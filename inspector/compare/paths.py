@@ -7,9 +7,9 @@ stands for any step or for part of a name, `..` (in a pointer `**`) for any numb
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from fnmatch import translate
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from inspector.errors import UsageError
 from inspector.protocol.jsontokens import escape_step
@@ -84,6 +84,55 @@ def quoted(key: str) -> str:
     return '"' + key.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
+def places(value: Any, glob: str) -> Iterator[tuple[Path, Any]]:
+    """The places in a JSON value that a glob names, in order, each once, with what stands there.
+
+    A step that names one key is a lookup, so that a place in a list of a million items is found at once. Raises
+    `UsageError` for a glob that is not one.
+    """
+    steps = parse_glob(glob)
+    start: tuple[Path, Any, tuple[int, ...]] = (ROOT, value, (0,))
+    stack = [iter([start])]
+    while stack:
+        item = next(stack[-1], None)
+        if item is None:
+            stack.pop()
+            continue
+        path, found, at = item
+        if len(steps) in at:
+            yield path, found
+        stack.append(_below(path, found, at, steps))
+
+
+def _below(
+    path: Path, value: Any, at: tuple[int, ...], steps: tuple[GlobStep, ...]
+) -> Iterator[tuple[Path, Any, tuple[int, ...]]]:
+    """The parts of `value` that `steps` may lead to from the positions `at`, with the positions there."""
+    open_at = [position for position in at if position < len(steps)]
+    children: Iterable[tuple[Key, Any]]
+    if not open_at:
+        return
+    only = steps[open_at[0]] if len(open_at) == 1 else None
+    if only is not None and only.key is not None and not only.any_depth:
+        if isinstance(value, dict):
+            children = [(only.key, value[only.key])] if only.key in value else []
+        elif isinstance(value, list) and isinstance(only.key, int) and only.key < len(value):
+            children = [(only.key, value[only.key])]
+        else:
+            return
+    elif isinstance(value, dict):
+        children = value.items()
+    elif isinstance(value, list):
+        children = enumerate(value)
+    else:
+        return
+    for key, child in children:
+        there = {position for position in open_at if steps[position].any_depth}
+        there.update(position + 1 for position in open_at if steps[position].matches(key))
+        if there:
+            yield path / key, child, tuple(sorted(there))
+
+
 class GlobStep(NamedTuple):
     """One step of a glob."""
 
@@ -92,6 +141,8 @@ class GlobStep(NamedTuple):
     """Any number of steps may stand before it."""
     numbered: bool
     """It names one index, so that items of a list are not all alike to it."""
+    key: Key | None = None
+    """The only key or index that it matches, where there is only one."""
 
 
 _STEP = re.compile(
@@ -122,11 +173,11 @@ def _step_of(found: re.Match[str]) -> GlobStep:
     deep = bool(found["deep"])
     if found["index"]:
         wanted = int(found["index"])
-        return GlobStep(lambda key: key == wanted, deep, True)
+        return GlobStep(lambda key: key == wanted, deep, True, wanted)
     literal = found["double"] if found["double"] is not None else found["single"]
     if literal is not None:
         name = re.sub(r"\\(.)", r"\1", literal)
-        return GlobStep(lambda key: key == name, deep, False)
+        return GlobStep(lambda key: key == name, deep, False, name)
     return _named("*" if found["any"] else found["name"], deep)
 
 
@@ -153,7 +204,7 @@ def _named(glob: str, deep: bool) -> GlobStep:
     if glob == "*":
         return GlobStep(lambda key: True, deep, False)
     if "*" not in glob and "?" not in glob:
-        return GlobStep(lambda key: key == glob, deep, False)
+        return GlobStep(lambda key: key == glob, deep, False, glob)
     # fnmatch would read brackets as a set of characters; a key may have them in it.
     pattern = re.compile(translate(glob.replace("[", "[[]")), re.DOTALL)
     return GlobStep(lambda key: isinstance(key, str) and pattern.match(key) is not None, deep, False)

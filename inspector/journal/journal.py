@@ -10,8 +10,8 @@ import threading
 import time
 import uuid
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -91,6 +91,8 @@ class Journal:
         """Microseconds that what is recorded from now on gets for its time, where it happened before. None: now."""
         self.exact_frames = False
         """Frames carry what arrived, secrets included: for who passes messages on. Otherwise what the file says."""
+        self.on_arrival: Callable[[Any], object] | None = None
+        """Told of each parsed message before it is recorded: what it adds to `redactor` is not in the recording."""
         self._overflow = Overflow()
         self._mark = ""
         """Members of the lines of what is sent now, as JSON: see `probing`."""
@@ -290,6 +292,10 @@ class Journal:
         `heeded` are the methods of the notifications that are worth a frame (None: all).
         """
         index, storage = self.index, self.storage
+        if self.on_arrival is not None:
+            for raw in messages:
+                with suppress(NotJson, UnicodeDecodeError):
+                    self.on_arrival(parse(raw))
         if conn:
             extra += f',"conn":{conn}'
         if self._is_full(sum(map(len, messages))):

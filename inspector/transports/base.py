@@ -79,6 +79,8 @@ class Outgoing:
     """Header fields that the era's driver wants on the HTTP request of this message."""
     n: int = 0
     """The number in the journal, once sent."""
+    user_headers: Sequence[tuple[str, str]] = ()
+    """Header fields that the user wants on this HTTP request only. They win over all others."""
 
 
 class Transport(Protocol):

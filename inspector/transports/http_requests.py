@@ -89,10 +89,17 @@ class Requester:
                 fields.append((VERSION_FIELD, self.revision))
         return _over(_over(fields, list(wanted)), self._theirs, self._names)
 
-    def body_fields(self, size: int, *, fresh: bool = False, wanted: Iterable[tuple[str, str]] = ()) -> Fields:
-        """Header fields of a POST with a JSON body of `size` bytes (C-HTTP-02)."""
+    def body_fields(
+        self,
+        size: int,
+        *,
+        fresh: bool = False,
+        wanted: Iterable[tuple[str, str]] = (),
+        winners: Iterable[tuple[str, str]] = (),
+    ) -> Fields:
+        """Header fields of a POST with a JSON body of `size` bytes (C-HTTP-02). `winners` replace others."""
         own = [("Content-Type", JSON_TYPE), *wanted]
-        fields = self.fields(f"{JSON_TYPE}, {STREAM_TYPE}", fresh=fresh, wanted=own)
+        fields = _over(self.fields(f"{JSON_TYPE}, {STREAM_TYPE}", fresh=fresh, wanted=own), list(winners))
         fields.append(("Content-Length", str(size)))
         return fields
 

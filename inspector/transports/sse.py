@@ -208,7 +208,7 @@ class SseTransport:
             task.add_done_callback(lambda done: self._posting.get(id) is done and self._posting.pop(id))
 
     async def _post(self, channel: str, outgoing: Outgoing) -> None:
-        fields = self.requester.body_fields(len(outgoing.data), wanted=outgoing.headers)
+        fields = self.requester.body_fields(len(outgoing.data), wanted=outgoing.headers, winners=outgoing.user_headers)
         try:
             answer = await self.requester.open(channel, "POST", fields, outgoing.data, about=outgoing.method)
             if 200 <= answer.status < 300:

@@ -81,6 +81,8 @@ class Call:
         self.id: int | str = 0
         self.token: Any = None
         """Its progress token, where it has one."""
+        self.headers: tuple[tuple[str, str], ...] = ()
+        """HTTP header fields that the user wants on this request only."""
         self.outgoing: Outgoing | None = None
         self.answer_n = 0
         """The answer's number, also of a late one; 0 while there is none."""
