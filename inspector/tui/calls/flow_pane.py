@@ -88,9 +88,10 @@ class FlowPane(CompactEdge, CallsActions):
 
     def draw(self, *, keep: bool = True) -> None:
         """Show what is known now; with `keep` the cursor stays with the row it is on."""
-        if not self.is_mounted:
-            return
         row, view = self.row, self._view
+        if not self.is_mounted or not view.size.width:
+            self._width = 0  # It is drawn when it is shown, at the width that it has then.
+            return
         at = self._step_at(view.line) if keep else (row.number if row is not None else 0, 0)
         self._width = max(view.scrollable_content_region.width - 2 * view.pad, 20)
         self._page = self._rows(row)
@@ -206,6 +207,9 @@ class FlowPane(CompactEdge, CallsActions):
         self.set_compact(self.size.height < COMPACT_BELOW)
         if max(self._view.scrollable_content_region.width - 2 * self._view.pad, 20) != self._width:
             self.draw()
+
+    def on_show(self) -> None:
+        self.call_after_refresh(self.draw)
 
     def go_to_failure(self, by: int) -> None:
         """Go to the next failed step of the flow, else to that of another flow."""

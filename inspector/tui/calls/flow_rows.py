@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from inspector.calls.collection import Flow
+from inspector.calls.models import MATCHERS
 from inspector.flows.results import ExpectationResult, StepResult
 from inspector.protocol.formvalues import json_of
 from inspector.text import cell_len, ellipsis, quantity, safe
@@ -263,7 +264,16 @@ def expectation_texts(expect: Any) -> list[str]:
     found: list[str] = []
     for key, value in expect.items():
         if key == "result" and isinstance(value, Mapping):
-            found += [f"{path} {plain(wanted)}" for path, wanted in value.items()]
+            found += [f"{path} {_wanted(wanted)}" for path, wanted in value.items()]
         else:
             found.append(f"{key} {plain(value)}")
     return found
+
+
+def _wanted(value: Any) -> str:
+    """What is expected of one value: `is "new"`, `contains order`, `has status "new", lines 2`."""
+    if not isinstance(value, Mapping):
+        return f"is {json_of(value)}"
+    if value and all(key in MATCHERS for key in value):
+        return ", ".join(f"{key.replace('_', ' ')} {plain(wanted)}" for key, wanted in value.items())
+    return f"has {', '.join(f'{key} {json_of(wanted)}' for key, wanted in value.items())}"

@@ -31,7 +31,7 @@ from inspector.tui.themes import signs_now
 from inspector.tui.widgets.clipboard import copy
 from inspector.tui.widgets.external_editor import edit_file
 from inspector.tui.work.since import difference_texts
-from inspector.tui.work.work_items import SavedArguments, Work
+from inspector.tui.work.work_items import SavedArguments, Work, label
 
 if TYPE_CHECKING:
     from inspector.tui.main.panes import Panes
@@ -76,8 +76,9 @@ class CallsPart:
                     where = (flow.path, number)
                     arguments = inserted(step.get("args") or {}, values)
                     key = (item[0], str(inserted(item[1], values)))
-                    label = safe(f"{flow.path.stem} {signs_now().crumb} {name_of(step)}", 40)
-                    found.setdefault(key, []).append(SavedArguments(arguments, label, where))
+                    own = step.get("name") or label(arguments)
+                    label_shown = safe(f"{flow.path.stem} {signs_now().crumb} {own}", 40)
+                    found.setdefault(key, []).append(SavedArguments(arguments, label_shown, where))
         self._panes.work.request.show_saved(found)
 
     # What the cursor of the tab is on
