@@ -114,3 +114,21 @@ async def test_saving_a_call_writes_a_new_flow_and_then_appends_to_it() -> None:
         assert second.startswith(first)
         assert "message: hell" in second
         print(second)
+
+
+async def test_an_expectation_from_a_result_is_saved_with_its_call() -> None:
+    async with on_calls({}, tab=False) as (app, pilot):
+        await to_tool(app, pilot, "add")
+        await pilot.press("2", "tab", "3", "ctrl+r")
+        await becomes(app, pilot, lambda: main_screen(app).panes.work.result.answer is not None, "the result")
+        main_screen(app).panes.work.result.focus_inside()
+        await shows(app, pilot, "E expect")
+        await pilot.press("d", "E")
+        await shows(app, pilot, "Expect of this result")
+        print(screen_text(app))
+        await pilot.press("enter")
+        await shows(app, pilot, "Save add")
+        print(screen_text(app))
+        await pilot.press("enter")
+        await shows(app, pilot, "Saved to calls/add.yaml:")
+        print(Path("calls/add.yaml").read_text())

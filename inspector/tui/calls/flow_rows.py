@@ -148,6 +148,8 @@ class _Step:
             self._expected_texts()
         for result in self.results:
             self._result(result, opened=opened)
+        for result in self.run.nested.get(self.number, ()) if self.run is not None else ():
+            self._nested(result, opened=opened)
         for at, text in enumerate(changed):
             self._labelled("changed" if not at else "", [(text, "finding")])
 
@@ -206,6 +208,16 @@ class _Step:
                     f"  {signs.received} #{result.answer}" if result.answer else ""
                 )
                 self._labelled("messages", [(told, "muted")])
+
+    def _nested(self, result: StepResult, *, opened: bool) -> None:
+        """A step of the flow that this one uses; what failed in it is shown."""
+        left: list[Piece] = [" " * self.column, sign_of(result.outcome), f" {result.number} {result.name}"]
+        self._add(self._spread(left, took(result.outcome, result.seconds)), self.line, hang=self.column + 4)
+        if result.error and result.outcome == "failed":
+            self._under([(result.error, "error")], self.line)
+        for each in result.expectations:
+            if opened or not each.ok:
+                self._expectation(each, label="", opened=opened)
 
     def _expectation(self, each: ExpectationResult, *, label: str, opened: bool) -> None:
         signs = signs_now()

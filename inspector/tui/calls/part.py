@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from textual.screen import Screen
 from inspector.calls.collection import Flow
 from inspector.calls.writing import append_step, create_flow, create_text, step_text
 from inspector.client.state.catalog import KINDS, ListName
+from inspector.config.secrecy import forms
 from inspector.errors import InspectorError, UsageError
 from inspector.flows.results import StepResult
 from inspector.journal.format import Dir
@@ -21,7 +22,7 @@ from inspector.protocol.jsonrpc import Shape
 from inspector.text import safe
 from inspector.tui.advice import told
 from inspector.tui.calls.drafts import draft_of, file_name, secret_note, server_of
-from inspector.tui.calls.expectation import choices
+from inspector.tui.calls.expectation import Choice, choices
 from inspector.tui.calls.list_rows import ListRow
 from inspector.tui.calls.save_dialog import FlowFile, SaveCall
 from inspector.tui.calls.saved_calls import FlowRun, SavedCalls
@@ -34,10 +35,13 @@ from inspector.tui.work.since import difference_texts
 from inspector.tui.work.work_items import SavedArguments, Work, label
 
 if TYPE_CHECKING:
+    from inspector.flows.runner import Findings
     from inspector.tui.main.panes import Panes
 
 RECENT = 30
 """Calls of the session that can be saved from the list of calls."""
+_WITHOUT_VALUES = ("same shape", "tool error", "same error")
+"""The expectations that hold no value of the result."""
 _TOLD = 10
 """Seconds for which a notice stands."""
 _LISTS: Mapping[str, ListName] = {"tools/call": "tools", "resources/read": "resources", "prompts/get": "prompts"}
@@ -46,10 +50,11 @@ _LISTS: Mapping[str, ListName] = {"tools/call": "tools", "resources/read": "reso
 class CallsPart:
     """The saved calls of a screen. It reads them at once where there are any, so that tools show theirs."""
 
-    def __init__(self, screen: Screen[None], panes: Panes) -> None:
+    def __init__(self, screen: Screen[None], panes: Panes, findings: Findings) -> None:
         self._screen = screen
         self._panes = panes
         self.saved: SavedCalls = panes.saved_calls
+        self.saved.findings = findings
         self.saved.listeners.append(self._show_under_items)
         self._shown_for: tuple[object, str] | None = None
 
@@ -103,16 +108,19 @@ class CallsPart:
         """Ask for name and file, and save a call."""
         self._screen.run_worker(self._save(list_name, address, arguments, schema), group="dialog", exclusive=True)
 
+    def _secrets(self) -> list[str]:
+        """The values that are never written."""
+        target: Any = self.saved.session.target
+        return [*getattr(target, "secrets", ()), *self.saved.secrets()]
+
     async def _save(
         self, list_name: ListName, address: str, arguments: Any, schema: Any, expect: Mapping[str, Any] | None = None,
         snapshot: tuple[str, str] | None = None, name: str = "",
     ) -> None:  # fmt: skip
         await asyncio.to_thread(self.saved.read)
         saved = self.saved
-        session = saved.session
         flow = self._chosen_flow()
-        secrets = (*getattr(session.target, "secrets", ()), *saved.secrets())
-        draft = draft_of(list_name, address, arguments, schema, saved.plain_values(flow), secrets)
+        draft = draft_of(list_name, address, arguments, schema, saved.plain_values(flow), self._secrets())
         draft.expect, draft.name = expect, name
         folder = saved.shown(saved.folder)
         files = [FlowFile(each.path, saved.shown(each.path), len(each.model.steps)) for each in saved.flows]
@@ -216,7 +224,11 @@ class CallsPart:
         if answer is None:
             return
         address = work.catalog_item.address
-        offered = choices(answer.outcome, answer.value(journal), pointer, address)
+        value = answer.value(journal)
+        offered = choices(answer.outcome, value, pointer, address)
+        if _holds_secret(offered, self._secrets()):
+            offered = [each for each in offered if each.id in _WITHOUT_VALUES]
+            self._screen.notify("The result holds a secret: only its shape can be written.", timeout=_TOLD)
         if not offered:
             self._screen.notify("The call has no result to expect.", severity="warning", timeout=5)
             return
@@ -316,6 +328,12 @@ class CallsPart:
             )  # fmt: skip
         elif old.outcome == "failed" and new.outcome == "passed":
             self._screen.notify(f"{shown} failed before the restart, and passes now.", timeout=_TOLD, markup=False)
+
+
+def _holds_secret(offered: Sequence[Choice], secrets: Sequence[str]) -> bool:
+    """Whether what would be written holds a secret in any of its forms."""
+    text = "\n".join(f"{json_of(dict(each.expect))}\n{each.snapshot[1] if each.snapshot else ''}" for each in offered)
+    return any(form in text for secret in secrets if secret for form in forms(secret))
 
 
 def inserted(value: Any, values: Mapping[str, Any]) -> Any:

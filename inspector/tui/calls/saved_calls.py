@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from inspector.calls.collection import Collection, Environment, Flow
-from inspector.calls.variables import SECRET_SOURCES, Variables, read_secret
+from inspector.calls.variables import SECRET_SOURCES, Variables, check, read_secret
 from inspector.calls.yaml_text import CallsError, display_path
 from inspector.client.session_state import SessionState
 from inspector.config.secrecy import MASK
 from inspector.errors import InspectorError
 from inspector.flows.results import FlowResult, Outcome, StepResult
+from inspector.tui.calls.last_runs import keep_last_runs, read_last_runs
 from inspector.tui.calls.steps import PlainStep
+
+if TYPE_CHECKING:
+    from inspector.client.session import Session
+    from inspector.flows.runner import Findings
 
 FOLDER = "calls"
 """The folder of the working directory that holds the collection, unless the settings name another."""
@@ -33,7 +39,9 @@ class FlowRun:
     outcome: Outcome = "not_run"
     error: str = ""
     steps: dict[int, list[StepResult]] = field(default_factory=dict)
-    """Results by the number of the step in the file: one, or one for each row of `each` and each step of `use`."""
+    """Results by the number of the step in the file: one, or one for each row of `each`."""
+    nested: dict[int, list[StepResult]] = field(default_factory=dict)
+    """Results of the steps of another flow, by the number of the step that uses it."""
     captured: dict[str, Any] = field(default_factory=dict)
     first: int = 0
     last: int = 0
@@ -84,6 +92,8 @@ class SavedCalls:
         self.before: dict[Path, FlowRun] = {}
         """The runs before the newest ones."""
         self.running: Running | None = None
+        self.findings: Findings | None = None
+        """What judges the messages of a run by the rules of the specification."""
         self.pinned: set[Path] = set()
         """The flows that run again after each restart of a watched server."""
         self._secrets: set[str] = set()
@@ -117,6 +127,8 @@ class SavedCalls:
     def read(self) -> None:
         """Read the files again. What came of the runs of a flow stays while the file has the flow."""
         self.problem = ""
+        if self.collection is None:
+            self._recall()
         try:
             present = self.folder.is_dir()
             collection = Collection.read([self.folder], strict=False) if present else None
@@ -124,6 +136,24 @@ class SavedCalls:
             self.problem = error.message if isinstance(error, InspectorError) else str(error)
             collection = None
         self.collection = collection
+
+    def _recall(self) -> None:
+        """Take in what is remembered of runs in earlier sessions."""
+        for shown, (when, seconds, outcome, steps) in read_last_runs(self.folder).items():
+            run = FlowRun(when, seconds, outcome)
+            for number, (step_outcome, took, passed) in steps.items():
+                run.steps[number] = [StepResult(number, outcome=step_outcome, seconds=took)]
+                if passed:
+                    run.passed_at[number] = passed
+            self.runs.setdefault(Path(shown).absolute(), run)
+
+    def _keep(self, flow: Flow, run: FlowRun) -> None:
+        steps = {
+            number: (run.outcome_of(number), run.seconds_of(number), run.passed_at.get(number, 0.0))
+            for number in run.steps
+        }
+        kept = {self.shown(flow.path): (run.when, run.seconds, run.outcome, steps)}
+        keep_last_runs(self.folder, kept)
 
     def flow(self, path: Path) -> Flow | None:
         """The flow of a file."""
@@ -186,6 +216,7 @@ class SavedCalls:
         if only and before is not None:
             # A step alone changes nothing of what is known of the others, and sees what they captured.
             run = replace(run, steps={**before.steps}, captured=dict(before.captured))
+            run.nested = {number: steps for number, steps in before.nested.items() if number != only}
             run.steps.pop(only, None)
         journal = self.session.journal
         run.first = journal.record_note(f"run {self.shown(flow.path)}")
@@ -193,24 +224,37 @@ class SavedCalls:
         self.running = Running(flow)
         self.told()
         variables: Variables | None = None
+        stop_telling: Callable[[], None] | None = None
         try:
             variables = self._variables(flow, run if only else None)
-            result = await run_flow(flow, commands, variables, _Progress(self, run), **({"only": only} if only else {}))
+            if not only:
+                chosen = self.environments.get(self.environment)
+                check(flow, chosen.values if chosen is not None else ())
+            # Before the first byte is sent, so that no secret is recorded or shown.
+            stop_telling = variables.secrets.tell(journal.redactor.add)
+            await run_flow(
+                flow, cast("Session", commands), variables, _Progress(self, run),
+                only=[only] if only else None, findings=self.findings,
+            )  # fmt: skip
         except InspectorError as error:
-            run.error, run.outcome = error.message, "failed"
-        else:
-            self._ended(run, result, alone=bool(only))
+            run.error, run.outcome = error.message + (f" {error.hint}" if error.hint else ""), "failed"
         finally:
             run.last = len(journal)
+            if stop_telling is not None:
+                stop_telling()
             if variables is not None:
                 self._secrets |= variables.secrets.known
-            if run.outcome == "not_run" and run.steps:
-                run.outcome = worst(run.outcome_of(number) for number in run.steps)
+            await asyncio.to_thread(self._keep, flow, run)
 
-    def _ended(self, run: FlowRun, result: FlowResult, *, alone: bool) -> None:
+    def ended(self, run: FlowRun, result: FlowResult) -> None:
+        """The run of a flow is over, or was stopped."""
+        alone = len(run.steps) > len({step.parent or step.number for step in result.steps})
         run.error = result.error
         run.seconds = sum(map(run.seconds_of, run.steps)) if alone else result.seconds
         run.outcome = worst(map(run.outcome_of, run.steps)) if alone else result.outcome
+        for step in result.steps:
+            if step.parent:
+                run.nested.setdefault(step.parent, []).append(step)
 
     def _variables(self, flow: Flow, captured: FlowRun | None) -> Variables:
         chosen = self.environments.get(self.environment)
@@ -222,7 +266,7 @@ class SavedCalls:
 
     def took(self, run: FlowRun, result: StepResult) -> None:
         """A step of a run has ended."""
-        number = result.parent or result.number
+        number = result.number
         run.steps.setdefault(number, []).append(result)
         run.captured.update(result.captured)
         if run.outcome_of(number) == "passed":
@@ -247,7 +291,7 @@ class _Progress:
         self._saved.took(self._run, result)
 
     def flow_ended(self, result: FlowResult) -> None:
-        pass
+        self._saved.ended(self._run, result)
 
 
 def is_reference(value: Any) -> bool:

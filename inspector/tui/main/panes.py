@@ -130,7 +130,7 @@ class Panes:
             from inspector.tui.calls.saved_calls import FOLDER, SavedCalls
 
             folder = window_of(self.body).settings.calls_folder or FOLDER
-            self._saved = SavedCalls(self._session, Path(folder).expanduser())
+            self._saved = SavedCalls(self._session, Path(folder).expanduser().absolute())
         return self._saved
 
     def _flow(self) -> Widget:

@@ -195,7 +195,7 @@ class MainScreen(Screen[None]):
         if self._calls is None:
             from inspector.tui.calls.part import CallsPart
 
-            self._calls = CallsPart(self, self.panes)
+            self._calls = CallsPart(self, self.panes, self._judge)
         return self._calls
 
     def _read_calls(self) -> None:
