@@ -1,9 +1,9 @@
-"""JUnit's XML, as CI systems read it: one suite, a case for each thing that was looked at."""
+"""JUnit's XML, as CI systems read it: suites, and in each a case for each thing that was looked at."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
@@ -25,28 +25,69 @@ class Case(NamedTuple):
     """Why it was not looked at."""
     seconds: float = 0.0
     details: str = ""
+    error: str = ""
+    """Why it could not be looked at, although it was tried."""
+
+
+class Suite(NamedTuple):
+    """Cases that belong together."""
+
+    name: str
+    cases: Sequence[Case]
+    properties: Sequence[tuple[str, str]] = ()
+    seconds: float | None = None
+    """None: the sum of the cases."""
 
 
 def document(suite: str, cases: Iterable[Case]) -> str:
+    """A document with one suite."""
+    return documents([Suite(suite, list(cases))])
+
+
+def documents(suites: Sequence[Suite]) -> str:
     """The whole document."""
-    known = list(cases)
-    failures = sum(bool(case.failure) for case in known)
-    skipped = sum(bool(case.skipped) for case in known)
-    seconds = sum(case.seconds for case in known)
-    counts = f'tests="{len(known)}" failures="{failures}" errors="0" skipped="{skipped}" time="{seconds:.3f}"'
-    lines = ['<?xml version="1.0" encoding="UTF-8"?>', f"<testsuites {counts}>"]
-    lines.append(f"  <testsuite name={_attribute(suite)} {counts}>")
-    for case in known:
+    everything = Suite("", [case for suite in suites for case in suite.cases], seconds=sum(map(_seconds, suites)))
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', f"<testsuites {_counts(everything)}>"]
+    for suite in suites:
+        lines += _suite(suite)
+    return "\n".join((*lines, "</testsuites>", ""))
+
+
+def _seconds(suite: Suite) -> float:
+    return sum(case.seconds for case in suite.cases) if suite.seconds is None else suite.seconds
+
+
+def _counts(suite: Suite) -> str:
+    cases = suite.cases
+    failures = sum(bool(case.failure) for case in cases)
+    errors = sum(bool(case.error) for case in cases)
+    skipped = sum(bool(case.skipped) for case in cases)
+    return (
+        f'tests="{len(cases)}" failures="{failures}" errors="{errors}" skipped="{skipped}" time="{_seconds(suite):.3f}"'
+    )
+
+
+def _suite(suite: Suite) -> list[str]:
+    lines = [f"  <testsuite name={_attribute(suite.name)} {_counts(suite)}>"]
+    if suite.properties:
+        lines.append("    <properties>")
+        for name, value in suite.properties:
+            lines.append(f"      <property name={_attribute(name)} value={_attribute(value)}/>")
+        lines.append("    </properties>")
+    for case in suite.cases:
         head = f"    <testcase classname={_attribute(case.group)} name={_attribute(case.name)}"
         head += f' time="{case.seconds:.3f}"'
         if case.failure:
             lines += (f"{head}>", f"      <failure message={_attribute(case.failure)}>{_text(case.details)}</failure>")
             lines.append("    </testcase>")
+        elif case.error:
+            lines += (f"{head}>", f"      <error message={_attribute(case.error)}>{_text(case.details)}</error>")
+            lines.append("    </testcase>")
         elif case.skipped:
             lines.append(f"{head}><skipped message={_attribute(case.skipped)}/></testcase>")
         else:
             lines.append(f"{head}/>")
-    return "\n".join((*lines, "  </testsuite>", "</testsuites>", ""))
+    return [*lines, "  </testsuite>"]
 
 
 def _text(text: str) -> str:

@@ -207,10 +207,7 @@ class Collection:
                     hint=_near_file(path, flow.path) or "The path is relative to the folder of this file.",
                 )  # fmt: skip
             key = Path(os.path.abspath(path))
-            if number in flow.used:
-                used = flow.used[number]
-            else:
-                used = self._flow(path)
+            used = flow.used.get(number) or self._flow(path)
             circle = [*around, flow]
             if any(Path(os.path.abspath(each.path)) == key for each in circle):
                 names = " → ".join(each.display_path for each in [*circle, used])
@@ -355,17 +352,20 @@ def _translated(located: Located, error: ValidationError) -> CallsError:
     return located.error(deepest, f"The value of “{safe(key, _SHOWN)}” is {_shown(value)}.", hint=f"It is {wanted}.")
 
 
+_NOTHING: Any = object()
+
+
 def _steps(value: Any, loc: Sequence[str | int]) -> tuple[str | int, ...]:
     """The place of an error of the models; tags of unions and the like are left out of it."""
     place: list[str | int] = []
     for step in loc:
-        if (isinstance(value, dict) and isinstance(step, str) and step in value) or (
-            isinstance(value, list) and isinstance(step, int) and step < len(value)
-        ):
-            value = value[step]
-        else:
+        try:
+            inner = value[step] if isinstance(value, dict | list) else _NOTHING
+        except (KeyError, IndexError, TypeError):
             continue
-        place.append(step)
+        if inner is not _NOTHING:
+            value = inner
+            place.append(step)
     return tuple(place)
 
 
@@ -487,7 +487,7 @@ def _check_step(flow: Flow, number: int, step: StepModel) -> None:
                 hint=f"Did you mean “{near}”?" if near else "Name a variable of “capture”.",
             )  # fmt: skip
     expect = getattr(step, "expect", None)
-    if expect is not None and "expect" in raw:
+    if expect is not None and models.given(step, "expect"):
         _check_expect(flow, (*place, "expect"), expect)
     for steps, text in texts_of(raw):
         try:

@@ -343,7 +343,10 @@ class _Reader:
         if line and "\t" in line[0][: mark.column + 1] and not line[0][: mark.column].strip():
             return CallsError(self._path, position, "A tab cannot indent a line.", hint="Indent with spaces.")
         reason = next((ours for theirs, ours in _SYNTAX if theirs in said), "The YAML syntax is not valid here")
-        return CallsError(self._path, position, f"{reason}.")
+        hint = ""
+        if line and "{" in line[0] and re.search(r"[{,]\s*\$[^\s\"']*\[", line[0]):
+            hint = 'Inside {…}, quote a path that has brackets: {"$.content[0].text": …}.'
+        return CallsError(self._path, position, f"{reason}.", hint=hint)
 
 
 class Ambiguous(NamedTuple):

@@ -58,7 +58,7 @@ class Scanner:
         """The next slot that must be filled, or the one that may take more."""
         if self.verb is None or self.target_words or self.command:
             return None
-        return next((slot for slot in self.verb.slots if slot.kind == "pairs" or slot.name not in self.filled), None)
+        return next((slot for slot in self.verb.slots if slot.takes_many or slot.name not in self.filled), None)
 
     @property
     def in_command(self) -> bool:
@@ -145,7 +145,7 @@ class Scanner:
         verb = self.verb
         assert verb is not None
         for slot in verb.slots:
-            if (slot.kind == "pairs" or slot.name not in self.filled) and slot.takes(word):
+            if (slot.takes_many or slot.name not in self.filled) and slot.takes(word):
                 self._fill(slot, word)
                 return
         if verb.target == "none":
@@ -181,7 +181,7 @@ class Scanner:
                 raise UsageError(
                     f"`inspector {verb.name}` needs a {slot.metavar}.", hint=f"Usage: inspector {verb.usage}"
                 )
-            arguments[slot.name] = words if slot.kind == "pairs" else words[0] if words else None
+            arguments[slot.name] = words if slot.takes_many else words[0] if words else None
         if verb.target == "required" and not self.target_words and "help" not in self.values:
             raise UsageError(
                 f"`inspector {verb.name}` needs a target.",

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 class Slot:
     """One place for a word before the target. A `pairs` slot takes every `key=value` and `key:=json` that stands there,
-    a `json` slot a word that begins an object; both may stay empty. With `takes_command`, the words after `--` fill it.
+    a `paths` slot every word that is not a target by itself, a `json` slot a word that begins an object; all of them
+    may stay empty. With `takes_command`, the words after `--` fill it.
     """
 
     __slots__ = ("choices", "completes", "kind", "metavar", "name", "takes_command")
@@ -22,7 +23,7 @@ class Slot:
     def __init__(
         self,
         name: str,
-        kind: Literal["one", "pairs", "json"] = "one",
+        kind: Literal["one", "pairs", "paths", "json"] = "one",
         *,
         metavar: str = "",
         choices: tuple[str, ...] = (),
@@ -40,7 +41,14 @@ class Slot:
         """Whether `word` can stand here."""
         if self.kind == "one":
             return True
+        if self.kind == "paths":
+            return not word.startswith("@") and "://" not in word
         return is_pair(word) if self.kind == "pairs" else word.startswith("{")
+
+    @property
+    def takes_many(self) -> bool:
+        """Whether it takes more than one word."""
+        return self.kind in ("pairs", "paths")
 
     @property
     def usage(self) -> str:
@@ -101,7 +109,7 @@ class Invocation:
         self.verb = verb
         self.values = values
         self.arguments = arguments
-        """By slot: a word, a list of words for `pairs`, None for an empty `json`."""
+        """By slot: a word, a list of words for `pairs` and `paths`, None for an empty `json`."""
         self.target_words = target_words
         self.command = command
         """The target stood after `--`: it is a command, whatever it looks like."""

@@ -553,7 +553,8 @@ class Session(SessionModel):
     ) -> Call:
         """`tools/call`. A tool that wants to be called as a task is; with `as_task` one that may be is too.
 
-        `meta` are members of `_meta`, `headers` HTTP header fields of this request only. Raises `NotOffered` for a tool that the rules forbid to call, unless it is to be called `anyway`.
+        `meta` are members of `_meta`, `headers` HTTP header fields of this request only. Raises `NotOffered` for a tool
+        that the rules forbid to call, unless it is to be called `anyway`.
         """
         reasons = self.refused_tools.get(name)
         if reasons and not anyway:

@@ -75,7 +75,9 @@ class HttpExchange:
         """A reply must not wait for itself."""
         self._opens = outgoing.method == "initialize"
         self._session = None if self._opens else requester.session_id
-        self._fields = requester.body_fields(len(outgoing.data), fresh=self._opens, wanted=outgoing.headers, winners=outgoing.user_headers)
+        self._fields = requester.body_fields(
+            len(outgoing.data), fresh=self._opens, wanted=outgoing.headers, winners=outgoing.user_headers
+        )
         self._answer: HttpAnswer
         self._offered: str | None = None
         self._claimed = b""

@@ -424,7 +424,7 @@ async def test_an_expectation_from_a_result_is_saved_with_its_call_and_holds() -
 
 async def test_the_value_under_the_cursor_is_expected() -> None:
     async with on_calls({}, tab=False) as (app, pilot):
-        await with_result(app, pilot, "weather", *"Oslo")
+        await with_result(app, pilot, "weather", "space")
         await pilot.press("e", "d")
         view = main_screen(app).panes.work.result._json
         await becomes(app, pilot, lambda: view.display and view.document is not None, "the JSON")

@@ -21,6 +21,7 @@ SUMMARIES = {
     "import": "make a recording of another recorder's file",
     "redact": "find the secrets in a recording, and write a copy without them",
     "tap": "stand between another client and its server, and record what passes",
+    "run": "run saved calls and report which expectations hold",
     "rerun": "send a recording's messages to a live server and compare its answers",
     "bisect": "the same for `git bisect run`",
     "diff": "compare two servers, two recordings, or one of each",

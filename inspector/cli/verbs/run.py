@@ -1,0 +1,320 @@
+"""`inspector run`: saved calls, their expectations, and reports of both."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from inspector.cli.files import check_outputs, forced, write_text
+from inspector.cli.options import Option, count, output, pair, path
+from inspector.cli.output import Output
+from inspector.cli.verb import Slot, Verb
+from inspector.errors import UsageError
+
+if TYPE_CHECKING:
+    from inspector.calls.collection import Collection, Flow
+    from inspector.calls.variables import Secrets
+    from inspector.cli.verb import Invocation
+    from inspector.client.session import Session
+    from inspector.config.targets import HttpTarget, StdioTarget
+    from inspector.flows.opening import SessionOpener
+    from inspector.flows.reports.text import TextReport
+    from inspector.flows.results import FlowResult, RunResult, StepResult
+    from inspector.flows.runner import CollectionRun, RunOptions
+
+_REPORTS = ("junit", "markdown", "html")
+_NAMES = {"junit": "JUnit", "markdown": "Markdown", "html": "HTML"}
+
+
+def run(said: Invocation) -> int:
+    """Run the flows; 5 where an expectation failed."""
+    out = Output.of(said)
+    if said.option("schema"):
+        return _print_schema(out)
+    if said.option("record") is not None:
+        raise UsageError("--record names one file, and each flow has a recording.", hint="Use --keep DIR.")
+    to_stdout = check_outputs(said, *_REPORTS)
+    collection, options = _read(said, out)
+    from inspector.calls.variables import Secrets
+    from inspector.config import logfile
+    from inspector.flows.runner import CollectionRun
+
+    secrets = Secrets()
+    secrets.tell(lambda secret: logfile.conceal({secret}))
+    opener = _opener(said, out, options)
+    progress = _Progress(out, collection.flows, verbose=bool(said.option("verbose")), shown=not to_stdout)
+    made = CollectionRun(collection.flows, opener, secrets, options, progress)
+    progress.flows(list(made.selected))
+    opener.opened = progress.opened(secrets)
+    opener.check(made.servers)
+    result = _run(made, opener)
+    _report(said, out, result, progress, to_stdout=to_stdout)
+    return result.exit_code
+
+
+def _read(said: Invocation, out: Output) -> tuple[Collection, RunOptions]:
+    """The files, and how they are run. Raises `CallsError` and other `UsageError`s."""
+    from inspector.calls.collection import Collection
+    from inspector.flows.runner import RunOptions
+
+    paths = said.arguments["paths"]
+    collection = Collection.read(paths)
+    if said.option("verbose"):
+        for file, reason in collection.ignored:
+            out.note(f"note: {out.safe(str(file))} is left alone: {reason}")
+    if not collection.flows:
+        where = ", ".join(map(str, paths)) or "calls"
+        raise UsageError(
+            f"No flow was found in {out.safe(where, 300)}.",
+            hint="A flow is a YAML file that begins with “inspector: 1”.",
+        )
+    return collection, RunOptions(
+        environments=[collection.environment(name) for name in said.option("environment", ())],
+        given=dict(said.option("set", ())),
+        only=said.option("only", ()),
+        jobs=said.option("jobs", 1),
+        bail=bool(said.option("bail")),
+        update=bool(said.option("update")),
+        dry=bool(said.option("dry-run")),
+        shared=bool(said.option("shared")),
+        seed=said.option("seed"),
+        server=_server(said),
+    )
+
+
+def _server(said: Invocation) -> str:
+    """The text that stands for the server of the command line; empty where each flow names its own."""
+    import shlex
+
+    return shlex.join(said.target_words) if said.target_words else said.option("server", "")
+
+
+def _opener(said: Invocation, out: Output, options: RunOptions) -> SessionOpener:
+    """Opens the sessions, as other verbs do. The judge looks at each exchange."""
+    from inspector.check.judge import Judge
+    from inspector.cli import setup
+    from inspector.flows.opening import SessionOpener
+
+    settings = setup.settings_of(said)
+    consent = setup.consent_of(said)
+
+    def server_of(text: str) -> StdioTarget | HttpTarget:
+        from inspector.config.target_words import parse_target
+        from inspector.config.targets import RecordingTarget
+
+        words, command = [text], False
+        if said.target_words and text == options.server:
+            words = said.target_words
+            command = said.command and not (len(words) == 1 and _is_whole(words[0]))
+        target = parse_target(
+            words, command=command, config=said.option("config"), headers=said.option("header", ()),
+            env=dict(said.option("env", ())), cwd=said.option("cwd"), transport=said.option("transport", "auto"),
+            verify=not said.option("no-verify"), prompt=setup.ask, consent=consent,
+        )  # fmt: skip
+        if isinstance(target, RecordingTarget):
+            raise UsageError(
+                f"{target.describe()} is a recording, and flows need a server.",
+                hint="`inspector serve FILE` is a server that answers from a recording.",
+            )
+        setup.warn_of_interception(said, target)
+        return target
+
+    return SessionOpener(
+        server_of,
+        lambda target: setup.options_of(said, target, settings, asking=False),
+        settings,
+        keep=said.option("keep"),
+        record=settings.record and not said.option("no-record"),
+        judge=Judge,
+    )
+
+
+def _is_whole(word: str) -> bool:
+    from inspector.cli.parser import is_whole_target
+
+    return is_whole_target(word)
+
+
+def _run(made: CollectionRun, opener: SessionOpener) -> RunResult:
+    """Run until the end, or until the user interrupts."""
+    from inspector.cli.signals import Signals
+
+    async def work() -> RunResult:
+        signals = Signals(opener.kill_now)
+        try:
+            return await made.run()
+        except asyncio.CancelledError:
+            if not signals.caught:
+                raise
+            return made.result()
+        finally:
+            signals.remove()
+
+    return asyncio.run(work())
+
+
+class _Progress:
+    """Prints a line for each flow that is over, and the details of what failed at the end."""
+
+    def __init__(self, out: Output, flows: list[Flow], *, verbose: bool, shown: bool) -> None:
+        self.out = out
+        self.verbose = verbose
+        self.shown = shown and not out.json
+        self.report: TextReport
+        self.flows(flows)
+        self._told: set[str] = set()
+
+    def flows(self, flows: list[Flow]) -> None:
+        """The flows that are run: the columns are as wide as they need."""
+        from inspector.cli.paint import Paint
+        from inspector.flows.reports.text import TextReport
+
+        paint: Any = Paint()
+        self.report = TextReport({flow.display_path: flow.name for flow in flows}, ascii=self.out.ascii, paint=paint)
+
+    def opened(self, secrets: Secrets) -> Any:
+        """Tells each server once, when its first session is open."""
+
+        def tell(session: Session) -> None:
+            target = session.target
+            named = [target.label] if target.label.startswith("@") else []
+            words = [*named, target.describe(), session.transport_name, session.server.revision]
+            line = "  ".join(self.out.safe(secrets.mask(word), 300) for word in words if word)
+            if self.shown and line not in self._told:
+                self.out.lines(["", line, ""] if self._told else [line, ""])
+                self._told.add(line)
+
+        return tell
+
+    def flow_began(self, flow: Flow) -> None:
+        pass
+
+    def step_began(self, flow: Flow, number: int, row: int) -> None:
+        pass
+
+    def step_ended(self, flow: Flow, result: StepResult) -> None:
+        pass
+
+    def flow_ended(self, result: FlowResult) -> None:
+        if self.shown:
+            self.out.line(self.report.flow(result))
+            if self.verbose:
+                self.out.lines(self.report.step(step) for step in result.steps)
+
+
+def _report(said: Invocation, out: Output, result: RunResult, progress: _Progress, *, to_stdout: bool) -> None:
+    """Write the reports that were asked for, and the end of the text."""
+    written = []
+    for name in _REPORTS:
+        where = said.option(name)
+        if where is not None:
+            write_text(where, _document(name, result), out, force=forced(said))
+            written.append((name, where))
+    if out.json:
+        out.document(result.as_json())
+    elif not to_stdout:
+        lines = [line for flow in result.flows for line in progress.report.failures(flow)]
+        out.lines([*lines, "", progress.report.totals(result)])
+    if result.interrupted:
+        out.warn("note: The run was interrupted. The reports are incomplete.")
+    for name, where in written:
+        if str(where) != "/dev/stdout":
+            out.note(f"Wrote {out.safe(str(where))} ({_NAMES[name]})")
+
+
+def _document(name: str, result: RunResult) -> str:
+    if name == "junit":
+        from inspector.flows.reports.junit import as_junit
+
+        return as_junit(result)
+    if name == "markdown":
+        from inspector.flows.reports.markdown import as_markdown
+
+        return as_markdown(result)
+    from inspector.flows.reports.html import as_html
+
+    return as_html(result)
+
+
+def _print_schema(out: Output) -> int:
+    import json
+
+    from inspector.calls.models import flow_schema
+
+    out.lines(json.dumps(flow_schema(), indent=2, ensure_ascii=False).split("\n"))
+    return 0
+
+
+def _seed(word: str) -> int:
+    try:
+        return int(word)
+    except ValueError:
+        raise UsageError(f"“{word[:80]}” is not a whole number.", hint="Write one like 42.") from None
+
+
+def _given(word: str) -> tuple[str, Any]:
+    """`NAME=VALUE`, or `NAME:=JSON`."""
+    import re
+
+    from inspector.protocol import jsonrpc
+
+    name, value = pair(word)
+    found: Any = value
+    if name.endswith(":"):
+        name = name[:-1]
+        try:
+            found = jsonrpc.parse(value.encode("utf-8", "surrogateescape"))
+        except jsonrpc.NotJson as problem:
+            raise UsageError(f"{name}:= needs JSON: {problem}.", hint=f"Write {name}=TEXT for plain text.") from None
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_-]*", name):
+        raise UsageError(f"“{name[:80]}” is not a variable name.", hint="Write it as NAME=VALUE.")
+    return name, found
+
+
+VERBS = {
+    "run": Verb(
+        "run",
+        run,
+        slots=(Slot("paths", "paths", metavar="PATH ...", completes="file"),),
+        target="optional",
+        options=(
+            Option("--server", "The server of all flows: @NAME, a URL or a command.", "SERVER"),
+            Option(
+                "--environment", "Variables of this environment; may be repeated, later ones win.", "NAME", many=True
+            ),
+            Option(
+                "--set", "A variable, NAME=VALUE or NAME:=JSON; may be repeated.", "NAME=VALUE", many=True, read=_given
+            ),
+            Option("--only", "Only flows or steps of this path or name; may be repeated.", "GLOB", many=True),
+            Option("--jobs", "How many flows run beside each other.", "N", read=count),
+            Option("--shared", "Use one session for all flows of one server."),
+            Option("--bail", "Stop at the first failure."),
+            Option("--update", "Write the files of same_as."),
+            Option("--dry-run", "Check names and arguments against the server's lists, and send no call."),
+            Option("--junit", "Write a JUnit report to this file; - is stdout.", "FILE", read=output, completes="file"),
+            Option(
+                "--markdown",
+                "Write a Markdown report to this file; - is stdout.",
+                "FILE",
+                read=output,
+                completes="file",
+            ),
+            Option("--html", "Write an HTML report to this file; - is stdout.", "FILE", read=output, completes="file"),
+            Option("--keep", "Keep the recordings in this folder.", "DIR", read=path, completes="dir"),
+            Option("--seed", "Make generated values the same in each run.", "N", read=_seed),
+            Option("--schema", "Print the JSON Schema of a flow."),
+            Option("-v --verbose", "Tell each step, and files that are not flows."),
+        ),
+        about=(
+            "Runs the flows in PATH (files and folders; calls by default), each in a session of its own, and compares "
+            "the results with their expectations. TARGET and --server win over the server that a flow names. Exits "
+            "with 5 if an expectation failed."
+        ),
+        examples=(
+            "inspector run",
+            "inspector run calls/ --environment staging --junit report.xml",
+            "inspector run calls/orders.yaml --set count=3 -- python server.py",
+            "inspector run --only 'orders*' --dry-run @shop",
+        ),
+    )
+}

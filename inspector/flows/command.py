@@ -1,0 +1,84 @@
+"""The command line that repeats a step."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+_PLAIN_KEY = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
+LONGEST = 4000
+"""Characters of a command line that is given; a longer one helps nobody."""
+
+
+def repeat(
+    method: str,
+    params: Mapping[str, Any],
+    target: Sequence[str],
+    *,
+    headers: Mapping[str, str] | None = None,
+    answer: Mapping[str, Any] | None = None,
+) -> str:
+    """`inspector …` for a POSIX shell; empty where no verb sends this. `target` are the words that name the server."""
+    words = _words(method, params)
+    if not words:
+        return ""
+    for name, value in (headers or {}).items():
+        words += ["--header", f"{name}: {value}"]
+    words += _answers(answer or {})
+    command = shlex.join(["inspector", *words, *target])
+    return command if len(command) <= LONGEST else ""
+
+
+def _words(method: str, params: Mapping[str, Any]) -> list[str]:
+    arguments = params.get("arguments") or {}
+    if "_meta" in params:
+        return ["request", method, _json(params)]
+    match method:
+        case "tools/call":
+            task = ["--task"] if "task" in params else []
+            return ["call", *task, str(params["name"]), *_arguments(arguments)]
+        case "resources/read":
+            return ["read", str(params["uri"])]
+        case "prompts/get":
+            return ["prompt", str(params["name"]), *_arguments(arguments)]
+        case "completion/complete":
+            ref, argument = params["ref"], params["argument"]
+            kind = "prompt" if ref["type"] == "ref/prompt" else "template"
+            return ["complete", kind, str(ref.get("name") or ref.get("uri")), argument["name"], argument["value"]]
+    return ["request", method, *([_json(params)] if params else [])]
+
+
+def _arguments(arguments: Mapping[str, Any]) -> list[str]:
+    if not all(_PLAIN_KEY.fullmatch(key) for key in arguments):
+        return ["--args", _json(arguments)]
+    return [f"{key}={value}" if _is_plain(value) else f"{key}:={_json(value)}" for key, value in arguments.items()]
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value is a text that is not also JSON: `5` as a text must not become a number."""
+    if not isinstance(value, str):
+        return False
+    try:
+        json.loads(value)
+    except (ValueError, RecursionError):
+        return True
+    return False
+
+
+def _answers(answer: Mapping[str, Any]) -> list[str]:
+    words: list[str] = []
+    if "elicitation" in answer:
+        content = answer["elicitation"]
+        words += ["--elicit", content if isinstance(content, str) else _json(content)]
+    if "sampling" in answer:
+        words += ["--sampling", str(answer["sampling"])]
+    for root in answer.get("roots", ()):
+        words += ["--root", str(root)]
+    return words
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
