@@ -64,10 +64,39 @@ def flow_text(
     for key, value in (("name", name), ("server", server), ("vars", vars)):
         if value:
             text += _entry(key, value, 0)
-    text.append("steps:")
+    text.append("steps:" if steps else "steps: []")
     for step in steps:
         text += _step(step, 2)
     return "\n".join(text) + "\n"
+
+
+def request_step(method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a request as the keys of a step say it; `request` where no other key says all of it."""
+    name, uri, args = params.get("name"), params.get("uri"), params.get("arguments", {})
+    keys = set(params)
+    if method == "tools/call" and name and isinstance(name, str) and isinstance(args, dict):
+        if keys <= {"name", "arguments"} or (keys <= {"name", "arguments", "task"} and params["task"] == {}):
+            return {"call": name} | ({"args": args} if args else {}) | ({"task": True} if "task" in keys else {})
+    elif method == "prompts/get" and name and isinstance(name, str) and isinstance(args, dict):
+        if keys <= {"name", "arguments"} and all(isinstance(value, str) for value in args.values()):
+            return {"prompt": name} | ({"args": args} if args else {})
+    elif method == "resources/read" and keys == {"uri"} and uri and isinstance(uri, str):
+        return {"read": uri}
+    elif method == "completion/complete" and keys == {"ref", "argument"}:
+        step = _completion(params["ref"], params["argument"])
+        if step:
+            return step
+    return {"request": method} | ({"params": dict(params)} if params else {})
+
+
+def _completion(ref: Any, argument: Any) -> dict[str, Any]:
+    if not isinstance(ref, dict) or not isinstance(argument, dict) or set(argument) != {"name", "value"}:
+        return {}
+    kind = {"ref/prompt": "name", "ref/resource": "uri"}.get(str(ref.get("type")), "")
+    of, name, value = ref.get(kind), argument["name"], argument["value"]
+    if set(ref) != {"type", kind} or not of or not name or not all(isinstance(each, str) for each in (of, name, value)):
+        return {}
+    return {"complete": f"prompt/{of}" if kind == "name" else of, "argument": name, "value": value}
 
 
 def environment_text(values: Mapping[str, Any], *, comment: str = "") -> str:

@@ -45,6 +45,7 @@ FORMATS = {
     "python": Format("a Python program that does it again", "python_script", ".py", bodies=True),
     "python-sdk": Format("the same on the official SDK, mcp 2", "sdk_script", ".py", bodies=True),
     "pytest": Format("tests that compare with the recorded answers", "pytest_module", ".py", bodies=True),
+    "calls": Format("a flow of saved calls, for inspector run", "calls", ".calls.yaml", findings=True, bodies=True),
     "mcp-cassette": Format("a cassette of mcp-cassette", "mcp_cassette", ".cassette.json", json=True, bodies=True),
     "mcp-recorder": Format("a cassette of mcp-recorder", "mcp_recorder", ".recorder.json", json=True, bodies=True),
     "mcpsnoop": Format("a session log of mcpsnoop", "mcpsnoop", ".mcpsnoop.jsonl", json=True, bodies=True),
