@@ -47,8 +47,8 @@ class SaveCall(ModalScreen[Saving | None]):
     SaveCall { align: center middle; }
     SaveCall > Edge { width: 90%; max-width: 100; height: 22; max-height: 100%; }
     SaveCall Editor { margin: 0 1; height: 1; }
-    SaveCall VirtualList { height: auto; max-height: 4; margin-top: 1; }
-    SaveCall FactsView { height: 1fr; margin-top: 1; }
+    SaveCall #variables { height: auto; max-height: 4; margin-top: 1; }
+    SaveCall #preview { height: 1fr; margin-top: 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "take", show=False, priority=True),
@@ -71,7 +71,7 @@ class SaveCall(ModalScreen[Saving | None]):
         self._step_name = Editor(draft.name or draft.address, lead=[("name  ", "muted")], id="name")
         self._file = Editor(suggested, lead=[("file  ", "muted")], id="file")
         self._variables = VirtualList(TextRows(()), id="variables")
-        self._preview = FactsView(what="the step")
+        self._preview = FactsView(what="the step", id="preview")
 
     def compose(self) -> ComposeResult:
         keys = [Hint("enter", "save", "enter"), Hint("tab", "next field", "tab"), Hint("esc", "leave it", "escape")]
