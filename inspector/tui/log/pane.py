@@ -79,6 +79,8 @@ class MessagesPane(AtMoment):
         """The filter in force."""
         self._searched: Filter | None = None
         self._problem = ""
+        self._run_filter = ""
+        """The filter of the run of saved calls that is shown; empty where none is."""
         self._marked = 0
         self.folding = Folding(session.journal)
         """Which events stand in the row of another; other panes may ask."""
@@ -334,6 +336,17 @@ class MessagesPane(AtMoment):
     def show_filtered(self, filter: str) -> None:
         """Show only the messages that match a filter."""
         self._set_filter(filter)
+
+    def show_run(self, first: int, last: int) -> None:
+        """Show only the messages of a run of saved calls, from event `first` to `last`; 0: all, if a run was shown.
+
+        A filter that the user typed stays.
+        """
+        shown = self.filter.source if self.filter is not None else ""
+        wanted = f"n:{first}-{last}" if 0 < first <= last else ""
+        if shown == self._run_filter and shown != wanted:
+            self._run_filter = wanted
+            self._set_filter(wanted)
 
     # The filter
 

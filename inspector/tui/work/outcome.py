@@ -211,6 +211,8 @@ class ShownOutcome:
         """How many content blocks, messages or contents there are; None where the result has no such list."""
         self.is_light = False
         """The value was dropped: `value` reads it from the journal."""
+        self.changes: list[str] | None = None
+        """What differs from the answer before the restart, a line each; None where that was not looked at."""
         self.table_is_structured = False
         """The table shows the structured result, so that its differences from the schema have places in it."""
 
