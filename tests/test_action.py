@@ -118,6 +118,19 @@ def test_a_recording_is_run_again(tmp_path: Path) -> None:
     assert "total" in other.summary
 
 
+def test_saved_calls_are_run_on_the_server_that_they_name_and_on_another(tmp_path: Path) -> None:
+    flow = f"inspector: 1\nserver: {DEMO}\nsteps:\n  - call: add\n    args: {{a: 1, b: 2}}\n"
+    for name, total in (("right", 3), ("wrong one", 4)):
+        (tmp_path / f"{name}.yaml").write_text(flow + f"    expect: {{result: {{$.structuredContent.sum: {total}}}}}\n")
+    assert act(tmp_path, verb="run", path="right.yaml").code == 0
+    assert act(tmp_path, verb="run", path="right.yaml", target=DEMO, args="--set x=1 --bail").code == 0
+    both = act(tmp_path, verb="run", path="right.yaml\nwrong one.yaml\n", artifact="mcp")
+    assert (both.code, both.outputs["exit-code"]) == (5, "5")
+    assert "wrong one" in both.summary
+    assert "right" in (tmp_path / "inspector-report" / "junit.xml").read_text()
+    assert both.commands[-1].startswith("actions/upload-artifact@v4")
+
+
 @pytest.mark.parametrize(
     ("inputs", "said"),
     [
