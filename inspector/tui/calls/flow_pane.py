@@ -188,9 +188,7 @@ class FlowPane(CompactEdge, CallsActions):
         if place is None or place.flow is None or not self._view.has_focus:
             return
         run = self.saved.runs.get(place.path)
-        results = run.steps.get(place.number, ()) if run is not None and run.first else ()
-        n = next((each.answer or each.request for each in results if each.outcome == "failed"), 0)
-        n = n or next((each.answer or each.request for each in reversed(results)), 0)
+        n = run.message_of(place.number) if run is not None else 0
         if n and n != self._told:
             self.post_message(self.Looked(n))
         self._told = n

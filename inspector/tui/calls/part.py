@@ -95,11 +95,13 @@ class CallsPart:
             flow.show(row)
         run = self.saved.runs.get(row.path) if row is not None and row.path is not None else None
         messages.show_run(run.first if run is not None else 0, run.last if run is not None else 0)
+        if run is not None and row is not None and row.number:
+            self.look_at(run.message_of(row.number))
 
     def look_at(self, n: int) -> None:
         """Select a message in the log, where the log is shown."""
         messages = self._panes.messages
-        if messages.is_on_screen:
+        if n and messages.is_on_screen:
             messages.select(n)
 
     # Saving a call

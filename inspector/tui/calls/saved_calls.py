@@ -53,6 +53,12 @@ class FlowRun:
         """The outcome of a step: the worst of its rows."""
         return worst(each.outcome for each in self.steps.get(number, ()))
 
+    def message_of(self, number: int) -> int:
+        """The event that shows how a step went: the answer of its first failed row, else of its last; 0 for none."""
+        results = self.steps.get(number, []) if self.first else []
+        shown = [each for each in results if each.outcome == "failed"] or results[-1:]
+        return (shown[0].answer or shown[0].request) if shown else 0
+
     def seconds_of(self, number: int) -> float:
         """How long a step took, all its rows together."""
         return sum(each.seconds for each in self.steps.get(number, ()))
