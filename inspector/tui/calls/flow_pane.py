@@ -156,7 +156,7 @@ class FlowPane(CompactEdge, CallsActions):
             run, total = saved.runs.get(row.path), len(row.flow.model.steps)
             outcomes = [run.outcome_of(number) for number in range(1, total + 1)] if run is not None else []
             failed, passed = outcomes.count("failed"), outcomes.count("passed")
-            facts.append(f"{passed} of {total} steps" if passed or failed else quantity(total, "step"))
+            facts.append(f"{passed} of {quantity(total, 'step')}" if passed or failed else quantity(total, "step"))
             if failed:
                 facts.append([(f"{failed} failed", "error")])
             if saved.environment:

@@ -78,6 +78,8 @@ def page_of(
         page.add(Row([("variables  ", "muted"), *_pairs(variables)], 11), line=1)
     if run is not None and run.error:
         page.add(Row([(run.error, "error")]), line=1)
+    if run is not None and run.turned:
+        page.add(Row([(f"It {run.turned}.", "error" if run.outcome == "failed" else "received")]), line=1)
     for number, step in enumerate(steps, 1):
         page.add(Row())
         now = running is not None and running.flow.path == flow.path and running.number == number

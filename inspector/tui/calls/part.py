@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from textual.screen import Screen
 
@@ -324,12 +324,14 @@ class CallsPart:
         if old.outcome == "passed" and new.outcome == "failed":
             number = next((number for number in new.steps if new.outcome_of(number) == "failed"), 0)
             step = f" at step {number} {name_of(self.saved.steps(flow)[number - 1])}" if number else ""
-            self._screen.notify(
-                safe(f"{shown} passed before the restart, and fails now{step}."), severity="error", timeout=_TOLD,
-                markup=False,
-            )  # fmt: skip
+            new.turned = f"passed before the restart, and fails now{step}"
+            severity: Literal["error", "information"] = "error"
         elif old.outcome == "failed" and new.outcome == "passed":
-            self._screen.notify(f"{shown} failed before the restart, and passes now.", timeout=_TOLD, markup=False)
+            new.turned, severity = "failed before the restart, and passes now", "information"
+        else:
+            return
+        said = safe(f"{shown} {new.turned}.", 300)
+        self._screen.notify(said, severity=severity, timeout=_TOLD, markup=False)
 
 
 def _holds_secret(offered: Sequence[Choice], secrets: Sequence[str]) -> bool:

@@ -38,6 +38,8 @@ class FlowRun:
     seconds: float = 0.0
     outcome: Outcome = "not_run"
     error: str = ""
+    turned: str = ""
+    """How the outcome differs from that before a restart of the server; empty where it does not."""
     steps: dict[int, list[StepResult]] = field(default_factory=dict)
     """Results by the number of the step in the file: one, or one for each row of `each`."""
     nested: dict[int, list[StepResult]] = field(default_factory=dict)
