@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 from textual.pilot import Pilot
 
+from inspector.config.targets import StdioTarget
 from inspector.tui.app import InspectorApp
 from tests.tui.live_app import NARROW, WIDE, Live, becomes, demo, main_screen, running, shows
 from tests.tui.quiet import quiet
@@ -474,3 +476,80 @@ async def test_the_expectation_of_a_saved_call_leaves_its_lines_alone() -> None:
         await pilot.press("enter")
         await becomes(app, pilot, lambda: Path("calls/echo.yaml").read_text() != ORDERS, "appended")
         assert Path("calls/echo.yaml").read_text().startswith(ORDERS)
+
+
+# After a restart
+
+SERVER = """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" not in asked:
+        continue
+    found = {
+        "initialize": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
+                       "serverInfo": {"name": "weather", "version": "1"}},
+        "tools/list": {"tools": [{"name": "now", "description": ABOUT, "inputSchema": {"type": "object"}},
+                                 {"name": "other", "inputSchema": {"type": "object"}}]},
+        "tools/call": {"content": [{"type": "text", "text": WEATHER}]},
+    }.get(asked["method"])
+    said = {"result": found} if found else {"error": {"code": -32601, "message": "no"}}
+    print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], **said}), flush=True)
+"""
+
+
+def serve(folder: Path, weather: str) -> StdioTarget:
+    """Write a server that answers with this weather."""
+    folder.mkdir(exist_ok=True)
+    (folder / "server.py").write_text(f"WEATHER = {weather!r}\nABOUT = WEATHER\n{SERVER}")
+    return StdioTarget((sys.executable, "server.py"), cwd=str(folder), name="weather")
+
+
+WEATHER_FLOW = """\
+inspector: 1
+steps:
+  - name: now
+    call: now
+    expect: {result: {"$.content[0].text": sunny}}
+"""
+
+
+async def test_after_a_restart_chosen_flows_run_again_and_green_to_red_is_said(tmp_path: Path) -> None:
+    Path("calls").mkdir()
+    Path("calls/weather.yaml").write_text(WEATHER_FLOW)
+    target = serve(tmp_path / "weather", "sunny")
+    async with running(target, until="Tools 2", watch=True) as (app, pilot):
+        await pilot.press("9")
+        await shows(app, pilot, "calls/weather.yaml")
+        await pilot.press("P", "ctrl+r")
+        await ran(app, pilot, "✓ calls/weather.yaml")
+        await shows(app, pilot, "runs on restart")
+        await pilot.pause(0.4)
+        serve(tmp_path / "weather", "rain")
+        await shows(app, pilot, "It passed before the restart, and fails now at step 1")
+        assert '$.content[0].text "sunny" → "rain"' in screen_text(app)
+        assert "✗ now" in screen_text(app)
+        await pilot.press("1")
+        rows = main_screen(app).panes.catalog.rows
+        assert rows.changed == {"now"}, "the tool with another description is marked"
+        line = next(line for line in screen_lines(app) if line.startswith("│ now"))
+        assert "●" in line[:34]
+        await pilot.press("down", "up")
+        assert not rows.changed, "until it is visited"
+        serve(tmp_path / "weather", "sunny")
+        await pilot.press("9")
+        await shows(app, pilot, "It failed before the restart, and passes now.")
+
+
+async def test_after_a_restart_the_pinned_call_is_sent_again_and_says_what_changed(tmp_path: Path) -> None:
+    target = serve(tmp_path / "weather", "sunny")
+    async with running(target, until="Tools 2", watch=True) as (app, pilot):
+        await with_result(app, pilot, "now")
+        await pilot.press("P")
+        await shows(app, pilot, "runs on restart")
+        await pilot.pause(0.4)
+        serve(tmp_path / "weather", "rain")
+        await shows(app, pilot, "1 change since the restart")
+        assert '$.content[0].text "sunny" → "rain"' in screen_text(app)
+        await pilot.press("P")
+        await becomes(app, pilot, lambda: "runs on restart" not in screen_text(app), "no more")

@@ -156,7 +156,7 @@ class FlowPane(CompactEdge, CallsActions):
             run, total = saved.runs.get(row.path), len(row.flow.model.steps)
             outcomes = [run.outcome_of(number) for number in range(1, total + 1)] if run is not None else []
             failed, passed = outcomes.count("failed"), outcomes.count("passed")
-            facts.append(f"{passed} of {total} steps" if passed or failed else quantity(total, "step"))
+            facts.append(f"{passed} of {quantity(total, 'step')}" if passed or failed else quantity(total, "step"))
             if failed:
                 facts.append([(f"{failed} failed", "error")])
             if saved.environment:
@@ -188,9 +188,7 @@ class FlowPane(CompactEdge, CallsActions):
         if place is None or place.flow is None or not self._view.has_focus:
             return
         run = self.saved.runs.get(place.path)
-        results = run.steps.get(place.number, ()) if run is not None and run.first else ()
-        n = next((each.answer or each.request for each in results if each.outcome == "failed"), 0)
-        n = n or next((each.answer or each.request for each in reversed(results)), 0)
+        n = run.message_of(place.number) if run is not None else 0
         if n and n != self._told:
             self.post_message(self.Looked(n))
         self._told = n

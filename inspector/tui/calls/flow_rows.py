@@ -78,6 +78,8 @@ def page_of(
         page.add(Row([("variables  ", "muted"), *_pairs(variables)], 11), line=1)
     if run is not None and run.error:
         page.add(Row([(run.error, "error")]), line=1)
+    if run is not None and run.turned:
+        page.add(Row([(f"It {run.turned}.", "error" if run.outcome == "failed" else "received")]), line=1)
     for number, step in enumerate(steps, 1):
         page.add(Row())
         now = running is not None and running.flow.path == flow.path and running.number == number
@@ -258,12 +260,18 @@ class _Step:
         self._add([(lead, "muted"), *pieces], self.line, hang=self.column)
 
     def _spread(self, left: list[Piece], right: str) -> list[Piece]:
-        """Pieces with a text at the right end of the row, where both have room."""
+        """Pieces with a text at the right end of the row; the last of them are cut where both do not fit."""
         if not right:
             return left
-        used = sum(cell_len(safe(piece if isinstance(piece, str) else piece[0])) for piece in left)
-        space = max(self.width - used - cell_len(right), 2)
-        return [*left, (f"{' ' * space}{right}", "muted")]
+        room = max(self.width - cell_len(right) - 2, 10)
+        kept: list[Piece] = []
+        used = 0
+        for piece in left:
+            text, role = (piece, "normal") if isinstance(piece, str) else piece
+            text = ellipsis(safe(text), room - used, signs_now().cut) if room > used else ""
+            used += cell_len(text)
+            kept.append((text, role))
+        return [*kept, (f"{' ' * max(self.width - used - cell_len(right), 2)}{right}", "muted")]
 
     def _add(self, pieces: Pieces, line: int, *, hang: int) -> None:
         self.page.add(Row(pieces, min(hang, max(self.width // 2, 4))), self.number, line)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from textual.screen import Screen
 
@@ -95,11 +95,13 @@ class CallsPart:
             flow.show(row)
         run = self.saved.runs.get(row.path) if row is not None and row.path is not None else None
         messages.show_run(run.first if run is not None else 0, run.last if run is not None else 0)
+        if run is not None and row is not None and row.number:
+            self.look_at(run.message_of(row.number))
 
     def look_at(self, n: int) -> None:
         """Select a message in the log, where the log is shown."""
         messages = self._panes.messages
-        if messages.is_on_screen:
+        if n and messages.is_on_screen:
             messages.select(n)
 
     # Saving a call
@@ -322,12 +324,14 @@ class CallsPart:
         if old.outcome == "passed" and new.outcome == "failed":
             number = next((number for number in new.steps if new.outcome_of(number) == "failed"), 0)
             step = f" at step {number} {name_of(self.saved.steps(flow)[number - 1])}" if number else ""
-            self._screen.notify(
-                safe(f"{shown} passed before the restart, and fails now{step}."), severity="error", timeout=_TOLD,
-                markup=False,
-            )  # fmt: skip
+            new.turned = f"passed before the restart, and fails now{step}"
+            severity: Literal["error", "information"] = "error"
         elif old.outcome == "failed" and new.outcome == "passed":
-            self._screen.notify(f"{shown} failed before the restart, and passes now.", timeout=_TOLD, markup=False)
+            new.turned, severity = "failed before the restart, and passes now", "information"
+        else:
+            return
+        said = safe(f"{shown} {new.turned}.", 300)
+        self._screen.notify(said, severity=severity, timeout=_TOLD, markup=False)
 
 
 def _holds_secret(offered: Sequence[Choice], secrets: Sequence[str]) -> bool:

@@ -38,6 +38,8 @@ class FlowRun:
     seconds: float = 0.0
     outcome: Outcome = "not_run"
     error: str = ""
+    turned: str = ""
+    """How the outcome differs from that before a restart of the server; empty where it does not."""
     steps: dict[int, list[StepResult]] = field(default_factory=dict)
     """Results by the number of the step in the file: one, or one for each row of `each`."""
     nested: dict[int, list[StepResult]] = field(default_factory=dict)
@@ -52,6 +54,12 @@ class FlowRun:
     def outcome_of(self, number: int) -> Outcome:
         """The outcome of a step: the worst of its rows."""
         return worst(each.outcome for each in self.steps.get(number, ()))
+
+    def message_of(self, number: int) -> int:
+        """The event that shows how a step went: the answer of its first failed row, else of its last; 0 for none."""
+        results = self.steps.get(number, []) if self.first else []
+        shown = [each for each in results if each.outcome == "failed"] or results[-1:]
+        return (shown[0].answer or shown[0].request) if shown else 0
 
     def seconds_of(self, number: int) -> float:
         """How long a step took, all its rows together."""

@@ -254,8 +254,8 @@ class WorkPane(Container):
             return
         is_pinned = self.pinned is not None and self.pinned[0] is work and self.pinned[1] == work.sent
         self.pinned = None if is_pinned else (work, work.sent)
-        self.result.pinned = self.pinned is not None
         self._show_result()
+        self.result.redraw()
 
     def send_pinned(self) -> None:
         """Call the pinned item again; its result says what is different."""
@@ -398,6 +398,7 @@ class WorkPane(Container):
     def _show_result(self) -> None:
         """Show the result that belongs to the arguments in the form, or mute the newest one."""
         work = self.work
+        self.result.pinned = self.pinned is not None and self.pinned[0] is work
         self.result.can_call = work is not None and self.session.commands is not None
         if work is None or work.answer is None or self._recorded is not None or self.request.form.form is not work.form:
             self.result.show(work.answer if work is not None else None, self._promise())
