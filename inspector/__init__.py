@@ -35,12 +35,14 @@ if TYPE_CHECKING:
         TrustNeeded,
         UsageError,
     )
+    from inspector.flows.results import ExpectationResult, FlowResult, StepResult
     from inspector.journal.exchange import Exchange
     from inspector.journal.findings import Finding
     from inspector.journal.format import Event
     from inspector.library.checking import CheckReport, check
     from inspector.library.comparing import Comparison, RerunReport, diff, rerun
     from inspector.library.diagnosing import Diagnosis, doctor
+    from inspector.library.flows import run_flow
     from inspector.library.opening import open
     from inspector.library.recordings import Recording, recording
     from inspector.library.results import (
@@ -60,16 +62,19 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AuthOptions", "AuthorizationNeeded", "CheckReport", "Comparison", "ConfigError", "ConnectionProblem",
-    "ContentBlock", "Diagnosis", "Elicitation", "Event", "Exchange", "Finding", "HandshakeError", "InputRefused",
-    "InspectorError", "InvalidAnswer", "Message", "MockServer", "NotOffered", "Notification", "Progress", "Prompt",
-    "PromptResult", "Recording", "RecordingError", "ReplayedSession", "RequestCancelled", "RequestTimeout",
-    "RerunReport", "Resource", "ResourceContents", "ResourceResult", "ResourceTemplate", "SamplingRequest",
-    "Server", "ServerError", "ServerExited", "Session", "SessionLost", "SpawnError", "SyncSession", "TargetError",
-    "Task", "Tool", "ToolFailed", "ToolResult", "TrustNeeded", "UsageError", "__version__", "check", "diff",
-    "doctor", "open", "open_sync", "recording", "rerun", "serve",
+    "ContentBlock", "Diagnosis", "Elicitation", "Event", "Exchange", "ExpectationResult", "Finding", "FlowResult",
+    "HandshakeError", "InputRefused", "InspectorError", "InvalidAnswer", "Message", "MockServer", "NotOffered",
+    "Notification", "Progress", "Prompt", "PromptResult", "Recording", "RecordingError", "ReplayedSession",
+    "RequestCancelled", "RequestTimeout", "RerunReport", "Resource", "ResourceContents", "ResourceResult",
+    "ResourceTemplate", "SamplingRequest", "Server", "ServerError", "ServerExited", "Session", "SessionLost",
+    "SpawnError", "StepResult", "SyncSession", "TargetError", "Task", "Tool", "ToolFailed", "ToolResult",
+    "TrustNeeded", "UsageError", "__version__", "check", "diff", "doctor", "open", "open_sync", "recording", "rerun",
+    "run_flow", "serve",
 ]  # fmt: skip
 
 _HOMES = {
+    "flows.results": ("ExpectationResult", "FlowResult", "StepResult"),
+    "library.flows": ("run_flow",),
     "auth.options": ("AuthOptions",),
     "client.state.calls": ("Progress",),
     "client.state.server": ("Server",),

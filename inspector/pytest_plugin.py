@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from inspector.compare.rules import Rules
+    from inspector.flows.results import FlowResult
     from inspector.library.cassettes import Mode, Taped, TapedServer
     from inspector.library.recordings import Recording
     from inspector.library.serving import MockServer
@@ -41,6 +42,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "ask the servers for the rest and append it; none: replay only; rewrite: record again; check: ask the servers "
         f"and compare with the recordings; live: ask, record nothing. Also {VARIABLE}.",
     )
+    group.addoption(
+        "--inspector-calls",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="Collect the flows of saved calls in this file or folder, each as a test; may be repeated.",
+    )
+    group.addoption(
+        "--inspector-environment",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="Variables of this environment for saved calls; may be repeated.",
+    )
     parser.addini("mcp_record", "the mode of --mcp-record", default="")
     parser.addini("mcp_recordings", "folder of the recordings, beside each test file", default="recordings")
     parser.addini("mcp_target", "the server of tests that name none", default="")
@@ -61,6 +76,112 @@ def pytest_configure(config: pytest.Config) -> None:
     plugin = sys.modules.get("pytest_asyncio.plugin")
     if plugin is not None and config.pluginmanager.is_registered(plugin):
         config.pluginmanager.register(_asynchronous(), "inspector-asyncio")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """The flows of `--inspector-calls` are collected besides what the command line names."""
+    config = session.config
+    for word in config.getoption("--inspector-calls"):
+        path = config.invocation_params.dir / word
+        if not path.exists():
+            raise pytest.UsageError(f"--inspector-calls: {word} does not exist.")
+        if str(path) not in config.args:
+            config.args.append(str(path))
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Each flow below a path of `--inspector-calls` is a file with one test."""
+    words = parent.config.getoption("--inspector-calls")
+    if not words or file_path.suffix not in (".yaml", ".yml"):
+        return None
+    folder = parent.config.invocation_params.dir
+    if not any(file_path.is_relative_to((folder / word).resolve()) for word in words):
+        return None
+    from inspector.calls.yaml_text import first_key
+
+    with open(file_path, "rb") as file:
+        if first_key(file.read(1 << 16)) != "inspector":
+            return None
+    made: pytest.Collector = FlowFile.from_parent(parent, path=file_path)
+    return made
+
+
+class FlowFile(pytest.File):
+    """A file of saved calls."""
+
+    def collect(self) -> Iterable[pytest.Item]:
+        """The flow, which is one test."""
+        from inspector.calls.collection import read_flow
+        from inspector.errors import UsageError
+
+        try:
+            name = read_flow(self.path).name
+        except UsageError as error:
+            raise self.CollectError(f"{error.message} {error.hint}".strip()) from None
+        yield FlowItem.from_parent(self, name=name)
+
+
+class FlowItem(pytest.Item):
+    """A flow that is run as a test."""
+
+    def runtest(self) -> None:
+        """Run the flow on its server; an expectation that does not hold fails the test."""
+        _run_flow(self.path, self.config.getini("mcp_target") or None, self._environments())
+
+    def _environments(self) -> dict[str, Any]:
+        return {"environment": self.config.getoption("--inspector-environment")}
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """What failed, without a traceback of ours."""
+        from inspector.errors import InspectorError
+
+        if isinstance(excinfo.value, FlowFailed):
+            return str(excinfo.value)
+        if isinstance(excinfo.value, InspectorError):
+            return f"{excinfo.value.message} {excinfo.value.hint}".strip()
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Where the flow begins."""
+        return self.path, 0, f"flow: {self.name}"
+
+
+class FlowFailed(AssertionError):
+    """An expectation of a flow does not hold."""
+
+
+@pytest.fixture
+def inspector_flow(request: pytest.FixtureRequest) -> Callable[..., FlowResult]:
+    """`inspector_flow(path, target=None, **options)` runs a flow of saved calls, and fails where it does.
+
+    The parameters are those of `inspector.run_flow`; a relative path begins at the test file.
+    """
+    marker = request.node.get_closest_marker("mcp")
+    named = (marker.args[0] if marker and marker.args else "") or request.config.getini("mcp_target") or None
+    kept: dict[str, Any] = dict(marker.kwargs) if marker else {}
+
+    def run(path: str | os.PathLike[str], target: Any = None, **options: Any) -> FlowResult:
+        __tracebackhide__ = True
+        environments = {"environment": request.config.getoption("--inspector-environment")}
+        return _run_flow(request.node.path.parent / path, target or named, {**environments, **kept, **options})
+
+    return run
+
+
+def _run_flow(path: Path, target: Any, options: dict[str, Any]) -> FlowResult:
+    """Run a flow in a thread of its own, because a loop may run in this one. Raises `FlowFailed`."""
+    __tracebackhide__ = True
+    import asyncio
+    from concurrent.futures import ThreadPoolExecutor
+
+    from inspector.library.flows import run_flow
+
+    with ThreadPoolExecutor(1) as thread:
+        result = thread.submit(lambda: asyncio.run(run_flow(path, target, **options))).result()
+    if result.outcome == "failed":
+        raise FlowFailed(result.failure)
+    return result
 
 
 def _asynchronous() -> object:

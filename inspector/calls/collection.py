@@ -360,7 +360,7 @@ def _steps(value: Any, loc: Sequence[str | int]) -> tuple[str | int, ...]:
     place: list[str | int] = []
     for step in loc:
         try:
-            inner = value[step] if isinstance(value, dict | list) else _NOTHING
+            inner: Any = value[step] if isinstance(value, dict | list) else _NOTHING  # type: ignore[index]
         except (KeyError, IndexError, TypeError):
             continue
         if inner is not _NOTHING:

@@ -6,7 +6,7 @@ schema accepts; what only a reader of all files can know (variables, paths, othe
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import (
     BaseModel,
@@ -78,15 +78,20 @@ def _kind_of(value: Any) -> str:
 
 _MATCHERS = frozenset(MATCHERS)
 
-Expected = TypeAliasType(
-    "Expected",
-    Annotated[
-        Annotated["Matcher", Tag("<matcher>")]
-        | Annotated[dict[str, "Expected"], Tag("<members>")]
-        | Annotated[Any, WithJsonSchema({"type": ["string", "number", "boolean", "null", "array"]}), Tag("<value>")],
-        Discriminator(_kind_of),
-    ],
-)
+if TYPE_CHECKING:
+    Expected: TypeAlias = Any
+else:
+    Expected = TypeAliasType(
+        "Expected",
+        Annotated[
+            Annotated["Matcher", Tag("<matcher>")]
+            | Annotated[dict[str, "Expected"], Tag("<members>")]
+            | Annotated[
+                Any, WithJsonSchema({"type": ["string", "number", "boolean", "null", "array"]}), Tag("<value>")
+            ],
+            Discriminator(_kind_of),
+        ],
+    )
 """What one value is expected to be: a value, the members of an object, or a `Matcher`."""
 
 
@@ -207,8 +212,8 @@ class _Sent(_Row):
 
 
 class _Answered(_Step):
-    answer: Answer = Field(Answer(), description="What the client answers inside this step.")
-    expect: Expect = Field(Expect(), description="What the step expects.")
+    answer: Answer = Field(Answer.model_construct(), description="What the client answers inside this step.")
+    expect: Expect = Field(Expect.model_construct(), description="What the step expects.")
     capture: dict[Name, Place] = Field({}, description="Variable: path in the result.")
     secret: list[Name] = Field([], description="Captured variables that are cut out of recordings and reports.")
 

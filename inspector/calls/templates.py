@@ -48,13 +48,16 @@ def placeholders(text: str) -> Iterator[Placeholder]:
 
 
 def insert(text: str, value_of: Callable[[Placeholder], Any], as_text: Callable[[Any], str] | None = None) -> Any:
-    """A text with values inserted. One that is exactly one placeholder keeps the type of its value."""
+    """A text with values inserted. One that is exactly one placeholder keeps the type of its value.
+
+    `as_text` makes the text of a value; with it, the result is a text in any case.
+    """
     if not has_placeholder(text):
         return text
-    as_text = as_text or text_of
     pieces = list(_pieces(text))
-    if len(pieces) == 1 and isinstance(pieces[0], Placeholder):
+    if as_text is None and len(pieces) == 1 and isinstance(pieces[0], Placeholder):
         return value_of(pieces[0])
+    as_text = as_text or text_of
     return "".join(as_text(value_of(piece)) if isinstance(piece, Placeholder) else piece for piece in pieces)
 
 

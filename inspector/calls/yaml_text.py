@@ -270,6 +270,7 @@ class _Reader:
         value = self._value(self._next(), place, key or _position(event), depth)
         self._expanding.pop()
         self._replayed = outer
+        self._marks[place] = (key or _position(event), _position(event))
         return value
 
     def _list(self, place: tuple[str | int, ...], depth: int) -> list[Any]:

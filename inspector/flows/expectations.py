@@ -38,6 +38,8 @@ LONGEST_SEARCHED = 16 << 20
 
 _UNITS = {"ms": 0.001, "s": 1.0, "min": 60.0, "h": 3600.0}
 _CONTENT_TYPES = ("text", "image", "audio", "resource", "resource_link")
+_SCHEMA_RULE = "TOOL-09 "
+"""The rule that structured content matches the output schema."""
 _ARTICLES = {
     "string": "a text", "number": "a number", "integer": "a whole number", "boolean": "true or false",
     "object": "an object", "array": "a list", "null": "null", "text": "a text block", "image": "an image block",
@@ -135,8 +137,11 @@ class _Judge:
             yield from self._default(wants_tool_error)
         if wants_tool_error:
             yield from self._tool_error()
-        if observed.has_result:
+        failed = isinstance(observed.result, dict) and observed.result.get("isError") is True
+        if observed.has_result and (wants_tool_error or not failed):
             yield from self._result()
+        elif observed.has_result:
+            pass  # What the result of a tool that failed lacks says nothing more.
         elif expect.result:
             yield self._failed("a result", "a result", "an error", line=self._line("result"))
         yield from self._around()
@@ -160,10 +165,13 @@ class _Judge:
                 )  # fmt: skip
             else:
                 passed.append("the result fits its schema")
-        if self.observed.findings and not given(self.expect, "findings"):
+        findings = observed.findings
+        if observed.output_schema is not None and len(passed) == 1:
+            findings = [each for each in findings if not each.startswith(_SCHEMA_RULE)]  # That is said above.
+        if findings and not given(self.expect, "findings"):
             yield self._failed(
-                "no finding of level MUST", "no finding of level MUST", _clip(observed.findings[0]),
-                note="; ".join(map(_clip, observed.findings[1:MOST_SHOWN])),
+                "no finding of level MUST", "no finding of level MUST", _clip(findings[0]),
+                note="; ".join(map(_clip, findings[1:MOST_SHOWN])),
             )  # fmt: skip
         if not failed or wants_tool_error:
             yield ExpectationResult(", ".join(passed), True, line=self.step_line)
@@ -308,7 +316,7 @@ class _Judge:
         if given(matcher, "exists") and not matcher.exists:
             yield _Failure(place, "nothing", shown(found))
             return
-        for name in matcher.model_fields:
+        for name in type(matcher).model_fields:
             if name in matcher.model_fields_set and name != "exists":
                 yield from getattr(self, f"_{name.rstrip('_')}")(matcher, found, place)
 
@@ -483,12 +491,12 @@ class _Judge:
         expect, line = self.expect, self._line("same_as")
         path = self.flow.path.parent / expect.same_as
         text = f"same as {expect.same_as}"
-        found = self.variables.secrets.mask_value(self.observed.result)
+        found = self.variables.secrets.mask_value(_snapshot(self.observed.result))
         exists = path.exists()
         if exists:
             try:
                 data = path.read_bytes()
-                expected = jsonrpc.parse(data.removeprefix(b"\xef\xbb\xbf"))
+                expected = _snapshot(jsonrpc.parse(data.removeprefix(b"\xef\xbb\xbf")))
             except (OSError, jsonrpc.NotJson) as problem:
                 if not self.update:
                     return ExpectationResult(
@@ -555,7 +563,7 @@ class _Judge:
         if not isinstance(expected, Matcher):
             return f"is {self._wanted(expected)}"
         m, parts = expected, []
-        for name in m.model_fields:
+        for name in type(m).model_fields:
             if name in m.model_fields_set:
                 value = getattr(m, name)
                 parts.append(self._phrase(name, value))
@@ -659,6 +667,13 @@ def _members(expected: dict[str, Any], found: Any, place: Place) -> list[_Failur
         else:
             failures += _unequal(value, found[name], place / name)
     return failures
+
+
+def _snapshot(result: Any) -> Any:
+    """A result without the members that tell of the revision and the server, not of what was asked for."""
+    if not isinstance(result, dict):
+        return result
+    return {name: value for name, value in result.items() if name not in ("_meta", "resultType")}
 
 
 def _told(difference: Any) -> str:

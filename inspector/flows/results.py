@@ -128,6 +128,15 @@ class FlowResult:
         """The steps that failed."""
         return [step for step in self.steps if step.outcome == "failed"]
 
+    @property
+    def failure(self) -> str:
+        """What failed, as text for a person; empty where nothing did."""
+        if self.outcome != "failed":
+            return ""
+        from inspector.flows.reports.text import failure_text
+
+        return failure_text(self)
+
     def counts(self) -> dict[Outcome, int]:
         """How many steps had which outcome."""
         found = Counter(step.outcome for step in self.steps)

@@ -206,8 +206,8 @@ class FlowRun:
             exit_code=self.exit_code or (5 if outcome == "failed" else 0), display_path=self.flow.display_path,
         )  # fmt: skip
 
-    def _add(self, result: StepResult) -> None:
-        self.steps.append(result)
+    def _add(self, result: StepResult, at: int | None = None) -> None:
+        self.steps.insert(len(self.steps) if at is None else at, result)
         if self._parent is None:
             self.progress.step_ended(self.flow, result)
 
@@ -258,11 +258,15 @@ class FlowRun:
                 self._add(self._made(number, step, row_number, outcome="not_run", error=self.stopped))
                 continue
             self.progress.step_began(self.flow, number, row_number)
+            first = len(self.steps)
             self.variables.row = {}
             try:
                 try:
                     self.variables.row = self.variables.insert(row) if row is not None else {}
-                    result = await self._run_step(number, step, row_number)
+                    if isinstance(step, models.UseStep):
+                        result = await self._use(number, step, row_number)
+                    else:
+                        result = await self._run_step(number, step, row_number)
                 except KeyError as error:
                     name = str(error.args[0])
                     result = self._made(
@@ -274,13 +278,11 @@ class FlowRun:
                     raise
             finally:
                 self.variables.row = {}
-            self._add(result)
+            self._add(result, first)  # A step with `use` stands before the steps that it runs.
             if result.outcome == "failed" and self.bail and not self.stopped:
                 self.stopped = f"Step {number} failed, and --bail stops there."
 
     async def _run_step(self, number: int, step: StepModel, row: int) -> StepResult:
-        if isinstance(step, models.UseStep):
-            return await self._use(number, step, row)
         if self.dry:
             return await self._check(number, step, row)
         before, self._before_step = self._before_step, len(self.session.journal)
@@ -420,7 +422,8 @@ class FlowRun:
     ) -> tuple[dict[str, Any], list[ExpectationResult]]:
         captured: dict[str, Any] = {}
         missing: list[ExpectationResult] = []
-        if not observed.has_result:
+        failed = isinstance(observed.result, dict) and observed.result.get("isError") is True
+        if not observed.has_result or (failed and not given(step.expect, "tool_error")):  # type: ignore[union-attr]
             return captured, missing
         for name, path in getattr(step, "capture", {}).items():
             found = [value for _, (_, value) in zip(range(2), places(observed.result, path), strict=False)]
@@ -892,7 +895,7 @@ class CollectionRun:
             finally:
                 stop_telling()
         except InspectorError as error:
-            message = self.secrets.mask(error.message)
+            message = self.secrets.mask(f"{error.message} {error.hint.command_line}".rstrip())
             result = replace(
                 not_run(flow, message, self._numbers(flow)), outcome="failed", error=message,
                 exit_code=error.exit_code if error.exit_code in (3, 4) else 4, seconds=time.monotonic() - began,

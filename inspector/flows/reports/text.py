@@ -58,13 +58,13 @@ class TextReport:
 
     def failures(self, flow: FlowResult) -> Iterator[str]:
         """What failed in a flow."""
-        if flow.error and flow.outcome != "passed":
+        if flow.error and flow.outcome != "passed" and not flow.failed_steps:
             yield ""
             what = "failed" if flow.outcome == "failed" else "not run"
             yield f"{self._sign(flow.outcome)} {what}  {self._safe(flow.display_path or str(flow.path))}"
             yield ""
             yield f"{_INDENT}{self._safe(flow.error, 2000)}"
-            if flow.recording is not None and not flow.failed_steps:
+            if flow.recording is not None:
                 yield f"{_INDENT}recording  {self._safe(home(flow.recording))}"
         for step in flow.failed_steps:
             yield from self.failure(flow, step)
@@ -88,8 +88,9 @@ class TextReport:
             yield f"{_INDENT}tries      {step.tries}"
         if step.command:
             yield f"{_INDENT}repeat     {self._safe(step.command, 8000)}"
-        if flow.recording is not None:
-            yield f"{_INDENT}recording  {self._safe(home(flow.recording))}"
+        if flow.recording is None:
+            return
+        yield f"{_INDENT}recording  {self._safe(home(flow.recording))}"
         if step.request:
             answer = f" and {step.answer}" if step.answer else ""
             yield f"{_INDENT}{'events' if answer else 'event '}     {step.request}{answer}"

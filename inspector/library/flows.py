@@ -1,0 +1,95 @@
+"""`inspector.run_flow`: a flow of saved calls, for programs and tests."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from inspector.config.settings import Settings
+from inspector.errors import UsageError
+from inspector.library.opening import open as open_session
+from inspector.library.session import parts, running
+
+if TYPE_CHECKING:
+    from inspector.client.options import Options
+    from inspector.config.targets import HttpTarget, StdioTarget
+    from inspector.flows.results import FlowResult
+    from inspector.library.apps import InProcess
+
+
+async def run_flow(
+    path: str | os.PathLike[str],
+    target: str | Sequence[str] | InProcess | None = None,
+    *,
+    environment: str | Sequence[str] = (),
+    set: Mapping[str, Any] | None = None,
+    only: str | Sequence[str] = (),
+    bail: bool = False,
+    update: bool = False,
+    dry_run: bool = False,
+    seed: int | None = None,
+    record: str | os.PathLike[str] | bool = False,
+    **options: Any,
+) -> FlowResult:
+    """Run the flow in the file `path` in a session of its own, and return what came of it.
+
+    `target` is the server, as `inspector.open` takes it; None: the one that the flow names. `options` are those of
+    `inspector.open`. `environment` names environments, `set` gives variables, `only` are globs of step names. `update`
+    writes the files of `same_as`, `dry_run` sends no call, `seed` makes generated values the same each time. `record`:
+    the folder for the recording; True: the folder in which `inspector` keeps recordings.
+
+    A step that fails raises nothing: see `FlowResult.outcome`, and `failure` for a text. Raises `UsageError` for files
+    and variables that cannot be used, before anything is sent.
+    """
+    from inspector.calls.collection import Collection
+    from inspector.calls.variables import Secrets
+    from inspector.check.judge import Judge
+    from inspector.flows.opening import SessionOpener
+    from inspector.flows.runner import CollectionRun, RunOptions
+
+    if Path(path).is_dir():
+        raise UsageError(f"{os.fspath(path)} is a folder.", hint="Name the file of one flow.")
+    collection = Collection.read([path])
+    flow = collection.flows[0]
+    known: dict[str, Options] = {}
+
+    def server_of(text: str) -> StdioTarget | HttpTarget:
+        session = open_session(text if target is None else target, **options)
+        found, known["options"] = parts(session)
+        if found.kind == "recording":
+            raise UsageError(f"{found.describe()} is a recording, and flows need a server.")
+        return found
+
+    secrets = Secrets()
+    opener = SessionOpener(
+        server_of,
+        lambda _: known["options"],
+        Settings(),
+        keep=None if isinstance(record, bool) else Path(record),
+        record=record is not False,
+        judge=Judge,
+    )
+    globs = [only] if isinstance(only, str) else list(only)
+    run = CollectionRun(
+        [flow],
+        opener,
+        secrets,
+        RunOptions(
+            environments=[
+                collection.environment(name)
+                for name in ([environment] if isinstance(environment, str) else environment)
+            ],
+            given=dict(set or {}),
+            only=globs,
+            bail=bail,
+            update=update,
+            dry=dry_run,
+            seed=seed,
+            server="" if target is None else "the server of the program",
+        ),
+    )
+    opener.check(run.servers)
+    async with running(opener.target(run.servers[flow])):
+        return (await run.run()).flows[0]

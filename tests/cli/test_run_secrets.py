@@ -1,0 +1,202 @@
+"""A secret of an environment or of a capture reaches no output, no report and no recording of `inspector run`."""
+
+from __future__ import annotations
+
+import base64
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import keyring
+import pytest
+from keyring.backend import KeyringBackend
+
+from tests.cli.conftest import Run
+
+SECRETS = {
+    "of_env": "env/Secret-4f1d9c77aa", "of_file": "file secret ü 31c2b5", "of_keyring": "ring-Secret-88ee\"x",
+    "of_capture": "captured-Token-5d7e1f", "of_number": "938475610293847561", "of_object": "inside-Secret-77ab",
+}  # fmt: skip
+
+SERVER = """
+import json, sys
+HELLO = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}, "logging": {}},
+         "serverInfo": {"name": "leaky", "version": "1"}}
+TOOLS = [{"name": name, "inputSchema": {"type": "object"}} for name in ("login", "echo", "fail")]
+TOKEN, NUMBER, INSIDE = sys.argv[1:4]
+def send(message):
+    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\\n")
+    sys.stdout.flush()
+for line in sys.stdin:
+    message = json.loads(line)
+    method, params = message.get("method"), message.get("params", {})
+    if "id" not in message:
+        continue
+    said = json.dumps(params.get("arguments"))
+    if method == "initialize":
+        send({"id": message["id"], "result": HELLO})
+    elif method == "tools/list":
+        send({"id": message["id"], "result": {"tools": TOOLS}})
+    elif method != "tools/call":
+        send({"id": message["id"], "error": {"code": -32601, "message": "Method not found"}})
+    elif params["name"] == "login":
+        sys.stderr.write("issued " + TOKEN + "\\n")
+        sys.stderr.flush()
+        send({"method": "notifications/message", "params": {"level": "info", "data": "issued " + TOKEN}})
+        body = {"token": TOKEN, "number": int(NUMBER), "object": {"deep": [INSIDE]}}
+        send({"id": message["id"], "result": {"content": [{"type": "text", "text": json.dumps(body)}],
+              "structuredContent": body}})
+    elif params["name"] == "echo":
+        send({"id": message["id"], "result": {"content": [{"type": "text", "text": said}],
+              "structuredContent": {"said": params.get("arguments")}}})
+    else:
+        send({"id": message["id"], "error": {"code": -32000, "message": "no " + said, "data": said}})
+"""
+
+FLOW = """
+inspector: 1
+name: Secrets
+vars: {of_env: "", of_file: "", of_keyring: ""}
+steps:
+  - call: login
+    capture:
+      of_capture: $.structuredContent.token
+      of_number: $.structuredContent.number
+      of_object: $.structuredContent.object
+    secret: [of_capture, of_number, of_object]
+  - call: echo
+    args: &all
+      a: "{{of_env}}"
+      b: "{{of_file}}"
+      c: "{{of_keyring}}"
+      d: "{{of_capture}}"
+      e: "{{of_number}}"
+      f: "{{of_object}}"
+      g: "all of {{of_env}} {{of_file}} {{of_keyring}} {{of_capture}} {{of_number}} {{of_object}}"
+    capture: {said: $.structuredContent.said.d}
+    expect:
+      result:
+        $.structuredContent.said.a: "{{of_env}}"
+        $.structuredContent.said.d: "{{of_capture}}"
+        $.structuredContent.said.e: "{{of_number}}"
+        $.content[0].text: {contains: "{{of_capture}}"}
+  - call: echo
+    args: *all
+    expect:
+      result:
+        $.structuredContent.said: {a: other, b: {matches: "^{{of_env}}$"}, c: {one_of: ["{{of_capture}}"]}, e: 1, f: 1}
+        $.structuredContent.said.g: {not: {contains: "{{of_file}}"}}
+  - call: fail
+    args: *all
+  - call: echo
+    args: *all
+    expect: {same_as: snapshot.json}
+  - read: "secret://{{of_capture}}/{{of_keyring}}"
+  - request: "x/{{of_env}}"
+    params: {p: "{{of_capture}}"}
+    meta: {m: "{{of_capture}}"}
+"""
+
+
+class Ring(KeyringBackend):
+    """A keyring with one entry."""
+
+    priority = 1  # type: ignore[assignment]
+
+    def get_password(self, service: str, username: str) -> str | None:
+        return SECRETS["of_keyring"] if (service, username) == ("shop", "ann") else None
+
+    def set_password(self, service: str, username: str, password: str) -> None:
+        raise NotImplementedError
+
+    def delete_password(self, service: str, username: str) -> None:
+        raise NotImplementedError
+
+
+def forms(secret: str) -> set[str]:
+    """The texts in which a secret may leak."""
+    return {
+        secret, json.dumps(secret)[1:-1], json.dumps(json.dumps(secret))[3:-3], json.dumps(secret, ensure_ascii=False)[1:-1],
+        quote(secret, safe=""), base64.b64encode(secret.encode()).decode(), secret.replace("/", "\\/"),
+    }  # fmt: skip
+
+
+def leaks(text: str) -> list[str]:
+    return [name for name, secret in SECRETS.items() if any(form in text for form in forms(secret))]
+
+
+@pytest.fixture
+def calls(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = home / "calls"
+    (folder / "env").mkdir(parents=True)
+    (folder / "flow.yaml").write_text(FLOW.lstrip(), encoding="utf-8")
+    (folder / "env" / "staging.yaml").write_text(
+        "of_env: env:SHOP_VALUE\nof_file: file:../../value.txt\nof_keyring: keyring:shop/ann\nunused: env:NOT_SET\n"
+    )
+    secret_file = home / "value.txt"
+    secret_file.write_text(SECRETS["of_file"] + "\n", encoding="utf-8")
+    (home / "server.py").write_text(SERVER)
+    monkeypatch.setenv("SHOP_VALUE", SECRETS["of_env"])
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def ring() -> Iterator[None]:
+    before = keyring.get_keyring()
+    keyring.set_keyring(Ring())
+    yield
+    keyring.set_keyring(before)
+
+
+@pytest.mark.parametrize("more", [(), ("--json",), ("-v",), ("--update",), ("--shared", "-v")])
+def test_no_secret_is_found_anywhere(run: Run, calls: Path, home: Path, more: tuple[str, ...]) -> None:
+    values = [SECRETS[name] for name in ("of_capture", "of_number", "of_object")]
+    ran = run(
+        "run", "--environment", "staging", "--junit", "r.xml", "--markdown", "r.md", "--html", "r.html", *more,
+        "--", sys.executable, "-S", str(home / "server.py"), *values,
+    )  # fmt: skip
+    assert ran.code == 5, ran.err
+    # The command line of the server is the user's own text; everything else must be without secrets.
+    checked = 0
+    for text in (ran.out, ran.err):
+        assert leaks(without(text, values)) == []
+    for path in sorted(home.rglob("*")):
+        if path.is_file() and path.name not in ("value.txt", "server.py"):
+            assert leaks(without(path.read_text(encoding="utf-8", errors="replace"), values)) == [], path
+            checked += 1
+    assert checked >= 6
+    recording = next((home / "recordings").glob("*.mcp.jsonl"))
+    text = recording.read_text(encoding="utf-8")
+    assert "issued ‹redacted " in text
+    assert "tools/call" in text
+    if "--json" in more:
+        steps = ran.json["flows"][0]["steps"]
+        assert [step["outcome"] for step in steps][:2] == ["passed", "passed"], steps[1]
+        assert steps[1]["arguments"]["d"] == "***"
+        assert steps[0]["captured"] == {"of_capture": "***", "of_number": "***", "of_object": {"deep": ["***"]}}
+        assert "***" in steps[2]["command"]
+
+
+def without(text: str, values: list[str]) -> str:
+    """A text without the command of the server, in which the test has the values."""
+    for form in (" ".join(values), json.dumps(values)[1:-1], json.dumps(values, separators=(",", ":"))[1:-1]):
+        text = text.replace(form, "")
+    return text
+
+
+def test_a_value_that_is_not_there_is_named_with_its_place(run: Run, calls: Path, home: Path) -> None:
+    for line, said in (
+        ("of_env: env:NOT_SET", "The environment variable NOT_SET is not set."),
+        ("of_env: file:nothing", "nothing cannot be read: there is no such file."),
+        ("of_env: keyring:shop/bob", "The keyring has no entry shop/bob."),
+        ("of_env: keyring:shop", "“shop” is not a keyring entry."),
+        ("of_env: keyring:inspector-login/x", "This keyring entry holds logins of Inspector."),
+    ):
+        (calls / "env" / "staging.yaml").write_text(f"a: 1\n{line}\nof_file: a\nof_keyring: b\n")
+        ran = run("run", "--environment", "staging", "--", sys.executable, "-c", "")
+        assert ran.code == 2
+        assert ran.err.startswith("error: calls/env/staging.yaml:2:9: ")
+        assert said in ran.err
+    assert not list(home.rglob("*.mcp.jsonl"))
