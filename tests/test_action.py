@@ -21,7 +21,7 @@ FAST = "--only tools --revision 2025-11-25"
 
 
 class Ran(NamedTuple):
-    """What a runner knows after the steps."""
+    """The result of the steps, as a runner knows it."""
 
     code: int
     printed: str
@@ -116,6 +116,19 @@ def test_a_recording_is_run_again(tmp_path: Path) -> None:
     other = act(tmp_path, verb="rerun", path="a b.mcp.jsonl", target=DEMO)
     assert other.code == 5, other.printed
     assert "total" in other.summary
+
+
+def test_saved_calls_are_run_on_the_server_that_they_name_and_on_another(tmp_path: Path) -> None:
+    flow = f"inspector: 1\nserver: {DEMO}\nsteps:\n  - call: add\n    args: {{a: 1, b: 2}}\n"
+    for name, total in (("right", 3), ("wrong one", 4)):
+        (tmp_path / f"{name}.yaml").write_text(flow + f"    expect: {{result: {{$.structuredContent.sum: {total}}}}}\n")
+    assert act(tmp_path, verb="run", path="right.yaml").code == 0
+    assert act(tmp_path, verb="run", path="right.yaml", target=DEMO, args="--set x=1 --bail").code == 0
+    both = act(tmp_path, verb="run", path="right.yaml\nwrong one.yaml\n", artifact="mcp")
+    assert (both.code, both.outputs["exit-code"]) == (5, "5")
+    assert "wrong one" in both.summary
+    assert "right" in (tmp_path / "inspector-report" / "junit.xml").read_text()
+    assert both.commands[-1].startswith("actions/upload-artifact@v4")
 
 
 @pytest.mark.parametrize(

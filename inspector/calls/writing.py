@@ -24,11 +24,11 @@ from inspector.calls.yaml_text import (
     read_bytes,
     read_yaml,
 )
-from inspector.config.outputs import already_exists, cannot_write
+from inspector.config.outputs import OutputExists, already_exists, cannot_write
 from inspector.errors import ConfigError
 
-SCHEMA_LINE = "# yaml-language-server: $schema=./flow.schema.json"
-"""The first line of a flow file of ours: editors complete and check by the schema beside the file."""
+SCHEMA = "flow.schema.json"
+"""The file with the JSON Schema of flows, by which editors complete and check: the first line of a flow names it."""
 
 WIDTH = 100
 """Columns up to which a map or a list is written in one line."""
@@ -58,9 +58,14 @@ def flow_text(
     *,
     vars: Mapping[str, Any] | None = None,
     comment: str = "",
+    schema: str = f"./{SCHEMA}",
 ) -> str:
-    """Return the text of a flow file. `comment` is written above the steps, one `# ` for each of its lines."""
-    text = [SCHEMA_LINE, *(f"# {_printable(line)}".rstrip() for line in comment.splitlines()), "inspector: 1"]
+    """Return the text of a flow file. `comment` stands above it; `schema` is the path from the file to `SCHEMA`."""
+    text = [
+        f"# yaml-language-server: $schema={schema}",
+        *(f"# {_printable(line)}".rstrip() for line in comment.splitlines()),
+        "inspector: 1",
+    ]
     for key, value in (("name", name), ("server", server), ("vars", vars)):
         if value:
             text += _entry(key, value, 0)
@@ -121,8 +126,22 @@ def create_flow(
     vars: Mapping[str, Any] | None = None,
     comment: str = "",
 ) -> None:
-    """Write a new flow file. Raises `OutputExists` where `path` exists, and `UsageError` where it cannot be written."""
+    """Write a new flow file, and the schema beside it where it is missing.
+
+    Raises `OutputExists` where `path` exists, and `UsageError` where it cannot be written.
+    """
     create_text(path, flow_text(name, server, steps, vars=vars, comment=comment))
+    create_schema(path.parent)
+
+
+def create_schema(folder: Path) -> None:
+    """Write the JSON Schema of flows into a folder that does not have it. Raises `UsageError`."""
+    import json
+
+    from inspector.calls.models import flow_schema
+
+    with suppress(OutputExists):
+        create_text(folder / SCHEMA, json.dumps(flow_schema(), indent=2, ensure_ascii=False) + "\n")
 
 
 def create_text(path: Path, text: str) -> None:

@@ -20,6 +20,7 @@ from inspector.export.chosen import Chosen
 from inspector.export.facts import facts_of
 from inspector.export.quoting import REDACTED
 from inspector.export.steps import ExportStep, steps
+from inspector.hints import Hint, Parameter
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
 from inspector.journal.select import Query
@@ -27,8 +28,13 @@ from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.views import View
 from inspector.text import quantity, safe
 
-_ORDER = ("call", "read", "prompt", "complete", "request", "notify", "args", "params", "argument", "value", "task",
-          "answer", "capture", "secret", "expect")  # fmt: skip
+_COMMENT = "Made from a recording. Add what each step should find under `expect`."
+_OUTPUT_SCHEMA = "TOOL-09"
+"""The rule that a structured result fits the outputSchema of its tool."""
+_ORDER = (
+    "call", "read", "prompt", "complete", "request", "notify", "skip", "args", "params", "argument", "value", "task",
+    "answer", "capture", "secret", "expect",
+)  # fmt: skip
 """The keys of a step as they are written."""
 _OWN_NOTIFICATIONS = frozenset((
     "notifications/initialized", "notifications/cancelled", "notifications/progress",
@@ -36,6 +42,8 @@ _OWN_NOTIFICATIONS = frozenset((
 ))  # fmt: skip
 """Notifications that a client sends by itself."""
 _NOTIFICATIONS = Query(dir=Dir.SEND, shape=Shape.NOTIFICATION)
+_DISCOVERY = Query(method="server/discover", dir=Dir.SEND, shape=Shape.REQUEST)
+"""A session that began with it and is of the legacy era has found out that the server knows no other."""
 _LISTS = frozenset(("tools/list", "resources/list", "resources/templates/list", "prompts/list"))
 """Requests of a client that shows what a server has. The runner makes them itself where it needs to."""
 _VALUES = 20_000
@@ -63,15 +71,25 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
         f"Recorded calls of {server}" if server else "Recorded calls",
         _server(journal),
         made,
-        comment="Made from a recording. Add what each step should find under `expect`.",
+        comment="\n".join([_COMMENT, *_era(journal)]),
     )
     if len(text.encode()) > LARGEST:
         raise UsageError(
             f"The flow of {len(made):,} steps would be larger than 1 MiB.",
-            hint="Choose a part with --filter or --events.",
+            hint=Hint("Choose a part with ", Parameter.FILTER, " or ", Parameter.EVENTS, "."),
         )
     out.write(text)
-    return maker.notes()
+    return maker.notes() + _era(journal)
+
+
+def _era(journal: Journal) -> list[str]:
+    """Return a sentence about the era of the recording, where a server that speaks both would choose the other."""
+    facts = facts_of(journal)
+    if facts.era != "legacy" or _DISCOVERY.first(journal.index):
+        return []
+    return [
+        f"Recorded with {safe(facts.revision, 20)}. If the server speaks 2026-07-28, too, run it with --era legacy."
+    ]
 
 
 def _server(journal: Journal) -> str | None:
@@ -145,6 +163,10 @@ class _Maker:
             found.append(
                 f"Secrets are not in the recording. Set these variables with --set or an environment: {names}."
             )
+        header = View(self._journal.header.get("target"))
+        env = [safe(name, 60) for name in header.array("env") if isinstance(name, str)]
+        if env and not header.text("name"):
+            found.append(f"The server was started with {', '.join(env)}. Pass these with --env, or name it @NAME.")
         if _server(self._journal) is None:
             found.append("The recording does not name its server. Name it: inspector run FLOW -- SERVER.")
         return found
@@ -163,6 +185,8 @@ class _Maker:
         answers = _Answers({})
         for n in self._chosen.inside(step.n):
             if self._journal.index.shape(n) is Shape.REQUEST:
+                if View(self._message(n).get("params")).text("mode") == "url":
+                    made["skip"] = "The server asked the user to open a URL."
                 answers.add_message(self._journal.index.method(n), self._message(n, answer=True))
         self._finish(made, step, answers)
         return made
@@ -190,16 +214,20 @@ class _Maker:
             self._asking[(step.method, _name(step))] = made
             return
         failure = _failure(answer)
-        expect = failure | ({"findings": "any"} if self._breaks_rules(step.n) else {})
+        rules = self._broken_rules(step.n)
+        if _OUTPUT_SCHEMA in rules:
+            made["skip"] = "The recorded result does not fit the tool's outputSchema."
+            rules.remove(_OUTPUT_SCHEMA)
+        expect = failure | ({"findings": "any"} if rules else {})
         if expect:
             made["expect"] = expect
         if not failure:
             self._values.made(made, result)
 
-    def _breaks_rules(self, n: int) -> bool:
+    def _broken_rules(self, n: int) -> set[str]:
         findings = self._journal.findings
         events = (n, self._chosen.answer(n), *self._chosen.inside(n))
-        return any(finding.level == "must" for each in events if each for finding in findings.of(each))
+        return {each.rule for event in events if event for each in findings.of(event) if each.level == "must"}
 
     def _message(self, n: int, *, answer: bool = False) -> dict[str, Any]:
         """The message of an event, or the answer to it; empty where there is none."""
@@ -345,7 +373,7 @@ class _Values:
         return self._names[mark]
 
     def _named(self, wish: str, step: dict[str, Any]) -> str:
-        """Return a free name: that of the member, with the step's before it if it is a word such as `id`."""
+        """Return a free name: that of the member, after that of the step if it is `id` or the like."""
         if wish.lower() in _GENERIC:
             wish = f"{next(iter(step.values()), 'value')}_{wish}"
         name = re.sub(r"[^A-Za-z0-9_]+", "_", wish).strip("_")[:60] or "value"

@@ -14,7 +14,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from inspector.calls.writing import create_text, environment_text, flow_text, request_step, step_text
+from inspector.calls.writing import (
+    SCHEMA,
+    create_schema,
+    create_text,
+    environment_text,
+    flow_text,
+    request_step,
+    step_text,
+)
 from inspector.calls.yaml_text import LARGEST
 from inspector.config import secrecy
 from inspector.config.outputs import already_exists
@@ -98,6 +106,7 @@ def import_calls(path: Path, folder: Path, format: str) -> ImportedCalls:
             raise UsageError(f"{file} would be larger than 1 MiB.", hint="Split the folder of the collection.")
     for file, content in files.items():
         create_text(file, content)
+    create_schema(folder)
     return ImportedCalls(format, list(files), maker.flows, maker.steps, maker.notes())
 
 
@@ -142,7 +151,8 @@ class _Maker:
             # The folder of environments is not one for flows.
             file = _free(f"{path.replace('/', '-')}" if path.startswith("env/") else path, texts)
             try:
-                texts[file] = flow_text(safe(name, 200), server or None, steps, vars=defaults)
+                schema = f"{'../' * file.count('/') or './'}{SCHEMA}"
+                texts[file] = flow_text(safe(name, 200), server or None, steps, vars=defaults, schema=schema)
             except ConfigError:
                 self._others["unwritable request"] += len(steps)
                 continue

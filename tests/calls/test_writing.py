@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -249,6 +250,11 @@ def test_a_new_file_replaces_none_and_makes_its_folder(tmp_path: Path) -> None:
     path = tmp_path / "calls" / "orders" / "one.yaml"
     create_flow(path, server="npx server", steps=[{"call": "a"}])
     assert yaml.safe_load(path.read_text()) == {"inspector": 1, "server": "npx server", "steps": [{"call": "a"}]}
+    schema = json.loads((path.parent / "flow.schema.json").read_text())
+    assert schema["properties"]["steps"]
+    (path.parent / "flow.schema.json").write_text("mine")
+    create_flow(path.with_name("two.yaml"), steps=[{"call": "a"}])
+    assert (path.parent / "flow.schema.json").read_text() == "mine"
     before = path.read_bytes()
     with pytest.raises(OutputExists):
         create_flow(path, steps=[{"call": "b"}])
