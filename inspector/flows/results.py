@@ -122,20 +122,13 @@ class FlowResult:
     """The exit code that this flow alone gives: 0, 3 login, 4 no connection, 5 failed."""
     display_path: str = ""
     """The path as it is printed, relative to the working directory where it lies below it."""
+    failure: str = ""
+    """The failures, as text for a person; empty unless the flow failed."""
 
     @property
     def failed_steps(self) -> list[StepResult]:
         """The steps that failed."""
         return [step for step in self.steps if step.outcome == "failed"]
-
-    @property
-    def failure(self) -> str:
-        """What failed, as text for a person; empty where nothing did."""
-        if self.outcome != "failed":
-            return ""
-        from inspector.flows.reports.text import failure_text
-
-        return failure_text(self)
 
     def counts(self) -> dict[Outcome, int]:
         """How many steps had which outcome."""

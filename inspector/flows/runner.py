@@ -24,6 +24,7 @@ from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import InspectorError, ServerError, UsageError
 from inspector.flows.command import repeat
 from inspector.flows.expectations import Observed, judge, seconds_of
+from inspector.flows.reports.text import failure_text
 from inspector.flows.results import ExpectationResult, FlowResult, Outcome, RunResult, StepResult
 from inspector.journal.exchange import Exchange
 from inspector.journal.format import Dir, Kind
@@ -200,11 +201,12 @@ class FlowRun:
         elif outcomes and outcomes <= {"skipped"}:
             outcome = "skipped"
         journal = self.session.journal
-        return FlowResult(
+        made = FlowResult(
             self.flow.path, self.flow.name, target=self._masked(self.session.target.describe()), outcome=outcome,
             steps=tuple(self.steps), seconds=self.seconds, recording=journal.path, error=self._masked(self.error),
             exit_code=self.exit_code or (5 if outcome == "failed" else 0), display_path=self.flow.display_path,
         )  # fmt: skip
+        return with_failure(made)
 
     def _add(self, result: StepResult, at: int | None = None) -> None:
         self.steps.insert(len(self.steps) if at is None else at, result)
@@ -896,11 +898,12 @@ class CollectionRun:
                 stop_telling()
         except InspectorError as error:
             message = self.secrets.mask(f"{error.message} {error.hint.command_line}".rstrip())
-            result = replace(
+            failed = replace(
                 not_run(flow, message, self._numbers(flow)), outcome="failed", error=message,
                 exit_code=error.exit_code if error.exit_code in (3, 4) else 4, seconds=time.monotonic() - began,
                 recording=Path(error.recording) if error.recording else None,
             )  # fmt: skip
+            result = with_failure(failed)
         finally:
             if opened is not None and not self.options.shared:
                 task = asyncio.current_task()
@@ -966,6 +969,11 @@ def not_run(flow: Flow, why: str, numbers: Collection[int] | None = None) -> Flo
         if numbers is None or number in numbers
     )
     return FlowResult(flow.path, flow.name, steps=steps, error=why, display_path=flow.display_path)
+
+
+def with_failure(result: FlowResult) -> FlowResult:
+    """The result with the text about its failures."""
+    return replace(result, failure=failure_text(result)) if result.outcome == "failed" else result
 
 
 async def run_collection(
