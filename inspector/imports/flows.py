@@ -42,7 +42,10 @@ _OF_THE_CLIENT = frozenset((
     "mcp-session-id", "mcp-protocol-version", "mcp-method", "mcp-name", "postman-token",
 ))  # fmt: skip
 """Header fields that the runner writes itself."""
-_HANDSHAKE = frozenset(("initialize", "notifications/initialized", "ping"))
+_OF_THE_SESSION = frozenset((
+    "initialize", "server/discover", "notifications/initialized", "notifications/cancelled", "ping",
+))  # fmt: skip
+"""Methods of messages that the runner sends itself, or that refer to ids of one session."""
 _STRING_OR_TEMPLATE = re.compile(r'"(?:[^"\\]|\\.)*"|\{\{[^{}"]*\}\}')
 _TEMPLATE = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,99}")
@@ -215,9 +218,8 @@ class _Maker:
         if message is None:
             return None
         method, params = message["method"], message.get("params")
-        if method in _HANDSHAKE:
-            # The runner opens the session.
-            self._others["handshake message"] += 1
+        if method in _OF_THE_SESSION:
+            self._others["session message"] += 1
             return None
         params = params if isinstance(params, dict) else {}
         params = self._written({key: value for key, value in params.items() if key != "_meta"})

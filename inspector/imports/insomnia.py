@@ -39,9 +39,9 @@ def read(path: Path) -> SavedCollection:
     value = read_yaml(path)
     value = value if isinstance(value, dict) else {}
     found = SavedCollection(text(value.get("name")) or path.stem)
-    base = value.get("environments")
-    if isinstance(base, dict):
-        found.variables = _flat(base.get("data"))
+    bases = value.get("environments")
+    for base in [bases] if isinstance(bases, dict) else items(bases):
+        found.variables |= _flat(base.get("data"))
         for inner in items(base.get("subEnvironments")):
             found.environments[text(inner.get("name")) or "environment"] = _flat(inner.get("data"))
     client = value.get("mcpRequest")
@@ -57,7 +57,7 @@ def read(path: Path) -> SavedCollection:
 def _read_items(
     value: Any, folders: tuple[str, ...], auth: tuple[tuple[str, str], ...], found: SavedCollection
 ) -> None:
-    for item in items(value):
+    for item in sorted(items(value), key=_place):
         name = text(item.get("name"))
         own = item.get("authentication")
         inner = bearer(own) if isinstance(own, dict) and own.get("type") not in (None, "", "none") else auth
@@ -73,6 +73,13 @@ def _read_items(
             found.requests.append(SavedRequest(folders, name, _plain(text(item.get("url"))), _plain(message), headers))
         else:
             found.others[_KINDS.get(_kind(item), "other request")] += 1
+
+
+def _place(item: dict[str, Any]) -> float:
+    """Where an item stands among its siblings; items without a key stay in the order of the file."""
+    meta = item.get("meta")
+    key = meta.get("sortKey") if isinstance(meta, dict) else None
+    return key if isinstance(key, int | float) else 0
 
 
 def _kind(item: dict[str, Any]) -> str:

@@ -57,6 +57,7 @@ POSTMAN = postman(
             {"name": "Health", "request": {"method": "GET", "url": "{{baseUrl}}/health"}},
         ],
     },
+    posted("Stop", {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}),
     posted("Form", "a=b"),
     variable=[
         {"key": "baseUrl", "value": "https://{{host}}"},
@@ -120,7 +121,7 @@ def test_no_secret_of_a_collection_is_written(tmp_path: Path) -> None:
 
 def test_what_is_not_a_request_of_mcp_is_counted(tmp_path: Path) -> None:
     made = imported(tmp_path, POSTMAN)
-    assert "Left out: 1 handshake message, 2 non-MCP requests." in made.notes
+    assert "Left out: 2 session messages, 2 non-MCP requests." in made.notes
 
 
 def test_a_folder_of_postman_with_requests_of_mcp(tmp_path: Path) -> None:
@@ -221,6 +222,10 @@ def test_a_file_of_insomnia(tmp_path: Path) -> None:
         "    headers: [{name: X-Day, value: 2026-01-01}]\n    body:\n      mimeType: application/json\n"
         '      text: |-\n        {"jsonrpc": "2.0", "id": 1, "method": "tools/call",\n'
         '         "params": {"name": "add", "arguments": {"a": {{ _.a }}, "b": "{{ _.b }}"}}}\n'
+        "- name: second\n  url: https://x.example/mcp\n  method: POST\n  meta: {id: req_2, sortKey: -1}\n"
+        '  body: {text: \'{"jsonrpc":"2.0","id":1,"method":"tools/list"}\'}\n'
+        "- name: first\n  url: https://x.example/mcp\n  method: POST\n  meta: {id: req_3, sortKey: -2}\n"
+        '  body: {text: \'{"jsonrpc":"2.0","id":1,"method":"prompts/list"}\'}\n'
         "- name: stream\n  meta: {id: ws-req_1}\n  url: wss://x.example\n"
         "environments:\n  name: Base\n  data: {base: {url: 'https://x.example'}, a: 7, b: no}\n"
         "  subEnvironments: [{name: Local dev, data: {base: {url: 'http://127.0.0.1:1'}}}]\n",
@@ -228,6 +233,7 @@ def test_a_file_of_insomnia(tmp_path: Path) -> None:
         "insomnia",
     )
     flows = read(tmp_path / "calls")
+    assert [step["name"] for step in flows.pop("shop.yaml")["steps"]] == ["first", "second"]
     assert flows == {
         "env.yaml": {
             "inspector": 1,
@@ -317,7 +323,7 @@ def test_the_command_line_writes_and_says_what_it_left_out(
     assert (
         out == "written: calls/orders.yaml\nwritten: calls/env/imported.yaml\n1 flow with 2 steps, read as Postman.\n"
     )
-    assert "note: Left out: 1 handshake message, 2 non-MCP requests." in err
+    assert "note: Left out: 2 session messages, 2 non-MCP requests." in err
     assert run(["import", "shop.json", "-o", "calls", "--json"]) == 2
     assert "calls/orders.yaml already exists" in capsys.readouterr().err
     assert run(["import", "shop.json", "-o", "calls2", "--json", "--from", "postman"]) == 0
