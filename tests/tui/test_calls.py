@@ -119,6 +119,10 @@ async def test_a_flow_runs_on_the_open_session_and_shows_expected_above_found() 
         assert any("✓ greet" in line for line in lines)
         assert "run calls/echo.yaml" in screen_text(app), "the log shows the messages of the run"
         assert "tools/list" not in screen_text(app), "and no others"
+        await pilot.press("1")
+        await shows(app, pilot, "tools/list")
+        await pilot.press("9")
+        await becomes(app, pilot, lambda: "tools/list" not in screen_text(app), "of the run")
         await pilot.press("m", "escape")
         await shows(app, pilot, "tools/list")
 
@@ -144,10 +148,10 @@ async def test_one_step_runs_alone_with_what_the_others_captured() -> None:
         await ran(app, pilot, "has no value")
         await pilot.press("home", "ctrl+r")
         await ran(app, pilot, "1 failed")
-        before = len(app.session.journal)
+        before = len(main_screen(app).session.journal)
         await pilot.press("end", "ctrl+r")
         await ran(app, pilot, "✓ again")
-        journal = app.session.journal
+        journal = main_screen(app).session.journal
         sent = [journal.event(n).message for n in range(before + 1, len(journal) + 1) if journal.index.dir(n) == 1]
         assert [message["params"]["arguments"] for message in sent] == [{"message": "hello 4711"}]
         assert "2 of 3 steps  1 failed" in screen_text(app), "what is known of the other steps stays"
@@ -211,7 +215,7 @@ async def test_the_environment_is_chosen_and_its_values_are_sent(monkeypatch: An
         text = screen_text(app)
         assert "hi ***" in text
         assert "s3cret" not in text
-        journal = app.session.journal
+        journal = main_screen(app).session.journal
         assert not any("s3cret" in journal.event(n).text for n in range(1, len(journal) + 1))
         await pilot.press("escape", "end")
         await shows(app, pilot, "enter use no more")

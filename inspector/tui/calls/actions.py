@@ -1,4 +1,4 @@
-"""What can be done with saved calls in the list and in the steps of a flow alike."""
+"""The verbs of saved calls, which the list and the steps of a flow share."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class CallsActions(Widget):
 
     @property
     def place(self) -> Place | None:
-        """What the keys are about."""
+        """Return the file, and the step, that the keys act on."""
         raise NotImplementedError
 
     def go_to_failure(self, by: int) -> None:
@@ -62,7 +62,7 @@ class CallsActions(Widget):
         return session.commands is not None and session.phase == "ready"
 
     def calls_hints(self) -> list[Hint]:
-        """What can be done now."""
+        """Return the keys that work now."""
         place = self.place
         if self.saved.running is not None:
             return hints(self, ("calls.leave", "stop"))

@@ -173,7 +173,7 @@ def server_of(target: Target) -> str | None:
 
 
 def secret_note(names: Sequence[str], environment: Path) -> str:
-    """What is said where secrets were left out."""
+    """Return the sentence that names the secrets which were not written."""
     first = names[0]
     listed = ", ".join(f"{{{{{name}}}}}" for name in names)
     what = "a secret is" if len(names) == 1 else "secrets are"

@@ -30,7 +30,7 @@ class Choice(NamedTuple):
 
 
 def choices(outcome: CallOutcome, value: Any, pointer: str | None, address: str) -> list[Choice]:
-    """What can be expected of a result. `pointer` is the JSON Pointer of the chosen place in it, or None."""
+    """Return the expectations that a result fulfils. `pointer` is the JSON Pointer of the chosen value, or None."""
     if isinstance(outcome.error, ServerError):
         code = outcome.error.rpc_code
         return [Choice("same error", f"a JSON-RPC error with code {code}", {"error": code})]
@@ -62,7 +62,10 @@ def choices(outcome: CallOutcome, value: Any, pointer: str | None, address: str)
 
 
 def place(value: dict[str, Any], pointer: str | None) -> tuple[Any, ValuePath]:
-    """The chosen place in a result, and its path; without one, the structured result, the only text, or all of it."""
+    """Return the chosen place in a result, and its path.
+
+    Without a choice it is the structured result, else the only text, else the whole result.
+    """
     if pointer is None:
         if "structuredContent" in value:
             return value["structuredContent"], ROOT / "structuredContent"

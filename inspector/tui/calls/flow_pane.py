@@ -45,7 +45,7 @@ class FlowView(LinesView, inherit_bindings=False):
 
 
 class FlowPane(CompactEdge, CallsActions):
-    """The flow of the row that is chosen in the list; enter shows all of a step, or less of it again."""
+    """The flow of the row under the cursor of the list. Enter opens a step, or closes it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("calls")]
     DEFAULT_CSS = """
@@ -81,7 +81,7 @@ class FlowPane(CompactEdge, CallsActions):
         yield self._view
 
     def show(self, row: ListRow | None) -> None:
-        """Show the flow of a row of the list, with the cursor on its step; or the error, or the environment."""
+        """Show the flow, the error or the environment of a row of the list."""
         before, self.row = self.row, row
         same = before is not None and row is not None and before.key == row.key
         self.draw(keep=same)
@@ -233,7 +233,7 @@ class FlowPane(CompactEdge, CallsActions):
             self.post_message(LeaveWork())
 
     def hints(self) -> list[Hint]:
-        """What can be done with the step under the cursor."""
+        """Return the keys for the step under the cursor."""
         place = self.place
         opens = place is not None and place.number and self.saved.running is None
         back: list[str | tuple[str, str]] = [("calls.leave", "list")] if self.saved.running is None else []

@@ -1,4 +1,4 @@
-"""What is shown of one flow: its variables, and each step with arguments, captures and expectations."""
+"""The rows of one flow: its variables, and each step with arguments, captures and expectations."""
 
 from __future__ import annotations
 
@@ -260,7 +260,7 @@ class _Step:
         self._add([(lead, "muted"), *pieces], self.line, hang=self.column)
 
     def _spread(self, left: list[Piece], right: str) -> list[Piece]:
-        """Pieces with a text at the right end of the row; the last of them are cut where both do not fit."""
+        """Return pieces with a text at the right end of the row; the last pieces are cut."""
         if not right:
             return left
         room = max(self.width - cell_len(right) - 2, 10)
@@ -278,7 +278,7 @@ class _Step:
 
 
 def expectation_texts(expect: Any) -> list[str]:
-    """What a step expects, a line for each, as it is written: for a step that did not run."""
+    """Return the expectations of a step that did not run, a line each."""
     if not isinstance(expect, Mapping):
         return []
     found: list[str] = []
@@ -291,7 +291,7 @@ def expectation_texts(expect: Any) -> list[str]:
 
 
 def _wanted(value: Any) -> str:
-    """What is expected of one value: `is "new"`, `contains order`, `has status "new", lines 2`."""
+    """Return the text of one expectation: `is "new"`, `contains order`, `has status "new", lines 2`."""
     if not isinstance(value, Mapping):
         return f"is {json_of(value)}"
     if value and all(key in MATCHERS for key in value):

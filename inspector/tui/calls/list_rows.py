@@ -33,7 +33,7 @@ class ListRow(NamedTuple):
 
     @property
     def key(self) -> Hashable:
-        """What stays the same when the files are read again."""
+        """The identity of the row when the files are read again."""
         return self.kind, self.path, self.number or self.line, self.name
 
 
@@ -101,7 +101,7 @@ class CallsRows:
         return [ListRow("error", path, line=error.line, name=error.problem, error=error)]
 
     def failure_after(self, at: int, by: int) -> int | None:
-        """The row of the next failed step or wrong file after a row, going on at the other end; None without any."""
+        """Return the row of the next failed step or file with an error, or None. It wraps around."""
         wrong = [index for index, row in enumerate(self.rows) if self._is_failure(row)]
         ahead = [index for index in wrong if (index > at if by > 0 else index < at)]
         found = ahead or wrong

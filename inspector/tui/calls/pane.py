@@ -85,6 +85,10 @@ class CallsPane(Edge, CallsActions):
         else:
             self.draw()
 
+    def on_show(self) -> None:
+        # The log shows all messages while another tab is shown.
+        self._show_row()
+
     def on_unmount(self) -> None:
         self.saved.listeners.remove(self._draw_soon)
 
@@ -212,7 +216,7 @@ class CallsPane(Edge, CallsActions):
         self._narrow("")
 
     def hints(self) -> list[Hint]:
-        """What can be done with the list."""
+        """Return the keys for the list."""
         if self._filter.has_focus:
             return self._filter.hints()
         row = self.row

@@ -1,4 +1,4 @@
-"""What the main screen does with saved calls: saving one, expectations, and runs after a restart."""
+"""The saved calls of the main screen: saving one, expectations, and runs after a restart."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class CallsPart:
         """Select a message in the log, where the log is shown."""
         messages = self._panes.messages
         if n and messages.is_on_screen:
-            messages.select(n)
+            messages.look_at(n)
 
     # Saving a call
 

@@ -1,4 +1,4 @@
-"""Asks under which name and in which file a call is saved, and shows the step as it will be written."""
+"""The dialog for the name and the file of a call; it shows the step as it will be written."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class FlowFile(NamedTuple):
 
 
 class Saving(NamedTuple):
-    """What was chosen: a name for the step, its file, and the variables that stand for their values."""
+    """The choice: a name for the step, its file, and the variables that replace their values."""
 
     name: str
     path: Path

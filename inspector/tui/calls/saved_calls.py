@@ -31,7 +31,7 @@ FOLDER = "calls"
 
 @dataclass
 class FlowRun:
-    """What came of the newest run of a flow, and of its steps, some of which may have run later alone."""
+    """The newest run of a flow, and of its steps. Some steps may have run alone later."""
 
     when: float = 0.0
     """Seconds since the epoch; 0: it did not run."""
@@ -56,7 +56,7 @@ class FlowRun:
         return worst(each.outcome for each in self.steps.get(number, ()))
 
     def message_of(self, number: int) -> int:
-        """The event that shows how a step went: the answer of its first failed row, else of its last; 0 for none."""
+        """Return the event that shows a step: the answer of its first failed row, else the last; or 0."""
         results = self.steps.get(number, []) if self.first else []
         shown = [each for each in results if each.outcome == "failed"] or results[-1:]
         return (shown[0].answer or shown[0].request) if shown else 0
@@ -120,7 +120,7 @@ class SavedCalls:
 
     @property
     def errors(self) -> Sequence[CallsError]:
-        """What is wrong with files of the folder."""
+        """The errors in files of the folder."""
         return self.collection.errors if self.collection is not None else ()
 
     @property

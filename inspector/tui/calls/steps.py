@@ -1,4 +1,4 @@
-"""A step of a flow as plain data: what it does, in the words of the file, and the item of the catalog that it uses."""
+"""A step of a flow as plain data: its action, its subject, and its item of the catalog."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LISTS: dict[str, ListName] = {"call": "tools", "read": "resources", "prompt": "
 
 
 def action_of(step: PlainStep) -> tuple[str, str]:
-    """What the step does and with what: `("call", "create-order")`; `("", "")` for a step without an action."""
+    """Return the action of the step and its subject, such as `("call", "create-order")`; two empty texts for none."""
     for action in ACTIONS:
         if action in step:
             subject = step[action]
@@ -45,7 +45,7 @@ def rows_of_each(step: PlainStep) -> int:
 
 
 def arguments_of(step: PlainStep) -> Iterator[tuple[str, Any]]:
-    """What the step sends beside its subject, by name, as it is written."""
+    """Yield the names and values that the step sends beside its subject, as written."""
     for key in ("args", "params", "vars"):
         found = step.get(key)
         if isinstance(found, Mapping):

@@ -338,15 +338,21 @@ class MessagesPane(AtMoment):
         self._set_filter(filter)
 
     def show_run(self, first: int, last: int) -> None:
-        """Show only the messages of a run of saved calls, from event `first` to `last`; 0: all, if a run was shown.
+        """Show only the messages of a run of saved calls, from event `first` to `last` (0: it goes on).
 
-        A filter that the user typed stays.
+        `first` 0 shows all messages again. A filter that the user typed stays.
         """
         shown = self.filter.source if self.filter is not None else ""
-        wanted = f"n:{first}-{last}" if 0 < first <= last else ""
+        wanted = "" if not first else f"n:{first}-{last}" if last else f"n:>={first}"
         if shown == self._run_filter and shown != wanted:
             self._run_filter = wanted
             self._set_filter(wanted)
+
+    def look_at(self, n: int) -> None:
+        """Put the cursor on the row of event `n`, if the filter shows it."""
+        if self._rows.index_of(n) is not None:
+            self._list.follow = False
+            self._move_to(n)
 
     # The filter
 

@@ -179,6 +179,8 @@ class PaneLayout:
         self.maximise(False)
         self.restore_zoom()
         self.place = place
+        if place != "calls":
+            self._panes.messages.show_run(0, 0)
         if place in KINDS:
             self._panes.catalog.show(place)
         self._narrow_place = "list"

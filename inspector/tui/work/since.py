@@ -1,4 +1,4 @@
-"""What is different in the answer of a call that was sent again."""
+"""The differences between two answers of the same call."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _VALUE = 40
 
 
 def changes_since(before: ShownOutcome, answer: ShownOutcome, journal: Journal) -> list[str]:
-    """What differs between two answers, a line for each of the first differences. Reads large answers again."""
+    """Return the first differences between two answers, a line each. Reads large answers again."""
     one, other = before.outcome.error, answer.outcome.error
     if one is not None or other is not None:
         texts = [error.message if error is not None else "a result" for error in (one, other)]
@@ -26,7 +26,7 @@ def changes_since(before: ShownOutcome, answer: ShownOutcome, journal: Journal) 
 
 
 def difference_texts(a: object, b: object) -> list[str]:
-    """What differs between two results, a line for each of the first differences."""
+    """Return the first differences between two results, a line each."""
     found = compare(a, b).differences
     texts = [_text_of(each) for each in found[:DIFFERENCES]]
     if len(found) > DIFFERENCES:
