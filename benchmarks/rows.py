@@ -274,7 +274,8 @@ GROUPS: dict[str, list[Row]] = {
         Row("check-http", "`inspector check`, Streamable HTTP", "check http", "s", "ms", 20, against=""),
     ],
     "Saved calls": [
-        Row("flows", "200 flows of five calls, stdio: one call", "flows", "call_us", "µs", 1.5, against=LOOP, beside=LOOP),
+        Row("flows", "200 flows of five calls, stdio: one call", "flows", "call_us", "µs", 1.5, against=LOOP,
+            beside=LOOP),
         Row("flows-memory", "… memory that is added by the last 150", "flows", "grown_mb", "MB", 10, against=""),
         Row("flows-shared", "… in one session (`--shared`)", "flows shared", "call_us", "µs", 1.5, against=LOOP,
             beside=LOOP),

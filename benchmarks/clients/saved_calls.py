@@ -1,7 +1,8 @@
 """Flows of five calls on a stdio server, and the same calls in a loop of the library: wall time of one call.
 
 `WHO SERVER --flows N [--shared]`: WHO is `flows` or `loop`, SERVER a JSON list. With --shared both use one session for
-all, else one for each flow. Prints `call_us`, `cpu_us` (of this process), and `grown_mb`: the memory that the later three quarters of the run add.
+all, else one for each flow. Prints `call_us`, `cpu_us` (of this process), and `grown_mb`: the memory that the later
+three quarters of the run add.
 """
 
 from __future__ import annotations

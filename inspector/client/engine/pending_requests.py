@@ -409,6 +409,9 @@ class Pending:
         calls = self.calls()
         for call in calls:
             self.fail(call, error)
+        if self._timer is not None and not self._calls:
+            self._timer.cancel()  # It would keep the whole session in memory until it is due.
+            self._timer = None
         return calls
 
     def cancel(self, call: Call, reason: str) -> None:
