@@ -260,6 +260,10 @@ async def test_in_one_column_the_list_then_the_steps() -> None:
         await pilot.press("down", "down", "enter")
         await shows(app, pilot, "expected  4")
         assert "Calls › Echo and add" in screen_text(app)
+        flow = main_screen(app).panes.flow
+        assert flow is not None
+        assert flow.place is not None
+        assert flow.place.number == 2, "the cursor is on the step that was chosen"
         await pilot.press("escape")
         await shows(app, pilot, "✓ greet")
         assert "expected" not in screen_text(app)
