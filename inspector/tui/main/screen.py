@@ -191,7 +191,7 @@ class MainScreen(Screen[None]):
 
     @property
     def calls(self) -> CallsPart:
-        """What is done with saved calls. Its modules are loaded where there are some, or one is saved."""
+        """The saved calls of the screen. Their modules are loaded when a folder has some, or when one is saved."""
         if self._calls is None:
             from inspector.tui.calls.part import CallsPart
 
