@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 WORKERS ?= 2
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: demo test test-lowest test-pythons lock fuzz lint types coverage interop interop-page conformance bench wheel golden pictures clean
+.PHONY: demo test test-lowest test-pythons lock fuzz lint types coverage interop interop-page conformance bench wheel golden docs pictures clean
 
 $(READY): pyproject.toml tests/versions/tested.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -49,8 +49,8 @@ test-pythons: $(READY) ## with the other Python versions and the newest dependen
 	tests/versions/run 3.13 $(PYTHON_TESTS)
 	tests/versions/run --if-present 3.14 $(PYTHON_TESTS)
 
-lock: $(READY) ## write the versions that `make` installs, and the tests run with, anew
-	tests/uv pip compile --quiet --universal --extra dev --python-version 3.11 --upgrade --no-header --no-annotate \
+lock: $(READY) ## write the versions that `make` installs and the tests use
+	tests/uv pip compile --quiet --universal --extra dev --extra docs --python-version 3.11 --upgrade --no-header --no-annotate \
 		--output-file tests/versions/tested.txt pyproject.toml
 
 MINUTES := 60
@@ -72,7 +72,7 @@ coverage: $(READY) ## all tests with more examples, and the coverage of the engi
 interop: $(READY) ## real servers from PyPI and npm
 	tests/interop/run -n 2 --dist loadgroup
 
-interop-page: $(READY) ## the tables of docs/interop.md anew
+interop-page: $(READY) ## write the tables of docs/explanation/interop.md
 	INSPECTOR_INTEROP_PAGE=1 tests/interop/run -k "test_corpus or test_authorization"
 
 conformance: $(READY) ## the official conformance suite, from npm
@@ -88,7 +88,11 @@ golden: $(READY) ## make the recordings in recordings/ anew
 	$(BIN)/python -m tests.recordings.make_recordings
 	$(BIN)/python -m tests.recordings.make_kinds
 
-pictures: $(READY) ## make the pictures of the docs anew
+docs: $(READY) ## the site of the docs, in build/site
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint tests/versions/tested.txt --editable '.[docs]'
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+pictures: $(READY) ## make the pictures of the docs
 	$(BIN)/python docs/pictures/make.py
 
 clean:

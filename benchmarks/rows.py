@@ -204,7 +204,23 @@ def check(over: str) -> Measure:
     return Measure(f"check {over}", commands, outside=True)
 
 
+LOOP = "library loop"
+
+
+def flows(shared: bool) -> Measure:
+    """Flows of five calls, against the same calls in a loop of the library."""
+
+    def commands(setting: Setting) -> dict[str, Command]:
+        words = [stdio_server(), "--flows", "20" if setting.quick else "200", *(["--shared"] if shared else [])]
+        program = [OURS, str(HERE / "clients" / "saved_calls.py")]
+        return {INSPECTOR: [*program, "flows", *words], LOOP: [*program, "loop", *words]}
+
+    return Measure("flows shared" if shared else "flows", commands)
+
+
 MEASURES = [
+    flows(False),
+    flows(True),
     Measure("cold", cold, outside=True, repeats=5),
     *(on_stdio("latency", era=era, quick=500, repeats=3) for era in ERAS),
     *(on_stdio("throughput", era=era, quick=2000) for era in ERAS),
@@ -256,6 +272,12 @@ GROUPS: dict[str, list[Row]] = {
     "A whole check": [
         Row("check-stdio", "`inspector check`, stdio", "check stdio", "s", "ms", 10, against=""),
         Row("check-http", "`inspector check`, Streamable HTTP", "check http", "s", "ms", 20, against=""),
+    ],
+    "Saved calls": [
+        Row("flows", "200 flows of five calls, stdio: one call", "flows", "call_us", "µs", 1.5, against=LOOP, beside=LOOP),
+        Row("flows-memory", "… memory that is added by the last 150", "flows", "grown_mb", "MB", 10, against=""),
+        Row("flows-shared", "… in one session (`--shared`)", "flows shared", "call_us", "µs", 1.5, against=LOOP,
+            beside=LOOP),
     ],
     "stdio": [
         Row("stdio-latency", "one call, median", "stdio latency legacy", "p50_us", "µs", 1.6),

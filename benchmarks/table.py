@@ -2,7 +2,7 @@
 
     python benchmarks/table.py benchmarks/results/RUN.json
 
-which keeps the run as `benchmarks/published.json` and writes its tables into docs/benchmarks.md.
+which keeps the run as `benchmarks/published.json` and writes its tables into docs/explanation/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 PUBLISHED = HERE / "published.json"
-PAGE = HERE.parent / "docs" / "benchmarks.md"
+PAGE = HERE.parent / "docs" / "explanation" / "benchmarks.md"
 BEGIN, END = "<!-- begin: written by benchmarks/table.py -->", "<!-- end -->"
 
 RAW, SDK, TYPESCRIPT = "raw", "python sdk", "typescript"

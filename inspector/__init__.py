@@ -1,6 +1,6 @@
-"""Inspector: the terminal tool for Model Context Protocol servers; and a library, which begins at `inspector.open`.
+"""Inspector: the terminal tool for Model Context Protocol servers, and a library that starts with `inspector.open`.
 
-What `__all__` names is the public interface (docs/library.md). Each name is loaded when it is first used, so that
+`__all__` is the public interface (docs/reference/library.md). Each name is loaded on first use, so that
 `import inspector` costs nothing.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from inspector.version import __version__
 
-TYPE_CHECKING = False  # As typing has it, which would have to be loaded.
+TYPE_CHECKING = False  # like typing's, which would have to be loaded
 if TYPE_CHECKING:
     from inspector.auth.options import AuthOptions
     from inspector.client.state.calls import Progress
@@ -102,9 +102,9 @@ _HOMES = {
     "library.sync": ("SyncSession", "open_sync"),
     "protocol.views": ("ContentBlock", "Prompt", "Resource", "ResourceTemplate", "Tool"),
 }  # fmt: skip
-"""Where each public name is at home."""
+"""The module of each public name."""
 _PACKAGES = ("check", "doctor")
-"""Functions that have the name of a package: the package is callable (`callable_package.py`)."""
+"""Functions with the name of a package: the package is callable (`callable_package.py`)."""
 
 if not TYPE_CHECKING:
 

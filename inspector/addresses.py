@@ -1,10 +1,10 @@
 """Classifies hosts: this machine, private, link-local. The only place that knows address ranges and spellings.
 
 A host is a name or an address, as in a URL; an IPv6 address may have brackets and a zone. Names are not resolved:
-whoever connects asks again with each address that a name resolves to.
+check each address again after the lookup of a name.
 
-A question whose "yes" grants something (`is_loopback`) takes an address in its usual spelling only. A question whose
-"yes" refuses something also answers "yes" to a host that ends in a number and is not an IPv4 address in its usual
+A function whose True grants something (`is_loopback`) takes an address in its usual spelling only. A function whose
+True refuses something is also True for a host that ends in a number and is not an IPv4 address in its usual
 spelling: `127.1`, `0x7f000001`, `0177.0.0.1`, `127.0.0.1.` Resolvers and proxies read those differently, and no public
 server needs them.
 
@@ -28,7 +28,7 @@ _PRIVATE_4 = tuple(
     )
 )  # fmt: skip
 _PUBLIC_6 = IPv6Network("2000::/3")
-"""The only range that IPv6 assigns to public hosts; the next list takes parts of it away."""
+"""The only range that IPv6 assigns to public hosts; the next list excludes parts of it."""
 _PRIVATE_6 = tuple(IPv6Network(network) for network in ("2001::/23", "2001:db8::/32", "3fff::/20"))
 _LINK_LOCAL_6 = IPv6Network("fe80::/10")
 _EMBEDDING = tuple(IPv6Network(network) for network in ("::/96", "::ffff:0:0/96", "::ffff:0:0:0/96", "64:ff9b::/96"))
@@ -42,7 +42,7 @@ _NUMBER = re.compile(r"0[xX][0-9a-fA-F]*|[0-9]+")
 
 
 def parse(host: str) -> Address | None:
-    """Return the address that a host is, in its usual spelling; None for a name."""
+    """Return the address of a host in its usual spelling; None for a name."""
     text = host.removeprefix("[").removesuffix("]").partition("%")[0]
     try:
         return IPv6Address(text) if ":" in text else IPv4Address(text)
@@ -51,7 +51,7 @@ def parse(host: str) -> Address | None:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a host is this machine and nothing else: secrets may go there without TLS."""
+    """Return whether a host is only this machine: secrets may be sent there without TLS."""
     if _is_name(host, ("localhost",)):
         return True
     address = parse(host)
@@ -71,7 +71,7 @@ def reaches_this_machine(host: str) -> bool:
 
 
 def is_private(host: str) -> bool:
-    """Return whether a host is one that only this machine or its own networks reach (C-SEC-02).
+    """Return whether only this machine or its own networks reach a host (C-SEC-02).
 
     Names that never leave a network count. An IPv4 address inside an IPv6 address is judged as itself.
     """
@@ -100,12 +100,12 @@ def _is_name(host: str, suffixes: tuple[str, ...]) -> bool:
 
 
 def _is_oddly_spelled(host: str) -> bool:
-    """Whether a host ends in a number, as only IPv4 addresses do, and is not one in its usual spelling."""
+    """Whether a host ends in a number, like IPv4 addresses, and is not one in its usual spelling."""
     return _NUMBER.fullmatch(host.removesuffix(".").rpartition(".")[2]) is not None and parse(host) is None
 
 
 def _unwrapped(host: str) -> Address | None:
-    """The address that a host is; an IPv4 address inside an IPv6 address is taken out."""
+    """Return the address of a host; an IPv4 address inside an IPv6 address is unwrapped."""
     address = parse(host)
     return (_embedded(address) or address) if isinstance(address, IPv6Address) else address
 
@@ -113,7 +113,7 @@ def _unwrapped(host: str) -> Address | None:
 def _embedded(address: IPv6Address) -> IPv4Address | None:
     if address in _6TO4:
         return IPv4Address(int(address) >> 80 & 0xFFFFFFFF)
-    # "::" and "::1" are addresses of their own, and all of 0.0.0.0/8 is private in either reading.
+    # "::" and "::1" are separate addresses, and all of 0.0.0.0/8 is private in either reading.
     if int(address) > 0xFFFF and any(address in network for network in _EMBEDDING):
         return IPv4Address(int(address) & 0xFFFFFFFF)
     return None

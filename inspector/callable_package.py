@@ -1,7 +1,7 @@
-"""Packages that are functions, too: `inspector.check` is the package of the checks and the public function.
+"""Packages that are also functions: `inspector.check` is the package of the checks and the public function.
 
-Python sets a package as the attribute of its parent when it is imported, and no function of that name survives there.
-So the package itself is made callable.
+Python sets a package as the attribute of its parent when it is imported, so a function of that name is overwritten.
+Therefore the package itself is made callable.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import Any
 
 
 class CallablePackage(ModuleType):
-    """A package whose call is that of the function which has its name."""
+    """A package that calls the function with its name."""
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         return self.__wrapped__(*args, **options)
 
     @property
     def __wrapped__(self) -> Any:
-        """The function; what asks for a signature looks here."""
+        """The function; code that asks for a signature looks here."""
         from importlib import import_module
 
         name = self.__name__.rpartition(".")[2]
@@ -30,5 +30,5 @@ _HOMES = {"check": "inspector.library.checking", "doctor": "inspector.library.di
 
 
 def make_callable(package: str) -> None:
-    """Let a package be called."""
+    """Make a package callable."""
     sys.modules[package].__class__ = CallablePackage

@@ -1,8 +1,8 @@
-"""The one exception tree. Each error says what happened and to what (`message`) and what to do next (`hint`).
+"""The exception tree. Each error says what happened and to what (`message`) and what to do next (`hint`).
 
-A hint is data (`inspector.hints`): a sentence in which an option, a key or a keyword argument is a part of its own. As
-text it is what a program that uses the library reads; `as_json` has it as the command line says it, and the interface
-renders its parts by `inspector.tui.advice`. A hint that is the same everywhere is a plain string.
+A hint is data (`inspector.hints`): a sentence in which an option, a key or a keyword argument is a separate part. As
+text it is for a program that uses the library; `as_json` has it for the command line, and `inspector.tui.advice`
+renders its parts for the interface. A hint that is the same everywhere is a plain string.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from inspector.hints import Hint
 
 
 class InspectorError(Exception):
-    """Anything Inspector reports to its user. `code` is a stable word for `--json`; `exit_code` ends the process."""
+    """Any error for the user. `code` is a stable name for `--json`; `exit_code` ends the process."""
 
     code = "error"
     exit_code = 4
@@ -23,11 +23,11 @@ class InspectorError(Exception):
         self.message = message
         self.hint = hint
         self.recording = ""
-        """The recording of the session in which it happened, where the session is over."""
+        """The recording of the session with the error, if the session is over."""
 
     @property
     def hint(self) -> Hint:
-        """What to do next, as a program says it that uses the library; empty where there is nothing to do."""
+        """The next action, for a program that uses the library; empty if there is none."""
         return self._hint
 
     @hint.setter
@@ -35,7 +35,7 @@ class InspectorError(Exception):
         self._hint = hint if isinstance(hint, Hint) else Hint(hint)
 
     def as_json(self) -> dict[str, Any]:
-        """The error as the `--json` line on stderr shows it: code, message, and hint and recording if it has them."""
+        """Return the error for the `--json` line on stderr: code, message, and hint and recording if it has them."""
         body: dict[str, Any] = {"code": self.code, "message": self.message}
         if self.hint:
             body["hint"] = self.hint.command_line
@@ -44,13 +44,13 @@ class InspectorError(Exception):
         return body
 
     def as_event(self) -> dict[str, Any]:
-        """The error for a recording: `as_json`, and the parts of a hint that each surface says in its own words."""
+        """Return the error for a recording: `as_json`, and the parts of a hint that each surface renders."""
         parts = self.hint.as_json()
         return self.as_json() | ({"hint_parts": parts} if parts else {})
 
 
 class UsageError(InspectorError):
-    """The words of a command, or a file named in them, cannot be used."""
+    """The arguments of a command, or a file in them, cannot be used."""
 
     code = "usage"
     exit_code = 2
@@ -63,13 +63,13 @@ class TargetError(UsageError):
 
 
 class ConfigError(UsageError):
-    """A config or settings file cannot be read or says something impossible."""
+    """A config or settings file cannot be read or has an invalid value."""
 
     code = "config"
 
 
 class ValueMissing(ConfigError):
-    """A config entry needs a value that the environment does not have. `variable` is the name that would give it."""
+    """A config entry needs a value that the environment does not have. `variable` is the name to set."""
 
     def __init__(self, message: str, *, variable: str, hint: str = "") -> None:
         super().__init__(message, hint=hint)
@@ -77,7 +77,7 @@ class ValueMissing(ConfigError):
 
 
 class RecordingError(UsageError):
-    """A recording cannot be read, or cannot be written where it was asked to be."""
+    """A recording cannot be read, or cannot be written to the requested file."""
 
     code = "recording"
 
@@ -87,17 +87,17 @@ class RecordingExists(RecordingError):
 
 
 class SchemaError(UsageError):
-    """A JSON Schema cannot be used: not valid, too large, of an unknown dialect, or with references outside itself."""
+    """A JSON Schema cannot be used: invalid, too large, of an unknown dialect, or with outside references."""
 
     code = "schema"
 
 
 class SchemaTooLarge(SchemaError):
-    """A JSON Schema exceeds a bound of ours; it may be valid all the same."""
+    """A JSON Schema exceeds one of our limits; it may still be valid."""
 
 
 class TrustNeeded(InspectorError):
-    """A config file that is not the user's own would use the user's secrets, and the user did not allow it.
+    """A config file of another person would use the user's secrets without consent.
 
     `exposure` is the `config.trust.Exposure` to ask about.
     """
@@ -130,7 +130,7 @@ class SpawnError(ConnectionProblem):
 
 
 class ServerExited(ConnectionProblem):
-    """The server process ended. `exit_code_of_server` is negative for a signal; `stderr` holds its last lines."""
+    """The server process ended. `exit_code_of_server` is negative for a signal; `stderr` has its last lines."""
 
     code = "exited"
 
@@ -146,9 +146,9 @@ class ServerExited(ConnectionProblem):
 
 
 class HandshakeError(ConnectionProblem):
-    """The server was reached, but no common protocol revision or no usable answer to `initialize` was found.
+    """The server was reached, but without a common protocol revision or a usable answer to `initialize`.
 
-    `wants_modern`: the server refused the handshake as one does that knows only the era after it.
+    `wants_modern`: the server refused the handshake like one that supports only the next era.
     """
 
     code = "handshake"
@@ -159,7 +159,7 @@ class HandshakeError(ConnectionProblem):
 
 
 class HttpError(ConnectionProblem):
-    """An HTTP exchange failed: refused, TLS, redirected elsewhere, a status that is no answer, a broken body."""
+    """An HTTP exchange failed: refused, TLS, redirected elsewhere, an unexpected status, a broken body."""
 
     code = "http"
 
@@ -169,7 +169,7 @@ class HttpError(ConnectionProblem):
 
 
 class NoSseEndpoint(HttpError):
-    """The URL answers, but not as HTTP+SSE does: no event stream, or one that names no endpoint."""
+    """The URL answers, but not with HTTP+SSE: no event stream, or one without an endpoint."""
 
 
 class SessionLost(ConnectionProblem):
@@ -179,13 +179,13 @@ class SessionLost(ConnectionProblem):
 
 
 class LimitReached(ConnectionProblem):
-    """A limit that the user can set was reached; the message names the limit and the setting."""
+    """A limit that the user can set was reached; the message has the limit and the setting."""
 
     code = "limit"
 
 
 class RequestTimeout(ConnectionProblem):
-    """No answer came in the time allowed."""
+    """The request timed out."""
 
     code = "timeout"
 
@@ -198,9 +198,9 @@ class RequestCancelled(InspectorError):
 
 
 class AuthorizationNeeded(InspectorError):
-    """The server wants authorization, or refused the one it was given.
+    """The server requires authorization, or refused the given one.
 
-    `status` is 401 or 403; `challenge` holds the values of its `WWW-Authenticate` fields (RFC 9110 section 11.6.1).
+    `status` is 401 or 403; `challenge` has the values of its `WWW-Authenticate` headers (RFC 9110 section 11.6.1).
     """
 
     code = "authorization"
@@ -236,14 +236,14 @@ class ServerError(InspectorError):
 
 
 class InvalidAnswer(InspectorError):
-    """The server's answer is a response, but none that the request may have in this revision."""
+    """The server's answer is a response, but not valid for the request in this revision."""
 
     code = "invalid-answer"
     exit_code = 1
 
 
 class InputRefused(InspectorError):
-    """The server wanted input for a call, and it was refused, or could not be given."""
+    """The server requested input for a call, and the input was refused or impossible."""
 
     code = "input-refused"
     exit_code = 1
@@ -257,12 +257,12 @@ class NotOffered(InspectorError):
 
 
 class ToolFailed(InspectorError):
-    """A tool says that it failed (`isError`). `result` is what it gave, as it came."""
+    """A tool reports a failure (`isError`). `result` is its unchanged result."""
 
     code = "tool"
     exit_code = 1
 
     def __init__(self, said: str, result: Any = None, *, tool: str = "") -> None:
         what = f"The tool {tool[:80]}" if tool else "The tool"
-        super().__init__(f"{what} says that it failed: {said[:2000] or 'it does not say why'}")
+        super().__init__(f"{what} failed: {said[:2000] or 'it gives no reason'}")
         self.result = result

@@ -1,14 +1,14 @@
-"""What to do about an error, as data: a sentence whose parts that depend on the surface are named, not written.
+"""Hints of errors, as data: a sentence with named parts for everything that depends on the surface.
 
-A hint such as “Allow more with --timeout SECONDS.” holds `Parameter.TIMEOUT.to("SECONDS")` where the option stands.
+A hint such as “Allow more with --timeout SECONDS.” has `Parameter.TIMEOUT.to("SECONDS")` at the position of the option.
 Each surface has its own name for it:
 
 - the command line, `--json` and recordings name the option: `Hint.command_line`;
 - the library names the keyword argument: the hint itself, which is a `str`;
 - the interface names a key or a place: `inspector.tui.advice.advice`.
 
-A hint without such a part is an ordinary sentence. Hints of `inspector/cli` are shown by the command line alone and may
-name options as text; no other package writes an option into a sentence (`tests/test_hints.py`).
+A hint without such a part is an ordinary sentence. Only the command line shows hints of `inspector/cli`, which may have
+options as text; no other package writes an option into a sentence (`tests/test_hints.py`).
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 
 class Parameter(Enum):
-    """What a hint may name: its words on the command line, and those of the library; `{}` stands for a value.
+    """A parameter in a hint, with its names on the command line and in the library.
 
-    On the command line a value follows the option where there is no `{}`. What the library cannot do has one name.
+    `{}` is replaced by a value. On the command line a value without `{}` follows the option. A parameter that the
+    library does not have has one name.
     """
 
     AUTH_SERVER = "--auth-server", "AuthOptions(auth_server={})"
@@ -70,16 +71,16 @@ class Parameter(Enum):
 
     @property
     def option(self) -> str:
-        """What the command line calls it."""
+        """Its name on the command line."""
         return self.value[0]
 
     @property
     def keyword(self) -> str:
-        """What the library calls it; `{}` stands for a value."""
+        """Its name in the library; `{}` is replaced by a value."""
         return self.value[1]
 
     def to(self, value: str) -> Setting:
-        """This parameter with a value, as it is typed on the command line: `SECONDS`, `legacy`."""
+        """Return this parameter with a value, as typed on the command line: `SECONDS`, `legacy`."""
         return Setting(self, value)
 
 
@@ -91,7 +92,7 @@ class Setting(NamedTuple):
 
 
 class Unset(NamedTuple):
-    """Parameters to be left at their defaults, as a sentence says it: “leave --era and --protocol out”."""
+    """Parameters to remove, as in a sentence: “remove --era and --protocol”."""
 
     parameters: tuple[Parameter, ...]
 
@@ -100,13 +101,13 @@ Part: TypeAlias = "str | Setting | Unset"
 
 
 class Hint(str):
-    """A sentence of `parts`. As a `str` it is what the library says, so that programs use it as text."""
+    """A sentence of `parts`. As a `str` it is the library's text, so that programs can use it as text."""
 
     parts: tuple[Part, ...]
     __slots__ = ("parts",)
 
     def __new__(cls, *parts: str | Parameter | Setting | Unset) -> Hint:
-        """Join parts: text, other hints, and what each surface names in its own way."""
+        """Join parts: text, other hints, and parts that each surface names differently."""
         found = tuple(_flat(parts))
         self = super().__new__(cls, in_words(found, _keyword, _unset_keywords))
         self.parts = found
@@ -114,15 +115,15 @@ class Hint(str):
 
     @property
     def command_line(self) -> str:
-        """The hint as the command line, `--json` and recordings have it."""
+        """The hint for the command line, `--json` and recordings."""
         return in_words(self.parts, _option, _unset_options)
 
     def then(self, *parts: str | Parameter | Setting | Unset) -> Hint:
-        """The hint and another sentence after it."""
+        """Return the hint and another sentence after it."""
         return Hint(self, " " if self else "", *parts)
 
     def mapped(self, change: Callable[[str], str]) -> Hint:
-        """The hint with each text in it, values included, changed."""
+        """Return the hint with a function applied to each text in it, values included."""
         return Hint(*(
             change(part) if isinstance(part, str)
             else Setting(part.parameter, change(part.value)) if isinstance(part, Setting)
@@ -131,9 +132,9 @@ class Hint(str):
         ))  # fmt: skip
 
     def as_json(self) -> list[Any]:
-        """The parts for a recording: a text, `{"set": NAME, "value": TEXT}` or `{"unset": [NAME, …]}`.
+        """Return the parts for a recording: a text, `{"set": NAME, "value": TEXT}` or `{"unset": [NAME, …]}`.
 
-        Empty where all of it is text.
+        Empty if all of it is text.
         """
         if all(isinstance(part, str) for part in self.parts):
             return []
@@ -146,7 +147,7 @@ class Hint(str):
 
     @classmethod
     def from_json(cls, parts: object, text: object) -> Hint:
-        """The hint that a recording holds as `as_json` gave it; just the text where those parts are of no use."""
+        """Return the hint that `as_json` wrote to a recording; just the text if those parts are invalid."""
         try:
             read = [_read(part) for part in parts] if isinstance(parts, list) else []
         except (KeyError, TypeError, ValueError):
@@ -157,7 +158,7 @@ class Hint(str):
 def in_words(
     parts: Iterable[Part], setting: Callable[[Setting], str], unset: Callable[[tuple[Parameter, ...]], str]
 ) -> str:
-    """The text of parts on a surface, which says what it calls a setting and how one is left out."""
+    """Return the text of parts for a surface, given its texts for a setting and for removed parameters."""
     text = ""
     for part in parts:
         if isinstance(part, str):
@@ -198,11 +199,11 @@ def _keyword(setting: Setting) -> str:
 
 
 def _unset_options(parameters: tuple[Parameter, ...]) -> str:
-    return f"leave {' and '.join(each.option for each in parameters)} out"
+    return f"remove {' and '.join(each.option for each in parameters)}"
 
 
 def _unset_keywords(parameters: tuple[Parameter, ...]) -> str:
-    return f"leave {' and '.join(each.keyword.partition('=')[0] for each in parameters)} out"
+    return f"remove {' and '.join(each.keyword.partition('=')[0] for each in parameters)}"
 
 
 NO_HINT = Hint()
@@ -211,4 +212,4 @@ LOG_IN = Hint(
     ", or a client with ", Parameter.CLIENT_ID, " and ", Parameter.CLIENT_SECRET, " and ",
     Parameter.GRANT.to("client-credentials"), ".",
 )  # fmt: skip
-"""What to do where a server wants a login and there is no person to ask."""
+"""The hint if a server requires a login and no person can be asked."""

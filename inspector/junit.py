@@ -1,4 +1,4 @@
-"""JUnit's XML, as CI systems read it: suites, and in each a case for each thing that was looked at."""
+"""JUnit XML for CI systems: suites, with a case for each checked item."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from xml.sax.saxutils import escape, quoteattr
 from inspector.text import UNSAFE
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML 1.0 has no way to write (section 2.2)."""
-_UNSAFE = re.compile(f"[{UNSAFE}\r]")  # A bare CR would be read back as LF (XML 1.0 section 2.11).
+"""Characters that XML 1.0 cannot represent (section 2.2)."""
+_UNSAFE = re.compile(f"[{UNSAFE}\r]")  # a bare CR would be read as LF (XML 1.0 section 2.11)
 
 
 class Case(NamedTuple):
-    """One thing that was looked at. Texts may be anybody's."""
+    """One checked item. Its texts may come from a server."""
 
     name: str
     group: str
     failure: str = ""
-    """What is wrong with it; empty where nothing is."""
+    """The failure; empty if there is none."""
     skipped: str = ""
-    """Why it was not looked at."""
+    """Why it was skipped."""
     seconds: float = 0.0
     details: str = ""
     error: str = ""
@@ -99,5 +99,5 @@ def _attribute(text: str) -> str:
 
 
 def _referenced(markup: str) -> str:
-    """Markup with unsafe characters as character references (XML 1.0 section 4.1): the value is the same."""
+    """Return markup with unsafe characters as character references (XML 1.0 section 4.1): the value is the same."""
     return _UNSAFE.sub(lambda found: f"&#x{ord(found[0]):x};", markup)

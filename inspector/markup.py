@@ -1,4 +1,4 @@
-"""Text of others in a Markdown document: as code that nothing in it can end, and in which nothing is invisible."""
+"""Escapes foreign text for a Markdown document: as code that it cannot end, without invisible characters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TICKS = re.compile("`+")
 
 
 def fence(text: str, language: str = "") -> str:
-    """A fenced block (CommonMark section 4.5), with its line feed."""
+    """Return a fenced block (CommonMark section 4.5), with its line feed."""
     shown = safe(text, multiline=True)
     longest = max((len(run) for run in _TICKS.findall(shown)), default=0)
     ticks = "`" * max(3, longest + 1)
@@ -21,7 +21,7 @@ def fence(text: str, language: str = "") -> str:
 
 
 def span(value: object, limit: int = SPAN) -> str:
-    """Code within a line (CommonMark section 6.1)."""
+    """Return code within a line (CommonMark section 6.1)."""
     shown = safe(value, limit)
     ticks = "`" * (max((len(run) for run in _TICKS.findall(shown)), default=0) + 1)
     padded = f" {shown} " if not shown.strip() or shown[0] in "` " or shown[-1] in "` " else shown

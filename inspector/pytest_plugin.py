@@ -1,6 +1,6 @@
 """The pytest plugin: sessions with MCP servers in tests, recorded the first time and replayed afterwards.
 
-Every run of pytest loads this module, so it imports nothing that is not loaded anyway. See docs/pytest.md.
+Every run of pytest loads this module, so it imports nothing that is not loaded anyway. See docs/reference/pytest.md.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _EVENTS_SHOWN = 30
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--mcp-record` and the settings of the ini file."""
+    """Add `--mcp-record` and the settings of the ini file."""
     group = parser.getgroup("mcp", "sessions with MCP servers (inspector)")
     group.addoption(
         "--mcp-record",
@@ -56,22 +56,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="NAME",
         help="Variables of this environment for saved calls; may be repeated.",
     )
-    parser.addini("mcp_record", "the mode of --mcp-record", default="")
+    parser.addini("mcp_record", "mode of --mcp-record", default="")
     parser.addini("mcp_recordings", "folder of the recordings, beside each test file", default="recordings")
-    parser.addini("mcp_target", "the server of tests that name none", default="")
+    parser.addini("mcp_target", "server of tests without a target", default="")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The marker; and the asynchronous fixture, where pytest-asyncio is in use."""
+    """Register the marker, and the asynchronous fixture if pytest-asyncio is in use."""
     config.addinivalue_line(
         "markers",
-        "mcp(target, **options): the server of the fixtures `inspector_mcp`, `inspector_session` and "
-        "`inspector_server`, with the parameters of inspector.open",
+        (
+            "mcp(target, **options): the server of the fixtures `inspector_mcp`, `inspector_session` and "
+            "`inspector_server`, with the parameters of inspector.open"
+        ),
     )
     config.addinivalue_line(
         "markers",
-        "mcp_check(target, only=…, skip=…, allow_calls=…, fail_on=…): the server is checked before the test, which "
-        "fails with what is found",
+        (
+            "mcp_check(target, only=…, skip=…, allow_calls=…, fail_on=…): check the server before the test "
+            "and fail the test on findings"
+        ),
     )
     plugin = sys.modules.get("pytest_asyncio.plugin")
     if plugin is not None and config.pluginmanager.is_registered(plugin):
@@ -185,7 +189,7 @@ def _run_flow(path: Path, target: Any, options: dict[str, Any]) -> FlowResult:
 
 
 def _asynchronous() -> object:
-    """A plugin with the fixture that only pytest-asyncio can run."""
+    """Return a plugin with the fixture that only pytest-asyncio can run."""
     import pytest_asyncio
 
     class Asynchronous:
@@ -239,17 +243,17 @@ def _yielding(request: pytest.FixtureRequest, name: str, ours: str) -> Any:
 
 
 class Mcp:
-    """The fixture `inspector_mcp`. What it gives is used with `with` or `async with`, as docs/pytest.md says.
+    """The fixture `inspector_mcp`. Use its results with `with` or `async with`, see docs/reference/pytest.md.
 
-    Relative paths begin at the test file.
+    Relative paths start at the test file.
     """
 
     def __init__(self, node: pytest.Item, config: pytest.Config) -> None:
         self.mode: Mode = _mode(config)
-        """What `recorded` does."""
+        """The mode of `recorded`."""
         marker = node.get_closest_marker("mcp")
         self.target: str | Sequence[str] = marker.args[0] if marker and marker.args else config.getini("mcp_target")
-        """The server that is meant where none is named."""
+        """The default server."""
         self._options: dict[str, Any] = dict(marker.kwargs) if marker else {}
         self.failed = False
         """The test has failed."""
@@ -259,13 +263,13 @@ class Mcp:
         self._count = 0
         self._sessions: list[Session] = []
         self._taped: list[Taped | TapedServer] = []
-        # Node ids begin at the root folder; pytest takes paths from where it was started.
+        # Node ids start at the root folder; pytest takes paths relative to its start folder.
         where = os.path.relpath(node.path, config.invocation_params.dir)
         test = shlex.quote(f"{where}::{node.nodeid.partition('::')[2]}")
         self._accept = f"pytest --mcp-record=rewrite {test}"
 
     def open(self, target: str | Sequence[str] | None = None, **options: Any) -> Session:
-        """A session with the live server; `options` are those of `inspector.open`."""
+        """Return a session with the live server; `options` are those of `inspector.open`."""
         import inspector
 
         session = inspector.open(self._server(target), **{**self._options, **options})
@@ -282,10 +286,10 @@ class Mcp:
         patterns: Iterable[str] = (),
         **options: Any,
     ) -> Taped:
-        """A session that is recorded or replayed, as the mode says.
+        """Return a session that is recorded or replayed, by the mode.
 
-        `name` is that of the recording; else it has the test's. `ignore`, `unordered` and `patterns` say what may
-        differ with the mode `check`.
+        `name` is that of the recording; by default the test's. `ignore`, `unordered` and `patterns` are the ignored
+        differences with the mode `check`.
         """
         from inspector.library.cassettes import Taped
 
@@ -305,7 +309,7 @@ class Mcp:
         patterns: Iterable[str] = (),
         **options: Any,
     ) -> TapedServer:
-        """A recorded server for a client that is not ours: `url` and `command`. Parameters are those of `recorded`."""
+        """Return a recorded server for another client: `url` and `command`. Parameters are those of `recorded`."""
         from inspector.library.cassettes import TapedServer
 
         rules = _rules(ignore, unordered, patterns)
@@ -315,14 +319,14 @@ class Mcp:
         return made
 
     def _recording(self, name: str) -> Path:
-        """The file of the next recording."""
+        """Return the file of the next recording."""
         self._count += not name
         number = f"-{self._count}" if self._count > 1 and not name else ""
         path: Path = self._folder / f"{_file_name(name) if name else self._name}{number}.mcp.jsonl"
         return path
 
     def replay(self, path: str | os.PathLike[str], **options: Any) -> Session:
-        """A session that is answered from a recording."""
+        """Return a session that is answered from a recording."""
         import inspector
 
         session = inspector.open(str(self._beside(path)), **options)
@@ -330,13 +334,13 @@ class Mcp:
         return session
 
     def serve(self, path: str | os.PathLike[str], **options: Any) -> MockServer:
-        """A mock server for the client that is tested: `url`, `command`, `report`."""
+        """Return a mock server for the tested client: `url`, `command`, `report`."""
         import inspector
 
         return inspector.serve(self._beside(path), **options)
 
     def recording(self, path: str | os.PathLike[str]) -> Recording:
-        """A recording to look into."""
+        """Return a recording to read."""
         import inspector
 
         return inspector.recording(self._beside(path))
@@ -350,20 +354,22 @@ class Mcp:
         unordered: Iterable[str] = (),
         patterns: Iterable[str] = (),
     ) -> None:
-        """Assert that a result, or any JSON value, is as expected, but for times, ids, cursors and the like.
+        """Assert that a result, or any JSON value, equals the expected one, except for times, ids, cursors and the
+        like.
 
-        `ignore`: places that may be anything, such as `$.content[*].text`; `unordered`: lists in which order means
-        nothing; `patterns`: texts that count as equal.
+        `ignore`: places that may have any value, such as `$.content[*].text`; `unordered`: lists whose order is
+        irrelevant; `patterns`: texts that count as equal.
         """
         __tracebackhide__ = True
         from inspector.library.differences import differences
 
         lines = differences(_raw(expected), _raw(actual), _rules(ignore, unordered, patterns))
         if lines:
-            raise AssertionError("\n".join(["It is not as expected:", *lines]))
+            raise AssertionError("\n".join(["The values differ:", *lines]))
 
     def sections(self) -> list[tuple[str, str]]:
-        """What the report of a test that failed says besides: what was not in a recording, and the last messages."""
+        """Return the additional sections of a failed test's report: requests not in a recording, and the last
+        messages."""
         taped = [session for each in self._taped if (session := getattr(each, "session", None)) is not None]
         sessions = [*self._sessions, *taped]
         missing = "\n".join(line for each in self._taped for line in each.missing())
@@ -378,7 +384,7 @@ class Mcp:
         found = target or self.target
         if not found:
             raise pytest.UsageError(
-                "No server is named: give a target, mark the test with @pytest.mark.mcp(TARGET), or set mcp_target."
+                "No server to use: pass a target, mark the test with @pytest.mark.mcp(TARGET), or set mcp_target."
             )
         return found
 
@@ -391,7 +397,7 @@ _KEY = pytest.StashKey[Mcp]()
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_call(item: pytest.Item) -> None:
-    """Where a test is marked with `mcp_check`, its server is checked first; several markers are several checks."""
+    """Check the server of a test marked with `mcp_check` first; several markers are several checks."""
     __tracebackhide__ = True
     for marker in item.iter_markers("mcp_check"):
         _check(item, marker)
@@ -409,7 +415,7 @@ def _check(item: pytest.Item, marker: pytest.Mark) -> None:
     for name in ("record", "baseline"):
         if isinstance(options.get(name), (str, os.PathLike)):
             options[name] = item.path.parent / options[name]
-    # Has a factory: so it is no loop that others find as theirs, and none is taken from them afterwards.
+    # Created by a factory, so other code does not find it as its loop and does not lose its own afterwards.
     with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
         try:
             said = runner.run(check(named or _named(item), **options)).faults
@@ -420,17 +426,17 @@ def _check(item: pytest.Item, marker: pytest.Mark) -> None:
 
 
 def _named(item: pytest.Item) -> str | Sequence[str]:
-    """The server that is meant where a marker names none."""
+    """Return the server of a marker without a target."""
     marker = item.get_closest_marker("mcp")
     found: str | Sequence[str] = marker.args[0] if marker and marker.args else item.config.getini("mcp_target")
     if not found:
-        raise pytest.UsageError("No server is named: give mcp_check a target, or set mcp_target.")
+        raise pytest.UsageError("No server to use: pass a target to mcp_check, or set mcp_target.")
     return found
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
-    """A test that failed shows what was said."""
+    """Add the messages to the report of a failed test."""
     outcome = yield
     made = item.stash.get(_KEY, None)
     report = outcome.get_result()
@@ -440,7 +446,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
 
 
 def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
-    """`assert result == …` says where the two differ."""
+    """Explain `assert result == …` by the places that differ."""
     results = sys.modules.get("inspector.library.results")
     if op != "==" or results is None or (not isinstance(left, results.Body) and not isinstance(right, results.Body)):
         return None
@@ -458,7 +464,7 @@ def _mode(config: pytest.Config) -> Mode:
 
 
 def _file_name(name: str) -> str:
-    """A name as that of a file; where not all of it can be in one, a digest tells names apart."""
+    """Return a name as a file name; a digest distinguishes names that do not fit."""
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:_LONGEST_NAME]
     if re.fullmatch(r"[\w.:\[\]-]+", name, re.ASCII) and len(plain) < _LONGEST_NAME:
         return plain
@@ -474,7 +480,7 @@ def _rules(ignore: Iterable[str], unordered: Iterable[str], patterns: Iterable[s
 
 
 def _raw(value: Any) -> Any:
-    """A result as the JSON value that it is."""
+    """Return a result as its JSON value."""
     results = sys.modules.get("inspector.library.results")
     return value.raw if results is not None and isinstance(value, results.Body) else value
 
@@ -487,7 +493,7 @@ def _transcript(session: Session) -> str:
     try:
         recording = session.recording
     except SessionLost:
-        return ""  # It was never connected.
+        return ""  # it was never connected
     lines = [f"{safe(repr(session))}"]
     shown = [n for n in range(1, len(recording) + 1) if recording.journal.index.kind(n) <= Kind.STDERR]
     if len(shown) > _EVENTS_SHOWN:

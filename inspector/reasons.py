@@ -1,8 +1,8 @@
-"""Why something could not be read or reached, in our own words.
+"""Describes errors of libraries and the system in our own words.
 
-Libraries raise errors whose text is written for programmers and changes between versions. Each function here takes such
-an error and returns a short clause that fits behind a colon: lower case, without a full stop, never the library's text.
-What a table does not know becomes a general clause; the place of the fault is kept where the library gives one.
+Libraries raise errors whose text is for programmers and changes between versions. Each function here takes such an
+error and returns a short clause to put after a colon: lower case, without a full stop, never the library's text. An
+error that is not in a table becomes a general clause; the position is kept if the library gives one.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ _JSON: Final = {
     "Invalid \\escape": "an escape sequence is not valid",
     "Invalid \\uXXXX escape": "an escape sequence is not valid",
     "Extra data": "more text follows the value",
-    "Illegal trailing comma before end of object": "a comma stands before the end of the object",
-    "Illegal trailing comma before end of array": "a comma stands before the end of the list",
+    "Illegal trailing comma before end of object": "a comma is before the end of the object",
+    "Illegal trailing comma before end of array": "a comma is before the end of the list",
     "Unexpected UTF-8 BOM (decode using utf-8-sig)": "a byte order mark is in the text",
 }
 
 _REGEX: Final = (
     ("missing )", "a group is not closed"),
-    ("unbalanced parenthesis", "a “)” closes no group"),
+    ("unbalanced parenthesis", "an extra “)”"),
     ("unterminated character set", "a “[” is not closed"),
-    ("nothing to repeat", "there is nothing to repeat"),
+    ("nothing to repeat", "a repetition has nothing to repeat"),
     ("multiple repeat", "a repetition is repeated"),
     ("min repeat greater", "the least number of repetitions is above the greatest"),
     ("bad character range", "the range of characters is not valid"),
@@ -86,17 +86,17 @@ _NAMES: Final = {
 
 
 def json_reason(error: JSONDecodeError) -> str:
-    """Why a text is not JSON, without the place."""
+    """Return why a text is not JSON, without the position."""
     return next((reason for start, reason in _JSON.items() if error.msg.startswith(start)), "the syntax is not valid")
 
 
 def json_fault(error: JSONDecodeError) -> str:
-    """Why a text is not JSON, and at which character (from 1)."""
+    """Return why a text is not JSON, and at which character (from 1)."""
     return f"{json_reason(error)} at character {error.pos + 1}"
 
 
 def regex_reason(error: re.error | RecursionError | OverflowError) -> str:
-    """Why a regular expression does not compile, with the place (from 1) where it is known."""
+    """Return why a regular expression does not compile, with the position (from 1) if known."""
     if not isinstance(error, re.error):
         return "it is too large"
     reason = next((reason for start, reason in _REGEX if error.msg.startswith(start)), "the syntax is not valid")
@@ -104,24 +104,24 @@ def regex_reason(error: re.error | RecursionError | OverflowError) -> str:
 
 
 def split_reason(error: ValueError) -> str:
-    """Why a command line cannot be split into words (`shlex.split`)."""
+    """Return why a command line cannot be split into words (`shlex.split`)."""
     return "it ends with a backslash" if "escape" in str(error) else "a quotation mark is not closed"
 
 
 def url_reason(error: ValueError) -> str:
-    """Why `urllib.parse` cannot read a URL."""
+    """Return why `urllib.parse` cannot parse a URL."""
     text = str(error)
     return next((reason for part, reason in _URL if part in text), "it is not a valid URL")
 
 
 def tls_reason(error: SSLError) -> str:
-    """Why a TLS handshake failed. OpenSSL's own word is kept where it has one that is not known here."""
+    """Return why a TLS handshake failed. OpenSSL's own word is used if the reason is unknown here."""
     word = error.reason or ""
     return _TLS.get(word) or (word.replace("_", " ").lower() if word else "the connection was closed")
 
 
 def os_reason(error: Exception) -> str:
-    """Why an operation of the system failed: the system's own words for an `OSError`, without its number and path.
+    """Return why an operation of the system failed: for an `OSError` the system's text, without its number and path.
 
     The other errors that such an operation raises are `ValueError` (a null character in a path), `UnicodeError` and
     `OverflowError` (a port above 65535).
@@ -146,8 +146,8 @@ def os_reason(error: Exception) -> str:
 
 
 def yaml_reason(error: Exception) -> str:
-    """Why a file is not YAML, with line and column (from 1) where PyYAML gives them."""
+    """Return why a file is not YAML, with line and column (from 1) if PyYAML gives them."""
     mark = getattr(error, "problem_mark", None)
     if mark is None:
-        return "its text cannot be read as YAML"
+        return "its text cannot be parsed as YAML"
     return f"the syntax is not valid at line {mark.line + 1}, column {mark.column + 1}"

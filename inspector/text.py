@@ -1,4 +1,4 @@
-"""Safe text: the one door by which a string that is not ours reaches a screen; and figures written for people."""
+"""Safe text: the only way for foreign strings to the screen; and numbers formatted for people."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 STACK_LIMIT = 3
-"""Combining marks that one character may carry; those beyond are shown by their code point."""
+"""Combining marks that one character may have; further ones are shown by their code point."""
 
 PLAIN_LIMIT = 4096
-"""Characters written of a value that is not a string, where the caller sets no limit."""
+"""Most characters of a value that is not a string, if the caller sets no limit."""
 
 TAB = "    "
 
-# Characters that are themselves, whatever stands beside them. Everything else is looked at one by one. No mark, format
-# character or unassigned code point lies in these ranges (a test walks through all of Unicode).
+# Characters that are safe in every context. All others are checked one by one. These ranges contain no mark, format
+# character or unassigned code point (a test walks through all of Unicode).
 _ITSELF = (
     " -~\u00a1-\u00ac\u00ae-\u02ff\u0391-\u03a1\u03a3-\u03ff\u0400-\u0482\u048a-\u052f\u1e00-\u1eff\u2010-\u2027"
     "\u2030-\u205e\u20a0-\u20c0\u2100-\u218b\u2190-\u2426\u2440-\u244a\u2460-\u2b73\u3001-\u3029\u3041-\u3096"
@@ -25,21 +25,21 @@ _ITSELF = (
     "\U0001f680-\U0001f6d7\U0001f900-\U0001f9ff"
 )
 
-# Printable in Unicode's eyes, nothing at all on a screen: joiners, fillers and selectors.
+# Printable according to Unicode, but invisible on a screen: joiners, fillers and selectors.
 _INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0\U00016fe4")
-# No pictures themselves, but drawn as emoji when a style selector follows.
+# Not emoji themselves, but drawn as emoji before a style selector.
 _TAKES_EMOJI_STYLE = frozenset("#*0123456789\u00a9\u00ae\u203c\u2049\u2122\u2139\u24c2\u3030\u303d\u3297\u3299")
 _ZWJ = "\u200d"
 _STYLES = "\ufe0e\ufe0f"
 
 
 def safe(value: object, limit: int | None = None, *, multiline: bool = False, ascii: bool = False) -> str:
-    """Return `value` as text that stands where it is put: what is invisible or moves things becomes a symbol.
+    """Return `value` as text that is safe to display: invisible and moving characters become symbols.
 
-    Control characters become their pictures (`␛`), everything else that has no shape of its own its code point
-    (`‹202E›`); with `ascii`, whatever is not printable ASCII is written as in Python (`\\x1b`). A tab becomes spaces,
-    a line end `↵` unless `multiline`. At most `limit` characters are returned; a cut text ends in `…`. The work is
-    linear in what is returned. A value that is no string is written as JSON, bounded in depth and length.
+    Control characters become their pictures (`␛`), other characters without a shape their code point (`‹202E›`); with
+    `ascii`, everything outside printable ASCII is escaped as in Python (`\\x1b`). A tab becomes spaces, a line end `↵`
+    unless `multiline`. At most `limit` characters are returned; a cut text ends in `…`. The work is linear in the
+    result. A value that is not a string is written as JSON, bounded in depth and length.
     """
     text = value if isinstance(value, str) else _plain(value, PLAIN_LIMIT if limit is None else limit + 1)
     cut = limit is not None and len(text) > limit
@@ -70,12 +70,12 @@ UNSAFE = (
 )
 """For a character class: C1 controls, format characters (Unicode category Cf), line separators, lone surrogates.
 
-A terminal obeys them, or an editor hides them. A machine format writes them as its own escape, which keeps the value.
+A terminal executes them, or an editor hides them. A machine format escapes them, which keeps the value.
 """
 
 
 def escape_json(document: str) -> str:
-    """JSON text with every `UNSAFE` character as `\\u`: a terminal shows it as it is, and its value is the same."""
+    """Return JSON text with every `UNSAFE` character as `\\u`: safe for a terminal, with the same value."""
     if document.isascii() and "\x7f" not in document:
         return document
     return _unsafe().sub(_unicode_escape, document)
@@ -91,7 +91,7 @@ def _unicode_escape(match: re.Match[str]) -> str:
     return "".join(f"\\u{units[at] << 8 | units[at + 1]:04x}" for at in range(0, len(units), 2))
 
 
-# Compiled when first needed: ordinary text never does, and this module is on everybody's start path.
+# Compiled when first needed: ordinary text never needs it, and every start loads this module.
 @cache
 def _doubtful(multiline: bool) -> re.Pattern[str]:
     return re.compile(f"[^{_ITSELF}\n]+" if multiline else f"[^{_ITSELF}]+")
@@ -103,7 +103,7 @@ def _not_ascii(multiline: bool) -> re.Pattern[str]:
 
 
 def _shown(match: re.Match[str]) -> str:
-    """Write one run of doubtful characters, which may change the character before it and join the one after it."""
+    """Write one run of unsafe characters, which may change the character before it and join the one after it."""
     text, (start, end) = match.string, match.span()
     base = text[start - 1] if start else "\n"
     styled, stack, out = False, 0, []
@@ -158,7 +158,7 @@ def _is_emoji_base(char: str) -> bool:
 
 
 def _sits_on(char: str) -> bool:
-    """Tell whether a character is drawn on the one before it: marks, and the later parts of Hangul syllables."""
+    """Whether a character is drawn on the one before it: marks, and the later parts of Hangul syllables."""
     if "\u1161" <= char <= "\u11ff" or "\ud7b0" <= char <= "\ud7fb":
         return True
     return unicodedata.category(char) in ("Mn", "Me")
@@ -181,7 +181,7 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def _plain(value: object, limit: int) -> str:
-    """Write a value that is no string: JSON's words where it is JSON, cut after about `limit` characters."""
+    """Write a value that is not a string: as JSON if possible, cut after about `limit` characters."""
     if isinstance(value, (bytes, bytearray)):
         return bytes(value[: limit + 1]).decode("utf-8", "surrogateescape")
     if not isinstance(value, (dict, list, tuple)):
@@ -197,7 +197,7 @@ def _plain(value: object, limit: int) -> str:
 
 
 def _pieces(value: object) -> Iterator[str]:
-    """Yield JSON-like text in pieces, with a stack of our own: what a server nests must not exhaust Python's."""
+    """Yield JSON-like text in pieces, with a separate stack: a server's nesting must not exhaust Python's."""
     stack: list[Iterator[object]] = [iter((value,))]
     closers = [""]
     fresh = True
@@ -288,14 +288,14 @@ def _clusters(text: str) -> Iterator[tuple[int, int]]:
 
 
 def cell_len(text: str) -> int:
-    """Return how many terminal cells `text` takes: wide characters and emoji two, marks none."""
+    """Return the number of terminal cells of `text`: wide characters and emoji two, marks none."""
     if text.isascii() and text.isprintable():
         return len(text)
     return sum(width for _, width in _clusters(text))
 
 
 def ellipsis(text: str, cells: int, sign: str = "…") -> str:
-    """Return `text` cut to at most `cells` cells; where something was cut it ends in `sign`."""
+    """Return `text` cut to at most `cells` cells; a cut ends in `sign`."""
     if len(text) <= cells and text.isascii():
         return text
     room = cells - cell_len(sign)
@@ -310,7 +310,7 @@ def ellipsis(text: str, cells: int, sign: str = "…") -> str:
 
 
 def _wrapped(line: str, width: int) -> Iterator[str]:
-    """Break one line after spaces, and inside a word only where it is wider than the room; spaces may hang over."""
+    """Break one line after spaces, or inside a word that is wider than the line."""
     if len(line) <= width and line.isascii():
         yield line
         return
@@ -322,7 +322,7 @@ def _wrapped(line: str, width: int) -> Iterator[str]:
                 yield line[begin:gap].rstrip(" ")
                 begin, used = gap, used - used_at_gap
             else:
-                if used <= width:  # else it is an indentation wider than the room
+                if used <= width:  # else it is an indentation wider than the line
                     yield line[begin:start]
                 begin, used = start, 0
             gap = 0
@@ -332,11 +332,11 @@ def _wrapped(line: str, width: int) -> Iterator[str]:
     yield line[begin:].rstrip(" ") if used > width else line[begin:]
 
 
-# Figures
+# Numbers
 
 
 def duration(us: float) -> str:
-    """Write microseconds for people: `3.1 ms`, `12 ms`, `1.2 s`, `4 m 12 s`, `2 h 5 m`, `3 d 4 h`."""
+    """Format microseconds: `3.1 ms`, `12 ms`, `1.2 s`, `4 m 12 s`, `2 h 5 m`, `3 d 4 h`."""
     if us != us:
         return "?"
     if us < 0:
@@ -361,12 +361,12 @@ def duration(us: float) -> str:
 
 
 def yours(time: str) -> str:
-    """Name a time that the user took, wherever it stands beside that of the server: `+3.0 s yours`."""
+    """Label a time that the user took, beside that of the server: `+3.0 s yours`."""
     return f"+{time} yours"
 
 
 def size(octets: int) -> str:
-    """Write a number of bytes for people, in powers of 1000: `184 B`, `1.1 kB`, `12.4 kB`, `312 kB`, `1.2 MB`."""
+    """Format a number of bytes, in powers of 1000: `184 B`, `1.1 kB`, `12.4 kB`, `312 kB`, `1.2 MB`."""
     if abs(octets) < 1000:
         return f"{octets} B"
     value = float(max(min(octets, 10**24), -(10**24)))
@@ -380,12 +380,12 @@ def size(octets: int) -> str:
 
 
 def count(number: int) -> str:
-    """Write a number with thousands apart: `12,407`."""
+    """Format a number with thousands separators: `12,407`."""
     return f"{number:,}" if abs(number) < 10**18 else f"about 10^{_digits(number) - 1}"
 
 
 def quantity(number: int, noun: str) -> str:
-    """Write a number with its noun, in the plural where it needs one: `1 error`, `2 errors`."""
+    """Format a number with its noun, in the plural if needed: `1 error`, `2 errors`."""
     return f"{count(number)} {noun}{'' if number == 1 else 's'}"
 
 
@@ -452,15 +452,15 @@ SIGNS_ASCII = Signs(
 
 
 def signs(ascii: bool) -> Signs:
-    """Return the table of signs for a screen that has them, or for one that has ASCII only."""
+    """Return the table of signs for a Unicode screen, or for an ASCII one."""
     return SIGNS_ASCII if ascii else SIGNS
 
 
 def wants_ascii(environ: Mapping[str, str], encoding: str | None) -> bool:
-    """Tell whether only ASCII can be counted on: an output encoding that is not Unicode, or the locale `C` asked for.
+    """Whether only ASCII is safe: the output encoding is not Unicode, or the locale is `C`.
 
-    Python itself writes `LC_CTYPE=C.UTF-8` into the environment under `LANG=C` (PEP 538), so that value alone does
-    not overrule `LANG`.
+    Python itself writes `LC_CTYPE=C.UTF-8` into the environment under `LANG=C` (PEP 538), so that value alone does not
+    override `LANG`.
     """
     if encoding is not None and "utf" not in encoding.lower():
         return True

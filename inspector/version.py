@@ -1,3 +1,3 @@
-"""The version, where every floor may read it."""
+"""The version, for every package."""
 
 __version__ = "0.1.0"

@@ -2,7 +2,7 @@
 
 `requirements.json` has the list: an id, the level (empty where the text states none), the first and the last revision,
 what is asked, the page that asks it and, where no test can hold it, `untested`: the reason. Run as
-`python -m tests.requirements` this writes the table in docs/conformance.md.
+`python -m tests.requirements` this writes the table in docs/explanation/conformance.md.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from inspector.protocol.revisions import REVISIONS
 
 ROOT = Path(__file__).parent.parent
-PAGE = ROOT / "docs" / "conformance.md"
+PAGE = ROOT / "docs" / "explanation" / "conformance.md"
 BEGIN = "<!-- requirements: made by `python -m tests.requirements`, tested to be true -->"
 END = "<!-- end of requirements -->"
 ID = re.compile(r"\bC-[A-Z]+-\d\d\b")
@@ -152,7 +152,7 @@ def write() -> None:
 
 
 def _links(paths: list[str]) -> str:
-    return ", ".join(f"[{path.removeprefix('inspector/').removeprefix('tests/')}](../{path})" for path in paths)
+    return ", ".join(f"[{path.removeprefix('inspector/').removeprefix('tests/')}](../../{path})" for path in paths)
 
 
 def _python(folder: str) -> Iterator[Path]:

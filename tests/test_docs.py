@@ -1,4 +1,4 @@
-"""What the pages tell to type is typed, and what they promise is there."""
+"""The commands of the README and of docs/ are run, their output is compared, and their links are followed."""
 
 from __future__ import annotations
 
@@ -25,8 +25,10 @@ from inspector.tui.verbs import BY_ID
 from tests.processes import ROOT, Ran, environment
 from tests.tui.terminal import Terminal
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-INTERFACE = (ROOT / "docs" / "interface.md").read_text(encoding="utf-8")
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+KEYS, FILTER, SETTINGS = (
+    (ROOT / "docs" / "reference" / name).read_text(encoding="utf-8") for name in ("keys.md", "filter.md", "settings.md")
+)
 REPLACED = {
     "inspector npx -y @modelcontextprotocol/server-everything": "inspector python -m inspector.demo",
     "inspector https://host/mcp": "inspector {url}",
@@ -35,6 +37,9 @@ REPLACED = {
 
 OF_OTHERS = {"mcp-cassette": "session.cassette.json", "har": "session.har", "jsonl": "session.jsonl"}
 """Files of other recorders, by their format."""
+
+WEATHER = "import weather_sdk\n"
+"""A server that cannot start: the module does not exist."""
 
 WRAPPER = '#!/bin/sh\nexec "{python}" {words} "$@"\n'
 SERVERS = '{"servers": {"github": {"command": "python", "args": ["-m", "inspector.demo"]}}}'
@@ -85,9 +90,11 @@ def recording(programs: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def folder(tmp_path: Path, recording: Path) -> Path:
-    """The folder in which a user types: a recording, such of others, a server, a config file; and one recording kept."""
+    """The folder of a user: recordings, files of other recorders, servers, a config file."""
     (tmp_path / "inspector.json").write_text(SERVERS)
     (tmp_path / "server.py").write_text(SERVER)
+    (tmp_path / "weather.py").write_text(WEATHER)
+    (tmp_path / "shop.py").write_text(next(blocks(ROOT / "docs/how-to/write-a-server.md", "python")))
     for name in (recording.name, *OF_OTHERS.values()):
         shutil.copy(recording.with_name(name), tmp_path)
     (tmp_path / "recordings").mkdir()
@@ -170,6 +177,87 @@ def test_what_opens_the_interface_does(
         assert terminal.ends() == 0
 
 
+SESSIONS = [
+    pytest.param(page, block, id=f"{page.stem}-{number}")
+    for page in PAGES
+    for number, block in enumerate(blocks(page, "console"))
+]
+
+
+@pytest.mark.parametrize(("page", "block"), SESSIONS)
+def test_the_output_on_a_page_is_what_the_program_prints(page: Path, block: str, folder: Path, programs: str) -> None:
+    """A line `…` on the page stands for lines that it does not show. `GOLDEN=write` updates the page."""
+    env = environment(folder, PATH=programs, COLUMNS="90")
+    code = 0
+    for command, shown in commands_with_output(block):
+        run = subprocess.run(
+            command.replace("$?", str(code)),
+            shell=True,
+            cwd=folder,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        code = run.returncode
+        printed = run.stdout.rstrip("\n").replace(str(folder), "~/shop").replace(programs.partition(":")[0], "/usr/bin")
+        if not shows(shown, printed) and os.environ.get("GOLDEN") == "write":
+            text = page.read_text(encoding="utf-8")
+            old, new = (f"$ {command}\n{output}\n" for output in (shown, updated(shown, printed)))
+            assert text.count(old) == 1
+            page.write_text(text.replace(old, new), encoding="utf-8")
+        else:
+            assert shows(shown, printed), f"{command}\n{printed}"
+
+
+def commands_with_output(block: str) -> list[tuple[str, str]]:
+    """Return each command of a `console` block with the output below it."""
+    parts = re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]
+    return [(command, output.rstrip("\n")) for command, _, output in (part.partition("\n") for part in parts)]
+
+
+VARIABLE = (
+    (r"<?\d[\d.,]* ?(?:ms|s|min)\b", "TIME"),
+    (r"\b\d\d:\d\d(?::\d\d(?:\.\d+)?)?\b", "CLOCK"),
+    (r"\b20\d\d-\d\d-\d\d(?=[T ](?:\d|CLOCK))|\b(?<=pinned on )20\d\d-\d\d-\d\d|T\d\d-\d\d-\d\dZ", "DATE"),
+    (r"(?:\d[\d.,]* ?|- )(?:B|kB|MB)\b", "SIZE"),
+    (r"\bprocess \d+|\(events [\d, ]+\)", "NUMBERS"),
+    (r"\bpython \d[\d.]+", "python V"),
+    (r"-[0-9a-f]{4}\.mcp\.jsonl", "-ID.mcp.jsonl"),
+    (r"(?<![\w/:.])[~.]?/(?:[\w.+-]+/)*(?:[\w.+-]+)?", lambda found: "/" + found[0].rpartition("/")[2].rstrip(")")),
+    (r"(?<=in )/[\w.-]+|(?<=in )\.(?=\W|$)", "FOLDER"),
+    (r"[ ─]+", " "),
+)
+"""What differs from run to run: times, sizes, process ids, versions, names of recordings, folders."""
+
+
+def comparable(output: str) -> list[str]:
+    """Return the lines of an output without what differs from run to run."""
+    for pattern, instead in VARIABLE:
+        output = re.sub(pattern, instead, output)
+    return [line.strip() for line in output.splitlines()]
+
+
+def shows(page: str, printed: str) -> bool:
+    """Whether the printed lines are those of the page, in which a line `…` stands for any lines."""
+    lines = comparable(printed)
+    pattern = "\n".join("(?:.*\n)*?" if line == "…" else re.escape(line) for line in comparable(page))
+    pattern = pattern.replace("(?:.*\n)*?\n", "(?:.*\n)*?")
+    return re.fullmatch(pattern, "\n".join([*lines, ""]) if page.endswith("…") else "\n".join(lines)) is not None
+
+
+def updated(page: str, printed: str) -> str:
+    """Return the page's output with the lines printed today, and `…` where it has one."""
+    parts = [part.strip("\n").splitlines() for part in re.split(r"^…$", page, flags=re.MULTILINE)]
+    lines = printed.splitlines()
+    if len(parts) == 1:
+        return printed
+    first, last = parts[0], parts[-1]
+    kept = [*lines[: len(first)], *(line for part in parts[1:-1] for line in ("…", *part)), "…"]
+    return "\n".join([*kept, *(lines[-len(last) :] if last else [])])
+
+
 def test_nothing_else_is_replaced_than_what_needs_the_network() -> None:
     assert {command for command in COMMANDS if "npx" in command or "://" in command.replace("demo://", "")} == set(
         REPLACED
@@ -192,9 +280,9 @@ def test_make_makes_what_is_named(command: str) -> None:
 
 
 def test_the_table_of_keys_is_current() -> None:
-    assert INTERFACE.count(BEGIN) == INTERFACE.count(END) == 1
-    written = INTERFACE.partition(BEGIN)[2].partition(END)[0]
-    assert written.strip() == markdown().strip(), "write it anew: python -m inspector.tui.keytable"
+    assert KEYS.count(BEGIN) == KEYS.count(END) == 1
+    written = KEYS.partition(BEGIN)[2].partition(END)[0]
+    assert written.strip() == markdown().strip(), "run: python -m inspector.tui.keytable"
     assert all(f"`{verb}`" in written for verb in BY_ID)
 
 
@@ -211,19 +299,30 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert anchor in {re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
 
 
+def test_the_site_and_the_index_list_every_page() -> None:
+    """A page that is missing in mkdocs.yml has no place in the navigation of the site."""
+    docs = ROOT / "docs"
+    pages = {page.relative_to(docs).as_posix() for page in docs.rglob("*.md")}
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    listed = re.findall(r"^ +- (?:[^#:]+: )?(\S+\.md)$", text, re.MULTILINE)
+    assert sorted(listed) == sorted(pages)
+    index = (docs / "index.md").read_text(encoding="utf-8")
+    assert pages - {"index.md"} <= set(re.findall(r"\]\(([^)]+)\)", index))
+
+
 def test_filters_of_the_page_are_filters() -> None:
-    terms = re.findall(r"`((?:-?)[a-z]+:[^`\s/][^`]*)`", INTERFACE.partition("### The filter")[2].partition("## ")[0])
+    terms = re.findall(r"`((?:-?)[a-z]+:[^`\s/][^`]*)`", FILTER)
     assert len(terms) > 12
-    examples = INTERFACE.partition("### The filter")[2].partition("```\n")[2].partition("```")[0]
+    examples = "".join(blocks(ROOT / "docs" / "reference" / "filter.md", "text"))
+    assert len(examples.splitlines()) > 4
     for source in (*terms, *examples.splitlines()):
         compiled(source)
 
 
 def test_themes_settings_and_keys_of_the_page_exist() -> None:
-    themes = INTERFACE.partition("## Themes")[2].partition("## Settings")[0]
+    settings, _, themes = SETTINGS.partition("## Themes")
     assert {path.stem for path in bundled_folder().glob("*.yaml")} <= set(re.findall(r"`([a-z-]+)`", themes))
     assert set(ROLES) <= set(re.findall(r"^\| `([a-z-]+)` \|", themes, re.MULTILINE))
-    settings = INTERFACE.partition("## Settings and keys")[2].partition(BEGIN)[0]
     assert set(re.findall(r"^\| `([a-z_]+)` \|", settings, re.MULTILINE)) <= set(Settings.__dataclass_fields__)
     example = re.findall(r'"([a-z]+\.[a-z-]+)": "([^"]+)"', settings)
     assert example
@@ -233,14 +332,14 @@ def test_themes_settings_and_keys_of_the_page_exist() -> None:
 def test_the_theme_of_the_page_is_one(tmp_path: Path) -> None:
     from inspector.tui.themes import read_theme
 
-    (source,) = blocks(ROOT / "docs" / "interface.md", "yaml")
+    (source,) = blocks(ROOT / "docs" / "reference" / "settings.md", "yaml")
     path = tmp_path / "mine.yaml"
     path.write_text(source)
     assert read_theme(path).name == "mine"
 
 
 def test_each_part_of_the_security_page_names_tests_that_exist() -> None:
-    page = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "explanation" / "security.md").read_text(encoding="utf-8")
     rows = [line.strip("| ").split(" | ") for line in page.partition("## Tests")[2].splitlines() if "::" in line]
     assert {row[0] for row in rows} == set(re.findall(r"^\*\*(.+?)\.\*\*", page, re.MULTILINE))
     for file, name in re.findall(r"`([a-z_/]+\.py)::(test_\w+)`", page):

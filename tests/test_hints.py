@@ -92,7 +92,7 @@ def test_each_surface_has_words_of_its_own(place: str, hint: Hint) -> None:
     for text in (typed, shown, str(hint)):
         assert "{}" not in text
         assert "  " not in text
-    assert OPTION.search(typed) or "leave" in typed.lower() or "`inspector" in typed
+    assert OPTION.search(typed) or "remove" in typed.lower() or "`inspector" in typed
     assert not OPTION.search(shown), shown
     assert typed != shown
 
@@ -151,25 +151,25 @@ def _own_texts(value: ast.expr) -> Iterator[ast.Constant]:
         ),
         (
             Hint("Try ", Parameter.ERA.to("legacy"), ", or ", Unset((Parameter.ERA, Parameter.PROTOCOL)), "."),
-            "Try --era legacy, or leave --era and --protocol out.", 'Try era="legacy", or leave era and protocol out.',
+            "Try --era legacy, or remove --era and --protocol.", 'Try era="legacy", or remove era and protocol.',
             "Try legacy with “revision” (f9), or choose “auto” with “revision” (f9).",
         ),
         (
             Hint(Unset((Parameter.TRANSPORT,)), ", or give the server's URL."),
-            "Leave --transport out, or give the server's URL.", "Leave transport out, or give the server's URL.",
-            "Leave “type” out of the config entry, or give the server's URL.",
+            "Remove --transport, or give the server's URL.", "Remove transport, or give the server's URL.",
+            "Remove “type” from the config entry, or give the server's URL.",
         ),
         (
             Hint("A client with ", Parameter.CLIENT_ID, " and ", Parameter.GRANT.to("device"), "."),
             "A client with --client-id and --grant device.",
             'A client with AuthOptions(client_id=…) and AuthOptions(grant="device").',
-            "A client with “log in otherwise” (o).",
+            "A client with “other login” (o).",
         ),
         (
             Hint("Give it with ", Parameter.CLIENT_SECRET, " or ", Parameter.CLIENT_KEY, "."),
             "Give it with --client-secret-env or --client-key.",
             "Give it with AuthOptions(client_secret=…) or AuthOptions(client_key=…).",
-            "Give it with “log in otherwise” (o) or “auth.clientKey” in a config entry.",
+            "Give it with “other login” (o) or “auth.clientKey” in a config entry.",
         ),
     ],
 )  # fmt: skip
@@ -179,7 +179,7 @@ def test_words_of_the_surfaces(hint: Hint, typed: str, keyword: str, shown: str)
 
 def test_a_key_of_the_users_keymap_is_named() -> None:
     keymap = Keymap({"authorization.otherwise": "ctrl+l"})
-    assert advice(Hint("See ", Parameter.GRANT, "."), keymap) == "See “log in otherwise” (^l)."
+    assert advice(Hint("See ", Parameter.GRANT, "."), keymap) == "See “other login” (^l)."
 
 
 @pytest.mark.parametrize(("place", "hint"), HINTS[:12], ids=[place for place, _ in HINTS[:12]])
@@ -208,7 +208,7 @@ def test_an_error_holds_a_hint_whatever_it_is_given() -> None:
 def test_secrets_are_taken_out_of_every_part() -> None:
     hint = Hint("Not s3cret: ", Parameter.TIMEOUT.to("s3cret"), Unset((Parameter.ERA,)))
     clean = hint.mapped(lambda text: text.replace("s3cret", "…"))
-    assert clean.command_line == "Not …: --timeout …leave --era out"
+    assert clean.command_line == "Not …: --timeout …remove --era"
 
 
 def test_another_sentence_follows() -> None:

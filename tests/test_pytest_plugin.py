@@ -171,7 +171,7 @@ async def test_no_recording(mcp):
     assert "ToolResult == dict" in shown
     assert '$.content[0].text: expected "?", got "hello"' in shown
     assert "$.structuredContent.sum: expected 4, got 3" in shown
-    assert "No server is named" in shown
+    assert "No server to use" in shown
     assert "SpawnError" in shown
     assert "RecordingError: There is no recording at" in shown
 
@@ -347,19 +347,19 @@ def test_it(inspector_mcp):
     run(tests=tests)
 
 
-def test_the_examples_of_the_page_pass_live_and_replayed(run: Run) -> None:
-    page = ROOT / "docs" / "pytest.md"
+def test_the_examples_of_the_pages_pass_live_and_replayed(run: Run) -> None:
+    pages = [ROOT / "docs" / name for name in ("how-to/test-with-pytest.md", "reference/pytest.md")]
     command = f"{sys.executable} -m inspector.demo"
-    for number, example in enumerate(blocks(page, "python")):
+    for number, example in enumerate(example for page in pages for example in blocks(page, "python")):
         (run.folder / f"test_{number}.py").write_text(example.replace("python -m inspector.demo", command))
-    assert "7 passed" in run()
-    assert len(run.recordings) == 5
+    assert "8 passed" in run()
+    assert len(run.recordings) == 6
     (run.folder / "echo.mcp.jsonl").unlink()
-    assert "7 passed" in run("--mcp-record=none")
+    assert "8 passed" in run("--mcp-record=none")
 
 
 def test_every_mode_and_method_is_on_the_page() -> None:
-    text = (ROOT / "docs" / "pytest.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "reference" / "pytest.md").read_text(encoding="utf-8")
     assert MODES == TAPED_MODES
     assert all(f"| `{mode}` |" in text for mode in MODES)
     public = {name for name in vars(Mcp) if not name.startswith("_")} - {"sections"}

@@ -38,9 +38,9 @@ def test_json(text: str, fault: str) -> None:
     ("pattern", "reason"),
     [
         ("(a", "a group is not closed (character 1)"),
-        ("a)", "a “)” closes no group (character 2)"),
+        ("a)", "an extra “)” (character 2)"),
         ("[a", "a “[” is not closed (character 1)"),
-        ("*a", "there is nothing to repeat (character 1)"),
+        ("*a", "a repetition has nothing to repeat (character 1)"),
         ("a**", "a repetition is repeated (character 3)"),
         ("a{3,1}", "the least number of repetitions is above the greatest (character 3)"),
         ("[z-a]", "the range of characters is not valid (character 2)"),

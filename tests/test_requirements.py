@@ -78,7 +78,7 @@ def test_the_page_has_a_row_for_each_and_what_it_says_is_so() -> None:
 
 def paths(cell: str) -> list[str]:
     """The files that a cell links to, from the root."""
-    return re.findall(r"\]\(\.\./([^)]+)\)", cell)
+    return re.findall(r"\]\(\.\./\.\./([^)]+)\)", cell)
 
 
 def test_what_would_be_written_names_files_that_are_there() -> None:

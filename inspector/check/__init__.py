@@ -1,4 +1,4 @@
-"""Floor 5: the judge. It watches a journal and says what was wrong with which message, by which rule.
+"""The judge and the checks: they read a journal and report which message breaks which rule.
 
 As `inspector.check` it is also the public function: see `inspector.library.checking.check`.
 """

@@ -1,4 +1,4 @@
-"""An answer that a check has got, or why it got none."""
+"""The result of one request of a check: its response, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -8,46 +8,46 @@ from typing import Any
 
 @dataclass(slots=True)
 class Asked:
-    """One request of a check and what came back. Values are the server's: of any type."""
+    """One request of a check and its response. Values are the server's: of any type."""
 
     method: str
     n: int = 0
-    """The request's number in the recording."""
+    """The event number of the request."""
     answer_n: int = 0
-    """The answer's; 0 where none came."""
+    """The event number of the response; 0 if there is none."""
     message: dict[str, Any] | None = None
-    """The answer as it came."""
+    """The response message."""
     status: int = 0
-    """The HTTP status of the answer; 0 where there is none."""
+    """The HTTP status of the response; 0 if there is none."""
     seconds: float = 0.0
     why: str = ""
-    """Why there is no answer, as a sentence."""
+    """The reason for a missing response, as a sentence."""
     began: float = 0.0
     """When it was sent, on the monotonic clock."""
 
     @property
     def answered(self) -> bool:
-        """Whether a result or an error came."""
+        """Whether there is a response."""
         return self.message is not None
 
     @property
     def ok(self) -> bool:
-        """Whether it was a result."""
+        """Whether the response is a result."""
         return self.message is not None and "result" in self.message
 
     @property
     def result(self) -> Any:
-        """The result; None where there is none."""
+        """The result; None without one."""
         return None if self.message is None else self.message.get("result")
 
     @property
     def body(self) -> dict[str, Any]:
-        """The result where it is an object, else an empty one."""
+        """The result if it is an object, otherwise an empty one."""
         return self.result if type(self.result) is dict else {}
 
     @property
     def error(self) -> dict[str, Any]:
-        """The error where it is an object, else an empty one."""
+        """The error if it is an object, otherwise an empty one."""
         error = None if self.message is None else self.message.get("error")
         return error if type(error) is dict else {}
 
@@ -58,23 +58,23 @@ class Asked:
 
     @property
     def events(self) -> tuple[int, ...]:
-        """The evidence: the request and its answer."""
+        """The evidence: the request and its response."""
         return tuple(n for n in (self.n, self.answer_n) if n)
 
     @property
     def reply(self) -> str:
-        """What it was answered with, in a few words that follow “with”."""
+        """The response in a few words that follow “with”."""
         return self.shown if self.message is not None else f"nothing ({self.shown})"
 
     @property
     def shown(self) -> str:
-        """What came, or why nothing has, in a few words that follow a colon."""
+        """The response, or the reason why there is none, in a few words that follow a colon."""
         from inspector.protocol.jsonrpc import excerpt
 
         if self.message is None:
             return self.why.rstrip(".") or "no answer"
         if "error" in self.message:
-            # Over HTTP+SSE 202 is the status of the POST, which may come before the answer or after it.
+            # Over HTTP+SSE, 202 is the status of the POST, which may come before or after the response.
             status = f" with status {self.status}" if self.status not in (0, 200, 202) else ""
             return f"error {excerpt(self.code, 40)} {excerpt(self.error.get('message'), 80)}{status}"
         return f"the result {excerpt(self.result, 120)}"

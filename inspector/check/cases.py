@@ -1,8 +1,7 @@
-"""Arguments made from a tool's own schema: those that it allows, branch by branch and bound by bound; those that it
-does not; and those that it allows and nobody has thought of.
+"""Generated arguments for a tool: valid ones, invalid ones, and valid but unusual ones.
 
-Every case is held against the schema before it is used: a case that was meant to be right and is not is left out, and
-the reverse. With one seed they are the same every time.
+They cover the branches and bounds of the schema. Every case is validated before it is used: a case that does not have
+the intended validity is dropped. The same seed gives the same cases.
 """
 
 from __future__ import annotations
@@ -39,12 +38,12 @@ class Case(NamedTuple):
 
     kind: Kind
     about: str
-    """What is special about it: `count at its minimum`."""
+    """The special property of the case: `count at its minimum`."""
     arguments: dict[str, Any]
 
 
 def cases(schema: Any, seed: int = 0, most: int = 60) -> list[Case]:
-    """Cases for a tool's `inputSchema`, whatever that is; none where it cannot be used."""
+    """The cases for a tool's `inputSchema` of any form; empty if the schema is unusable."""
     try:
         validator = Validator(schema)
     except SchemaError:
@@ -65,12 +64,12 @@ def cases(schema: Any, seed: int = 0, most: int = 60) -> list[Case]:
 
 
 def _spread(count: int, most: int) -> range:
-    """Positions evenly over all of them."""
+    """Positions spread evenly over all of them."""
     return range(0, count, max(1, -(-count // most)))
 
 
 def _all(schema: dict[str, Any], base: dict[str, Any], chance: random.Random) -> Iterator[Case]:
-    yield Case("allowed", "what is required", base)
+    yield Case("allowed", "only required arguments", base)
     properties = schema.get("properties")
     members = list(properties.items())[:MOST_MEMBERS] if type(properties) is dict else []
     whole = {**base, **{name: sample(below) for name, below in members}}
@@ -85,7 +84,7 @@ def _all(schema: dict[str, Any], base: dict[str, Any], chance: random.Random) ->
             continue
         for kind, about, value in _values(below, chance):
             yield Case(kind, f"{name} {about}", {**base, name: value})
-    yield Case("forbidden", "a member that nobody knows", {**base, "inspector-check-unknown": 1})
+    yield Case("forbidden", "an unknown member", {**base, "inspector-check-unknown": 1})
     yield Case("forbidden", "no object", {})
 
 
@@ -93,7 +92,7 @@ def _values(schema: dict[str, Any], chance: random.Random) -> Iterator[tuple[Kin
     """Values for one member."""
     variants = [each for key in ("oneOf", "anyOf") for each in _list(schema.get(key))]
     for at, variant in enumerate(variants[:MOST_CHOICES]):
-        yield "allowed", f"as its variant {at + 1}", sample(variant)
+        yield "allowed", f"of variant {at + 1}", sample(variant)
         if type(variant) is dict and variant.keys() != schema.keys():
             yield from _values({key: value for key, value in variant.items() if key not in ("oneOf", "anyOf")}, chance)
     for choice in _list(schema.get("enum"))[:MOST_CHOICES]:
@@ -113,15 +112,15 @@ def _values(schema: dict[str, Any], chance: random.Random) -> Iterator[tuple[Kin
 def _texts(schema: dict[str, Any], chance: random.Random) -> Iterator[tuple[Kind, str, Any]]:
     least, most = _count(schema.get("minLength")), _count(schema.get("maxLength"))
     if least:
-        yield "allowed", "at its shortest", "x" * min(least, LONG)
+        yield "allowed", "at its minimum length", "x" * min(least, LONG)
         yield "forbidden", "shorter than allowed", "x" * min(least - 1, LONG)
     if most is not None and most < LONG:
-        yield "allowed", "at its longest", "x" * most
+        yield "allowed", "at its maximum length", "x" * most
         yield "forbidden", "longer than allowed", "x" * (most + 1)
     if "enum" in schema:
-        yield "forbidden", "none of its choices", "inspector-check-none-of-them"
+        yield "forbidden", "not one of its choices", "inspector-check-none-of-them"
     if "pattern" in schema or "format" in schema:
-        yield "forbidden", "in no format", NO_FORMAT
+        yield "forbidden", "in an invalid format", NO_FORMAT
     for text in chance.sample(ODD, len(ODD)):
         yield "odd", f"is {text!r:.40}", text
     yield "odd", f"has {LONG:,} characters", "x" * LONG
@@ -167,7 +166,7 @@ def _objects(schema: dict[str, Any], _chance: random.Random) -> Iterator[tuple[K
     value = sample(schema)
     if type(value) is not dict:
         return
-    yield "allowed", "as it is required", value
+    yield "allowed", "with required members only", value
     for name in _list(schema.get("required"))[:MOST_CHOICES]:
         yield "forbidden", f"without its {name}", {key: item for key, item in value.items() if key != name}
 
@@ -184,7 +183,7 @@ _BY_TYPE: dict[str, Callable[[dict[str, Any], random.Random], Iterator[tuple[Kin
 
 
 def smaller(case: Case, schema: Any) -> Iterator[Case]:
-    """The same case with one member less at a time, while it is still of its kind: for a small reproducing call."""
+    """The same case with one member less at a time while it keeps its validity, for a minimal reproduction."""
     try:
         validator = Validator(schema)
     except SchemaError:

@@ -1,7 +1,7 @@
-"""What can be checked: one row per check, beside the code that does it. Each module of `checks/` has a table of them.
+"""The catalog of checks: one row per check, next to its code. Each module of `checks/` has a table of them.
 
-A row says what a good server does and what to change where one does not; whether a server is at fault, and how badly,
-follows from the row's level. Ids and levels are those of the check list in docs/check.md.
+A row has the rule and a fix. Its level decides whether and how badly a server is at fault. Ids and levels are those of
+the check list in docs/reference/checks.md.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from inspector.check.visit import Visit
 
 Level = Literal["must", "should", "type", "robust", "lint", "security", "quality", "info"]
-"""`must` and `type` (the schema) are the specification's demands, `should` its advice; the others are experience."""
+"""`must` and `type` (the schema) are requirements of the specification, `should` its advice; the others are experience.
+"""
 Mode = Literal["passive", "active", "tool", "auth", "intrusive"]
-"""What it takes: what passes by anyway; harmless requests; calls of tools; a login; what may do damage or take long."""
+"""What a check needs: only recorded messages; harmless requests; tool calls; a login; harmful or slow requests."""
 Transport = Literal["stdio", "http", "sse"]
 Probe = Callable[["Visit"], Awaitable["Outcome"]]
 
@@ -33,36 +34,38 @@ class Check(NamedTuple):
     revisions: frozenset[str]
     mode: Mode
     says: str
-    """What a good server does, as a sentence."""
+    """The rule, as a sentence about a correct server."""
     fix: str
-    """What to change in a server that does not."""
+    """The fix: what to change in the server."""
     page: str
-    """The page of the specification, without its revision: `basic/transports#stdio`; or another document's name."""
+    """The page of the specification without its revision: `basic/transports#stdio`; or the name of another document.
+    """
     group: str
     transports: frozenset[Transport] = EVERYWHERE
     observations: tuple[str, ...] = ()
-    """What must have been seen (any of these, see `observations.py`) for the absence of findings to mean anything. Of a
-    check with a probe: what lets a recording decide it; empty where a recording can only show its fault.
+    """Observations (any of these, see `observations.py`) without which a missing finding means nothing.
+
+    For a check with a probe, these let a recording pass it; if empty, a recording can only show a fault.
     """
     probe: Probe | None = None
-    """What asks the server; None: the judge sees it."""
+    """The function that asks the server; None if the judge decides the check."""
     apart: bool = False
-    """It needs connections of its own, and comes after what the shared one is needed for."""
+    """It needs its own connections, and runs after the checks that use the shared one."""
     once: bool = False
-    """It is about the server and not about a revision: one visit is enough."""
+    """It concerns the server, not a revision: it runs in one visit only."""
     judged: bool = False
-    """The judge finds faults under its id as well, in whatever passes."""
+    """The judge also reports faults under its id."""
     surveys: bool = False
-    """It judges what the server answers to each revision, so all of them are offered."""
+    """It judges the response to each revision, so the run offers all of them."""
 
     @property
     def watches(self) -> bool:
-        """Whether it needs the messages of the warm-up, because the judge has a part in it."""
+        """Whether it needs the messages of the warm-up, because the judge decides part of it."""
         return self.probe is None or self.judged or bool(self.observations)
 
 
 def revisions_of(text: str) -> frozenset[str]:
-    """The revisions that `r2+`, `r1-r4` or `r5` mean, counted from the oldest."""
+    """The revisions of `r2+`, `r1-r4` or `r5`, counted from the oldest."""
     first, _, last = text.partition("-")
     begin = int(first.strip("r+"))
     end = int(last.strip("r")) if last else len(REVISIONS) if text.endswith("+") else begin
@@ -70,7 +73,7 @@ def revisions_of(text: str) -> frozenset[str]:
 
 
 class CheckTable:
-    """The checks of one module, by id. The keywords are what the rows have unless they say otherwise."""
+    """The checks of one module, by id. The keywords are defaults for its rows."""
 
     def __init__(
         self, group: str, *, page: str = "", transports: frozenset[Transport] = EVERYWHERE, mode: Mode = "active"
@@ -90,7 +93,7 @@ class CheckTable:
         page: str = "",
         transports: frozenset[Transport] | None = None,
     ) -> None:
-        """Enter a check whose faults the judge finds, under the same id. `head`: id, level, revisions."""
+        """Add a check whose faults the judge finds under the same id. `head`: id, level, revisions."""
         self._enter(self._row(head, "passive", says, fix, page, transports)._replace(observations=observations))
 
     def active(
@@ -108,7 +111,7 @@ class CheckTable:
         surveys: bool = False,
         shown: tuple[str, ...] = (),
     ) -> Callable[[Probe], Probe]:
-        """Enter a check that the decorated function does. `shown`: what a recording must show to decide it."""
+        """Add a check that the decorated function performs. `shown`: observations that let a recording decide it."""
 
         row = self._row(head, mode or self._mode, says, fix, page, transports)
         row = row._replace(observations=shown, apart=apart, once=once, judged=judged, surveys=surveys)

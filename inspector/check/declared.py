@@ -1,4 +1,4 @@
-"""Whether a capability is declared exactly where it is there."""
+"""Whether a server declares a capability if and only if it implements it."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ _ITEMS = ("tools", "resources", "resourceTemplates", "prompts")
 
 
 async def list_declared(visit: Visit, capability: str) -> Outcome:
-    """Ask for the list of a capability, whatever is declared."""
+    """Request the list of a capability, whether it is declared or not."""
     method = f"{capability}/list"
     async with visit.link() as link:
         asked = await link.ask(method, {})
     if visit.can(capability) and not asked.ok:
-        return bad(f"{capability} is declared, and {method} is answered with {asked.reply}.", *asked.events)
+        return bad(f"{capability} is declared, but {method} is answered with {asked.reply}.", *asked.events)
     if not visit.can(capability) and asked.ok:
         return undeclared(capability, method, asked)
     return good("", *asked.events)
 
 
 def undeclared(capability: str, method: str, asked: Asked) -> Outcome:
-    """A capability that is there and not declared. An empty answer may be an SDK's, which gives it for everybody."""
+    """An implemented capability that is not declared. An empty list may come from the SDK and is not a fault."""
     if _is_empty(asked.body):
-        text = f"{capability} is not declared, and {method} is answered, with nothing in it."
+        text = f"{capability} is not declared, but {method} returns an empty list."
         return doubtful(text, *asked.events)
-    return bad(f"{capability} is not declared, and {method} is answered.", *asked.events)
+    return bad(f"{capability} is not declared, but {method} returns a list.", *asked.events)
 
 
 def _is_empty(result: dict[str, Any]) -> bool:

@@ -1,4 +1,4 @@
-"""Whether a server still offers what its user pinned. One function, called when its lists are complete."""
+"""Compares what a server offers with its pin, after its lists are complete."""
 
 from __future__ import annotations
 
@@ -16,40 +16,40 @@ if TYPE_CHECKING:
     from inspector.journal.journal import Journal
 
 RULE = "pin"
-"""The rule of the findings that are made here."""
+"""The rule of the findings of this module."""
 MOST_NOTED = 20
-"""Changes that become findings of their own; one more finding says how many there are in all."""
+"""Changes that become findings of their own; one more finding gives the total."""
 
 
 class Drift(NamedTuple):
-    """What has changed since the pin was made; the worst things first."""
+    """The changes since the pin was made, worst first."""
 
     pin: Pin
     changes: tuple[Change, ...]
 
     @property
     def sentence(self) -> str:
-        """What happened, in one sentence; holds text of the server."""
+        """The changes in one sentence; contains text of the server."""
         found = counts(self.changes)
         words = ", ".join(f"{amount:,} {severity}" for severity, amount in found.items())
         loud = list(dict.fromkeys(subject(change) for change in self.changes if change.loud))
-        told = f" What a model is told has changed: {', '.join(loud[:5])}{' and more' if len(loud) > 5 else ''}."
-        when = f" on {self.pin.at:%Y-%m-%d}" if self.pin.at is not None else ""
-        return f"The server no longer offers what was pinned{when} ({words}).{told if loud else ''}"
+        told = f" Texts for models changed: {', '.join(loud[:5])}{' and more' if len(loud) > 5 else ''}."
+        when = f" of {self.pin.at:%Y-%m-%d}" if self.pin.at is not None else ""
+        return f"The server differs from its pin{when} ({words}).{told if loud else ''}"
 
 
 def drift_of(session: Session, pin: Pin) -> Drift | None:
-    """What differs between the pin and what the session knows now; None if nothing does.
+    """The changes between the pin and the session; None if there are none.
 
-    Lists that were not read are left out. Which revision is spoken is the user's choice as well, and one has titles,
-    hints and tasks that another has not: in another revision than the pinned one only texts that are there in both,
-    and are not the same, are told, and what is hidden in them.
+    Lists that were not read are skipped. The user can choose the revision, and revisions differ in titles, hints and
+    tasks. In another revision than the pinned one, only texts that both have and that differ, and hidden characters in
+    them, are reported.
     """
     return drift_from(surface_of(session), pin)
 
 
 def drift_from(now: Surface, pin: Pin) -> Drift | None:
-    """`drift_of`, of a surface. It only reads: it may run in a thread."""
+    """`drift_of` for a surface. It only reads, so it may run in a thread."""
     known = {key: None if now.get(key) is None else value for key, value in pin.surface.items()}
     changes = compare_surfaces(known | {key: now.get(key) for key in ("era", "revision")}, now)
     if pin.surface.get("revision") != now.get("revision"):
@@ -64,14 +64,14 @@ def _rank(change: Change) -> tuple[bool, int]:
 
 
 def note(journal: Journal, drift: Drift) -> None:
-    """Write the drift into the recording: a finding on the list in which it shows, or on the server's introduction."""
+    """Write the changes into the recording: as findings on the lists, or on the response to the handshake."""
     for change in drift.changes[:MOST_NOTED]:
         n = _answer(journal, change.area)
         text = f"Since the server was pinned: {phrase(change)}."
         level = "must" if change.loud or change.severity == "breaking" else "should"
         journal.record_note(text, Finding(n, RULE, level, text))  # type: ignore[arg-type]
     if len(drift.changes) > MOST_NOTED:
-        text = f"{len(drift.changes):,} things have changed since the server was pinned."
+        text = f"{len(drift.changes):,} changes since the server was pinned."
         journal.record_note(text, Finding(0, RULE, "must", text))
 
 
@@ -82,7 +82,7 @@ _METHODS = {
 
 
 def _answer(journal: Journal, area: str) -> int:
-    """The newest answer in which an area was told; 0 for none."""
+    """The newest response with this area; 0 for none."""
     index = journal.index
     methods = _METHODS.get(area, ("initialize", "server/discover"))
     for n in range(index.count, 0, -1):
@@ -92,7 +92,7 @@ def _answer(journal: Journal, area: str) -> int:
 
 
 def subject(change: Change) -> str:
-    """What a change is about: `tool add`, `instructions`; the server's text."""
+    """The subject of a change: `tool add`, `instructions`; the server's text."""
     if change.area in ONE and change.name:
         return f"{ONE[change.area]} {change.name[:80]}"
     return f"{change.area} {change.name[:80]}".strip()

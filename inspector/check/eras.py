@@ -1,4 +1,4 @@
-"""Which rules hold in which era, as a table: the only place of the judge where eras are told apart."""
+"""The rules of each era, as a table. The judge distinguishes eras only here."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from inspector.protocol.revisions import Era
 
 
 class EraRules(NamedTuple):
-    """The rules of one era, by what they are about; those of every era are called by the judge itself."""
+    """The rules of one era by subject. The judge itself calls rules of every era."""
 
     results: tuple[answers.Rule, ...]
     errors: tuple[answers.Rule, ...]
     requests: tuple[Callable[[dict[str, Any], Watched], Iterator[RuleVerdict]], ...]
-    """Of requests that the server makes."""
+    """For requests of the server."""
     notices: tuple[notices.Rule, ...]
     http_tools: tuple[Callable[[dict[str, Any], Watched], Iterator[RuleVerdict]], ...]
-    """Of tools that are listed over HTTP."""
+    """For tools that are listed over HTTP."""
 
 
 ERAS: dict[Era, EraRules] = {

@@ -1,6 +1,6 @@
-"""What is wrong with what a server asks of a client: forms, links, requests to sample a model.
+"""Rules for elicitation (forms and URLs) and sampling requests of the server.
 
-Each function takes the parameters of one question and yields `(level, sentence)`; none ever raises.
+Each function takes the params of one request and yields `(level, sentence)`; none ever raises.
 Source: specification, "Elicitation" and "Sampling" of each revision.
 """
 
@@ -17,7 +17,7 @@ from inspector.protocol.revisions import Features
 Problem = tuple[Literal["bad", "doubtful"], str]
 
 MOST = 200
-"""Fields of a form, or messages, that are looked at."""
+"""Fields of a form, or messages, that are checked."""
 _SECRET = re.compile(
     r"pass(?:word|wd|phrase|code)|\bpwd\b|\bsecrets?\b|api[ _-]?key|access[ _-]?key|private[ _-]?key|credit[ _-]?card"
     r"|card[ _-]?number|\bcv[vc]2?\b|security[ _-]?code|social[ _-]?security|\bssn\b|^(?:pin|token)$"
@@ -35,7 +35,7 @@ _PRIORITIES = ("costPriority", "speedPriority", "intelligencePriority")
 
 
 def secrets_asked(params: dict[str, Any]) -> Iterator[Problem]:
-    """Fields of a form that are for what no form may ask for."""
+    """Fields of a form that seem to ask for a secret."""
     for name, field in _fields(params):
         texts = [name, *(field[key] for key in ("title", "description") if isinstance(field.get(key), str))]
         found = next((text for text in texts if _SECRET.search(text[:1000])), None)
@@ -44,7 +44,7 @@ def secrets_asked(params: dict[str, Any]) -> Iterator[Problem]:
 
 
 def form_problems(params: dict[str, Any], features: Features) -> Iterator[Problem]:
-    """A form that clients cannot show: one flat object with fields of simple types."""
+    """A form that clients cannot show: it must be a flat object with primitive fields."""
     schema = params.get("requestedSchema")
     if not isinstance(params.get("message"), str):
         yield "bad", f"The message of a form is {short(params.get('message'))}."
@@ -55,7 +55,7 @@ def form_problems(params: dict[str, Any], features: Features) -> Iterator[Proble
     if type(required) is not list or not all(isinstance(name, str) for name in required):
         yield "bad", f"required is {short(required)}."
     elif set(required) - set(schema["properties"]):
-        yield "bad", f"{short(min(set(required) - set(schema['properties'])))} is required, and no field."
+        yield "bad", f"{short(min(set(required) - set(schema['properties'])))} is required, but is not a field."
     for name, field in list(schema["properties"].items())[:MOST]:
         problem = _field_problem(field, features)
         if problem:
@@ -66,16 +66,16 @@ def _field_problem(field: Any, features: Features) -> str:
     kind = field.get("type") if type(field) is dict else None
     if type(field) is not dict or not isinstance(kind, str):
         return f"it is {short(field)}"
-    if kind == "array" and features.elicitation_modes:  # Several choices came with the modes (2025-11-25).
+    if kind == "array" and features.elicitation_modes:  # Multiple choice came with the modes (2025-11-25).
         return _choices_problem(field)
     if kind not in _PRIMITIVE:
-        return f"its type is {short(kind)}; fields are strings, numbers and booleans"
+        return f"its type is {short(kind)}; fields must be strings, numbers, integers, booleans or lists of choices"
     if kind == "string" and "format" in field and field["format"] not in _FORMATS:
-        return f"its format is {short(field['format'])}; there are {', '.join(_FORMATS)}"
+        return f"its format is {short(field['format'])}, not one of {', '.join(_FORMATS)}"
     if "enum" in field and not _are_texts(field["enum"]):
         return f"its enum is {short(field['enum'])}, not a list of strings"
     if "oneOf" in field and not (features.elicitation_modes and _are_titled(field["oneOf"])):
-        return f"its oneOf is {short(field['oneOf'])}, not a list of const and title"
+        return f"its oneOf is {short(field['oneOf'])}, not a list of objects with const and title"
     names = field.get("enumNames")
     if names is not None and not (
         _are_texts(names) and _are_texts(field.get("enum")) and len(names) == len(field["enum"])
@@ -93,7 +93,9 @@ def _default_problem(field: dict[str, Any], kinds: tuple[type, ...]) -> str:
         choices = [choice["const"] for choice in field["oneOf"]]
     if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
         return f"its default is {short(value)}"
-    return f"its default {short(value)} is none of its values" if type(choices) is list and value not in choices else ""
+    return (
+        f"its default {short(value)} is not one of its values" if type(choices) is list and value not in choices else ""
+    )
 
 
 def _choices_problem(field: dict[str, Any]) -> str:
@@ -105,10 +107,10 @@ def _choices_problem(field: dict[str, Any]) -> str:
     elif _are_titled(items.get("anyOf")):
         values = [choice["const"] for choice in items["anyOf"]]
     else:
-        return f"its items are {short(field.get('items'))}, neither enum nor anyOf of const and title"
+        return f"its items are {short(field.get('items'))}, with neither enum nor anyOf of const and title"
     default = field.get("default", [])
     if type(default) is not list or not all(value in values for value in default):
-        return f"its default {short(default)} is none of its values"
+        return f"its default {short(default)} is not one of its values"
     return ""
 
 
@@ -128,10 +130,10 @@ def _are_titled(value: Any) -> bool:
 
 
 def link_problems(params: dict[str, Any], features: Features) -> Iterator[Problem]:
-    """A link that the user is asked to open."""
+    """URL elicitation."""
     url = params.get("url")
     if not isinstance(params.get("message"), str):
-        yield "bad", f"The message of a link is {short(params.get('message'))}."
+        yield "bad", f"The message of a URL elicitation is {short(params.get('message'))}."
     if features.era == "legacy" and not isinstance(params.get("elicitationId"), str):
         yield "bad", f"elicitationId is {short(params.get('elicitationId'))}."
     try:
@@ -147,15 +149,15 @@ def link_problems(params: dict[str, Any], features: Features) -> Iterator[Proble
     names = [name for name, _ in parse_qsl(parts.query[:10_000], keep_blank_values=True)]
     told = next((name for name in names if _IN_URL.search(name)), "")
     if told or parts.password:
-        yield "doubtful", f"{short(url)} seems to hold a secret ({short(told) if told else 'a password'})."
+        yield "doubtful", f"{short(url)} seems to contain a secret ({short(told) if told else 'a password'})."
 
 
 def links_in_form(params: dict[str, Any]) -> Iterator[Problem]:
-    """URLs in a form, which somebody may click."""
+    """URLs in a form, which a user may click."""
     for name, field in _fields(params):
         for key in ("title", "description", "default"):
             if isinstance(field.get(key), str) and _LINK.search(field[key][:10_000]) and field.get("format") != "uri":
-                yield "doubtful", f"The {key} of the field {short(name)} holds a URL."
+                yield "doubtful", f"The {key} of the field {short(name)} contains a URL."
 
 
 def _fields(params: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
@@ -165,7 +167,7 @@ def _fields(params: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
 
 
 def sampling_problems(params: dict[str, Any], features: Features) -> Iterator[Problem]:
-    """A request to sample that a client cannot make sense of."""
+    """A sampling request with invalid members."""
     messages, most = params.get("messages"), params.get("maxTokens")
     if type(messages) is not list or not messages:
         yield "bad", f"messages is {short(messages)}."
@@ -181,12 +183,12 @@ def sampling_problems(params: dict[str, Any], features: Features) -> Iterator[Pr
     for name in _PRIORITIES:
         value = preferences.get(name) if type(preferences) is dict else None
         if value is not None and not (type(value) in (int, float) and 0 <= value <= 1):
-            yield "bad", f"{name} is {short(value)}; priorities go from 0 to 1."
+            yield "bad", f"{name} is {short(value)}; priorities must be from 0 to 1."
     context = params.get("includeContext")
     if context not in (None, "none", "thisServer", "allServers"):
         yield "bad", f"includeContext is {short(context)}."
     elif context not in (None, "none") and features.sampling_tools:
-        yield "doubtful", f"includeContext is {short(context)}, which is going to be removed."
+        yield "doubtful", f"includeContext is {short(context)}, which is deprecated."
 
 
 def _is_block(block: Any) -> bool:
@@ -194,18 +196,18 @@ def _is_block(block: Any) -> bool:
 
 
 def unbalanced(params: dict[str, Any]) -> str:
-    """Uses of tools without their results, or results among other things; empty where all is in order."""
+    """tool_use blocks without tool_result, or tool_result mixed with other content; empty if correct."""
     messages = params.get("messages")
     waiting: set[str] = set()
     for message in messages[:MOST] if type(messages) is list else ():
         blocks = _blocks(message)
         results = [block for block in blocks if block.get("type") == "tool_result"]
         if waiting and {str(block.get("toolUseId")) for block in results} != waiting:
-            return f"The uses {short(sorted(waiting))} have not all their results in the next message."
+            return f"The tool uses {short(sorted(waiting))} do not all have results in the next message."
         if results and len(results) != len(blocks):
-            return "A message has results of tools among other things."
+            return "A message mixes tool_result with other content."
         waiting = {str(block.get("id")) for block in blocks if block.get("type") == "tool_use"}
-    return f"The uses {short(sorted(waiting))} have no results." if waiting else ""
+    return f"The tool uses {short(sorted(waiting))} have no results." if waiting else ""
 
 
 def _blocks(message: Any) -> list[dict[str, Any]]:

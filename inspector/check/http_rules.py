@@ -1,7 +1,7 @@
-"""Rules about HTTP itself: statuses, content types, event streams. What belongs to one exchange is kept by its channel.
+"""Rules about HTTP: statuses, content types, event streams. The state of one exchange is kept by its channel.
 
-Each method takes one event and does a bounded amount of work for it. Ids are those of the check list (HTTP-…, SSE-…,
-ECO-…). The transport of 2024-11-05 is told by the event that names its endpoint; rules of Streamable HTTP leave it out.
+Each method handles one event with a bounded amount of work. Ids are those of the check list (HTTP-…, SSE-…, ECO-…).
+The endpoint event identifies the HTTP+SSE transport of 2024-11-05, to which rules of Streamable HTTP do not apply.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LISTEN = "subscriptions/listen"
 MOST_EXCHANGES = 4096
 MOST_IDS = 50_000
 LATER = 3
-"""Answers to other requests after which a stream that was never ended counts as left open."""
+"""Responses to other requests after which an unfinished stream counts as left open."""
 _CHANGES = re.compile(r"notifications/(?:(?:tools|resources|prompts)/list_changed|resources/updated)")
 _AUTH_STATUSES = (401, 403)
 _KEPT_TYPES = ("", "message", "endpoint")
@@ -48,18 +48,18 @@ class ObservedExchange:
         self.rpc_n = rpc_n
         self.shape = shape
         self.wanted = wanted
-        """Answers that it should have."""
+        """The number of responses that it should contain."""
         self.method = ""
         self.resumes = False
         self.session = ""
-        """The session id that the request names, or the response to `initialize` gives."""
+        """The session id in the request, or in the response to `initialize`."""
         self.status = 0
         self.stream = False
         self.stream_n = 0
         self.begun = False
-        """Something has come on its stream."""
+        """Whether its stream has brought an event."""
         self.ids = False
-        """An event had an id."""
+        """Whether an event had an id."""
         self.answers = 0
         self.answer_n = 0
         self.ended = False
@@ -67,7 +67,7 @@ class ObservedExchange:
 
 
 class HttpWatch:
-    """What the judge knows of the exchanges of one connection. Bounded in size."""
+    """The state of the exchanges of one connection. Bounded in size."""
 
     def __init__(self, *, thorough: bool) -> None:
         self.thorough = thorough
@@ -76,15 +76,15 @@ class HttpWatch:
         self._exchanges: dict[str, ObservedExchange] = {}
         self._origin = ""
         self._ids: set[tuple[str, str]] = set()
-        """Session id and event id: a second `initialize` on the same connection begins another session."""
+        """Pairs of session id and event id. A second `initialize` on the same connection starts another session."""
         self._open: dict[str, ObservedExchange] = {}
-        """Streams that have brought all their answers and have not ended."""
+        """Streams that have brought all their responses but have not ended."""
         self._said: set[str] = set()
 
-    # What we send
+    # Sent by the client
 
     def sent(self, event: Event, message: Any) -> None:
-        """A message goes out on a channel of its own."""
+        """The client sent a message on its own channel."""
         if not channels.is_post(event.ch):
             return
         shape = shape_of(message)
@@ -101,7 +101,7 @@ class HttpWatch:
             del self._exchanges[next(iter(self._exchanges))]
 
     def head(self, event: Event, watched: Watched) -> Iterator[RuleVerdict]:
-        """The head of a request or of a response."""
+        """The headers of a request or response."""
         if event.dir == Dir.SEND:
             self._asked(event)
         elif event.dir == Dir.RECV:
@@ -122,7 +122,7 @@ class HttpWatch:
         if type(url) is str and channels.is_get(event.ch):
             self._origin = _origin(url)
 
-    # Heads of responses
+    # Response headers
 
     def _answered(self, event: Event, watched: Watched) -> Iterator[RuleVerdict]:
         exchange = self._exchanges.get(event.ch)
@@ -135,7 +135,7 @@ class HttpWatch:
         exchange.stream_n = event.n
         exchange.session = exchange.session or _field(event, SESSION_FIELD) or ""
         if status == 429 and _field(event, "retry-after") is None:
-            yield "ECO-17", "note", "Status 429 came without Retry-After."
+            yield "ECO-17", "note", "The response with status 429 has no Retry-After."
         if self.old or exchange.method != "POST":
             return
         if 200 <= status < 300:
@@ -145,27 +145,31 @@ class HttpWatch:
         if exchange.stream and watched.era == "modern":
             buffering = _field(event, "x-accel-buffering")
             if (buffering or "").strip().lower() != "no":
-                yield "HTTP-18", "should", "An event stream came without X-Accel-Buffering: no."
+                yield "HTTP-18", "should", "The event stream has no X-Accel-Buffering: no."
         if _field(event, "mcp-protocol-version") is None and self._once("ECO-04"):
-            yield "ECO-04", "note", "Responses do not name the revision in MCP-Protocol-Version."
+            yield "ECO-04", "note", "The responses have no MCP-Protocol-Version."
         charset = _charset(event)
         if charset not in ("", "utf-8"):
-            yield "ECO-11", "note", f"The content type names the charset {short(charset)}."
+            yield "ECO-11", "note", f"Content-Type names the charset {short(charset)}."
 
     def _accepted(self, event: Event, exchange: ObservedExchange, kind: str) -> Iterator[RuleVerdict]:
         status = exchange.status
         if exchange.wanted:
             if status == 202 and kind not in (JSON_TYPE, STREAM_TYPE):
-                yield "HTTP-02", "must", f"{short(exchange.rpc)} was only accepted, with status 202 and no answer."
+                yield (
+                    "HTTP-02",
+                    "must",
+                    f"The response to {short(exchange.rpc)} is status 202 without a JSON-RPC response.",
+                )
             elif kind not in (JSON_TYPE, STREAM_TYPE):
-                yield "HTTP-02", "must", f"The answer to {short(exchange.rpc)} has the content type {short(kind)}."
+                yield "HTTP-02", "must", f"The response to {short(exchange.rpc)} has the Content-Type {short(kind)}."
         elif exchange.shape is not Shape.NONE and status != 202:
-            yield "HTTP-03", "must", f"A message that wants no answer was accepted with status {status}, not 202."
+            yield "HTTP-03", "must", f"The status for a notification or response is {status}, not 202."
 
     # Bodies and streams
 
     def received(self, event: Event, message: Any, index: Index, watched: Watched) -> Iterator[RuleVerdict]:
-        """A body, or an event with a message; `message` is None for what is no JSON."""
+        """A body, or an event with a message; `message` is None if it is not JSON."""
         exchange = self._exchanges.get(event.ch)
         if exchange is None:
             return
@@ -175,11 +179,11 @@ class HttpWatch:
             return
         if exchange.method == "POST" and exchange.shape is not Shape.NONE:
             if not exchange.wanted and 200 <= exchange.status < 300 and not exchange.stream:
-                yield "HTTP-03", "must", f"Status {exchange.status} for a message that wants no answer has a body."
+                yield "HTTP-03", "must", f"Status {exchange.status} for a notification or response has a body."
             if exchange.status >= 400 and exchange.status not in _AUTH_STATUSES and not is_error_response(message):
-                yield "HTTP-14", "should", f"The body of status {exchange.status} is no JSON-RPC error."
+                yield "HTTP-14", "should", f"The body of status {exchange.status} is not a JSON-RPC error."
             if self.thorough and not exchange.stream and event.bytes.strip(b" \t\r\n") != event.bytes:
-                yield "ECO-11", "note", "There is white space around the JSON of a body."
+                yield "ECO-11", "note", "The body has white space around its JSON."
         for item in message if type(message) is list else (message,):
             yield from self._item(event, exchange, item, index, watched)
 
@@ -189,18 +193,18 @@ class HttpWatch:
         shape = shape_of(message)
         if shape in (Shape.RESULT, Shape.ERROR):
             if channels.is_get(event.ch) and not exchange.resumes:
-                yield "HTTP-37", "must", "A standing stream brought an answer."
+                yield "HTTP-37", "must", "The GET stream contained a response."
             exchange.answers += 1
             exchange.answer_n = event.n
             self._count(event.ch, exchange)
         elif exchange.stream and exchange.rpc_n and exchange.answers >= exchange.wanted > 0:
             what = short(message.get("method") if type(message) is dict else message)
-            yield "HTTP-15", "should", f"{what} came on a stream after its answer."
+            yield "HTTP-15", "should", f"{what} came on a stream after its response."
         elif shape is Shape.NOTIFICATION and exchange.stream and exchange.wanted and exchange.rpc != LISTEN:
             yield from self._related(event, exchange, message["method"], index, watched)
 
     def _count(self, channel: str, exchange: ObservedExchange) -> None:
-        """An answer came: streams that should have ended before are still open one answer later."""
+        """A response came: streams that should have ended before are still open one response later."""
         for other in self._open.values():
             other.later += 1
         if exchange.stream and exchange.rpc_n and exchange.answers >= exchange.wanted and len(self._open) < 100:
@@ -226,20 +230,24 @@ class HttpWatch:
         if event.fields.get("event") == "endpoint":
             self.old = True
             if exchange.begun:
-                yield "SSE-01", "must", "Something came on the stream before the event that names the endpoint."
+                yield "SSE-01", "must", "An event came before the endpoint event."
             target = _origin(text.strip())
             if target and self._origin and target != self._origin:
-                yield "SSE-03", "must", f"The endpoint is at {short(target)}, the stream at {self._origin}."
+                yield (
+                    "SSE-03",
+                    "must",
+                    f"The origin of the endpoint is {short(target)}, that of the stream is {self._origin}.",
+                )
         yield from self._event(event, exchange, watched, bare=True)
         if self.thorough and not {"event", "id", "retry"} & event.fields.keys():
             odd = [line for line in text.split("\n", 20)[:20] if line and not line.startswith((":", "data"))]
             if odd:
-                yield "HTTP-20", "should", f"The stream has the line {short(odd[0])}, which means nothing."
+                yield "HTTP-20", "should", f"The stream has the unknown line {short(odd[0])}."
 
     def _event(
         self, event: Event, exchange: ObservedExchange, watched: Watched, *, bare: bool
     ) -> Iterator[RuleVerdict]:
-        """Id and type of an event on a stream."""
+        """The id and type of an event on a stream."""
         fields = event.fields if bare else event.fields.get("sse")
         fields = fields if type(fields) is dict else {}
         kind, id = fields.get("event", ""), fields.get("id")
@@ -247,7 +255,7 @@ class HttpWatch:
             return
         first, exchange.begun = not exchange.begun, True
         if kind not in _KEPT_TYPES and self.old and not bare:
-            yield "SSE-02", "must", f"A message came as an event of the type {short(kind)}."
+            yield "SSE-02", "must", f"A message came as an event of type {short(kind)}."
         elif kind not in _KEPT_TYPES and self.thorough and not self.old:
             yield "HTTP-20", "should", f"An event has the type {short(kind)}."
         if self.old:
@@ -261,7 +269,7 @@ class HttpWatch:
             and not exchange.resumes
         ):
             level = "should" if id else "note"
-            yield "HTTP-41", level, "A stream does not begin with an event that has an id and no data."  # type: ignore[misc]
+            yield "HTTP-41", level, "A stream does not start with an event that has an id and empty data."  # type: ignore[misc]
         if type(id) is str and id:
             exchange.ids = True
             yield from self._identified(id, exchange, watched)
@@ -269,16 +277,16 @@ class HttpWatch:
     def _identified(self, id: str, exchange: ObservedExchange, watched: Watched) -> Iterator[RuleVerdict]:
         if watched.era == "modern":
             if self._once("HTTP-74"):
-                yield "HTTP-74", "note", "Events have ids, though streams of this revision cannot be resumed."
+                yield "HTTP-74", "note", "Events have ids, but this revision has no resumption."
         elif (exchange.session, id) in self._ids and not exchange.resumes:
-            yield "HTTP-39", "must", f"The event id {short(id)} was used before."
+            yield "HTTP-39", "must", f"The event id {short(id)} is not unique."
         elif len(self._ids) < MOST_IDS:
             self._ids.add((exchange.session, id))
 
     # Ends
 
     def life(self, event: Event, watched: Watched) -> Iterator[RuleVerdict]:
-        """The end of a stream, or its resumption; a new session, in which event ids begin again."""
+        """The end or resumption of a stream, or a new session, in which event ids start again."""
         what = event.fields.get("event")
         if what == "session":
             self._ids.clear()
@@ -291,30 +299,30 @@ class HttpWatch:
             return
         resumable = exchange.ids and watched.features.resumable
         if exchange.answers < exchange.wanted and not resumable:
-            yield "HTTP-16", "should", f"The stream of {short(exchange.rpc)} ended before the answer."
+            yield "HTTP-16", "should", f"The stream of {short(exchange.rpc)} ended before the response."
 
     def end(self) -> Iterator[tuple[int, RuleVerdict]]:
-        """What can be said only when nothing more comes. It is said once."""
+        """Findings that are certain only at the end of the recording. Yields them once."""
         left, self._open = self._open, {}
         for exchange in left.values():
             if exchange.later >= LATER:
                 yield (
                     exchange.answer_n,
-                    ("HTTP-15", "should", f"The stream of {short(exchange.rpc)} was not ended after its answer."),
+                    ("HTTP-15", "should", f"The stream of {short(exchange.rpc)} did not end after its response."),
                 )
 
     def _once(self, rule: str) -> bool:
-        """Whether this is said for the first time on this connection."""
+        """Whether this is the first such finding on this connection."""
         new = rule not in self._said
         self._said.add(rule)
         return new
 
 
 def stdio_error_rules(method: str, error: Any) -> Iterator[RuleVerdict]:
-    """Authorization is HTTP's: over stdio nobody can answer a demand for it."""
+    """Authorization belongs to HTTP: over stdio a client cannot respond to a challenge."""
     words = error.get("message") if type(error) is dict else None
     if method in _FIRST_METHODS and type(words) is str and _AUTH_WORDS.search(words[:2000]):
-        yield "STDIO-12", "should", f"{method} was refused with {short(words)}."
+        yield "STDIO-12", "should", f"{method} was rejected with {short(words)}."
 
 
 def _field(event: Event, name: str) -> str | None:

@@ -1,7 +1,7 @@
-"""Tools that ask the client something, called by one that can do everything and answers what it is asked.
+"""Calls of tools that request input from the client, made by a client with every capability.
 
-The calls of `trials` are made by a session that declines everything and offers no more than it could answer; what a
-tool says to a client that can do more is seen here. Questions end after a while: a server may ask for ever.
+The calls of `trials` come from a session that declines everything and declares little; these show how a tool behaves
+with a client that can do more. The number of answers is limited, because a server may ask forever.
 """
 
 from __future__ import annotations
@@ -19,35 +19,35 @@ from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import METHOD_NOT_FOUND, USER_REJECTED, Shape
 
 MOST = 10
-"""Answers in one call, after which it is not answered any more."""
+"""Answers in one call before the client stops answering."""
 _SHARE = 0.5
-"""How much of the time of one check the calls may take."""
+"""The share of the time of one check that the calls may take."""
 _CANCELLED = "notifications/cancelled"
 
 
 @dataclass(slots=True)
 class Interview:
-    """One call in which questions were answered."""
+    """One call in which requests for input were answered."""
 
     trial: Trial
     asked: Asked
     """The call, or its last round."""
     questions: list[Question] = field(default_factory=list)
     lost: bool = False
-    """The connection ended meanwhile."""
+    """The connection ended during the call."""
 
     @property
     def endless(self) -> bool:
-        """Whether the server asked for as long as it was answered."""
+        """Whether the server asked until the limit."""
         return len(self.questions) >= MOST
 
     def asks(self, method: str) -> list[Question]:
-        """The questions of one kind."""
+        """The requests of one kind."""
         return [question for question in self.questions if question.method == method]
 
 
 async def interviews(visit: Visit) -> list[Interview]:
-    """The tools that asked something, or did not succeed, each called once more in a visit, and declined."""
+    """The tools that requested input or did not succeed, each called once more; every request is declined."""
     made: list[Interview] | None = visit.remembered.get("interviews")
     if made is None:
         made = visit.remembered["interviews"] = []
@@ -62,7 +62,7 @@ async def interviews(visit: Visit) -> list[Interview]:
 
 
 async def questions(visit: Visit, method: str) -> list[Question]:
-    """All that was asked of one kind, by whichever call."""
+    """All requests of one kind in all calls."""
     found = [question for trial in trials(visit) for question in trial.asks(method)]
     return found + [question for each in await interviews(visit) for question in each.asks(method)]
 
@@ -70,14 +70,14 @@ async def questions(visit: Visit, method: str) -> list[Question]:
 async def interview(
     visit: Visit, link: RawConnection, trial: Trial, *, action: str = "decline", refuses: bool = False
 ) -> Interview:
-    """Call a tool on a link and answer what it asks: elicitations by `action`; sampling is refused if `refuses`."""
+    """Call a tool and answer its requests: elicitations with `action`; sampling is rejected if `refuses`."""
     if visit.modern:
         return await _in_rounds(visit, link, trial, action, refuses)
     return await _by_requests(visit, link, trial, action, refuses)
 
 
 async def _in_rounds(visit: Visit, link: RawConnection, trial: Trial, action: str, refuses: bool) -> Interview:
-    """The modern era: results that want input. What is refused is not asked for again: the call just ends there."""
+    """The modern era: input_required results. A rejected request is not repeated: the call ends there."""
     params = {**trial.params, "_meta": {f"{PREFIX}clientCapabilities": everything(visit.features)}}
     made = Interview(trial, await link.ask("tools/call", params, timeout=visit.limits.request / 2))
     while made.asked.body.get("resultType") == "input_required" and len(made.questions) < MOST:
@@ -99,7 +99,7 @@ async def _in_rounds(visit: Visit, link: RawConnection, trial: Trial, action: st
 
 
 async def _by_requests(visit: Visit, link: RawConnection, trial: Trial, action: str, refuses: bool) -> Interview:
-    """The handshake's era: requests of the server, while the call waits."""
+    """The legacy era: requests of the server during the call."""
     link.frames = []
     id = f"interview-{trial.token}-{action}"
     made = Interview(trial, link.begin(jsonrpc.request(id, "tools/call", trial.params)))

@@ -1,7 +1,7 @@
-"""The judge: reads a journal with a cursor of its own and attaches findings to events.
+"""The judge: reads a journal with its own cursor and attaches findings to events.
 
-It is never in the way: whoever has time calls `run`, for as many events as there is time for. A live session, a
-recording and an export use the same judge. It never changes what it reads.
+Callers run it when they have time, with `run`, for a limited number of events. A live session, a recording and an
+export use the same judge. It does not change what it reads.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ from inspector.journal.select import Query
 from inspector.protocol.jsonrpc import Shape, shape_of
 
 UNREAD = 32 << 20
-"""Bytes of a message above which it is not read again at all: that would take many times its size in memory."""
+"""Bytes of a message above which it is not parsed again, because that takes many times its size in memory."""
 LARGEST = 4 << 20
-"""Bytes of a message above which its text and schema are not looked at in detail; a finding says so."""
+"""Bytes of a message above which its text and schema are not checked; a finding says so."""
 _OK = 200
 
 
 class _Connection:
-    """What the judge knows of one connection."""
+    """The state of the judge for one connection."""
 
     def __init__(self, thorough: bool) -> None:
         self.thorough = thorough
         self.schemas = schema_rules.ToolSchemas()
         self.tool_names: set[str] = set()
         self.next_page: Any = None
-        """The cursor that the newest page of tools named."""
+        """The cursor in the newest page of tools."""
         self.held: Event | None = None
-        """An answer to `server/discover` that does not show which era the server speaks: what follows will."""
+        """A response to `server/discover` that does not show the era of the server. Later messages decide it."""
         self.begin_again()
 
     def begin_again(self) -> None:
-        """Forget what holds for one connection only: another one takes its place."""
+        """Reset the state of one connection, because a new one replaces it."""
         self.watched = Watched()
         self.http = HttpWatch(thorough=self.thorough)
         self.probes = Probes()
@@ -59,19 +59,20 @@ class Judge:
     def __init__(
         self, journal: Journal, findings: Findings | None = None, after: int = 0, *, thorough: bool = False
     ) -> None:
-        """Findings go to the journal's own unless others are given; the events up to `after` are left out. `thorough`
-        looks more closely at what a server publishes, which takes longer than a live session has.
+        """Findings go to the journal unless `findings` is given; events up to `after` are skipped.
+
+        `thorough` checks published schemas and texts in more detail, which is too slow for a live session.
         """
         self.journal = journal
         self.thorough = thorough
         self.findings = journal.findings if findings is None else findings
         self.judged = after
-        """The number of the newest event that has been judged."""
+        """The number of the newest judged event."""
         self._provoked: set[int] = set()
         """Events that probes have provoked."""
         self._connections: dict[int, _Connection] = {}
         self._now = self._connection(0)
-        """The connection whose event is judged."""
+        """The connection of the current event."""
 
     def _connection(self, conn: int) -> _Connection:
         found = self._connections.get(conn)
@@ -81,7 +82,7 @@ class Judge:
 
     @property
     def watched(self) -> Watched:
-        """What is known of the connection whose event is judged."""
+        """The state of the connection of the current event."""
         return self._now.watched
 
     def was_provoked(self, n: int) -> bool:
@@ -89,14 +90,14 @@ class Judge:
         return n in self._provoked
 
     def run(self, limit: int = 200) -> bool:
-        """Judge up to `limit` more events. True: there are more already."""
+        """Judge up to `limit` more events. Returns True if there are more."""
         journal = self.journal
         last = min(len(journal), self.judged + limit)
         for n in range(self.judged + 1, last + 1):
             self.judged = n
             now = self._now = self._connection(journal.index.conn(n))
             if journal.index.size(n) > UNREAD:
-                self._add(n, (("size", "note", f"The message is larger than {UNREAD >> 20} MiB: it was not checked."),))
+                self._add(n, (("size", "note", f"The message is larger than {UNREAD >> 20} MiB and was not checked."),))
                 continue
             for event in journal.events(n, n):
                 now.probes.sent(event, journal.index)
@@ -106,17 +107,17 @@ class Judge:
         return last < len(journal)
 
     def run_all(self) -> None:
-        """Judge everything there is."""
+        """Judge all events."""
         while self.run(1000):
             pass
 
     def run_to(self, last: int) -> None:
-        """Judge everything up to an event."""
+        """Judge all events up to event `n`."""
         while self.judged < min(last, len(self.journal)):
             self.run(min(1000, last - self.judged))
 
     def end(self) -> None:
-        """Say what can be said only when nothing more comes."""
+        """Yield findings that are certain only at the end."""
         for connection in self._connections.values():
             self._now = connection
             self._end(connection)
@@ -126,7 +127,7 @@ class Judge:
             self._add(n, (verdict,))
 
     def _add(self, n: int, verdicts: Iterable[RuleVerdict]) -> None:
-        """Attach what was found, unless a probe has provoked it: the rules learn from such events, too."""
+        """Attach findings unless a probe has provoked the event. The rules learn from such events too."""
         page = self.watched.schema_revision
         seen: set[tuple[str, str]] = set()
         for rule, level, sentence in verdicts:
@@ -151,7 +152,7 @@ class Judge:
                 yield from rules.bytes_rules(event, channels.is_stdio(event.ch))
                 yield from rules.invalid_rules(event, channels.is_stdio(event.ch))
         elif kind == Kind.STDERR and event.data is not None:
-            yield "STDIO-03", "must", "stderr is not UTF-8 text."
+            yield "STDIO-03", "must", "stderr is not UTF-8."
         elif kind == Kind.LIFE:
             yield from self._now.http.life(event, self.watched)
             self._look_for_lost(event)
@@ -160,7 +161,7 @@ class Judge:
                 self._now.begin_again()
 
     def _look_for_lost(self, event: Event) -> None:
-        """What is found about a request stands beside the request, and not beside the end of its connection."""
+        """Findings about a request are attached to the request, not to the end of its connection."""
         for found in self._now.lost.look(event, self.journal.index):
             if found.of_itself or event.n not in self._provoked:
                 self._add(found.n, (found.verdict,))
@@ -176,7 +177,7 @@ class Judge:
             yield from rules.bytes_rules(event, channels.is_stdio(event.ch))
         large = self.journal.index.size(event.n) > LARGEST
         if large:
-            yield "size", "note", f"The message is larger than {LARGEST >> 20} MiB: its schema was not looked at."
+            yield "size", "note", f"The message is larger than {LARGEST >> 20} MiB; its schema was not checked."
         elif received:
             yield from rules.json_rules(event)
         if not received:
@@ -201,7 +202,7 @@ class Judge:
             yield from schema_rules.argument_rules(params, self.watched, self._now.schemas)
 
     def _release(self, method: str) -> None:
-        """We go on: in the modern era, what was held is judged by its rules; a handshake shows that it is another."""
+        """In the modern era, held events are judged by its rules; an initialize shows that the era is legacy."""
         held, self._now.held = self._now.held, None
         if held is not None and method not in ("initialize", "server/discover") and not self.watched.undecided:
             self._add(held.n, self._answer(held, held.message, shape_of(held.message), False))
@@ -246,12 +247,14 @@ class Judge:
     # Answers
 
     def _answer(self, event: Event, message: dict[str, Any], shape: Shape, large: bool) -> Iterator[RuleVerdict]:
-        """What an answer says, by the rules of its era, and against the schema."""
+        """Check a response by the rules of its era and by the schema."""
         watched = self.watched
         method, request = self._answered(event, message)
         body = message.get("result" if shape == Shape.RESULT else "error")
         if shape == Shape.RESULT:
             yield from self._result(event, method, request, body, large)
+        elif self.thorough and not large and type(body) is dict:
+            yield from published.error_rules(body, watched)
         era = ERAS[watched.era]
         if shape == Shape.ERROR and channels.is_stdio(event.ch):
             yield from stdio_error_rules(method, body)
@@ -264,23 +267,23 @@ class Judge:
             if self._is_told_by_exchange(event, message, shape):
                 message = {**message, "id": 0}
             if watched.features.tasks_extension and type(body) is dict and body.get("resultType") == "task":
-                method = ""  # The extension's result: the official schema has no definition of it.
+                method = ""  # The result of an extension: the official schema does not define it.
             yield from schema_rules.message_rules(message, watched, method)
 
     def _is_told_by_exchange(self, event: Event, message: dict[str, Any], shape: Shape) -> bool:
-        """Whether an error's id is not looked at: the HTTP response that brought it says what it is about."""
+        """Whether to skip the id of an error, because its HTTP response tells which request it belongs to."""
         by_stream = event.ch in self.watched.streams and message.get("id") is None
         return shape == Shape.ERROR and (by_stream or rules.refuses(event))
 
     def _status(self, event: Event) -> int:
-        """The HTTP status with which a message came, which is recorded where it is another than 200."""
+        """The HTTP status of a message; recorded only if it is not 200."""
         if event.ch not in self.watched.streams:
             return 0
         status = event.fields.get("status")
         return status if type(status) is int else _OK
 
     def _answered(self, event: Event, message: dict[str, Any]) -> tuple[str, int]:
-        """The method of the request that is answered, and its number (0: unknown); in a batch, by its id."""
+        """The method of the request of a response, and its number (0: unknown); in a batch, according to its id."""
         index, n = self.journal.index, event.n
         if index.shape(n) != Shape.BATCH:
             request = index.pair(n)
@@ -297,7 +300,7 @@ class Judge:
         self.watched.answered(method, result)
         body = result if type(result) is dict else {}
         if self.thorough and not large:
-            asked = self._request(request)[1] if method == "tools/call" else None
+            asked = self._request(request)[1] if method in ("tools/call", "prompts/get") else None
             yield from published.result_rules(method, body, self.watched, asked)
         if method == "initialize":
             yield from rules.initialize_rules(result)
@@ -310,7 +313,7 @@ class Judge:
     def _tools(self, event: Event, request: int, result: dict[str, Any]) -> Iterator[RuleVerdict]:
         cursor = self._request(request)[1].get("cursor")
         if cursor is None or cursor != self._now.next_page:
-            self._now.tool_names = set()  # The first page, or one that does not follow what came before.
+            self._now.tool_names = set()  # The first page, or one that does not follow the previous one.
         self._now.next_page = result.get("nextCursor")
         over_http = ERAS[self.watched.era].http_tools if event.ch in self.watched.streams else ()
         tools = result.get("tools")
@@ -321,7 +324,7 @@ class Judge:
                     yield from rule(tool, self.watched)
 
     def _request(self, n: int) -> tuple[str, dict[str, Any]]:
-        """Method and params of request `n`; empty where there is none."""
+        """Method and params of request `n`; empty if it has none."""
         message = self.journal.event(n).message if n else None
         if type(message) is not dict:
             return "", {}

@@ -1,4 +1,4 @@
-"""What lists say of their entries: rules for tools, resources, templates and prompts, for a judge that is thorough."""
+"""Rules for the entries of lists: tools, resources, templates and prompts. Used by a thorough judge."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from inspector.errors import UsageError
 from inspector.protocol.uritemplate import Template
 
 MOST = 10_000
-"""Values of one entry that are looked at."""
+"""Values of one entry that are checked."""
 _SECRET = re.compile(r"passw|secret|token|api.?key|credential|private.?key|authorization", re.IGNORECASE)
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s]*")
 _MEDIA_TYPE = re.compile(r"[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+(?:\s*;.*)?")
@@ -20,22 +20,22 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]
 _ELSEWHERE = frozenset((
     "$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "patternProperties",
 ))  # fmt: skip
-"""Keywords by which a schema describes properties in other places than `properties`."""
+"""Keywords with subschemas besides `properties`."""
 _SAME = {
     "tools/list": ("name", "TOOL-05", "tools"), "resources/list": ("uri", "RES-03", "resources"),
     "prompts/list": ("name", "PROM-02", "prompts"),
 }  # fmt: skip
-"""By what the entries of a list are told apart."""
+"""The member that identifies the entries of a list."""
 
 
 def page_rules(method: str, result: dict[str, Any]) -> Iterator[RuleVerdict]:
-    """How a page of a list names the next one."""
+    """The cursor in a page of a list."""
     if "nextCursor" in result and type(result["nextCursor"]) is not str:
         yield "UTIL-01", "must", f"nextCursor of {method} is {short(result['nextCursor'])}."
 
 
 def resource_rules(resource: dict[str, Any], watched: Watched) -> Iterator[RuleVerdict]:
-    """What a resource says of itself."""
+    """The members of a resource."""
     uri, size, kind = resource.get("uri"), resource.get("size"), resource.get("mimeType")
     if type(uri) is not str or not _ABSOLUTE.fullmatch(uri):
         yield "RES-02", "must", f"The URI {short(uri)} is not absolute."
@@ -44,22 +44,22 @@ def resource_rules(resource: dict[str, Any], watched: Watched) -> Iterator[RuleV
     if size is not None and (type(size) is not int or size < 0):
         yield "RES-02", "must", f"The size of {short(uri)} is {short(size)}."
     if kind is not None and (type(kind) is not str or not _MEDIA_TYPE.fullmatch(kind)):
-        yield "RES-02", "must", f"The type of {short(uri)} is {short(kind)}."
+        yield "RES-02", "must", f"The mimeType of {short(uri)} is {short(kind)}."
     yield from _annotation_rules(uri, resource.get("annotations"))
 
 
 def template_rules(entry: dict[str, Any]) -> Iterator[RuleVerdict]:
-    """What a template says of itself."""
+    """The members of a resource template."""
     text = entry.get("uriTemplate")
     if type(entry.get("name")) is not str:
         yield "RES-11", "must", f"The name of the template {short(text)} is {short(entry.get('name'))}."
     try:
         if type(text) is not str:
-            yield "RES-11", "must", f"A template is {short(text)}."
+            yield "RES-11", "must", f"A URI template is {short(text)}."
         else:
             Template.parse(text)
     except UsageError as error:
-        yield "RES-11", "must", f"The template {short(text)} is none: {error.message}"
+        yield "RES-11", "must", f"The URI template {short(text)} is invalid: {error.message}"
     yield from _annotation_rules(text, entry.get("annotations"))
 
 
@@ -80,7 +80,7 @@ def _is_audience(value: Any) -> bool:
 
 
 def prompt_rules(prompt: dict[str, Any]) -> Iterator[RuleVerdict]:
-    """What a prompt says of itself."""
+    """The members of a prompt."""
     name, arguments = prompt.get("name"), prompt.get("arguments")
     if type(name) is not str or not name:
         yield "PROM-02", "must", f"The name of a prompt is {short(name)}."
@@ -91,14 +91,14 @@ def prompt_rules(prompt: dict[str, Any]) -> Iterator[RuleVerdict]:
             yield "PROM-02", "must", f"An argument of {short(name)} is {short(argument)}."
             continue
         if key in seen:
-            yield "PROM-02", "must", f"Two arguments of {short(name)} are called {short(key)}."
+            yield "PROM-02", "must", f"Two arguments of {short(name)} have the name {short(key)}."
         seen.add(key)
         if type(argument.get("required", False)) is not bool:
             yield "PROM-02", "must", f"required of {short(key)} is {short(argument['required'])}."
 
 
 def alike(method: str, entries: list[Any]) -> Iterator[RuleVerdict]:
-    """Entries of one page that cannot be told apart; tools also where only upper and lower case tells them apart."""
+    """Duplicate entries of one page; for tools also names that differ only in case."""
     key, rule, many = _SAME.get(method, ("", "", ""))
     exact: set[str] = set()
     folded: dict[str, str] = {}
@@ -107,15 +107,15 @@ def alike(method: str, entries: list[Any]) -> Iterator[RuleVerdict]:
         if not isinstance(name, str):
             continue
         other = folded.setdefault(name.lower(), name)
-        if name in exact and method != "tools/list":  # Of tools the judge says that by itself, over all pages.
-            yield rule, "should", f"Two {many} are {short(name)}."
+        if name in exact and method != "tools/list":  # For duplicate tools, the judge has a rule that covers all pages.
+            yield rule, "should", f"Two {many} have the name {short(name)}."
         elif other != name and method == "tools/list":
-            yield rule, "should", f"The {many} {short(other)} and {short(name)} differ in case only."
+            yield rule, "should", f"The {many} {short(other)} and {short(name)} differ only in case."
         exact.add(name)
 
 
 def tool_rules(name: Any, tool: dict[str, Any], watched: Watched) -> Iterator[RuleVerdict]:
-    """What a tool says of itself."""
+    """The members of a tool."""
     row = watched.features
     if row.icons and "inputSchema" in tool and tool["inputSchema"] is None:
         yield "TOOL-03", "must", f"The inputSchema of {short(name)} is null."
@@ -128,29 +128,33 @@ def tool_rules(name: Any, tool: dict[str, Any], watched: Watched) -> Iterator[Ru
         if wrong:
             yield "TOOL-07", "must", f"{short(wrong[0])} of {short(name)} is {short(hints[wrong[0]])}."
         if hints.get("readOnlyHint") is True and hints.get("destructiveHint") is True:
-            yield "TOOL-07", "must", f"{short(name)} only reads, and is destructive."
+            yield "TOOL-07", "must", f"{short(name)} has both readOnlyHint and destructiveHint."
     for key in ("inputSchema", "outputSchema"):
         for missing in _unnamed(tool.get(key)):
             yield "TOOL-27", "should", f"{key} of {short(name)} requires {short(missing)}, which is not a property."
     output = tool.get("outputSchema")
     if row.structured_content and not row.structured_any and output is not None and not _is_object(output):
-        yield "TOOL-08", "must", f"The outputSchema of {short(name)} has not the root type object."
+        yield "TOOL-08", "must", f"The outputSchema of {short(name)} does not have the root type object."
     if row.tasks:
         execution = tool.get("execution")
         support = execution.get("taskSupport") if type(execution) is dict else None
         if support not in (None, "forbidden", "optional", "required"):
             yield "TOOL-21", "must", f"taskSupport of {short(name)} is {short(support)}."
         elif support in ("optional", "required") and not _task_calls(watched):
-            yield "TOOL-21", "must", f"{short(name)} may be a task, and tasks.requests.tools.call is not declared."
+            yield "TOOL-21", "must", f"{short(name)} has a taskSupport, but tasks.requests.tools.call is not declared."
     if watched.era == "modern":
         for parameter in _secret_headers(tool.get("inputSchema")):
-            yield "TOOL-20", "should", f"The parameter {short(parameter)} of {short(name)} is repeated in the header."
+            yield (
+                "TOOL-20",
+                "should",
+                f"The parameter {short(parameter)} of {short(name)} is a secret with x-mcp-header.",
+            )
 
 
 def _unnamed(schema: Any) -> Iterator[str]:
-    """The names that a schema, or one of its properties, requires and does not describe.
+    """Names in required of a schema or of one of its properties that are not in its properties.
 
-    A schema that is put together from others (`$ref`, `allOf` …) may describe them there, and is left alone.
+    A schema that combines others (`$ref`, `allOf` …) may define them there, and is skipped.
     """
     todo = [schema]
     for _ in range(MOST):
@@ -180,7 +184,7 @@ def _task_calls(watched: Watched) -> bool:
 
 
 def _secret_headers(schema: Any) -> Iterator[str]:
-    """Parameters with a secret's name that are to be repeated in the header."""
+    """Header parameters (x-mcp-header) whose names look like secrets."""
     todo = [schema]
     for _ in range(MOST):
         if not todo:

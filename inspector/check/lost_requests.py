@@ -1,7 +1,7 @@
-"""Requests that got no answer: the connection broke, or time went by while others were answered.
+"""Requests without a response: the connection broke, or they timed out while others got responses.
 
-A clock alone cannot tell a slow server from a silent one: a time-out is a `note`, and only where requests sent later
-were answered. The check waits longer, and says so by the event `unanswered`.
+A clock alone cannot tell a slow server from a silent one: a timeout is a `note`, and only if requests that were sent
+later got responses. The check waits longer, and records that as the event `unanswered`.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ CALL = "tools/call"
 _GIVEN_UP = (State.CANCELLED, State.TIMED_OUT)
 _MOST_STATUSES = 4096
 _LOOKED_AT = 5_000
-"""Events after a request in which answers to others are looked for."""
+"""Events after a request in which responses to other requests are counted."""
 
 
 class Unanswered(NamedTuple):
-    """A finding about a request, when its connection has ended or its time is over."""
+    """A finding about a request whose connection ended or that timed out."""
 
     n: int
     verdict: RuleVerdict
     of_itself: bool
-    """It holds even where the request was a probe: no call of a tool may end a server."""
+    """It also counts if the request was a probe: no tool call may end a server."""
 
 
 class LostRequests:
-    """Watches the `life` events of one connection."""
+    """Reads the `life` events of one connection."""
 
     def __init__(self) -> None:
         self._stands = False
-        """The server has said something since the connection was made."""
+        """Whether the server has sent anything since the connection was made."""
         self._statuses: dict[str, int] = {}
-        """By channel, the HTTP status by which its request was refused."""
+        """By channel, the HTTP status that rejected its request."""
 
     def head(self, event: Event) -> None:
-        """The head of a response came: a status of 400 and above is an answer of HTTP, and no broken connection."""
+        """A response head. A status of 400 and above is an HTTP response, not a broken connection."""
         status = event.fields.get("status")
         if event.dir == Dir.RECV and type(status) is int:
             self._statuses.pop(event.ch, None)
@@ -51,11 +51,11 @@ class LostRequests:
                     del self._statuses[next(iter(self._statuses))]
 
     def arrived(self) -> None:
-        """Something came from the server: the connection stands."""
+        """The server sent something: the connection is up."""
         self._stands = True
 
     def look(self, event: Event, index: Index) -> Iterator[Unanswered]:
-        """What a `life` event says about a request of ours."""
+        """Findings about requests from a `life` event."""
         n, what = event.fields.get("for"), event.fields.get("event")
         if type(n) is not int or not 0 < n < event.n or what not in ("lost", "timeout", "unanswered"):
             return
@@ -71,11 +71,15 @@ class LostRequests:
         served = f"{later:,} {'request' if later == 1 else 'requests'} sent later got answers"
         if what == "timeout":
             if later:
-                yield Unanswered(n, ("BASE-02", "note", f"No answer to {short(method)} in {waited}; {served}."), False)
+                yield Unanswered(
+                    n, ("BASE-02", "note", f"No response to {short(method)} in {waited}; {served}."), False
+                )
         elif later:
-            yield Unanswered(n, ("BASE-02", "must", f"{short(method)} was never answered ({waited}); {served}."), False)
+            yield Unanswered(
+                n, ("BASE-02", "must", f"{short(method)} never got a response ({waited}); {served}."), False
+            )
         elif method == CALL:
-            text = f"The server answered nothing after this {CALL} ({waited})."
+            text = f"The server sent no responses after this {CALL} ({waited})."
             yield Unanswered(n, ("TOOL-30", "must", text), True)
 
     def _lost(self, event: Event, index: Index) -> Iterator[Unanswered]:
@@ -83,13 +87,13 @@ class LostRequests:
         error = fields.get("error")
         message = error.get("message") if type(error) is dict else fields.get("why")
         if message is None or not self._stands:
-            return  # We closed the connection, or it was gone before.
+            return  # We closed the connection, or it ended before.
         asked: int = event.fields["for"]
         status = self._statuses.get(index.channel(asked), 0)
         if status:
-            # The server refuses with 4xx, which has checks of its own; with 5xx it failed to answer.
+            # The server rejects with 4xx, which has its own checks; with 5xx it failed to respond.
             if status >= 500:
-                text = f"{short(index.method(asked))} was answered with status {status} and without a JSON-RPC message."
+                text = f"{short(index.method(asked))} got status {status} without a JSON-RPC message."
                 yield Unanswered(asked, ("BASE-02", "must", text), False)
             return
         self._stands = False
@@ -100,12 +104,12 @@ class LostRequests:
             yield Unanswered(n, ("TOOL-30", "must", f"The connection ended during this {CALL}: {why}"), True)
         else:
             yield Unanswered(
-                n, ("BASE-02", "must", f"The connection ended before the answer to {short(method)}: {why}"), False
+                n, ("BASE-02", "must", f"The connection ended before the response to {short(method)}: {why}"), False
             )
 
 
 def _newest_open(index: Index, event: Event) -> int:
-    """The request during which a connection ended: the newest that is open. A ping only asks what has happened."""
+    """The request during which a connection ended: the newest open one. A ping only tests the connection."""
     conn, last = index.conn(event.n), max(0, event.n - _LOOKED_AT)
     still_open = [
         m
@@ -121,7 +125,7 @@ def _newest_open(index: Index, event: Event) -> int:
 
 
 def _has_answer(index: Index, n: int, until: int) -> bool:
-    """Whether the HTTP response to request `n` brought an answer, if only with another id: that is found elsewhere."""
+    """Whether the HTTP response to request `n` contains a response, even with another id, which has its own rule."""
     channel, conn = index.channel(n), index.conn(n)
     return channels.is_post(channel) and any(
         index.dir(m) is Dir.RECV
@@ -133,7 +137,7 @@ def _has_answer(index: Index, n: int, until: int) -> bool:
 
 
 def _answered_later(index: Index, n: int, until: int) -> int:
-    """How many requests of the same connection, sent after `n`, were answered before event `until`."""
+    """The number of requests of the same connection, sent after `n`, with a response before event `until`."""
     conn = index.conn(n)
     return sum(
         index.shape(m) is Shape.REQUEST

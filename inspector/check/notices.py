@@ -1,4 +1,4 @@
-"""Rules about notifications that differ between the eras: log messages, subscriptions, and which stream brings what.
+"""Rules about notifications that differ between the eras: log messages, subscriptions, and streams.
 
 Each takes a `Notice` and yields `(rule, level, sentence)`; none ever raises. Source: specification 2026-07-28,
 "Subscriptions", "Logging", "Cancellation", "Streamable HTTP"; of the older revisions, "Logging".
@@ -15,15 +15,15 @@ from inspector.protocol.jsonrpc import id_key
 
 
 class Notice(NamedTuple):
-    """A notification of the server, and where it was seen."""
+    """A notification of the server and where it arrived."""
 
     n: int
     method: str
     params: dict[str, Any]
     stream: int
-    """The request on whose own stream it came (HTTP); 0 elsewhere."""
+    """The request on whose stream it came (HTTP); 0 otherwise."""
     request: int
-    """The request to which the index counts it; 0: to none."""
+    """The request that it belongs to according to the index; 0 for none."""
     about: Callable[[int], tuple[str, dict[str, Any]]]
     """Method and params of a request."""
 
@@ -40,11 +40,11 @@ _ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 _LISTEN = "subscriptions/listen"
 _SUBSCRIPTION = PREFIX + "subscriptionId"
 _BY_SUBSCRIPTION = frozenset((*_CHANGED, *(f"notifications/{name}" for name in _OF_LISTS), _ACKNOWLEDGED))
-"""What comes by a subscription only."""
+"""Notifications that only a subscription brings."""
 
 
 def declared_logging(notice: Notice, watched: Watched) -> Iterator[RuleVerdict]:
-    """The handshake era: who sends log messages has said so."""
+    """The legacy era: a server that sends log messages declares logging."""
     if notice.method == "notifications/message" and watched.revision and not watched.server_has("logging"):
         logger = notice.params.get("logger")
         of = f" of the logger {short(logger)}" if type(logger) is str else ""
@@ -54,41 +54,41 @@ def declared_logging(notice: Notice, watched: Watched) -> Iterator[RuleVerdict]:
 def wanted_logging(notice: Notice, watched: Watched) -> Iterator[RuleVerdict]:
     """The modern era: log messages belong to a request that wants them (C-LOG-02).
 
-    Where it cannot be known to which request one belongs, it is enough that some request wanted them.
+    If the request is unknown, one request with a logLevel is enough.
     """
     if notice.method != "notifications/message":
         return
     if notice.stream:
         method, params = notice.about(notice.stream)
-        wanted = method == _LISTEN or log_level(params) is not None  # The listening stream has a rule of its own.
+        wanted = method == _LISTEN or log_level(params) is not None  # The listening stream has its own rule.
     else:
         wanted = watched.wants_logs
     if not wanted:
-        yield "UTIL-11", "must", "A log message came, and the request has no logLevel in its _meta."
+        yield "UTIL-11", "must", "A log message came, but the request has no logLevel in _meta."
 
 
 def own_stream(notice: Notice, watched: Watched) -> Iterator[RuleVerdict]:
-    """What is said about one request comes on its stream, and never on that of a subscription."""
+    """Messages about a request come on its stream, and never on a subscription."""
     if notice.method not in ("notifications/progress", "notifications/message"):
         return
     asked = notice.about(notice.stream)[0]
     foreign = notice.stream and notice.request not in (0, notice.stream)
     if asked == _LISTEN or _SUBSCRIPTION in _dict(notice.params.get("_meta")):
-        yield "SUB-06", "must", f"{notice.method} came by a subscription."
+        yield "SUB-06", "must", f"{notice.method} came on a subscription."
     elif foreign and notice.method == "notifications/progress" and not asked.startswith("tasks/"):
-        # What a task is doing may be told wherever somebody asks for it.
+        # Any request to watch a task may bring its notifications.
         yield "HTTP-17", "should", "Progress of one request came on the stream of another."
 
 
 def tagged(notice: Notice, watched: Watched) -> Iterator[RuleVerdict]:
-    """What a subscription brings names it, by the id as it was sent, on its own stream, after the acknowledgement."""
+    """Notifications of a subscription have its id, unchanged, on its own stream, after the acknowledgement."""
     if notice.method not in _BY_SUBSCRIPTION:
         return
     first = notice.method == _ACKNOWLEDGED
     rule = "SUB-01" if first else "SUB-04"
     meta = _dict(notice.params.get("_meta"))
     if _SUBSCRIPTION not in meta:
-        yield rule, "must", f"{notice.method} does not name its subscription (subscriptionId in _meta)."
+        yield rule, "must", f"{notice.method} has no subscriptionId in _meta."
         return
     id = meta[_SUBSCRIPTION]
     listen = _listen(notice, watched)
@@ -97,15 +97,15 @@ def tagged(notice: Notice, watched: Watched) -> Iterator[RuleVerdict]:
         if other is not None:
             yield rule, "must", f"The subscriptionId {short(id)} has another type than the id of request {other.n}."
         else:
-            yield rule, "must", f"No request to listen has the id {short(id)}."
+            yield rule, "must", f"No subscriptions/listen request has the id {short(id)}."
     elif notice.stream and notice.stream != listen.n:
-        yield rule, "must", f"What belongs to subscription {short(id)} came on the stream of another request."
+        yield rule, "must", f"A notification of subscription {short(id)} came on the stream of another request."
     elif not first and listen.agreed is None:
-        yield "SUB-01", "must", f"Subscription {short(id)} brought something before it was acknowledged."
+        yield "SUB-01", "must", f"A notification of subscription {short(id)} came before the acknowledgement."
 
 
 def asked_for(notice: Notice, watched: Watched) -> Iterator[RuleVerdict]:
-    """A subscription brings what was asked for, and nothing else; so does its acknowledgement."""
+    """A subscription and its acknowledgement contain only what the client requested."""
     listen = _listen(notice, watched)
     if listen is None:
         return
@@ -114,35 +114,35 @@ def asked_for(notice: Notice, watched: Watched) -> Iterator[RuleVerdict]:
         agreed = _dict(notice.params.get("notifications"))
         listen.agreed = agreed
         for name in _beyond(agreed, wanted):
-            yield "SUB-02", "must", f"The acknowledgement has {name}, which was not asked for."
+            yield "SUB-02", "must", f"The acknowledgement has {name}, which was not requested."
     elif method in _CHANGED:
         if wanted.get(_CHANGED[method]) is not True:
-            yield "SUB-03", "must", f"{method} came, and {_CHANGED[method]} was not asked for."
+            yield "SUB-03", "must", f"{method} came, but {_CHANGED[method]} was not requested."
     elif method == "notifications/resources/updated":
         uris, uri = _texts(wanted.get("resourceSubscriptions")), notice.params.get("uri")
         if not uris:
-            yield "SUB-03", "must", f"{method} came, and no resource was asked for."
+            yield "SUB-03", "must", f"{method} came, but no resource was requested."
         elif type(uri) is str and not any(uri.startswith(known) for known in uris):
-            # It may be part of one that was asked for, which nothing but the server knows.
-            yield "SUB-03", "should", f"{method} is about {short(uri)}, which was not asked for."
+            # It may be part of a requested resource; only the server knows.
+            yield "SUB-03", "should", f"{method} is about {short(uri)}, which was not requested."
     elif method == "notifications/tasks":
         id = notice.params.get("taskId")
         if type(id) is str and id not in _texts(wanted.get("taskIds")):
-            yield "SUB-03", "must", f"{method} is about {short(id)}, which was not asked for."
+            yield "SUB-03", "must", f"{method} is about {short(id)}, which was not requested."
 
 
 def cancelled(notice: Notice, watched: Watched) -> Iterator[RuleVerdict]:
-    """The server may end subscriptions, and nothing else."""
+    """The server may cancel only subscriptions."""
     if notice.method == "notifications/cancelled":
         id = notice.params.get("requestId")
         if id_key(id) not in watched.listens:
-            yield "UTIL-21", "must", f"The server cancels request {short(id)}, which is no subscription."
+            yield "UTIL-21", "must", f"The server cancelled request {short(id)}, which is not a subscription."
 
 
 RULES_BEFORE: tuple[Rule, ...] = (declared_logging,)
-"""The handshake era."""
+"""The legacy era."""
 RULES: tuple[Rule, ...] = (wanted_logging, own_stream, tagged, asked_for, cancelled)
-"""The modern era. `asked_for` learns from the acknowledgement, so `tagged` comes before it."""
+"""The modern era. `asked_for` learns from the acknowledgement, so `tagged` runs before it."""
 
 
 def _listen(notice: Notice, watched: Watched) -> Listen | None:
@@ -152,14 +152,14 @@ def _listen(notice: Notice, watched: Watched) -> Listen | None:
 
 
 def _other_type(id: Any) -> int | str | None:
-    """An id that is written alike and of the other type."""
+    """An id that looks the same but has the other type."""
     if type(id) is int:
         return str(id) if abs(id) < 1 << 62 else None
     return int(id) if type(id) is str and id.isascii() and id.isdigit() and len(id) < 16 else None
 
 
 def _beyond(agreed: dict[str, Any], wanted: dict[str, Any]) -> Iterator[str]:
-    """What an acknowledgement has and the request has not."""
+    """Entries of an acknowledgement that the request does not have."""
     for name in _CHANGED.values():
         if agreed.get(name) is True and wanted.get(name) is not True:
             yield name

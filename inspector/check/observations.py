@@ -1,13 +1,13 @@
-"""What has passed by, counted by kind: a passive check that found no fault has passed only if it saw something.
+"""Counts of what a recording shows: a passive check passes only if its subject was observed.
 
 Kinds: `message`, `answer`, `result`, `error`, `notification`, `request` (all of the server's); `result:METHOD`,
-`error:METHOD`, `told:METHOD` (a notification), `asked:METHOD` (a request of the server), `input` (results that want
-input), `task` (results that are tasks), `structured` (those with structured content), `media` (those with images or
+`error:METHOD`, `told:METHOD` (a notification), `asked:METHOD` (a request of the server), `input` (input_required
+results), `task` (results that are tasks), `structured` (those with structured content), `media` (those with images or
 audio); `tool`, `resource`, `template`, `prompt` (items of lists), `schema` (input and output schemas), `icon`,
 `annotations`; `stderr`, `invalid`, `http` (heads of responses), `http:STATUS`, `http:stream` (heads of event
-streams), `posted` (heads of responses to messages), `sse` (events without a message), `endpoint` (those that name
-one), `told-id` (events with an id), `stdio`, `stream` (messages that came over HTTP), `event` (those that came as
-events), `event:get` (on a standing stream).
+streams), `posted` (heads of responses to messages), `sse` (events without a message), `endpoint` (endpoint events),
+`told-id` (events with an id), `stdio`, `stream` (messages that came over HTTP), `event` (those that came as events),
+`event:get` (on a GET stream).
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ class Observations:
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
         self._streams: set[str] = set()
-        """Channels on which an event stream came."""
+        """Channels with an event stream."""
 
     def take(self, event: Event, method: str) -> None:
-        """Count an event; `method` is that of the request which it answers, or its own."""
+        """Count an event; `method` is the method of its request, or its own."""
         if event.dir != Dir.RECV:
             return
         if event.kind == Kind.RPC:
@@ -75,12 +75,12 @@ class Observations:
             self.counts["told-id"] += 1
 
     def any(self, wanted: tuple[str, ...]) -> int:
-        """How much was seen of any of these kinds."""
+        """The number of observations of any of these kinds."""
         return sum(self.counts[kind] for kind in wanted)
 
 
 def _of_head(event: Event, streams: set[str]) -> Iterator[str]:
-    """A response, and whether it begins a stream on its channel."""
+    """A response, and whether it starts a stream on its channel."""
     yield "http"
     yield f"http:{event.fields.get('status')}"
     if channels.is_post(event.ch):

@@ -1,4 +1,4 @@
-"""What a check has seen, and where it looked."""
+"""The outcome of a check: what it saw, and the evidence."""
 
 from __future__ import annotations
 
@@ -10,72 +10,72 @@ Seen = Literal["good", "bad", "doubtful", "remark", "nothing"]
 
 
 class Skip(StrEnum):
-    """Why a check was not done, where that is the same for many checks; each carries its sentence.
+    """Why a check was skipped, for reasons that many checks share; each value is a sentence.
 
-    That is for the command line and the reports. The interface says by which key it is allowed (`tui/check/rows.py`).
+    The sentences are for the command line and the reports. The interface names its own keys (`tui/check/rows.py`).
     """
 
-    CALLS = "it calls tools: --allow-calls read-only, NAME or all allows that"
-    LOGIN = "it needs a login: --auth allows it"
-    INTRUSIVE = "it may do damage or take long: --intrusive allows it"
-    FOREIGN_TOKEN = "no token for another server was given (--foreign-token-env)"
-    RECORDING = "a recording cannot be asked"
+    CALLS = "it calls tools: allow that with --allow-calls read-only, NAME or all"
+    LOGIN = "it needs a login: allow that with --auth"
+    INTRUSIVE = "it may be harmful or slow: allow that with --intrusive"
+    FOREIGN_TOKEN = "it needs a token for another server (--foreign-token-env)"
+    RECORDING = "it needs a live server, not a recording"
     NOT_SHOWN = "the recording does not show it"
-    NO_SESSION = "there is no session at this revision"
+    NO_SESSION = "the session could not be opened at this revision"
 
 
 class Outcome(NamedTuple):
-    """What a check saw. Made by `good`, `bad`, `doubtful`, `remark` and `skipped`."""
+    """The outcome of a check. Made by `good`, `bad`, `doubtful`, `remark` and `skipped`."""
 
     seen: Seen
     text: str = ""
-    """One sentence with what was seen. Holds text of the server: show it only through `inspector.text.safe`."""
+    """One sentence. Contains text of the server: show it only through `inspector.text.safe`."""
     evidence: tuple[int, ...] = ()
-    """Numbers of events in the recording of the run."""
+    """Event numbers in the recording of the run."""
     skip: Skip | None = None
-    """The kind of reason for which it was not done, if it is one of those."""
+    """The shared reason for which it was skipped, if any."""
     more: str = ""
-    """What `text` says after the sentence of `skip`."""
+    """The part of `text` after the sentence of `skip`."""
 
 
 def good(text: str = "", *evidence: int) -> Outcome:
-    """The server does what the check says."""
+    """The server follows the rule."""
     return Outcome("good", text, evidence)
 
 
 def bad(text: str, *evidence: int) -> Outcome:
-    """It does not."""
+    """The server breaks the rule."""
     return Outcome("bad", text, evidence)
 
 
 def doubtful(text: str, *evidence: int) -> Outcome:
-    """It does not, in a way that a reading of the specification allows: a warning at most."""
+    """The server breaks the rule in one reading of the specification: a warning at most."""
     return Outcome("doubtful", text, evidence)
 
 
 def remark(text: str, *evidence: int) -> Outcome:
-    """Worth knowing, and no fault."""
+    """Worth knowing, but not a fault."""
     return Outcome("remark", text, evidence)
 
 
 def skipped(why: str, more: str = "") -> Outcome:
-    """It could not be seen, and why: a sentence, or a `Skip` with `more` about it."""
+    """The check could not decide: `why` is a sentence, or a `Skip` with details in `more`."""
     text = f"{why}: {more}" if more else str(why)
     return Outcome("nothing", text, skip=why, more=more) if isinstance(why, Skip) else Outcome("nothing", text)
 
 
 @dataclass(frozen=True, slots=True)
 class Visited:
-    """One revision over one transport, as it was checked."""
+    """One checked revision over one transport."""
 
     revision: str
     transport: str
     first: int = 0
-    """Its events in the recording, from this one …"""
+    """Its first event in the recording."""
     last: int = 0
-    """… to this one."""
+    """Its last event."""
     problem: str = ""
-    """Why it was not checked, or not to its end."""
+    """Why it was not checked, or not completely."""
 
     @property
     def name(self) -> str:

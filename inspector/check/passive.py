@@ -1,7 +1,7 @@
-"""What the judge has found in a recording, as results of checks: for each revision that was spoken in it.
+"""The judge's findings in a recording as results of checks, for each revision that it uses.
 
-A check without a fault has passed only where something that it is about was seen. A finding weighs more than what the
-check's own probe has seen: no check passes whose rule the same recording shows broken.
+A check without a fault passes only if its subject was observed. A finding outweighs the outcome of the check's own
+probe: no check passes if the same recording shows a violation.
 """
 
 from __future__ import annotations
@@ -25,41 +25,41 @@ from inspector.protocol.revisions import REVISIONS
 _WORDS = {
     "told": "",
     "asked": "request ",
-    "input": "result that wants input",
+    "input": "input_required result",
     "structured": "structured content",
     "media": "image or audio",
     "result": "result of ",
     "error": "error of ",
 }
-"""How a kind of observation is called in a sentence."""
+"""Names of the kinds of observations in a sentence."""
 MOST = 10
-"""Events that are named as evidence of one fault."""
+"""Events that are listed as evidence of one fault."""
 COUNTS_AS = {"C-BASE-02": "BASE-01", "C-LIFE-07": "RES-01", "C-PAG-03": "UTIL-02", "C-TASK-02": "TASK-05"}
-"""The check to which a finding counts whose rule has no check of its own."""
+"""The check for findings whose rule has no check of its own."""
 _BEGINS = frozenset(("reopen", "session-lost"))
 
 
 @dataclass(slots=True)
 class Part:
-    """The events of one connection, while one revision is spoken on it."""
+    """The events of one connection while it uses one revision."""
 
     first: int
     revision: str = ""
-    """Empty where none was agreed."""
+    """Empty if none was negotiated."""
     last: int = 0
     observations: Observations = field(default_factory=Observations)
     findings: list[Finding] = field(default_factory=list)
     said: bool = False
-    """A message has passed."""
+    """Count a message."""
     channels: set[str] = field(default_factory=set)
 
     @property
     def transport(self) -> Transport:
-        """What its messages came over."""
+        """The transport of its messages."""
         return channels.transport_of(self.channels)
 
     def learn(self, journal: Journal, event: Event) -> None:
-        """Look which revision a message shows."""
+        """Read the revision from a message, if it shows one."""
         index, n, message = journal.index, event.n, event.message
         self.said = True
         self.channels.add(channels.family(event.ch))
@@ -75,7 +75,7 @@ class Part:
 
 
 class Evidence:
-    """All that a recording shows, judged once, event by event, as it grows."""
+    """Everything that a recording shows, judged once, event by event, as it grows."""
 
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
@@ -83,12 +83,12 @@ class Evidence:
         self._judge = Judge(journal, self._findings, thorough=True)
         self._parts: list[Part] = []
         self._now: dict[int, int] = {}
-        """By connection, where in `_parts` the one stands that goes on."""
+        """By connection, the index in `_parts` of its open part."""
         self._part_of: list[int] = [0]
-        """By event, where in `_parts` it belongs."""
+        """By event, the index in `_parts` of its part."""
 
     def look(self) -> None:
-        """Judge what has come since the last time."""
+        """Judge the events since the last time."""
         journal = self.journal
         last = len(journal)
         self._judge.run_to(last)
@@ -117,7 +117,7 @@ class Evidence:
             part.observations.take(event, self.journal.index.method(event.n))
 
     def visits(self) -> list[Visited]:
-        """The revisions that are spoken in the recording, with the transport, as visits."""
+        """The revisions of the recording, with their transports, as visits."""
         found: dict[tuple[str, Transport], Visited] = {}
         for part in self._parts:
             key = part.revision, part.transport
@@ -127,7 +127,7 @@ class Evidence:
         return list(found.values())
 
     def shown(self, visited: Visited, visits: Sequence[Visited]) -> Shown:
-        """What is shown of one of several visits."""
+        """The part of the recording that belongs to one of several visits."""
         found = Shown()
         for part in self._parts:
             if _visit_of(part, visits) is visited:
@@ -138,7 +138,7 @@ class Evidence:
 
 
 class Shown:
-    """What a recording shows of one visit."""
+    """The events of one visit, from its recording."""
 
     def __init__(self) -> None:
         self.findings: dict[str, list[Finding]] = {}
@@ -146,7 +146,7 @@ class Shown:
         self.observations = Observations()
 
     def outcome(self, check: Check) -> Outcome:
-        """What it says about a check, all by itself."""
+        """The outcome of a check from the recording alone."""
         findings = self.findings.get(check.id, [])
         if check.probe is not None:
             findings = [finding for finding in findings if finding.level != "note"]
@@ -154,14 +154,14 @@ class Shown:
             return _fault(check, findings)
         seen = self.observations.any(check.observations)
         if seen:
-            return good(f"{seen:,} looked at")
+            return good(f"{seen:,} checked")
         if check.probe is not None and not check.observations:
             return skipped(Skip.RECORDING)
         nothing = _nothing(check.observations[0]) if check.observations else ""
         return skipped(nothing) if check.probe is None else skipped(Skip.NOT_SHOWN, nothing)
 
     def veto(self, result: Result) -> Result:
-        """A result of a probe, or what was found where that is worse."""
+        """The outcome of a probe, or of the findings if that is worse."""
         found = [finding for finding in self.findings.get(result.check.id, []) if finding.level != "note"]
         if not found:
             return result
@@ -170,7 +170,7 @@ class Shown:
 
 
 def judged(journal: Journal, checks: Sequence[Check], visited: Visited) -> Iterator[Result]:
-    """The results of checks over all of a recording, as of one visit."""
+    """The results of checks over a whole recording, as for one visit."""
     evidence = Evidence(journal)
     evidence.look()
     shown = evidence.shown(visited, (visited,))
@@ -178,7 +178,7 @@ def judged(journal: Journal, checks: Sequence[Check], visited: Visited) -> Itera
 
 
 def _visit_of(part: Part, visits: Sequence[Visited]) -> Visited | None:
-    """The visit to which a part belongs: that with its revision, else that in which it happened, else the first."""
+    """The visit of a part: the one with its revision, or the one that contains it, or the first."""
     named = [visited for visited in visits if visited.revision == part.revision]
     for visited in named:
         if visited.transport == part.transport:
@@ -188,7 +188,7 @@ def _visit_of(part: Part, visits: Sequence[Visited]) -> Visited | None:
 
 
 def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Findings without those that are there twice: the recording may hold what the judge finds, too."""
+    """Findings without duplicates: the recording may already contain those of the judge."""
     seen: set[tuple[int, str, str]] = set()
     for finding in findings:
         key = finding.n, finding.rule, finding.message
@@ -198,7 +198,7 @@ def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
 
 
 def _nothing(observation: str) -> str:
-    """That nothing of a kind was seen, and of which kind."""
+    """Why a check cannot pass: nothing of a kind was observed."""
     kind, _, method = observation.partition(":")
     return f"no {_WORDS.get(kind, f'{kind} ')}{method}".rstrip() + " was seen"
 

@@ -1,6 +1,6 @@
-"""Decides what a result means for the run: it fails the run, the baseline knows it, it is reported, or it is excluded.
+"""Decides the effect of a result: it fails the run, is known from the baseline, is reported, or is excluded.
 
-Every output (text, JSON, JUnit, SARIF, Markdown, HTML, badge) and the exit code read this one decision.
+Every output (text, JSON, JUnit, SARIF, Markdown, HTML, badge) and the exit code use this decision.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Ruling = Literal["failing", "known", "reported", "excluded", "passed"]
 FailOn = Literal["fail", "warn", "skip", "never"]
 Profile = Literal["full", "app"]
 Key = tuple[str, str, str]
-"""Id of the check, revision, transport: what identifies a finding between two runs."""
+"""Id of the check, revision, transport: the identity of a finding in two runs."""
 
 FAILING: dict[FailOn, tuple[Verdict, ...]] = {
     "fail": ("fail",),
@@ -41,19 +41,19 @@ _KNOWN_BY: dict[Verdict, tuple[Verdict, ...]] = {
     "skip": ("fail", "warn", "skip"),
     "pass": (),
 }
-"""The verdicts in a baseline that make a verdict known: a warning that is a failure now is new."""
+"""The verdicts in a baseline that make a verdict known: a failure that was a warning is new."""
 _HINT = Hint("Write one with ", Parameter.CHECK_REPORT, ".")
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who was checked. A baseline belongs to a name over a kind of transport, and to no version."""
+    """The identity of the checked server. A baseline belongs to a name and a kind of transport, not to a version."""
 
     name: str = ""
-    """The server's own name; empty where it gave none."""
+    """The server's own name; empty if it gave none."""
     version: str = ""
     kind: str = ""
-    """`stdio` or `http`; empty where no connection was made."""
+    """`stdio` or `http`; empty if there was no connection."""
 
     def as_json(self) -> dict[str, str | None]:
         """For reports."""
@@ -65,7 +65,7 @@ UNKNOWN = Identity()
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """An earlier report: who it was about, and the verdict of each check in each visit."""
+    """An earlier report: its server, and the verdict of each check in each visit."""
 
     identity: Identity
     target: str
@@ -74,11 +74,11 @@ class Baseline:
 
     @classmethod
     def empty(cls) -> Baseline:
-        """The baseline of a server that was not there before: all of its findings are new."""
+        """The baseline of a new server: all of its findings are new."""
         return cls(Identity(), "", {})
 
     def knows(self, key: Key, verdict: Verdict) -> bool:
-        """Whether a result of this verdict was there before, at least as severe."""
+        """Whether the baseline has a result of this verdict or a worse one."""
         return self.verdicts.get(key) in _KNOWN_BY[verdict]
 
     def require(self, identity: Identity, target: str) -> None:
@@ -88,29 +88,30 @@ class Baseline:
             return
         if ours.kind and identity.kind and ours.kind != identity.kind:
             raise UsageError(
-                f"{self.source} is of a server over {_shown(ours.kind)}, and this server was checked over "
-                f"{identity.kind}.",
+                f"{self.source} is the report of a server over {_shown(ours.kind)}, but this server was "
+                f"checked over {identity.kind}.",
                 hint=_HINT,
             )
-        # A server that gave no name, in one of the runs, is identified by how it is reached.
+        # A server that gave no name in one of the runs is identified by its transport.
         before, now = (ours.name, identity.name) if ours.name and identity.name else (self.target, target)
         if before != now:
             raise UsageError(
-                f"{self.source} is of the server “{_shown(before)}”, and this server is “{_shown(now)}”.", hint=_HINT
+                f"{self.source} is the report of the server “{_shown(before)}”, but this server is “{_shown(now)}”.",
+                hint=_HINT,
             )
 
 
 def read_baseline(file: Path) -> Baseline:
-    """The baseline in a file. Raises `UsageError` that says what the file is instead."""
+    """The baseline in a file. Raises `UsageError` for a file that is not a report."""
     return baseline_of(_document(file), str(file))
 
 
 def read_baselines(file: Path) -> dict[str, Baseline]:
-    """The baselines of several servers, by the reference of each: a list that `check @all --json` wrote."""
+    """The baselines of several servers by their references: a list from `check @all --json`."""
     document = _document(file)
     if type(document) is not list:
         raise UsageError(
-            f"{file} is a report of one server, and --baseline with @all takes a list of reports.",
+            f"{file} is the report of one server. --baseline with @all needs a list of reports.",
             hint=Hint("Write one with ", Parameter.CHECK_ALL_REPORT, "."),
         )
     found = {}
@@ -124,7 +125,7 @@ def read_baselines(file: Path) -> dict[str, Baseline]:
 
 
 def _document(file: Path) -> Any:
-    """The JSON value in a file; a usage error names what the file is where it holds no report."""
+    """The JSON value in a file. Raises `UsageError` with the kind of the file if it is not a report."""
     text = read_text(file)
     first = text.lstrip()[:200]
     try:
@@ -134,24 +135,24 @@ def _document(file: Path) -> Any:
     except (ConfigError, ValueError, RecursionError):
         if first.startswith("{") and '"mcp-recording"' in first:
             raise UsageError(
-                f"{file} is a recording, and --baseline takes a JSON report.",
+                f"{file} is a recording. --baseline needs a JSON report.",
                 hint=Hint("Check the recording first: ", Parameter.CHECK_RECORDING_REPORT, "."),
             ) from None
         what = "XML or HTML" if first.startswith("<") else "not JSON"
-        raise UsageError(f"{file} is {what}, and --baseline takes a JSON report.", hint=_HINT) from None
+        raise UsageError(f"{file} is {what}. --baseline needs a JSON report.", hint=_HINT) from None
 
 
 def baseline_of(document: Any, source: str = "The baseline") -> Baseline:
-    """The baseline that a JSON document is. Raises `UsageError`."""
+    """The baseline in a JSON document. Raises `UsageError`."""
     if type(document) is list:
         raise UsageError(
-            f"{source} is a list of reports, and --baseline takes the report of one server.",
+            f"{source} is a list of reports. --baseline needs the report of one server.",
             hint=Hint("A list belongs to ", Parameter.CHECK_AGAINST_LIST, "."),
         )
     if type(document) is not dict or document.get("format") != FORMAT:
         kind = document.get("format") if type(document) is dict else None
         what = "a recording" if kind == "mcp-recording" else "SARIF" if _is_sarif(document) else "another JSON document"
-        raise UsageError(f"{source} is {what}, and --baseline takes a JSON report of `check`.", hint=_HINT)
+        raise UsageError(f"{source} is {what}. --baseline needs a JSON report of `check`.", hint=_HINT)
     if document.get("version") != VERSION:
         raise UsageError(
             f"{source} is a report of version {_shown(document.get('version'))}; version {VERSION} is supported.",
@@ -159,12 +160,12 @@ def baseline_of(document: Any, source: str = "The baseline") -> Baseline:
         )
     identity, results = document.get("identity"), document.get("results")
     if type(identity) is not dict or type(results) is not list:
-        raise UsageError(f"{source} does not say which server it is of, or holds no results.", hint=_HINT)
+        raise UsageError(f"{source} does not name its server, or has no results.", hint=_HINT)
     verdicts: dict[Key, Verdict] = {}
     for result in results:
         verdict = result.get("verdict") if type(result) is dict else None
         if verdict not in VERDICTS:
-            raise UsageError(f"{source} holds a result without a verdict.", hint=_HINT)
+            raise UsageError(f"{source} has a result without a verdict.", hint=_HINT)
         verdicts[str(result.get("id")), str(result.get("revision")), str(result.get("transport"))] = verdict
     named = {name: str(identity.get(name) or "") for name in ("name", "version", "kind")}
     return Baseline(Identity(**named), str(document.get("target") or ""), verdicts, source)
@@ -179,23 +180,23 @@ def _shown(value: object) -> str:
 
 
 def key_of(result: Result) -> Key:
-    """What identifies a result between two runs."""
+    """The identity of a result in two runs."""
     return result.check.id, result.visited.revision, result.visited.transport
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What fails a run."""
+    """The conditions under which a run fails."""
 
     fail_on: FailOn = "fail"
     fail_under: int = 0
     """The lowest score that passes."""
     profile: Profile = "full"
-    """`app` excludes what the author of a server cannot change because their SDK does it."""
+    """`app` excludes faults of the SDK that the author of a server cannot change."""
     baseline: Baseline | None = field(default=None, repr=False)
 
     def rule(self, result: Result) -> Ruling:
-        """What a result means for the run."""
+        """The effect of a result on the run."""
         verdict = result.verdict
         if verdict == "pass":
             return "passed"

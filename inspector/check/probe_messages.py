@@ -1,7 +1,7 @@
-"""Whether a message is one that a right client sends, as far as one connection can tell.
+"""Whether a message is one that a correct client sends, as far as one connection can tell.
 
-What is not is a probe: the server may refuse it in ways that no other rule allows. That is found by the message itself
-and not by the check that sends it, so that a right request counts whoever sends it.
+Other messages are probes: the server may reject them in ways that no other rule allows. The message itself decides,
+not the check that sends it, so that a correct request always counts.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from inspector.protocol.revisions import LEGACY, features
 
 
 class CorrectClient:
-    """What a right client may send next on one connection. Told of all that passes on it."""
+    """The messages that a correct client may send next on one connection. It is given every message."""
 
     def __init__(self, revision: str) -> None:
         self.revision = revision
         self._modern = features(revision).era == "modern"
         self._ids: set[Any] = set()
-        """Ids of our requests."""
+        """Ids of the client's requests."""
         self._questions: set[Any] = set()
         """Ids of the server's requests."""
         self._greeting: Any = None
-        """The id of our handshake."""
+        """The id of the initialize request."""
         self._greeted = False
-        """The handshake was answered by a result."""
+        """Whether initialize got a result."""
 
     def allow(self, message: Any) -> bool:
-        """Whether a right client may send this now. None stands for bytes that are not JSON."""
+        """Whether a correct client may send this now. None stands for bytes that are not JSON."""
         shape = shape_of(message)
         if shape is Shape.BATCH:
-            # `all` would stop at the first one, and the others are sent all the same.
+            # `all` would stop at the first one, but the others are sent too.
             return features(self.revision).batches and False not in [self._item(item) for item in message]
         return self._item(message)
 
@@ -49,7 +49,7 @@ class CorrectClient:
         return shape is Shape.NOTIFICATION and (self._modern or self._greeted) and self._fits(message)
 
     def _in_order(self, message: dict[str, Any]) -> bool:
-        """Whether the request may come now: after the handshake, or with all that this era wants of each."""
+        """Whether the request may come now: after initialize, or with all members that the modern era requires."""
         method, params = message["method"], message.get("params")
         params = params if type(params) is dict else {}
         if self._modern:
@@ -64,10 +64,10 @@ class CorrectClient:
         return not validate_message(message, revision=self.revision, direction="send")
 
     def asked(self, message: dict[str, Any]) -> None:
-        """The server made a request."""
+        """The server sent a request."""
         self._questions.add(id_key(message["id"]))
 
     def answered(self, message: dict[str, Any]) -> None:
-        """The server answered one."""
+        """The server sent a response."""
         if self._greeting is not None and id_key(message.get("id")) == self._greeting and "result" in message:
             self._greeted = True

@@ -1,7 +1,7 @@
-"""Which events of a connection a check has provoked on purpose: no rule is held against those.
+"""Which events of a connection a check has provoked deliberately: no rule applies to them.
 
-A message that is wrong on purpose has the name of its check on its line in the recording, as `probe`. Excepted is what
-belongs to its exchange, and nothing else that the server sends, on whichever connection.
+A deliberately wrong message has the name of its check as `probe` in the recording. Only messages of its exchange are
+excluded, and nothing else that the server sends, on any connection.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ class Probes:
         self._requests: set[int] = set()
         """The numbers of the messages that were probes."""
         self._ids: Counter[Any] = Counter()
-        """How often each id was used by them."""
+        """The number of times that they used each id."""
         self._channels: dict[str, bool] = {}
         """The channels of probes over HTTP, and whether the probe was a request, which has an id."""
         self._unreadable = False
-        """A probe was sent whose id cannot be read: its error has none."""
+        """A probe had an unreadable id, so its error has none."""
         self._unpaired: set[Any] = set()
-        """Ids of probes that are not requests: the index pairs nothing with them, and an error may name the id."""
+        """Ids of probes that are not requests: the index does not pair them, but an error may have the id."""
 
     def sent(self, event: Event, index: Index) -> None:
-        """Take note of event `event`, if it is a message or a head that went to the server."""
+        """Record `event` if it is a message or head from the client."""
         if event.dir != Dir.SEND or event.kind not in _SENT:
             return
         own = channels.is_of_one_request(event.ch)
@@ -56,7 +56,7 @@ class Probes:
                 del self._channels[next(iter(self._channels))]
 
     def provoked(self, event: Event, index: Index) -> bool:
-        """Whether a probe has provoked what stands in an event that came from the server, or is local."""
+        """Whether a probe has provoked an event of the server, or a local one."""
         if not self._requests or event.dir == Dir.SEND:
             return False
         n = event.n
@@ -74,6 +74,6 @@ class Probes:
         if id is None:
             return self._unreadable or by_channel is not None
         if index.shape(event.n) is Shape.ERROR and id_key(id) in self._unpaired:
-            self._unpaired.discard(id_key(id))  # The second one is an answer too many.
+            self._unpaired.discard(id_key(id))  # The second one is a duplicate response.
             return True
         return by_channel is False

@@ -1,4 +1,4 @@
-"""A server's process without a connection's care: how it ends when it is asked to, and what it leaves behind."""
+"""A server process started for a check: how it ends on request, and which processes it leaves behind."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _END_SECONDS = 1.0
 
 
 class Child:
-    """A started server. Made by `child`, which ends it."""
+    """A started server. Made by `child`, which stops it."""
 
     def __init__(
         self, process: asyncio.subprocess.Process, journal: Journal, command: tuple[str, ...], conn: int
@@ -33,14 +33,14 @@ class Child:
         self.spawned = journal.record_life(channels.STDIO, "spawn", argv=command, pid=process.pid, conn=conn)
         """The event of its start."""
         self.seconds = 0.0
-        """From what was done to it last until it ended, or was no longer waited for."""
+        """Seconds from the last action until it ended, or until the check stopped waiting."""
         self.ended = 0
         """The event of its end."""
         self._answer = asyncio.Event()
         self._reading = [asyncio.create_task(self._read(pipe)) for pipe in (process.stdout, process.stderr)]
 
     async def _read(self, pipe: asyncio.StreamReader | None) -> None:
-        """Read so that it never has to wait for us; what it says is another check's matter."""
+        """Read stdout so that the server never blocks; another check reads its content."""
         assert pipe is not None
         while await pipe.read(1 << 16):
             if pipe is self.process.stdout:
@@ -48,7 +48,7 @@ class Child:
         self._answer.set()
 
     async def greet(self, message: bytes, seconds: float) -> None:
-        """Send it one request, so that it is known to be up, and wait until it says something or has ended."""
+        """Send one request to know that the server is up, and wait for output or its end."""
         assert self.process.stdin is not None
         self.journal.record_sent(channels.STDIO, message, parse(message), conn=self.conn)
         with suppress(ConnectionError, TimeoutError):
@@ -58,14 +58,14 @@ class Child:
                 await self._answer.wait()
 
     async def close_input(self, seconds: float) -> bool:
-        """Close its stdin and wait for it to end; whether it did."""
+        """Close its stdin and wait for its end. Returns whether it ended."""
         assert self.process.stdin is not None
         self.journal.record_life(channels.STDIO, "input-closed", pid=self.process.pid, conn=self.conn)
         self.process.stdin.close()
         return await self._wait(seconds)
 
     async def terminate(self, seconds: float) -> bool:
-        """Ask the process alone to end, as a client does; whether it did."""
+        """Send SIGTERM to the process alone, as a client does. Returns whether it ended."""
         self.journal.record_life(channels.STDIO, "signal", pid=self.process.pid, signal="SIGTERM", conn=self.conn)
         with suppress(ProcessLookupError):
             self.process.terminate()
@@ -74,7 +74,7 @@ class Child:
     async def _wait(self, seconds: float) -> bool:
         began = time.monotonic()
         for _ in range(int(seconds / LOOK_EVERY)):
-            # Not `wait`: that lasts as long as somebody holds the pipes, and be it a child of the process.
+            # Not `wait`: it lasts until every process closes the pipes, child processes too.
             if self.process.returncode is not None:
                 break
             await asyncio.sleep(LOOK_EVERY)
@@ -93,7 +93,7 @@ class Child:
         return self.process.returncode
 
     async def survivors(self, seconds: float) -> int:
-        """How many processes of its group are still there after it, given a moment to follow it."""
+        """The number of processes left in its group, after a short wait for them."""
         for _ in range(int(seconds / LOOK_EVERY)):
             if not self._left():
                 return 0
@@ -108,7 +108,7 @@ class Child:
         return _members(self.process.pid)
 
     async def end(self) -> None:
-        """End all of it now."""
+        """Kill the whole group now."""
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, signal.SIGKILL)
         with suppress(TimeoutError):
@@ -121,7 +121,7 @@ class Child:
 
 @asynccontextmanager
 async def child(target: StdioTarget, journal: Journal) -> AsyncIterator[Child]:
-    """Start a server in a process group of its own, and end the group afterwards. Raises `SpawnError`."""
+    """Start a server in its own process group, and end the group afterwards. Raises `SpawnError`."""
     environment = child_environment(target.env)
     program = find_program(target.command, environment)
     try:
@@ -140,12 +140,12 @@ async def child(target: StdioTarget, journal: Journal) -> AsyncIterator[Child]:
 
 
 def _members(group: int) -> int:
-    """How many processes of a group run; those that have ended and wait to be noticed do not count."""
+    """The number of running processes of a group, without zombies."""
     found = 0
     try:
         numbers = [name for name in os.listdir("/proc") if name.isdecimal()]
     except OSError:
-        return 1  # No such list on this system; the group exists.
+        return 1  # This system has no such list; the group exists.
     for number in numbers:
         with suppress(OSError, ValueError, IndexError):
             with open(f"/proc/{number}/stat", "rb") as file:

@@ -1,5 +1,6 @@
-"""What a server publishes of itself, looked at more closely than a live session has time for: metadata keys, schemas,
-icons. Rules like those of `rules`; the judge asks them where it is told to be thorough.
+"""Rules for published metadata, schemas and icons that are too slow for a live session.
+
+They work like those of `rules`; a thorough judge runs them.
 """
 
 from __future__ import annotations
@@ -12,13 +13,15 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from inspector.check import listed, wording
+from inspector.check.poison import rules as poison
+from inspector.check.poison.judge import Place
 from inspector.check.rules import RuleVerdict, short
 from inspector.check.watched import Watched
 from inspector.errors import SchemaError, SchemaTooLarge
 from inspector.protocol.jsonrpc import excerpt
 
 MOST = 10_000
-"""Values of one message that are looked at."""
+"""Values of one message that are checked."""
 _LABEL = r"[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
 _PREFIX = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
 _NAME = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?")
@@ -37,23 +40,25 @@ _ENTRIES = {
     "tools/list": "tools", "resources/list": "resources", "resources/templates/list": "resourceTemplates",
     "prompts/list": "prompts",
 }  # fmt: skip
+_DATA = ("tools/call", "resources/read", "prompts/get")
 
+SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 _MAGIC = {
     "image/png": (b"\x89PNG",), "image/jpeg": (b"\xff\xd8\xff",), "image/gif": (b"GIF8",), "image/webp": (b"RIFF",),
     "audio/wav": (b"RIFF",), "audio/mpeg": (b"ID3", b"\xff\xfb", b"\xff\xf3", b"\xff\xf2"), "audio/ogg": (b"OggS",),
 }  # fmt: skip
-"""How data of well-known kinds begins."""
+"""The first bytes of well-known media types."""
 
 
 def message_rules(message: dict[str, Any], watched: Watched) -> Iterator[RuleVerdict]:
-    """Of any message of the server: the keys in its `_meta`, wherever that stands; secrets in what it logs."""
+    """Rules for any message of the server: keys in its `_meta` at any depth; secrets in log messages."""
     if message.get("method") == "notifications/message":
         params = message.get("params")
         for _, text in wording.texts(params.get("data") if type(params) is dict else None):
             secret = wording.secret(text)
             if secret:
-                yield "UTIL-14", "should", f"A log message holds {secret}."
-    if not watched.features.structured_content:  # The grammar came with the same revision (2025-06-18).
+                yield "UTIL-14", "should", f"A log message contains {secret}."
+    if not watched.features.structured_content:  # The format of keys came with the same revision (2025-06-18).
         return
     for key, value in _metadata(message):
         yield from _key_rules(key)
@@ -64,13 +69,16 @@ def message_rules(message: dict[str, Any], watched: Watched) -> Iterator[RuleVer
 def result_rules(
     method: str, result: dict[str, Any], watched: Watched, asked: dict[str, Any] | None = None
 ) -> Iterator[RuleVerdict]:
-    """Of a page of a list, or of who the server is: schemas and icons. `asked` are the params of the request."""
+    """Rules for a page of a list, or for serverInfo: schemas and icons. `asked` are the params of the request."""
     entries = result.get(_ENTRIES.get(method, ""))
+    if type(entries) is list and len(watched.own_names) < poison.MOST_NAMES:
+        watched.own_names |= poison.names_in(entries)
     for entry in entries if type(entries) is list else ():
         if type(entry) is dict:
             name = entry.get("name")
             yield from _icon_rules(f"{method.partition('/')[0]} {short(name)}", entry.get("icons"), watched, "BASE-29")
-            yield from _word_rules(f"{method.partition('/')[0]} {short(name)}", entry)
+            whose = f"{method.partition('/')[0]} {short(name)}"
+            yield from poison.definition_rules(whose, entry, watched.own_names)
             if method == "tools/list":
                 yield from listed.tool_rules(name, entry, watched)
                 if watched.features.icons:  # Schemas have a dialect since 2025-11-25.
@@ -88,13 +96,29 @@ def result_rules(
     if method == "tools/call":
         given = wording.unusual((asked or {}).get("arguments"))
         yield from _media_rules((asked or {}).get("name"), result.get("content"))
-        yield from _word_rules("the result", result.get("content"), orders_too=False, echoed=given)
+        yield from _hidden_rules("the result", result.get("content"), given)
         begins = wording.failure(result, (asked or {}).get("arguments"))
         if begins:
-            yield "TOOL-28", "should", f"The result of {short((asked or {}).get('name'))} begins {short(begins)}."
+            yield "TOOL-28", "should", f"The result of {short((asked or {}).get('name'))} starts with {short(begins)}."
+    if method in _DATA:
+        place: Place = "error" if result.get("isError") is True else "result"
+        yield from poison.data_rules(
+            f"the result of {method}", result, place, watched.own_names, (asked or {}).get("arguments")
+        )
     info = result.get("serverInfo")
+    if method in ("initialize", "server/discover"):
+        yield from poison.definition_rules(
+            "the server", {"instructions": result.get("instructions")}, watched.own_names
+        )
+        yield from poison.server_name_rules(_server_name(result))
     if method == "initialize" and type(info) is dict:
         yield from _icon_rules("the server", info.get("icons"), watched, "LIFE-11")
+
+
+def _server_name(result: dict[str, Any]) -> Any:
+    meta = result.get("_meta")
+    info = result.get("serverInfo") or (meta.get(SERVER_INFO) if type(meta) is dict else None)
+    return info.get("name") if type(info) is dict else None
 
 
 def _media_rules(tool: Any, content: Any) -> Iterator[RuleVerdict]:
@@ -105,10 +129,10 @@ def _media_rules(tool: Any, content: Any) -> Iterator[RuleVerdict]:
 
 
 def wrong_media(block: dict[str, Any]) -> str:
-    """What is wrong with the data of an image or audio block; empty where nothing is."""
+    """The problem of the data of an image or audio block; empty if it is correct."""
     data, kind = block.get("data"), block.get("mimeType")
     if not isinstance(kind, str) or "/" not in kind:
-        return f"its {block['type']} has the type {excerpt(kind, 40)}"
+        return f"its {block['type']} has the mimeType {excerpt(kind, 40)}"
     try:
         begins = base64.b64decode(data, validate=True)[:16] if isinstance(data, str) else None
     except (binascii.Error, ValueError):
@@ -117,20 +141,21 @@ def wrong_media(block: dict[str, Any]) -> str:
         return f"the data of its {block['type']} is not base64"
     magic = _MAGIC.get(kind.lower())
     if magic is not None and not begins.startswith(magic):
-        return f"the data of its {block['type']} does not begin as {excerpt(kind, 40)} does"
+        return f"the data of its {block['type']} does not start like {excerpt(kind, 40)}"
     return ""
 
 
-def _word_rules(
-    whose: str, value: Any, *, orders_too: bool = True, echoed: frozenset[str] = frozenset()
-) -> Iterator[RuleVerdict]:
+def _hidden_rules(whose: str, value: Any, echoed: frozenset[str]) -> Iterator[RuleVerdict]:
     for key, text in wording.texts(value):
         unseen = wording.hidden(text, echoed)
         if unseen:
-            yield "TOOL-24", "should", f"{whose}: {short(key)} holds {unseen}."
-        told = wording.orders(text) if orders_too else ""
-        if told:
-            yield "TOOL-24", "should", f"{whose}: {short(key)} tells the model {short(told)}."
+            yield "TOOL-24", "should", f"{whose}: {short(key)} contains {unseen}."
+
+
+def error_rules(error: dict[str, Any], watched: Watched) -> Iterator[RuleVerdict]:
+    """Rules for a JSON-RPC error: what its message and data tell a model."""
+    said = {key: error.get(key) for key in ("message", "data")}
+    yield from poison.data_rules("the error", said, "error", watched.own_names)
 
 
 def _metadata(value: Any) -> Iterator[tuple[str, Any]]:
@@ -152,7 +177,7 @@ def _metadata(value: Any) -> Iterator[tuple[str, Any]]:
 def _key_rules(key: str) -> Iterator[RuleVerdict]:
     prefix, slash, name = key.rpartition("/")
     if (slash and not _PREFIX.fullmatch(prefix)) or not _NAME.fullmatch(name):
-        yield "BASE-25", "must", f"The key {short(key)} in _meta does not follow the grammar of such keys."
+        yield "BASE-25", "must", f"The key {short(key)} in _meta has an invalid format."
     elif slash and _OURS.fullmatch(prefix) and not (prefix == "io.modelcontextprotocol" and name in _KNOWN):
         yield "BASE-25", "must", f"The key {short(key)} in _meta has a prefix that is reserved for the protocol."
 
@@ -164,7 +189,7 @@ def _trace_rules(key: str, value: Any) -> Iterator[RuleVerdict]:
         return
     members = [value] if key == "traceparent" or type(value) is not str else value.split(",")
     if not all(type(member) is str and pattern.fullmatch(member.strip(" \t")) for member in members):
-        yield "BASE-26", "must", f"{key} in _meta is {short(value)}, which is not how it is written."
+        yield "BASE-26", "must", f"{key} in _meta is {short(value)}, which is not valid."
 
 
 def _icon_rules(whose: str, icons: Any, watched: Watched, rule: str) -> Iterator[RuleVerdict]:
@@ -179,7 +204,7 @@ def _icon_rules(whose: str, icons: Any, watched: Watched, rule: str) -> Iterator
             level = "should" if scheme == "http" else "must"
             yield rule, level, f"An icon of {whose} comes from {short(source)}."  # type: ignore[misc]
         if type(kind) is str and not kind.lower().startswith("image/"):
-            yield rule, "must", f"An icon of {whose} has the type {short(kind)}."
+            yield rule, "must", f"An icon of {whose} has the MIME type {short(kind)}."
         for size in sizes if type(sizes) is list else ():
             if type(size) is str and not _SIZE.fullmatch(size):
                 yield rule, "must", f"An icon of {whose} has the size {short(size)}."
@@ -202,11 +227,11 @@ def _schema_rules(name: Any, tool: dict[str, Any], watched: Watched) -> Iterator
         except SchemaTooLarge as error:
             yield "BASE-28", "note", f"The {key} of {short(name)} was not checked: {error.message}."
         except SchemaError as error:
-            yield "BASE-27", "must", f"The {key} of {short(name)} cannot be used: {error.message}."
+            yield "BASE-27", "must", f"The {key} of {short(name)} is invalid: {error.message}."
 
 
 def _outside(schema: Any) -> Iterator[str]:
-    """What a schema refers to that is not in itself."""
+    """External references of a schema."""
     todo = [schema]
     for _ in range(MOST):
         if not todo:

@@ -1,8 +1,8 @@
-"""A connection of a check's own, on which it may say anything: each message goes out as it is written.
+"""A connection on which a check may send anything: each message goes out exactly as written.
 
-Requests of the modern era get the metadata that they must have unless a check leaves it out. What arrives is kept as
-frames, in order; whoever asks waits for its answer, and `quiet` waits for what should not come. A message that no right
-client would send is marked in the recording as a probe: only the check judges its answer.
+Requests of the modern era get the required metadata unless a check omits it. Received messages are kept as frames, in
+order; callers wait for a response, and `quiet` waits for what should not come. A message that no correct client would
+send is marked in the recording as a probe: only the check judges its response.
 """
 
 from __future__ import annotations
@@ -32,45 +32,48 @@ from inspector.transports.base import Outgoing
 
 PREFIX = "io.modelcontextprotocol/"
 _LASTING = frozenset(("initialize", "tools/call", "tasks/result", "subscriptions/listen"))
-"""Requests that may last by themselves."""
+"""Requests whose response may take long."""
 CLIENT = {"name": "inspector-check", "version": "1"}
 
 
 @dataclass(slots=True)
 class Pace:
-    """How long the server takes to start, as it was seen so far. One for all connections of a run."""
+    """The start time of the server, as measured so far. Shared by all connections of a run."""
 
     startup: float = 0.0
-    """Seconds from the connection to the first that came, at most; 0 while none was seen."""
+    """The longest time from the connection to its first message, in seconds; 0 if unknown."""
 
 
 class RawConnection:
-    """`open` it, say things, `close` it. `revision` is the one that is spoken; `capabilities` what we claim to have."""
+    """Call `open`, send messages, call `close`.
+
+    `revision` is the one in use; `capabilities` are those that we declare.
+    """
 
     def __init__(
         self, target: Target, journal: Journal, options: Options, revision: str, timeout: float,
         capabilities: dict[str, Any] | None = None, *, connect: Connect = transport_for, check: str = "survey",
         overdue: dict[int, float] | None = None, pace: Pace | None = None,
     ) -> None:  # fmt: skip
-        """Requests without an answer in time stand in `overdue`, unless others that were sent later were answered."""
+        """Requests without a response in time are added to `overdue`, unless later requests got responses."""
         self.journal = journal
         self._overdue = {} if overdue is None else overdue
         self._pace = pace or Pace()
         self._opened_at = 0.0
-        """When it was connected; 0 once something has come."""
+        """When it was connected; 0 after the first message."""
         self.check = check
-        """The check that has it, which stands beside its probes in the recording."""
+        """The check that uses it, whose name is recorded with its probes."""
         self.conn = journal.new_conn()
         self.revision = revision
         self.capabilities = capabilities or {}
         self.timeout = timeout
         self.frames: list[Frame] = []
-        """All that has arrived."""
+        """All received messages."""
         self.stderr: list[bytes] = []
         self.lost: InspectorError | None = None
-        """Why the connection is gone."""
+        """Why the connection is closed."""
         self.opened: Asked | None = None
-        """The answer to the handshake."""
+        """The response to initialize."""
         self.modern = features(revision).era == "modern"
         self._bare = BareConnection(target, journal, self, options, connect=connect, conn=self.conn)
         self._correct_client = CorrectClient(revision)
@@ -78,10 +81,10 @@ class RawConnection:
         self._news = asyncio.Event()
         self._next_id = 1
         self._slowest = 0.0
-        """Seconds of the slowest exchange in which the server has nothing to do but to answer."""
+        """Seconds of the slowest exchange that needs no work of the server."""
 
     async def open(self, *, handshake: bool = True) -> Asked | None:
-        """Connect, and where the era has one, shake hands. Raises a `ConnectionProblem` if it cannot be reached."""
+        """Connect, and initialize in the legacy era. Raises a `ConnectionProblem` if the server cannot be reached."""
         self.journal.record_life("", "reopen", by="check", conn=self.conn)
         await self._bare.open()
         self._opened_at = time.monotonic()
@@ -93,7 +96,7 @@ class RawConnection:
         return self.opened
 
     async def initialize(self, revision: str | None = None, **params: Any) -> Asked:
-        """`initialize`, offering a revision."""
+        """`initialize` with this revision."""
         return await self.ask(
             "initialize",
             {
@@ -103,7 +106,7 @@ class RawConnection:
         )  # fmt: skip
 
     def dressed(self, params: Any) -> Any:
-        """Parameters with the metadata that each request of the modern era carries."""
+        """Params with the metadata that each request of the modern era needs."""
         if not self.modern or (params is not None and type(params) is not dict):
             return params
         meta = {
@@ -117,7 +120,7 @@ class RawConnection:
     async def ask(
         self, method: str, params: Any = None, *, id: Any = None, bare: bool = False, timeout: float | None = None
     ) -> Asked:
-        """Send a request and wait for its answer. `bare`: without the era's metadata."""
+        """Send a request and wait for its response. `bare`: without the metadata of the era."""
         if id is None:
             id = self._next_id
             self._next_id += 1
@@ -128,7 +131,7 @@ class RawConnection:
         return await self.exchange(message, timeout=timeout)
 
     async def exchange(self, message: dict[str, Any], *, timeout: float | None = None) -> Asked:
-        """Send a request as it is and wait for what answers it."""
+        """Send a request as it is and wait for its response."""
         asked = self.begin(message)
         return await self.answer(asked, timeout=timeout)
 
@@ -143,14 +146,14 @@ class RawConnection:
         return asked
 
     async def answer(self, asked: Asked, *, timeout: float | None = None) -> Asked:
-        """Wait for the answer to a request that was sent with `begin`."""
+        """Wait for the response to a request that was sent with `begin`."""
         seconds = self._allowed(self.timeout if timeout is None else timeout)
         index = self.journal.index
         known = lambda: not asked.n or bool(index.pair(asked.n)) or asked.n in self._failed  # noqa: E731
         if not await self._wait(known, seconds) and self.lost is None:
             self._overdue[asked.n] = seconds
             if timeout is None and await self._passed():
-                # The connection stands: as long again, and it is no longer a matter of time.
+                # The connection is up: wait the same time again. After that, time is not the cause.
                 if not await self._wait(known, seconds) and self.lost is None:
                     after = round((time.monotonic() - asked.began) * 1000)
                     self.journal.record_life(
@@ -170,22 +173,24 @@ class RawConnection:
             error = self._failed[asked.n]
             asked.why = error.message
             asked.status = status_of(self.journal, asked.n)
-            if isinstance(error, ServerError):  # An error without our id, which its HTTP response assigns to us.
+            if isinstance(
+                error, ServerError
+            ):  # An error without our id, which belongs to us according to its HTTP response.
                 asked.message = {"error": {"code": error.rpc_code, "message": error.rpc_message, "data": error.data}}
                 asked.answer_n = last_on(self.journal, asked.n)
         elif not asked.why:
-            silence = f"no answer within {round(asked.seconds, 1):g} s"
+            silence = f"no response within {round(asked.seconds, 1):g} s"
             asked.why = self.lost.message if self.lost is not None else silence
         return asked
 
     def _allowed(self, seconds: float) -> float:
-        """Seconds to wait: for the first that comes, also as long as the server may need to start."""
+        """Seconds to wait. The first response may also take as long as the server needs to start."""
         if not self._opened_at:
             return seconds
         return seconds + 3 * (self._pace.startup or self.timeout)
 
     async def _passed(self) -> bool:
-        """Whether a request that is sent now is answered: then the server has had what was sent before."""
+        """Whether a request sent now gets a response. If so, the server has read the earlier messages."""
         if not self.modern and (self.opened is None or not self.opened.ok):
             return False
         id = f"inspector-check-after-{len(self.journal)}"
@@ -195,7 +200,7 @@ class RawConnection:
         return asked.n > 0 and await self._wait(lambda: bool(self.journal.index.pair(asked.n)), self.timeout)
 
     async def barrier(self) -> bool:
-        """Have the server answer twice. Whether it did: what it had to say of all that was sent before has come."""
+        """Wait for two responses. Returns whether they came, so that responses to earlier messages have come too."""
         began = time.monotonic()
         await self._bare.transport.settled()
         both = await self._passed() and await self._passed()
@@ -203,18 +208,18 @@ class RawConnection:
         return both
 
     def patience(self, least: float) -> float:
-        """Seconds to wait for what should not come, or may: more where the server, or this machine, is slow."""
+        """Seconds to wait for messages that should not come; longer if the server or this machine is slow."""
         return min(self.timeout, max(least, 4 * self._slowest))
 
     def notify(self, method: str, params: Any = None) -> int:
-        """Send a notification; its number in the recording, 0 where the connection is gone."""
+        """Send a notification; returns its event number, 0 if the connection is closed."""
         message: dict[str, Any] = {"jsonrpc": jsonrpc.VERSION, "method": method}
         if params is not None:
             message["params"] = params
         return self.send(jsonrpc.encode(message))
 
     def send(self, data: bytes) -> int:
-        """Send bytes, whatever they are."""
+        """Send any bytes."""
         try:
             message = jsonrpc.parse(data)
         except NotJson:
@@ -228,13 +233,13 @@ class RawConnection:
             return self._bare.send(data)
 
     async def quiet(self, seconds: float) -> list[Frame]:
-        """What arrives in this time."""
+        """Yield the messages that arrive in this time."""
         before = len(self.frames)
         await self._wait(lambda: False, seconds)
         return self.frames[before:]
 
     async def until(self, met: Callable[[Frame], bool], seconds: float | None = None) -> Frame | None:
-        """The first frame, of all there are or will be in time, of which something holds."""
+        """The first frame, already received or in time, that matches."""
         found: list[Frame] = []
         seen = [0]
 
@@ -258,23 +263,25 @@ class RawConnection:
         return met()
 
     def close_stream(self, id: int | str) -> None:
-        """Close the stream of a request: how the modern era cancels over HTTP."""
+        """Close the stream of a request, which is how the modern era cancels over HTTP."""
         self._bare.close_stream(id)
 
     @property
     def transport(self) -> Any:
-        """The transport itself, for what only one of them has."""
+        """The transport itself, for operations that only one of them has."""
         return self._bare.transport
 
     async def close(self) -> None:
-        """End the connection and what was started for it. Idempotent."""
+        """Close the connection and what was started for it. Idempotent."""
         await self._bare.close()
 
-    # The connection's hearer
+    # The listener of the connection
 
     def on_received(self, messages: Sequence[bytes], frames: Sequence[Frame]) -> None:
-        """Keep what arrives. Who claims capabilities answers what is asked; for who does not, it is refused here: a
-        server may let its own answer wait for ours. Pings are always answered.
+        """Keep a received message, and answer requests.
+
+        With capabilities, the check answers requests; without, they are rejected here, because a server may delay its
+        own response until it has ours. Pings always get a response.
         """
         self.frames += frames
         if self._opened_at:
@@ -293,22 +300,22 @@ class RawConnection:
         self._news.set()
 
     def on_stderr(self, lines: Sequence[bytes]) -> None:
-        """Keep what the server says to people."""
+        """Keep a message that the server shows to people."""
         self.stderr += lines
 
     def on_failed(self, outgoing: Outgoing, error: InspectorError) -> None:
-        """One request will get no answer."""
+        """One request will get no response."""
         self._failed[outgoing.n] = error
         self._news.set()
 
     def on_lost(self, error: InspectorError) -> None:
-        """The connection is gone."""
+        """The connection is closed."""
         self.lost = error
         self._news.set()
 
 
 def status_of(journal: Journal, n: int) -> int:
-    """The HTTP status of the response to request `n`; 0 where there is none."""
+    """The HTTP status of the response to request `n`; 0 if there is none."""
     for m in _channel_of(journal, n):
         if journal.index.kind(m) == Kind.HTTP and journal.index.dir(m) == Dir.RECV:
             status = journal.event(m).fields.get("status")
@@ -317,8 +324,9 @@ def status_of(journal: Journal, n: int) -> int:
 
 
 def is_refusal(journal: Journal, n: int) -> bool:
-    """Whether message `n` is an error without an id in a response that refuses a POST: that may be said of what is no
-    request, too (Streamable HTTP, "Sending Messages to the Server").
+    """Whether message `n` is an error without an id in a response that rejects a POST.
+
+    Such a response may also reject messages that are not requests (Streamable HTTP, "Sending Messages to the Server").
     """
     event = journal.event(n)
     status = event.fields.get("status")
@@ -326,16 +334,16 @@ def is_refusal(journal: Journal, n: int) -> bool:
 
 
 def last_on(journal: Journal, n: int) -> int:
-    """The newest event that came on the channel of request `n`; 0 if none has."""
+    """The newest event on the channel of request `n`; 0 if there is none."""
     return max((m for m in _channel_of(journal, n) if journal.index.dir(m) == Dir.RECV), default=0)
 
 
 def _channel_of(journal: Journal, n: int) -> Iterator[int]:
-    """The events on the channel of a request of its own, after it."""
+    """The later events on the channel of a request."""
     index = journal.index
     if not channels.is_post(index.channel(n)):
         return
     for m in Query(channel=index.channel(n)).each(index, n):
         if index.dir(m) == Dir.SEND and index.kind(m) == Kind.RPC:
-            return  # The name is used again by a later connection.
+            return  # A later connection uses the same name.
         yield m

@@ -1,7 +1,7 @@
-"""HTTP requests of a revision as a client makes them, but each field of their header in the hands of a check.
+"""HTTP requests of a revision, as a client sends them, with every header under the control of a check.
 
-In the handshake's era a `RawPost` has a session of its own, begun and ended by `raw_post`; in the modern era there is
-none, and each request carries its metadata.
+In the legacy era a `RawPost` has its own session, which `raw_post` opens and closes. In the modern era each
+request carries its metadata, without a session.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _REDIRECTS = (307, 308)
 
 
 async def post(visit: Visit, body: bytes, fields: Fields, message: Any = None) -> Response:
-    """A body at the endpoint, outside of sessions; at the one behind it where it redirects within its origin."""
+    """A body sent to the endpoint outside of sessions; follows a redirect within the same origin."""
     answer = await visit.web.send(url=visit.remembered.get("endpoint"), body=body, fields=fields, message=message)
     if _follows(visit, answer):
         answer = await visit.web.send(url=visit.remembered["endpoint"], body=body, fields=fields, message=message)
@@ -34,7 +34,7 @@ async def post(visit: Visit, body: bytes, fields: Fields, message: Any = None) -
 
 
 def _follows(visit: Visit, answer: Response) -> bool:
-    """Whether an answer sends on within its origin; the visit remembers where to."""
+    """Whether a response redirects within its origin; the visit remembers the new URL."""
     if answer.status not in _REDIRECTS:
         return False
     try:
@@ -55,36 +55,39 @@ class RawPost:
         self.web: Web = visit.web
         self.capabilities = capabilities or {}
         self.session = ""
-        """The session id, where the server gives one."""
+        """The session id, if the server gives one."""
         self.opened: Response
-        """The answer to the handshake."""
+        """The response to initialize."""
         self._strays: set[str] = set()
-        """Sessions that nobody asked for: some servers begin one with a request that they refuse."""
+        """Unwanted sessions: some servers create one for a request that they reject."""
         self._mirror = HeaderFields()
         self._next_id = 1
 
     @property
     def url(self) -> str:
-        """The endpoint; where it redirects within its origin, the one behind it."""
+        """The endpoint, or the URL to which it redirects within its origin."""
         url: str = self.visit.remembered.get("endpoint", self.web.url.text)
         return url
 
-    # The session
+    # Session
 
     async def begin(self) -> Response:
-        """`initialize`, and the word that it is done; nothing in the modern era. Raises `HttpError` if refused."""
+        """Send initialize and notifications/initialized; does nothing in the modern era.
+
+        Raises `HttpError` if rejected.
+        """
         if self.visit.modern:
             return await self.ask("server/discover")
         opened = self.opened = await self.initialize()
         if "result" not in opened.message:
-            raise HttpError(f"plain HTTP requests are not served: initialize got {opened.shown}")
+            raise HttpError(f"plain HTTP requests are rejected: initialize got {opened.shown}")
         await self.notify("notifications/initialized")
         return opened
 
     async def initialize(
         self, more: Fields = (), host: str | None = None, url: str | None = None, own: bool = True
     ) -> Response:
-        """A handshake. The session id that comes with it is used from now on; `end` ends it."""
+        """Send initialize. Later requests use the session id of its response; `end` ends the session."""
         params = {"protocolVersion": self.visit.revision, "capabilities": self.capabilities, "clientInfo": CLIENT}
         message = {"jsonrpc": "2.0", "id": self._id(), "method": "initialize", "params": params}
         opened = await self._send(message, _over((JSON, ACCEPT), more), host=host, url=url, own=own)
@@ -97,7 +100,7 @@ class RawPost:
         return opened
 
     async def end(self) -> None:
-        """End the session, so that none is left behind. Idempotent."""
+        """End the session. Idempotent."""
         for session in (self.session, *self._strays):
             if session:
                 self.session = session
@@ -106,7 +109,7 @@ class RawPost:
         self._strays.clear()
 
     async def delete(self) -> Response:
-        """DELETE of the session."""
+        """Send DELETE for the session."""
         return await self.web.send("DELETE", url=self.url, fields=await self._dress(self.fields()))
 
     # Requests
@@ -116,7 +119,7 @@ class RawPost:
         return self._next_id
 
     def request(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
-        """A request of the revision."""
+        """Send a request of the revision."""
         message: dict[str, Any] = {"jsonrpc": "2.0", "id": self._id(), "method": method}
         params = dict(params or {})
         if self.visit.modern:
@@ -128,7 +131,7 @@ class RawPost:
         return message | {"params": params}
 
     def fields(self, message: dict[str, Any] | None = None) -> list[tuple[str, str]]:
-        """The header fields that belong to a message (None: to a request without one)."""
+        """The headers for a message (None: for a request without a body)."""
         fields = [JSON, ACCEPT]
         if self.session:
             fields.append((SESSION_FIELD, self.session))
@@ -143,20 +146,20 @@ class RawPost:
     async def ask(
         self, method: str, params: dict[str, Any] | None = None, *, more: Fields = (), without: str = "", **how: Any
     ) -> Response:
-        """A request. `more` are fields that win over those it would have; `without` is one that is left out."""
+        """Send a request. `more` overrides headers; `without` removes one."""
         message = self.request(method, params)
         fields = [pair for pair in _over(self.fields(message), more) if pair[0].lower() != without.lower()]
         return await self._send(message, fields, **how)
 
     async def notify(self, method: str, params: Any = None) -> Response:
-        """A notification."""
+        """Send a notification."""
         message: dict[str, Any] = {"jsonrpc": "2.0", "method": method}
         if params is not None:
             message["params"] = params
         return await self.say(message)
 
     async def say(self, message: Any, **how: Any) -> Response:
-        """Any value as it is."""
+        """Send any JSON value."""
         fields = self.fields(message if type(message) is dict else None)
         return await self._send(message, fields, **how)
 
@@ -173,7 +176,7 @@ class RawPost:
         return answer
 
     async def listen(self, after: str = "", **how: Any) -> Response:
-        """A GET, which resumes the stream of the event id `after` if there is one."""
+        """Send a GET, which resumes the stream after the event id `after` if given."""
         fields = [pair for pair in self.fields() if pair not in (JSON, ACCEPT)]
         fields.append(("Accept", "text/event-stream"))
         if after:
@@ -181,11 +184,11 @@ class RawPost:
         return await self.web.send("GET", url=self.url, fields=await self._dress(fields), **how)
 
     async def _dress(self, fields: Fields) -> list[tuple[str, str]]:
-        """The fields, with what a login has brought."""
+        """The headers, with those of the login."""
         proof = await self.visit.token_fields()
         return _over(fields, proof) if proof else list(fields)
 
-    # What every server has
+    # Requests that every server knows
 
     def harmless(self) -> str:
         """A request that every server of the revision can answer."""
@@ -194,7 +197,7 @@ class RawPost:
         return next((_LISTS[name] for name in _LISTS if self.visit.can(name)), "server/discover")
 
     def nameless(self) -> tuple[str, dict[str, Any], str]:
-        """A request that names something which is not there: method, params, the name; empty without any."""
+        """A request that names something that does not exist: method, params, the name; empty if none is possible."""
         for capability, method, key in (
             ("tools", "tools/call", "name"), ("prompts", "prompts/get", "name"), ("resources", "resources/read", "uri"),
         ):  # fmt: skip
@@ -206,7 +209,7 @@ class RawPost:
 
 @asynccontextmanager
 async def raw_post(visit: Visit, capabilities: dict[str, Any] | None = None) -> AsyncIterator[RawPost]:
-    """A `RawPost` with a session that is ended at the end. Raises `HttpError` where none can be begun."""
+    """A `RawPost` with a session that is closed at the end. Raises `HttpError` if none can be opened."""
     made = RawPost(visit, capabilities)
     try:
         await made.begin()

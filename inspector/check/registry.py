@@ -1,4 +1,4 @@
-"""All checks: the tables of the modules in `checks/`, in the order in which a run and the reports go through them."""
+"""All checks: the tables of the modules in `checks/`, in the order of a run and of reports."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from inspector.check.catalog import Check, CheckTable
 
 @cache
 def checks() -> dict[str, Check]:
-    """Every check by its id, in the order of the groups. The first call loads the modules (about 0.1 s)."""
+    """Every check by id, in the order of the groups. The first call imports the modules (about 0.1 s)."""
     from inspector.check.checks import (
         auth_resource,
         auth_server,
@@ -35,6 +35,7 @@ def checks() -> dict[str, Check]:
         transport_stdio,
         utilities,
         utility_calls,
+        words,
     )
 
     modules = (
@@ -61,6 +62,7 @@ def checks() -> dict[str, Check]:
         transport_stdio,
         utilities,
         utility_calls,
+        words,
     )
     found: dict[str, Check] = {}
     for module in modules:
@@ -72,6 +74,6 @@ def checks() -> dict[str, Check]:
 
 
 def unknown(names: Iterable[str]) -> list[str]:
-    """Which of these names are of no check and no group, in order."""
+    """The names that are neither a check nor a group, in order."""
     known = {name for check in checks().values() for name in (check.id, check.group)}
     return sorted(set(names) - known)

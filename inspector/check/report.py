@@ -1,9 +1,9 @@
-"""What a run comes to: each check once, with its worst verdict; counts, areas, and a score.
+"""The summary of a run: each check once, with its worst verdict; counts, areas, and a score.
 
-The score is 100 times what the server has earned of what it could. A check that was seen in any visit counts once, by
-its worst verdict: a pass earns all of its weight, a warning half, a failure nothing; what was skipped or only remarked
-on does not count. The weight is 5 for what the specification demands (`must`, `type`), 2 for what it advises
-(`should`), 1 for everything else.
+The score is 100 times the earned weight divided by the possible weight. A check that ran in any visit counts once, by
+its worst verdict: a pass earns its whole weight, a warning half, a failure nothing. Skipped checks and remarks do not
+count. The weight is 5 for requirements of the specification (`must`, `type`), 2 for its advice (`should`), 1 for the
+rest.
 """
 
 from __future__ import annotations
@@ -40,44 +40,44 @@ EARNED: dict[Verdict, float] = {"pass": 1.0, "warn": 0.5, "fail": 0.0}
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """One check and what came of it in all visits."""
+    """One check and its results in all visits."""
 
     check: Check
     results: tuple[Result, ...]
 
     @property
     def verdict(self) -> Verdict:
-        """The worst; a pass or a fault in one visit is told before that another was skipped."""
+        """The worst verdict; a pass or fault in one visit outranks a skip in another."""
         verdicts = {result.verdict for result in self.results}
         return next(verdict for verdict in ("fail", "warn", "pass", "note", "skip") if verdict in verdicts)
 
     @property
     def telling(self) -> list[Result]:
-        """The results that have this verdict."""
+        """The results with the worst verdict."""
         return [result for result in self.results if result.verdict == self.verdict]
 
     @property
     def weight(self) -> int:
-        """How much it counts for."""
+        """Its weight in the score."""
         return WEIGHTS.get(self.check.level, 1)
 
 
 @dataclass(slots=True)
 class Report:
-    """A run, summed up, and what each result means for it under a policy."""
+    """The summary of a run, and the effect of each result under a policy."""
 
     run: Run
     recording: str = ""
     policy: Policy = DEFAULT
     identity: Identity = UNKNOWN
     sdk: str = ""
-    """The SDK that the server is written on; empty where it was not recognised."""
+    """The SDK of the server; empty if unknown."""
     sources: Sources | None = None
-    """The source files that findings are about."""
+    """The source files of the findings."""
     checked: list[Checked] = field(init=False)
     """The checks that count, worst first."""
     excluded: list[Checked] = field(init=False)
-    """The checks that the profile leaves out of score, counts and exit code."""
+    """The checks that the profile excludes from score, counts and exit code."""
 
     def __post_init__(self) -> None:
         rule = self.policy.rule
@@ -93,13 +93,13 @@ class Report:
 
     @property
     def counts(self) -> dict[Verdict, int]:
-        """How many checks of each verdict, worst first."""
+        """The number of checks of each verdict, worst first."""
         found = Counter(checked.verdict for checked in self.checked)
         return {verdict: found[verdict] for verdict in VERDICTS}
 
     @property
     def score(self) -> int | None:
-        """From 0 to 100; None where nothing was seen."""
+        """From 0 to 100; None if no check could decide."""
         counted = [checked for checked in self.checked if checked.verdict in EARNED]
         possible = sum(checked.weight for checked in counted)
         if not possible:
@@ -116,7 +116,7 @@ class Report:
         return {group: {verdict: found[verdict] for verdict in VERDICTS} for group, found in groups.items()}
 
     def ruled(self, ruling: Ruling) -> list[Result]:
-        """The results of a ruling."""
+        """The results with this effect."""
         return [result for result in self.results if self.policy.rule(result) == ruling]
 
     @property
@@ -125,7 +125,7 @@ class Report:
         return self.ruled("failing")
 
     def marks(self, result: Result) -> list[str]:
-        """What a result is besides its verdict, in words: failing, known or new; and the SDK that is responsible."""
+        """The marks of a result besides its verdict: failing, known or new; and the responsible SDK."""
         ruling = self.policy.rule(result)
         marks: list[str] = [ruling] if ruling in ("failing", "known") else []
         if self._is_new(result):
@@ -136,7 +136,7 @@ class Report:
 
     @property
     def new(self) -> list[Result]:
-        """The failures and warnings that the baseline does not have; none without a baseline."""
+        """The failures and warnings that are not in the baseline; empty without a baseline."""
         return [result for result in self.results if self._is_new(result)]
 
     def _is_new(self, result: Result) -> bool:
@@ -147,7 +147,7 @@ class Report:
 
     @property
     def gone(self) -> list[tuple[Key, Verdict]]:
-        """The failures and warnings of the baseline that this run looked for and did not see."""
+        """The failures and warnings of the baseline that this run checked and did not find."""
         baseline = self.policy.baseline
         if baseline is None:
             return []
@@ -160,13 +160,13 @@ class Report:
 
     @property
     def below(self) -> bool:
-        """Whether the score is lower than the policy wants."""
+        """Whether the score is below the minimum of the policy."""
         score = self.score
         return bool(self.policy.fail_under) and (score is None or score < self.policy.fail_under)
 
     @property
     def unreached(self) -> bool:
-        """Whether the server could not be checked at all: no connection was made, or no session came about."""
+        """Whether the server could not be checked at all: no connection, or no session."""
         if not self.run.results:
             return bool(self.run.problem)
         visits = self.run.visits
@@ -175,23 +175,26 @@ class Report:
 
     @property
     def problem(self) -> str:
-        """Why nothing, or not all, could be checked; empty where nothing was in the way."""
+        """Why the server could not be checked, or not completely; empty if it could."""
         if self.run.problem or not self.unreached:
             return self.run.problem
         return next(visited.problem for visited in self.run.visits)
 
     @property
     def exit_code(self) -> int:
-        """0, 5 where the policy is not met, or why nothing could be checked."""
+        """0 for a pass, 5 for a violation of the policy, otherwise the code of the problem."""
         if self.unreached:
             return self.run.problem_code
         return 5 if self.failing or self.below else 0
 
     @property
     def summary(self) -> str:
-        """Why the run fails or passes, as one sentence. Holds nothing of the server's but the reason of a problem."""
+        """Why the run fails or passes, as one sentence.
+
+        Contains text of the server only in the reason of a problem.
+        """
         if self.unreached:
-            return f"Nothing was checked: {self.problem}"
+            return f"No checks ran: {self.problem}"
         parts = []
         if self.failing:
             failing = len({result.check.id for result in self.failing})
@@ -251,10 +254,10 @@ def report_of(
     policy: Policy = DEFAULT,
     command: Sequence[str] = (),
 ) -> Report:
-    """The report of a run whose recording is `journal`: who was checked, and what their SDK is responsible for.
+    """The report of a run whose recording is `journal`, with the server and the findings of its SDK.
 
-    `command` starts the server where the recording does not say so. Raises `UsageError` where the policy's baseline is
-    of another server.
+    `command` starts the server if the recording does not contain it. Raises `UsageError` if the baseline of the policy
+    is of another server.
     """
     found = recognised(journal)
     run = replace(run, results=attributed(run.results, found))
@@ -266,7 +269,7 @@ def report_of(
 
 
 def origin_of(checked: Checked) -> str:
-    """The SDK that is responsible for all that was seen of a check; empty where the server's author is."""
+    """The SDK that is responsible for all findings of a check; empty if the author of the server is."""
     origins = {result.origin.sdk if result.origin is not None else "" for result in checked.telling}
     return origins.pop() if len(origins) == 1 else ""
 

@@ -1,4 +1,4 @@
-"""What an outcome means for the server, by the level of its check."""
+"""The verdict of an outcome, according to the level of its check."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _OF_A_FAULT: dict[Level, Verdict] = {
 
 
 class Origin(NamedTuple):
-    """The SDK that a server is written on, where it and not the server's author is responsible for a finding."""
+    """The SDK that is responsible for a finding, instead of the author of the server."""
 
     sdk: str
-    """Its name, and the versions that the fact holds for: `Python SDK 1.9 to 1.26`."""
+    """Name and versions of the SDK: `Python SDK 1.9 to 1.26`."""
     option: str = ""
-    """How an author can change it on this SDK, as a sentence; empty where they cannot."""
+    """How an author can change it on this SDK, as a sentence; empty if that is impossible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +36,11 @@ class Result:
     outcome: Outcome
     seconds: float = 0.0
     origin: Origin | None = None
-    """Who is responsible where it is not the server's author."""
+    """The responsible SDK, if it is not the author of the server."""
 
     @property
     def verdict(self) -> Verdict:
-        """What it means for the server, by the level of the check."""
+        """The verdict, according to the level of the check."""
         seen = self.outcome.seen
         if seen == "bad":
             return _OF_A_FAULT[self.check.level]

@@ -1,7 +1,7 @@
-"""A whole run: every revision that the server speaks, each check that applies to it, one after the other.
+"""A complete run: every revision that the server supports, and each check that applies to it, one after the other.
 
-Nothing here raises for what a server does. A check that cannot be done says why; a server that dies is started again,
-and the check which killed it is named; where it does not come back, the rest is skipped with that reason.
+Nothing here raises because of the server. A skipped check has a reason; a crashed server is started again, and the
+check that crashed it is named; if it cannot be started, the other checks are skipped with that reason.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from inspector.protocol.revisions import FEATURES, LEGACY, MODERN, REVISIONS
 from inspector.transports.http_url import parse_url
 
 MOST_DEATHS = 5
-"""Times in one visit that a server is started again."""
+"""Restarts of the server in one visit."""
 _ALIVE_SECONDS = 10.0
 _FROM_OUTSIDE = frozenset(("auth-resource", "auth-server"))
 """Groups whose checks need no session."""
@@ -43,7 +43,7 @@ _FROM_OUTSIDE = frozenset(("auth-resource", "auth-server"))
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is to be checked."""
+    """The selection of checks."""
 
     revisions: tuple[str, ...] = REVISIONS
     only: frozenset[str] = frozenset()
@@ -55,14 +55,14 @@ class Wanted:
     allowed: Allowed = field(default_factory=Allowed)
 
     def takes(self, check: Check) -> bool:
-        """Whether a check is to be reported at all."""
+        """Whether the report contains a check."""
         names = {check.id, check.group}
         if self.levels and check.level not in self.levels:
             return False
         return not (names & self.without) and (not self.only or bool(names & self.only))
 
     def refuses(self, check: Check) -> str:
-        """Why a check is not done though it applies; empty where it is."""
+        """Why an applicable check is skipped; empty if it is not."""
         if check.mode == "tool" and not self.allowed.calls:
             return Skip.CALLS
         if check.mode == "auth" and not self.allowed.auth:
@@ -74,24 +74,24 @@ class Wanted:
 
 @dataclass(slots=True)
 class Run:
-    """What came of it. Grows while the run goes on."""
+    """The state and results of a run. Grows during the run."""
 
     target: str
     results: list[Result] = field(default_factory=list)
     visits: list[Visited] = field(default_factory=list)
     problem: str = ""
-    """Why nothing, or not all, could be checked."""
+    """Why the server could not be checked, or not completely."""
     problem_code: int = ConnectionProblem.exit_code
-    """The exit code that this problem stands for."""
+    """The exit code of this problem."""
     deaths: list[str] = field(default_factory=list)
-    """Checks after which the server had to be started again, as sentences."""
+    """Checks after which the server had to be restarted, as sentences."""
     seconds: float = 0.0
     total: int = 0
-    """Results that there will be; 0 while that is not known."""
+    """The expected number of results; 0 if unknown."""
 
 
 class Runner:
-    """Checks one server. `told` hears of each result as it comes, `began` of what is looked at now."""
+    """Checks one server. Calls `told` with each result and `began` with each check that starts."""
 
     def __init__(
         self,
@@ -106,7 +106,8 @@ class Runner:
     ) -> None:
         self.target = target
         self.journal = journal
-        # Everything is offered, and declined: what a server asks shall neither hang a check nor be answered in earnest.
+        # Declare every capability and decline every request: requests of the server must not block a check or have
+        # effects.
         standing = Standing(sampling="decline", elicitation="decline", roots=())
         self.options = replace(options, standing=standing, timeout=wanted.limits.start, verdicts=None)
         self.wanted = wanted
@@ -116,15 +117,15 @@ class Runner:
         self._connect = connect
         self._until = 0.0
         self._gone = ""
-        """Why nothing more can be asked."""
+        """Why no more requests can be sent."""
         self._once: set[str] = set()
         self._found_silent = False
-        """A request never got an answer: that is shown once, and not waited for again."""
+        """A request never got a response: one occurrence is enough, so the run does not wait again."""
         self._evidence = Evidence(journal)
         self._pace = Pace()
 
     async def go(self) -> Run:
-        """Do it all. Cancelling it ends every connection that was made."""
+        """Do the whole run. Cancelling it closes every connection."""
         started = time.monotonic()
         self._until = started + self.wanted.limits.run
         transport = await self._transport()
@@ -141,7 +142,7 @@ class Runner:
         return self.run
 
     async def _transport(self) -> Transport | None:
-        """Reach the server once, as a client does, and find out over which transport; None where it cannot be."""
+        """Connect once, as a client does, and detect the transport; None if that fails."""
         session = Session(self.target, self.journal, self.options, connect=self._connect)
         try:
             await session.open()
@@ -151,7 +152,7 @@ class Runner:
             return "http" if name == "http" else "sse" if name == "sse" else "stdio"
         except AuthorizationNeeded as error:
             self.run.problem_code = error.exit_code
-            self.run.problem = f"nobody is logged in: {error.message}"
+            self.run.problem = f"not logged in: {error.message}"
             if self.wanted.allowed.auth and isinstance(self.target, HttpTarget):
                 await self._look_from_outside()
             return None
@@ -162,7 +163,7 @@ class Runner:
             await _end(session)
 
     async def _look_from_outside(self) -> None:
-        """Of a server that lets nobody in, how it authorizes: by the rules of the newest handshake that is wanted."""
+        """Check how a server that requires a login authorizes, by the rules of the newest wanted legacy revision."""
         wanted = [revision for revision in self.wanted.revisions if revision in LEGACY] or list(self.wanted.revisions)
         session = Session(self.target, self.journal, self.options, connect=self._connect)
         visited = Visited(wanted[-1], "http", len(self.journal) + 1)
@@ -170,7 +171,7 @@ class Runner:
             self.target, self.journal, self.options, visited, self.wanted.limits, self.wanted.allowed, session,
             self._connect, self._pace,
         )  # fmt: skip
-        visit.has_session = True  # As good as it gets.
+        visit.has_session = True  # No other revision can do better.
         try:
             for check in checks().values():
                 if check.group in _FROM_OUTSIDE and self._concerns(check, visited):
@@ -180,8 +181,10 @@ class Runner:
             self.run.visits.append(replace(visited, last=len(self.journal), problem="without a login"))
 
     async def _survey(self, transport: Transport) -> Survey:
-        """Offer the revisions in which something is to be checked. Of a check that one visit is enough for, that is the
-        first that is spoken. Where none of these is spoken, the others tell whether the server speaks any.
+        """Offer the revisions that have a check to run.
+
+        A check that needs one visit runs at the first supported revision. If the server supports none of these
+        revisions, the others are offered too.
         """
         found = Survey()
 
@@ -213,7 +216,7 @@ class Runner:
         return found
 
     def _expected(self, revisions: Sequence[str], transport: Transport) -> int:
-        """How many results there will be of visits with these revisions."""
+        """The expected number of results for visits with these revisions."""
         total = 0
         for check in checks().values():
             if self.wanted.takes(check) and transport in check.transports:
@@ -235,7 +238,7 @@ class Runner:
         visit.remembered["survey"] = found
         mine = [check for check in checks().values() if self._concerns(check, visited)]
         shared = [check for check in mine if check.probe is not None and not check.apart]
-        shared.sort(key=lambda check: check.mode == "tool")  # What tools may do to the server comes last.
+        shared.sort(key=lambda check: check.mode == "tool")  # Checks of the tools' effects on the server come last.
         apart = [check for check in mine if check.probe is not None and check.apart]
         done = [check for check in mine if not self.wanted.refuses(check)]
         watches = any(check.watches for check in done)
@@ -257,7 +260,7 @@ class Runner:
             await visit.close()
             visited = replace(visited, first=first, last=len(self.journal), problem=visit.problem)
             self.run.visits.append(visited)
-        # In a thread: the interface is not held up by the judge.
+        # In a thread, so that the judge does not block the interface.
         await asyncio.to_thread(self._evidence.look)
         shown = self._evidence.shown(visited, self.run.visits)
         for check in mine:
@@ -265,7 +268,7 @@ class Runner:
                 self._tell(Result(check, visited, shown.outcome(check)))
 
     def _veto(self) -> None:
-        """Hold every result against all that the run has shown, the connections of the probes included."""
+        """Combine every result with all findings of the run, including those on the connections of probes."""
         self._evidence.look()
         visits = {visited.revision: visited for visited in self.run.visits}
         shown = {name: self._evidence.shown(visited, self.run.visits) for name, visited in visits.items()}
@@ -277,11 +280,11 @@ class Runner:
                 self.run.results[at] = seen.veto(result)
         known = {(result.check.id, result.visited.revision) for result in self.run.results}
         for name, visited in visits.items():
-            # A check that one visit is enough for, or that was not reached: what is found counts all the same.
+            # For a check that was not reached or ran in another visit, findings still count.
             for id in shown[name].findings:
                 check = checks().get(id)
                 if check is not None and (id, name) not in known and self._may_concern(check, visited):
-                    result = shown[name].veto(Result(check, visited, skipped("it was not done in this visit")))
+                    result = shown[name].veto(Result(check, visited, skipped("it did not run in this visit")))
                     if result.verdict != "skip":
                         self.run.results.append(result)
 
@@ -313,14 +316,14 @@ class Runner:
             visit.problem = error.message
 
     async def _warm_up(self, visit: Visit) -> None:
-        """Make the harmless requests that the judge looks at."""
+        """Send the harmless requests that the judge needs."""
         try:
             await warm_up(visit)
         except InspectorError as error:
             visit.problem = error.message
 
     async def _load(self, visit: Visit, name: ListName) -> None:
-        """Read a list. Where that lasts too long, ask once more: `settle` looks whether the answer ever comes."""
+        """Read a list. If it times out, request it once more; `settle` finds out whether the response ever comes."""
         await visit.session.load(name)
         if isinstance(visit.session.catalog[name].error, RequestTimeout):
             asked = await visit.ask(KINDS[name].method, {})
@@ -328,7 +331,7 @@ class Runner:
                 await visit.session.load(name)
 
     async def _one(self, visit: Visit, check: Check) -> None:
-        """One check, within its time; what it does to the server is noticed."""
+        """Run one check within its time limit, and detect whether it broke the server."""
         began = time.monotonic()
         visit.check = check.id
         visit.overdue.clear()
@@ -342,7 +345,7 @@ class Runner:
             return skipped(Skip.NO_SESSION, visit.problem)
         why = why or self._gone
         if not why and time.monotonic() > self._until:
-            why = f"the run had taken {self.wanted.limits.run:g} s"
+            why = f"the run reached its limit of {self.wanted.limits.run:g} s"
         if not why and not check.apart and visit.session.phase != "ready":
             why = await self._revive(visit)
         if why or check.probe is None:
@@ -353,30 +356,34 @@ class Runner:
         except TimeoutError:
             outcome = skipped(f"it took longer than {self.wanted.limits.check:g} s")
         except ConnectionProblem as error:
-            outcome = skipped(f"no connection could be made: {error.message}")
+            outcome = skipped(f"connecting failed: {error.message}")
         except InspectorError as error:
             outcome = skipped(error.message)
         late = outcome.seen == "bad" and not visit.overdue.keys().isdisjoint(outcome.evidence)
         if late and check.level in ("must", "type"):
-            outcome = doubtful(outcome.text, *outcome.evidence)  # By a clock alone nothing is failed.
+            outcome = doubtful(outcome.text, *outcome.evidence)  # A timeout alone is not a failure.
         if check.mode == "tool" and not check.apart and visit.session.phase == "ready":
             await self._see_that_it_answers(visit, check)
         if not check.apart and visit.session.phase == "lost":
             said = visit.session.error.message if visit.session.error is not None else "the connection was lost"
             self.run.deaths.append(f"{check.id} ({visit.visited.name}): {said}")
             if outcome.seen in ("nothing", "good"):
-                outcome = bad(f"The server ended while this was checked: {said}", before + 1)
+                outcome = bad(f"The server exited during this check: {said}", before + 1)
         elif outcome.seen not in ("good", "remark") or self._failed_since(before):
             why = await self._refusing(visit, check)
             if why:
-                self._gone = f"the server served nobody any more after {check.id} ({visit.visited.name})"
-                self.run.deaths.append(f"{check.id} ({visit.visited.name}): it serves nobody any more: {why}")
-                outcome = doubtful(f"Since this was checked the server serves nobody any more: {why}", before + 1)
+                self._gone = f"the server stopped accepting connections after {check.id} ({visit.visited.name})"
+                self.run.deaths.append(
+                    f"{check.id} ({visit.visited.name}): the server stopped accepting connections: {why}"
+                )
+                outcome = doubtful(f"After this check the server stopped accepting connections: {why}", before + 1)
         return outcome
 
     async def _probed(self, visit: Visit, check: Check, probe: Probe) -> Outcome:
-        """What a check sees within its time. It begins again if it asks for what this visit has not done yet: that is
-        left out of a run of a few checks until one of them needs it.
+        """The outcome of a check within its time limit.
+
+        A check that needs the shared session or the tool calls, which a short run makes on demand, is started again
+        after they are made.
         """
         while True:
             remembered = dict(visit.remembered)
@@ -390,7 +397,9 @@ class Runner:
             visit.remembered = remembered
             await prepare(visit)
             if check.apart and not visit.waits:
-                await _end(visit.session)  # As in a run of all checks, which has left it before these.
+                await _end(
+                    visit.session
+                )  # The same order as in a run of all checks, which leaves the session before these.
             if visit.problem:
                 return skipped(Skip.NO_SESSION, visit.problem)
 
@@ -408,14 +417,14 @@ class Runner:
             visit.problem = error.message
 
     async def _see_that_it_answers(self, visit: Visit, check: Check) -> None:
-        """A tool may have hung the server: then it is started again, and no later check is misled."""
+        """Detect a tool that blocks the server, and restart the server, so that later checks are reliable."""
         if not await visit.is_served():
             await visit.settle()
-            self.run.deaths.append(f"{check.id} ({visit.visited.name}): it answered nothing any more")
+            self.run.deaths.append(f"{check.id} ({visit.visited.name}): the server stopped responding")
             await self._revive(visit)
 
     def _failed_since(self, before: int) -> bool:
-        """Whether an HTTP response with a status of 500 or more has come after event `before`."""
+        """Whether an HTTP response after event `before` has a status of 500 or more."""
         index = self.journal.index
         return any(
             index.kind(n) == Kind.HTTP
@@ -425,11 +434,11 @@ class Runner:
         )
 
     async def _refusing(self, visit: Visit, check: Check) -> str:
-        """Why a server on HTTP serves nobody any more, or nothing; a process is looked after by its transport."""
+        """Why a server on HTTP accepts no connections; empty if it does. The transport watches a process itself."""
         if not isinstance(self.target, HttpTarget):
             return ""
         if not await self._takes_connections(self.target):
-            return "it takes no connection"
+            return "it does not accept a connection"
         if not check.apart and await visit.is_served():
             return ""
         try:
@@ -441,7 +450,7 @@ class Runner:
         return why if why or check.apart else await self._revive(visit)
 
     async def _takes_connections(self, target: HttpTarget) -> bool:
-        """What was connected before may go on where nobody is let in any more."""
+        """Existing connections may still work when the server accepts no new ones."""
         if target.proxy:
             return True
         url = parse_url(target.url)
@@ -454,15 +463,15 @@ class Runner:
         return True
 
     async def _revive(self, visit: Visit) -> str:
-        """Start a server again that has died; why that failed, or nothing."""
+        """Restart a crashed server. Returns why that failed, or an empty text."""
         deaths = visit.remembered["deaths"] = visit.remembered.get("deaths", 0) + 1
         if deaths > MOST_DEATHS:
-            return f"the server had ended {MOST_DEATHS} times"
+            return f"the server exited {MOST_DEATHS} times"
         try:
             async with asyncio.timeout(_ALIVE_SECONDS):
                 await visit.session.reopen()
         except (TimeoutError, InspectorError) as error:
-            return f"the server did not come back: {error}"
+            return f"the server could not be restarted: {error}"
         return ""
 
     def _tell(self, result: Result) -> None:
@@ -471,25 +480,25 @@ class Runner:
 
 
 def _in_order(revisions: Iterable[str]) -> list[str]:
-    """The order of the visits: the newest of each era first, what is about the server as a whole is seen there."""
+    """The order of the visits: the newest of each era first, because checks of the whole server run there."""
     return sorted(revisions, key=lambda name: (name not in MODERN, -REVISIONS.index(name)))
 
 
 async def _end(session: Session) -> None:
-    """Close a session's connection and leave its journal open."""
+    """Close the connection of a session and leave its journal open."""
     with suppress(InspectorError):
         await session.leave()
 
 
 def renewed(run: Run, again: Run) -> Run:
-    """A run of which some checks were done again, on the same recording: what came of them last counts."""
-    anew = {result.check.id for result in again.results}
-    kept = [result for result in run.results if result.check.id not in anew]
+    """A run in which some checks were repeated on the same recording: their last results count."""
+    repeated = {result.check.id for result in again.results}
+    kept = [result for result in run.results if result.check.id not in repeated]
     return replace(run, results=[*kept, *again.results], deaths=[*run.deaths, *again.deaths])
 
 
 def of_recording(journal: Journal, name: str, wanted: Wanted) -> Run:
-    """What a finished recording shows, of the revisions that were spoken in it."""
+    """The run that a finished recording contains, for its revisions."""
     run = Run(name)
     evidence = Evidence(journal)
     evidence.look()
@@ -502,16 +511,18 @@ def of_recording(journal: Journal, name: str, wanted: Wanted) -> Run:
             if wanted.takes(check) and visited.transport in check.transports and visited.revision in check.revisions
         )
     if not run.visits:
-        run.problem = f"{name} holds no session: nobody agreed on a revision in it."
+        run.problem = f"{name} contains no session: client and server did not agree on a revision."
         run.problem_code = UsageError.exit_code
     return run
 
 
 def planned(wanted: Wanted, transports: Sequence[Transport], revisions: Sequence[str]) -> list[tuple[Check, str]]:
-    """What a run would do, without doing it: each check and why it would be left out (empty: it would not)."""
+    """The plan of a run: each check, and why it would be skipped (empty if it would run)."""
     rows = []
     for check in checks().values():
         if wanted.takes(check):
             concerned = check.revisions & set(revisions) and check.transports & set(transports)
-            rows.append((check, wanted.refuses(check) if concerned else "no such revision or transport"))
+            rows.append(
+                (check, wanted.refuses(check) if concerned else "it does not apply to this revision or transport")
+            )
     return rows

@@ -1,4 +1,4 @@
-"""Messages against the official schema of the agreed revision; arguments and results against the tool's own."""
+"""Messages against the official schema of the negotiated revision; arguments and results against the tool's schemas."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from inspector.protocol.validation import Validator
 
 SHOWN = 5
-"""Differences that are named for one message; more are counted."""
+"""Violations that are shown for one message; the rest is counted."""
 
 
 class ToolSchemas:
-    """Validators of tools' schemas, made once each and kept in a bounded number."""
+    """Validators of tools' schemas, cached up to a fixed number."""
 
     KEPT = 256
 
@@ -26,7 +26,7 @@ class ToolSchemas:
         self._kept: OrderedDict[tuple[str, str], tuple[Any, Validator | SchemaError]] = OrderedDict()
 
     def of(self, tool: dict[str, Any], key: str) -> Validator | SchemaError:
-        """The validator of a tool's `inputSchema` or `outputSchema`, or why there can be none."""
+        """The validator of a tool's `inputSchema` or `outputSchema`, or the reason why the schema is unusable."""
         schema = tool.get(key)
         name = (str(tool.get("name")), key)
         kept = self._kept.get(name)
@@ -56,17 +56,17 @@ def message_rules(message: Any, watched: Watched, answered: str) -> Iterator[Rul
         where = violation.path or "the message"
         yield "BASE-14", "must", f"{where}: {violation.message} ({violation.definition})."
     if len(found) > SHOWN:
-        yield "BASE-14", "must", f"{len(found) - SHOWN} more differences from the schema."
+        yield "BASE-14", "must", f"{len(found) - SHOWN} more violations of the schema."
 
 
 def argument_rules(params: dict[str, Any], watched: Watched, schemas: ToolSchemas) -> Iterator[RuleVerdict]:
-    """What we send against the tool's `inputSchema`: not the server's fault, but worth a word."""
+    """Our arguments against the tool's `inputSchema`: not a fault of the server, but worth a note."""
     tool = watched.tools.get(params["name"]) if type(params.get("name")) is str else None
     if tool is None:
         return
     validator = schemas.of(tool, "inputSchema")
     if isinstance(validator, SchemaError):
-        yield "BASE-27", "must", f"The inputSchema of this tool cannot be used: {validator.message}"
+        yield "BASE-27", "must", f"The inputSchema of this tool is invalid: {validator.message}"
         return
     for violation in validator.errors(params.get("arguments", {}), SHOWN):
         yield "arguments", "note", f"Our arguments, {violation.path or 'as a whole'}: {violation.message}."
@@ -83,7 +83,7 @@ def structured_rules(
         return
     validator = schemas.of(tool, "outputSchema")
     if isinstance(validator, SchemaError):
-        yield "TOOL-08", "must", f"The outputSchema of this tool cannot be used: {validator.message}"
+        yield "TOOL-08", "must", f"The outputSchema of this tool is invalid: {validator.message}"
         return
     if "structuredContent" not in result:
         yield "TOOL-09", "must", "The tool has an outputSchema, but the result has no structuredContent."

@@ -1,9 +1,8 @@
-"""Which SDK a server is written on, and which findings the SDK and not the server's author is responsible for.
+"""Detects the SDK of a server, and the findings for which the SDK is responsible instead of the author.
 
-A table: how an SDK shows itself in its messages, and the checks that a minimal, correct server on it does not pass.
-Each row was made by checking such a server over stdio and Streamable HTTP, with the versions that are named, on
-2026-11-22 (docs/check.md, section "Findings of the SDK"). An SDK that is not recognised changes nothing: its findings
-count.
+The table has the signs of an SDK in its messages, and the checks that a minimal, correct server on it does not pass.
+Each row comes from checks of such a server over stdio and Streamable HTTP, with the named versions, on 2026-11-22
+(docs/reference/checks.md, section "Findings of the SDK"). Without a known SDK, every finding counts.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
 
 MOST_EVENTS = 20_000
-"""Received messages in which an SDK is looked for."""
+"""Messages of the server in which signs of an SDK are searched."""
 _LARGEST = 100_000
 _HANDSHAKES = ("initialize", "server/discover")
 _SERVER_KEY = "io.modelcontextprotocol/serverInfo"
@@ -30,25 +29,25 @@ class Cause(NamedTuple):
 
     check: str
     shows: str = ""
-    """A regular expression that the finding's sentence must match: an author can also cause it in other ways."""
+    """A regular expression that the finding must match, because an author can cause other findings of the check."""
     transports: frozenset[str] = frozenset()
-    """Over which it is so; empty: all."""
+    """The transports; empty for all."""
     option: str = ""
-    """How an author can change it; the finding then still counts for them."""
+    """How an author can change it; the finding then still counts."""
 
 
 class Sdk(NamedTuple):
     """An SDK, or a layer of one."""
 
     name: str
-    """With the versions that were looked at."""
+    """With the versions that were tested."""
     signs: tuple[tuple[str, ...], ...]
-    """Regular expressions over the messages that the server sends; all expressions of one group must match."""
+    """Regular expressions over messages of the server; all expressions of one group must match."""
     causes: tuple[Cause, ...]
 
 
 class Recognised(NamedTuple):
-    """Who a server is, as its recording shows it. Names are the server's own text."""
+    """The identity of a server, as its recording shows it. Names are the server's own text."""
 
     server: str = ""
     version: str = ""
@@ -56,23 +55,23 @@ class Recognised(NamedTuple):
 
     @property
     def sdk(self) -> str:
-        """The name of its SDK, or of the most specific layer; empty where none was recognised."""
+        """The name of its SDK, or of the most specific layer; empty if unknown."""
         return self.layers[0].name if self.layers else ""
 
 
 _STDIO = frozenset(("stdio",))
 _WEB = frozenset(("http", "sse"))
-_MIDDLEWARE = "Add a middleware that refuses a foreign Origin and Host."
+_MIDDLEWARE = "Add a middleware that rejects a foreign Origin and Host."
 _ORIGIN = r"^A request (from|for the host) \S+ was served"
 _CODE_0 = r"answered with error 0 "
-_NO_ANSWER = r"^Parameters of the wrong type got no answer"
+_NO_ANSWER = r"^Parameters of the wrong type got no response"
 _NO_METHOD = r"^A request without a method was answered with (nothing|status 400)"
-_IS_ERROR = r"^It is answered as a call that failed"
-_FIRST_PAGE = r"with a cursor of nobody is answered with the result"
+_IS_ERROR = r"^It returns a result with isError"
+_FIRST_PAGE = r"with an invalid cursor is answered with the result"
 _INTERNAL = r"answered with error -32603 "
 
 SDKS: tuple[Sdk, ...] = (
-    # The most specific layer of a family comes first: its name is the one that is shown.
+    # The most specific layer of a family comes first, because its name is shown.
     Sdk(
         "FastMCP 4 (Python)",
         ((r'"_meta":\{"fastmcp":', r'"code":-32601,"message":"Method not found","data":"'),),
@@ -152,7 +151,7 @@ SDKS: tuple[Sdk, ...] = (
             Cause("PROM-05", _CODE_0),
             Cause("RES-07", _CODE_0),
             Cause("UTIL-08", r'^A log message of the logger "mcp\.server\.exception_handler" came'),
-            Cause("UTIL-20", r'^Before the handshake it is answered with error -32602 "Invalid request parameters"'),
+            Cause("UTIL-20", r'^Before initialize it is answered with error -32602 "Invalid request parameters"'),
         ),
     ),
     Sdk(
@@ -201,7 +200,7 @@ SDKS: tuple[Sdk, ...] = (
                 "SSE-04", transports=_WEB, option="Set enableDnsRebindingProtection, allowedOrigins and allowedHosts."
             ),
             Cause("LIFE-07", r"^tools/list was served before initialize"),
-            Cause("UTIL-09", r"^A level that does not exist is answered with error -32603"),
+            Cause("UTIL-09", r"^An unknown level is answered with error -32603"),
         ),
     ),
     Sdk(
@@ -213,8 +212,8 @@ SDKS: tuple[Sdk, ...] = (
         ),
         (
             Cause("BASE-06", r"answered 400 Bad Request to \S+: JSON RPC not handled: ", _WEB),
-            Cause("BASE-07", r"no answers any more: The server ended with exit code", _STDIO),
-            Cause("BASE-07", r"^Broken JSON was refused with status 400, without error -32700", _WEB),
+            Cause("BASE-07", r"did not respond: The server (ended|exited) with exit code", _STDIO),
+            Cause("BASE-07", r"^Invalid JSON was rejected with status 400, without error -32700", _WEB),
             Cause("BASE-08", _NO_METHOD),
             Cause("BASE-18", r"^A request without _meta was (served|answered with error 0 )", _STDIO),
             Cause("LIFE-23", r"answered with error -32601 .{0,3}method not found", _STDIO),
@@ -222,8 +221,8 @@ SDKS: tuple[Sdk, ...] = (
             Cause("LIFE-24", r"^A request of revision \S+ was answered with the result", _STDIO),
             Cause("LIFE-24", r"Bad Request: Unsupported protocol version \(supported versions: ", _WEB),
             Cause("RES-07", r"answered with error -32602 .{0,3}Resource not found"),
-            Cause("STDIO-06", r"no answers any more: The server ended with exit code", _STDIO),
-            Cause("UTIL-09", r"^A level that does not exist is answered with the result \{\}"),
+            Cause("STDIO-06", r"did not respond: The server (ended|exited) with exit code", _STDIO),
+            Cause("UTIL-09", r"^An unknown level is answered with the result \{\}"),
             Cause("UTIL-12", r"^It is answered with the result"),
         ),
     ),
@@ -232,7 +231,7 @@ _FAMILIES = ("Python", "TypeScript", "Go")
 
 
 def recognised(journal: Journal) -> Recognised:
-    """Who the server of a recording is, and on which SDK it is written."""
+    """The server of a recording and its SDK."""
     index = journal.index
     wanted: dict[str, re.Pattern[str]] = {
         sign: re.compile(sign) for sdk in SDKS for group in sdk.signs for sign in group
@@ -253,14 +252,14 @@ def recognised(journal: Journal) -> Recognised:
         if len(text) <= _LARGEST:
             seen |= {sign for sign in wanted.keys() - seen if wanted[sign].search(text)}
     layers = [sdk for sdk in SDKS if any(seen.issuperset(group) for group in sdk.signs)]
-    # Both generations of an SDK share some signs: those of the newer one decide.
+    # Two generations of an SDK share some signs; those of the newer one decide.
     newer = {name for name in ("Python SDK 2", "TypeScript SDK 2", "FastMCP 4") if _has(layers, name)}
     if newer & {"Python SDK 2", "FastMCP 4"}:
         layers = [sdk for sdk in layers if not sdk.name.startswith(("Python SDK 1", "FastMCP 2"))]
     if "TypeScript SDK 2" in newer:
         layers = [sdk for sdk in layers if not sdk.name.startswith("TypeScript SDK 1")]
     if len({family for family in _FAMILIES for sdk in layers if family in sdk.name}) > 1:
-        layers = []  # A gateway between two SDKs: neither is known to be the cause.
+        layers = []  # A gateway between two SDKs: the cause is unknown.
     return Recognised(_text(info.get("name")), _text(info.get("version")), tuple(layers))
 
 
@@ -273,7 +272,7 @@ def _text(value: object) -> str:
 
 
 def _info(message: Any) -> dict[str, Any]:
-    """What the server says of itself in the answer to a handshake, in the way of either era."""
+    """The server's self-description in the response to initialize or server/discover."""
     result = message.get("result") if type(message) is dict else None
     if type(result) is not dict:
         return {}
@@ -283,7 +282,7 @@ def _info(message: Any) -> dict[str, Any]:
 
 
 def attributed(results: Sequence[Result], found: Recognised) -> list[Result]:
-    """The results, those of an SDK marked with it."""
+    """The results, with the SDK in those for which it is responsible."""
     return [
         replace(result, origin=_origin(result, found.layers)) if result.verdict in ("fail", "warn") else result
         for result in results

@@ -1,7 +1,7 @@
-"""Which source file a finding is about: a frame of a traceback on stderr, else the script that starts the server.
+"""Finds the source file of a finding: a frame of a traceback, else the script that starts the server.
 
-Only files that exist inside the working folder are named, relative to it. Text of stderr is the server's: it is
-matched, and never opened or followed.
+Only files inside the working directory are named, relative to it. Text of stderr comes from the server: it is matched,
+but never opened or executed.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 
 MOST_EVENTS = 400
-"""Events around a finding in which a traceback is looked for."""
+"""Events around a finding in which a traceback is searched."""
 MOST_LINES = 200
 _PYTHON = re.compile(r'File "([^"\n]{1,400})", line (\d{1,7})')
 _OTHERS = re.compile(r"(?:file://)?((?:/|\.{0,2}/|[A-Za-z]:\\)?[\w@./\\-]{1,300}\.[A-Za-z]{1,5}):(\d{1,7})")
 _FOREIGN = frozenset(("site-packages", "dist-packages", "node_modules", ".venv", "venv"))
-"""Folders of other people's code."""
+"""Directories of third-party code."""
 
 
 class Place(NamedTuple):
-    """A line of a file of the working folder."""
+    """A line of a file in the working directory."""
 
     file: str
-    """Relative to the working folder, with `/`."""
+    """Relative to the working directory, with `/`."""
     line: int = 1
 
 
@@ -45,7 +45,7 @@ class Sources:
     def of(
         cls, journal: Journal, results: Iterable[Result], command: Sequence[str] = (), folder: Path | None = None
     ) -> Sources:
-        """The source files of these results; `command` starts the server where the recording does not name one."""
+        """The source files of these results. `command` starts the server if the recording does not contain it."""
         sources = cls(folder)
         sources.script = sources._script(command) or sources._recorded_script(journal)
         for result in results:
@@ -57,7 +57,7 @@ class Sources:
         return sources
 
     def place(self, result: Result) -> Place | None:
-        """Where to look for the cause of a finding; None where no file is known."""
+        """The source of the cause of a finding; None if unknown."""
         return self._places.get(result.outcome.evidence) or self.script
 
     def _recorded_script(self, journal: Journal) -> Place | None:
@@ -92,7 +92,7 @@ class Sources:
         return Place(inside.as_posix(), max(line, 1))
 
     def _frame(self, journal: Journal, evidence: tuple[int, ...]) -> Place | None:
-        """The frame, of a traceback between a request of the evidence and the next one, that is in the folder."""
+        """The frame in the working directory of a traceback between a request of the evidence and the next one."""
         index = journal.index
         known = [n for n in evidence if 1 <= n <= index.count]
         if not known:

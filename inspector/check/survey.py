@@ -1,4 +1,4 @@
-"""Which revisions a server speaks over a transport: each is tried on a connection of its own."""
+"""Finds out which revisions a server supports over a transport, by offering each on its own connection."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from inspector.protocol.revisions import FEATURES, LEGACY, MODERN
 
 @dataclass(slots=True)
 class Survey:
-    """What was answered when each revision was offered."""
+    """The response to each offered revision."""
 
     answers: dict[str, Asked] = field(default_factory=dict)
-    """By revision: the answer to `initialize` or `server/discover`."""
+    """By revision: the response to `initialize` or `server/discover`."""
     problems: dict[str, str] = field(default_factory=dict)
-    """By revision: why it could not be asked at all."""
+    """By revision: why it could not be offered."""
 
     @property
     def spoken(self) -> tuple[str, ...]:
-        """The revisions that the server speaks, oldest first."""
+        """The supported revisions, oldest first."""
         return tuple(revision for revision in FEATURES if self.speaks(revision))
 
     @property
     def why_none(self) -> str:
-        """Why it speaks none; there may be servers that end with the first client that leaves."""
+        """Why no revision is supported. Some servers exit when their first client disconnects."""
         silent = {revision: asked.shown for revision, asked in self.answers.items() if not asked.answered}
         silent |= self.problems
-        refused = "The server agrees to none of the revisions that were offered."
+        refused = "The server supports none of the offered revisions."
         if not silent:
             return refused
         why = next(iter(silent.values())).rstrip(".")
         if len(silent) == len({*self.answers, *self.problems}):
-            return f"The server answered one client, and none after it: {why}."
-        return f"{refused} There was no answer to {', '.join(sorted(silent))}: {why}."
+            return f"The server answered one client, but no later one: {why}."
+        return f"{refused} There was no response to {', '.join(sorted(silent))}: {why}."
 
     @property
     def offered(self) -> set[str]:
@@ -49,7 +49,7 @@ class Survey:
         return {*self.answers, *self.problems}
 
     def speaks(self, revision: str) -> bool:
-        """Whether the server agrees to a revision that was offered."""
+        """Whether the server agrees to an offered revision."""
         asked = self.answers.get(revision)
         if asked is None:
             return False
@@ -70,7 +70,7 @@ async def survey(
     connect: Connect = transport_for,
     pace: Pace | None = None,
 ) -> None:
-    """Offer each of the revisions on a connection of its own, and write into `found` what was answered."""
+    """Offer each of the revisions on its own connection, and write the responses into `found`."""
     for revision in revisions:
         link = RawConnection(target, journal, options, revision, limits.request, connect=connect, pace=pace)
         try:

@@ -1,7 +1,7 @@
-"""The allowed tools, each called once in a visit: what came of it, and what the server said and asked meanwhile.
+"""Calls each allowed tool once in a visit, and keeps the result with the messages that came during the call.
 
-Checks share these calls. They pass by on the shared session, so that the judge looks at them, too. Every call carries a
-progress token (and, where the era has that, the wish for log messages), and what is asked meanwhile is declined.
+Checks share these calls. They run on the shared session, so that the judge sees them too. Every call has a progress
+token (and in the modern era a logLevel); requests of the server during the call are declined.
 """
 
 from __future__ import annotations
@@ -25,13 +25,16 @@ from inspector.protocol.sample import sample
 
 PROGRESS = "notifications/progress"
 FEW = 3
-"""Tools of one kind that are called once more for something."""
+"""Tools of one kind that are called a second time."""
 MOST = 100
 """Tools that are called."""
 MOST_SAID = 5_000
-"""Events of one call that are looked at."""
+"""Events of one call that are read."""
 _SHARE = 2.0
-"""How many times the time of one check the calls may take: fewer calls on a busy machine would be other verdicts."""
+"""The time for the calls, as a multiple of the time of one check.
+
+Fewer calls on a busy machine would change verdicts.
+"""
 _REMEMBERED = "trials"
 _REVIVED = "trials revived"
 
@@ -45,13 +48,13 @@ class Told(NamedTuple):
 
 
 class Question(NamedTuple):
-    """Something that the server asked of the client: by a request, or by a result that wants input."""
+    """A request for input from the client, as a request of the server or in an input_required result."""
 
     n: int
     method: str
     params: dict[str, Any]
     tool: str
-    """The tool, for a sentence."""
+    """The tool, for use in a sentence."""
 
 
 @dataclass(slots=True)
@@ -65,18 +68,18 @@ class Trial:
     told: list[Told] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
     rounds: list[dict[str, Any]] = field(default_factory=list)
-    """The results that wanted input (2026-07-28)."""
+    """The input_required results (2026-07-28)."""
     task: str = ""
-    """The id of the task that it became (2026-07-28)."""
+    """The id of the task that it created (2026-07-28)."""
 
     @property
     def name(self) -> str:
-        """The tool, for a sentence."""
+        """The tool, for use in a sentence."""
         return excerpt(self.tool.get("name"), 60)
 
     @property
     def params(self) -> dict[str, Any]:
-        """The parameters of the call, without metadata."""
+        """The params of the call, without metadata."""
         return {"name": self.tool.get("name"), "arguments": self.arguments}
 
     @property
@@ -90,12 +93,12 @@ class Trial:
         return [told for told in self.told if told.method == method]
 
     def asks(self, method: str) -> list[Question]:
-        """The questions of one kind."""
+        """The requests for input of one kind."""
         return [question for question in self.questions if question.method == method]
 
 
 def trials(visit: Visit) -> list[Trial]:
-    """The calls of the allowed tools. Raises `CallsWanted` if they were not made in this visit yet."""
+    """The calls of the allowed tools. Raises `CallsWanted` if this visit has not made them yet."""
     made: list[Trial] | None = visit.remembered.get(_REMEMBERED)
     if made is None:
         raise CallsWanted
@@ -103,7 +106,7 @@ def trials(visit: Visit) -> list[Trial]:
 
 
 async def call_tools(visit: Visit) -> None:
-    """Call each allowed tool with arguments made from its schema; what lasts comes late, what destroys comes last."""
+    """Call each allowed tool with generated arguments; slow tools come late, destructive ones last."""
     made: list[Trial] = []
     visit.remembered[_REMEMBERED] = made
     until = time.monotonic() + visit.limits.check * _SHARE
@@ -115,12 +118,12 @@ async def call_tools(visit: Visit) -> None:
             await visit.settle()
             await _reopen(visit)
     for trial in [trial for trial in made if trial.came and trial.heard(PROGRESS)][:FEW]:
-        # Once more without a token, so that the judge sees whether progress comes unasked.
+        # Once more without a token, so that the judge sees whether the server sends unwanted progress.
         await visit.ask("tools/call", trial.params)
 
 
 def everything(features: Features) -> dict[str, Any]:
-    """The capabilities of a client that can do all that a revision knows, but for tasks."""
+    """The capabilities of a client with all features of a revision except tasks."""
     can: dict[str, Any] = {"roots": {}, "sampling": {"tools": {}} if features.sampling_tools else {}}
     if features.elicitation_form:
         can["elicitation"] = {"form": {}, "url": {}} if features.elicitation_modes else {}
@@ -128,15 +131,15 @@ def everything(features: Features) -> dict[str, Any]:
 
 
 def with_tasks(features: Features) -> dict[str, Any]:
-    """The metadata of a request of a client that can do everything, tasks as well (2026-07-28)."""
+    """The metadata of a request from a client with all features, including tasks (2026-07-28)."""
     extensions: dict[str, Any] = {TASKS_EXTENSION: {}} if features.tasks_extension else {}
     return {f"{PREFIX}clientCapabilities": {**everything(features), "extensions": extensions}}
 
 
 def reply(method: str, action: str = "decline", params: Any = None) -> dict[str, Any]:
-    """A result for something that the server asks: an elicitation is declined, there are no roots, a model speaks.
+    """The result for a request of the server: an elicitation is declined, there are no roots, a model replies.
 
-    A model that is offered tools uses the first one, once.
+    A model with tools uses the first one, once.
     """
     if method == "elicitation/create":
         return {"action": action}
@@ -158,13 +161,13 @@ def _tool_use(params: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def arguments_for(tool: dict[str, Any]) -> dict[str, Any]:
-    """Arguments made from the schema of a tool."""
+    """Generated arguments for a tool."""
     arguments = sample(tool.get("inputSchema"))
     return arguments if type(arguments) is dict else {}
 
 
 async def _is_alive(visit: Visit) -> bool:
-    """Whether there is a session; one that a tool has ended is opened again, once."""
+    """Whether there is a session. A session that a tool has ended is opened again once."""
     if visit.session.phase != "ready":
         await _reopen(visit)
     return visit.session.phase == "ready"
@@ -197,7 +200,7 @@ def _rank(tool: dict[str, Any]) -> tuple[bool, bool]:
 
 
 def _read(journal: Journal, trial: Trial, first: int) -> None:
-    """Take what the server said since an event."""
+    """Collect the messages of the server since an event."""
     for event in journal.events(first, min(len(journal), first + MOST_SAID)):
         if event.kind != Kind.RPC or event.dir != Dir.RECV:
             continue
@@ -224,7 +227,7 @@ def _take(trial: Trial, n: int, message: Any) -> None:
 
 
 def questions_in(n: int, result: dict[str, Any], tool: str) -> list[Question]:
-    """What a result wants to know: one that wants input, or a task that does."""
+    """The input that a result requires: of an input_required result, or of a task in that status."""
     wanted = result.get("inputRequests")
     if "input_required" not in (result.get("resultType"), result.get("status")) or type(wanted) is not dict:
         return []

@@ -1,4 +1,4 @@
-"""One revision over one transport, as the checks see it: the shared session, and means to make other connections."""
+"""One revision over one transport, for the checks: the shared session, and ways to open other connections."""
 
 from __future__ import annotations
 
@@ -28,55 +28,55 @@ from inspector.protocol.views import is_read_only
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a run may take."""
+    """The limits of a run."""
 
     request: float = 5.0
-    """Seconds for one answer."""
+    """Timeout of one response, in seconds."""
     check: float = 20.0
-    """Seconds for one check in one visit."""
+    """Time limit of one check in one visit, in seconds."""
     run: float = 600.0
-    """Seconds for all of it."""
+    """Time limit of the whole run, in seconds."""
     quiet: float = 0.25
-    """Seconds that are waited for what should not come."""
+    """Seconds to wait for messages that should not come."""
     patience: float = 3.0
-    """Times `request` after which a request without an answer counts as never answered, if others are answered."""
+    """A request without a response counts as lost after `request` times this factor, if others get responses."""
     patience_with_tools: float = 12.0
-    """The same for a call: a tool may work for long, it has the minute that clients commonly wait."""
+    """The same for a tool call. A tool may work for a minute, the usual timeout of clients."""
     items: int = 20
-    """Resources that are read, prompts that are got, tools that are called: of each at most so many in one check."""
+    """The most resources that one check reads, prompts that it gets, and tools that it calls."""
 
     @property
     def start(self) -> float:
-        """Seconds for the first answers of a connection: the server may have to start, on a busy machine."""
+        """Timeout of the first responses of a connection, in seconds, in which the server may have to start."""
         return 4 * self.request
 
     def grace(self, method: str) -> float:
-        """Seconds after which a request without an answer counts as never answered, if others are answered."""
+        """Seconds after which a request without a response counts as lost, if others get responses."""
         return (self.patience_with_tools if method == "tools/call" else self.patience) * self.request
 
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """What the user allows beyond harmless requests."""
+    """Operations that the user allows besides harmless requests."""
 
     calls: str | tuple[str, ...] = ()
-    """Tools: `read-only` (those that say so of themselves), `all`, or names."""
+    """Tools: `read-only` (those with readOnlyHint), `all`, or names."""
     auth: bool = False
     intrusive: bool = False
     foreign_token: str = field(default="", repr=False)
-    """A token that was issued for another server, which this one must refuse."""
+    """A token that was issued for another server, which this one must reject."""
 
 
 class SessionWanted(Exception):
-    """A check asks for the shared session of a visit that has not opened one: the run does, and repeats the check."""
+    """A check needs the shared session before it is open. The run opens it and repeats the check."""
 
 
 class CallsWanted(Exception):
-    """A check asks for the calls of tools in a visit that has not made them: the run does, and repeats the check."""
+    """A check needs the tool calls before they are made. The run makes them and repeats the check."""
 
 
 class Visit:
-    """What a check is given. `session` is open while checks are run that are not `apart`."""
+    """The context of a check. `session` is open while checks run that are not `apart`."""
 
     def __init__(
         self, target: StdioTarget | HttpTarget, journal: Journal, options: Options, visited: Visited, limits: Limits,
@@ -89,22 +89,22 @@ class Visit:
         self.limits = limits
         self.allowed = allowed
         self.has_session = False
-        """The shared session was opened, or cannot be: see `SessionWanted`."""
+        """Whether opening the shared session was tried: see `SessionWanted`."""
         self.problem = ""
-        """Why the shared session did not open."""
+        """Why the shared session could not be opened."""
         self._session = session
         self.spoken: tuple[str, ...] = ()
-        """All revisions that the server speaks over this transport, oldest first."""
+        """All revisions that the server supports over this transport, oldest first."""
         self.remembered: dict[str, Any] = {}
-        """What one check has found out and another may use."""
+        """Facts that one check has found and another may use."""
         self.check = ""
-        """The check that is done now."""
+        """The current check."""
         self.overdue: dict[int, float] = {}
-        """Requests without an answer, and for how many seconds it was waited for: it may still come."""
+        """Requests without a response, and how many seconds the run waited; the response may still come."""
         self._waiting: list[Call] = []
-        """Requests on the shared session whose answer is still waited for, though not by the check that made them."""
+        """Requests on the shared session whose response may still come, but whose check has moved on."""
         self.found_silent = False
-        """A request of this run never got an answer."""
+        """Whether a request of this run never got a response."""
         self._connect = connect
         self._pace = pace or Pace()
         self._web: Web | None = None
@@ -112,24 +112,24 @@ class Visit:
 
     @property
     def session(self) -> Session:
-        """The shared session, with what it has listed. Raises `SessionWanted` if it was not opened yet."""
+        """The shared session with its lists. Raises `SessionWanted` if it is not open yet."""
         if not self.has_session:
             raise SessionWanted
         return self._session
 
     @property
     def revision(self) -> str:
-        """The revision that is spoken."""
+        """The revision in use."""
         return self.visited.revision
 
     @property
     def features(self) -> Features:
-        """What it has."""
+        """The features of the revision."""
         return features(self.revision)
 
     @property
     def modern(self) -> bool:
-        """Whether it is of the era without a handshake."""
+        """Whether the revision belongs to the modern era."""
         return self.features.era == "modern"
 
     def can(self, capability: str, part: str = "") -> bool:
@@ -137,7 +137,7 @@ class Visit:
         return self.session.server.can(capability, part)
 
     def items(self, name: ListName) -> list[dict[str, Any]]:
-        """What the server lists: `tools`, `resources`, `templates`, `prompts`."""
+        """The lists of the server: `tools`, `resources`, `templates`, `prompts`."""
         return self.session.catalog[name].items
 
     def callable(self) -> list[dict[str, Any]]:
@@ -146,9 +146,9 @@ class Visit:
         return [tool for tool in self.items("tools") if calls == "all" or _may(tool, calls)]
 
     async def agrees_to(self, revision: str) -> str:
-        """The revision that the server answers a handshake with where this one is offered; empty where it refuses.
+        """The server's response if this revision is offered in initialize; empty if it rejects it.
 
-        Revisions that the run leaves out (`--revision`) are asked for once, on a connection of their own.
+        A revision that the run skips (`--revision`) is offered once, on its own connection.
         """
         if revision in self.spoken:
             return revision
@@ -161,22 +161,22 @@ class Visit:
         return known[revision]
 
     async def serves_handshakes(self) -> bool:
-        """Whether the server also serves clients of the era with a handshake."""
+        """Whether the server also supports clients of the legacy era."""
         if any(name in LEGACY for name in self.spoken):
             return True
         return await self.agrees_to(LEGACY[-1]) in LEGACY
 
-    # Asking on the shared session
+    # Requests on the shared session
 
     async def ask(
         self, method: str, params: dict[str, Any] | None = None, *, timeout: float | None = None, probe: bool = False,
         patient: bool = True,
     ) -> Asked:  # fmt: skip
-        """A request on the shared session, as a client would make it. Never raises for what the server does.
+        """Send a request on the shared session, as a client would. Never raises because of the server.
 
-        A task, or a server that keeps asking or reports progress, may make it last twice as long as `timeout`, and no
-        longer. With `patient` the request is not cancelled then: `settle` looks whether the answer ever comes. With
-        `probe` the check has made the parameters wrong, and judges the answer itself.
+        A task, or a server that sends requests or progress, may take twice as long as `timeout`, but not longer. With
+        `patient` the request is not cancelled then: `settle` finds out whether the response ever comes. With `probe`
+        the params are deliberately wrong, and the check judges the response itself.
         """
         seconds = self.limits.request if timeout is None else timeout
         with self.journal.probing(self.check if probe else ""):
@@ -188,7 +188,7 @@ class Visit:
             await asyncio.wait([ended], timeout=seconds)
         asked.seconds = call.elapsed
         if not ended.done():
-            asked.why = f"no answer within {asked.seconds:.1f} s"
+            asked.why = f"no response within {asked.seconds:.1f} s"
             self.overdue[call.n] = asked.seconds
             if not patient or call.takeover is not None:
                 call.cancel("it takes too long")
@@ -206,28 +206,28 @@ class Visit:
         return asked
 
     async def is_served(self) -> bool:
-        """Whether the shared session still gets answers."""
+        """Whether the shared session still gets responses."""
         return (await self.ask("ping" if self.features.ping else "server/discover", {})).answered
 
     @property
     def waits(self) -> bool:
-        """Whether requests on the shared session are without an answer that may still come."""
+        """Whether requests on the shared session wait for a response that may still come."""
         return any(call.fate == "pending" for call in self._waiting)
 
     async def settle(self) -> None:
-        """Give requests without an answer their time, and record which of them never got one."""
+        """Wait for late responses, and record which requests never got one."""
         waiting = [call for call in self._waiting if call.fate == "pending"]
         self._waiting.clear()
         if not waiting:
             return
         left = max(0.0, *(self.limits.grace(call.method) - call.elapsed for call in waiting))
         if self.found_silent:
-            return  # It has been shown: the verdict does not depend on how often.
+            return  # It is proven: the verdict does not depend on the number.
         ends = [asyncio.create_task(_ended(call)) for call in waiting]
         await asyncio.wait(ends, timeout=left)
         waiting = [call for call in waiting if call.fate == "pending" and not self._is_worked_on(call)]
         if waiting and self.session.phase == "ready":
-            await self.is_served()  # What is answered now was sent after them: the server reads, and answers.
+            await self.is_served()  # Requests sent after them get responses, so the server is reading and responding.
             self._waiting.clear()
         for call in waiting:
             if call.fate == "pending":
@@ -237,15 +237,16 @@ class Visit:
                 )
 
     def _is_worked_on(self, call: Call) -> bool:
-        """Whether the server has told of progress since a request was sent, or asked for something that it needs."""
+        """Whether the server has sent progress or a request since a request was sent."""
         return call.takeover is not None or bool(Exchange(self.journal, call.n).progress)
 
-    # Connections of a check's own
+    # Connections of a check
 
     @asynccontextmanager
     async def link(self) -> AsyncIterator[RawConnection]:
-        """A connection on which anything may be said. Checks share it, one after the other; one that is lost is made
-        anew for the next. `frames` holds what has come since this check has it. Raises a `ConnectionProblem`.
+        """A connection for any messages, shared by consecutive checks. A broken one is replaced for the next check.
+
+        `frames` has the messages since this check uses it. Raises a `ConnectionProblem`.
         """
         link = self._link
         if link is None or link.lost is not None:
@@ -285,7 +286,7 @@ class Visit:
         return self._web
 
     async def token_fields(self) -> Sequence[tuple[str, str]]:
-        """The header fields that authorize a request by the login that there is; none where there is none."""
+        """The headers that authorize a request with the current login; empty without a login."""
         authorize = self.options.authorize
         if authorize is None or not isinstance(self.target, HttpTarget):
             return ()
@@ -293,7 +294,7 @@ class Visit:
         return await authorize.credential(self.target, wire).fields("POST", self.target.url)
 
     async def close(self) -> None:
-        """Close the connections that checks share."""
+        """Close the shared connections."""
         if self._web is not None:
             await self._web.close()
         if self._link is not None:
@@ -301,7 +302,7 @@ class Visit:
 
 
 async def _ended(call: Call) -> None:
-    """Wait until a call has ended, however it did."""
+    """Wait until a call has ended in any way."""
     with suppress(InspectorError):
         await call.result()
 

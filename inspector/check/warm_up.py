@@ -1,6 +1,6 @@
-"""What every visit does beside its checks: a few harmless requests, so that the judge has something to look at.
+"""Harmless requests of every visit, so that the judge has messages to check.
 
-Nothing here changes anything; tools are called only where the user allows it.
+They change nothing; tools are called only with permission.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from inspector.check.visit import Visit
 from inspector.errors import InspectorError
 
 FEW = 5
-"""Resources that are read, and prompts that are got."""
+"""The most resources that are read, and prompts that are got."""
 NOWHERE = "inspector-check-no-such-thing"
 
 
 async def warm_up(visit: Visit) -> None:
-    """Ask for what there is, and for what there is not."""
+    """Request existing items, and unknown ones."""
     session = visit.session
     await visit.ask("ping" if visit.features.ping else "server/discover", None if visit.features.ping else {})
     await visit.ask("inspector/no-such-method", {})
@@ -35,14 +35,14 @@ async def warm_up(visit: Visit) -> None:
     if visit.can("tools"):
         await visit.ask("tools/call", {"name": NOWHERE, "arguments": {}})
     if session.phase == "ready" and visit.modern and _tells(visit):
-        with suppress(InspectorError):  # That it cannot be listened to is for a check to say.
+        with suppress(InspectorError):  # Another check reports that listening fails.
             await session.listen()
     if visit.allowed.calls:
         await call_tools(visit)
 
 
 def nowhere(visit: Visit) -> str:
-    """A URI of the scheme that the server uses, which it hardly has."""
+    """A URI with a scheme of the server that most likely does not exist."""
     uris = [item.get("uri") for item in visit.items("resources")]
     scheme = next((uri.partition(":")[0] for uri in uris if isinstance(uri, str) and ":" in uri), "inspector")
     return f"{scheme}://{NOWHERE}/{NOWHERE}"
@@ -54,5 +54,5 @@ def _needs_arguments(prompt: dict[str, Any]) -> bool:
 
 
 def _tells(visit: Visit) -> bool:
-    """Whether the server tells of changes at all."""
+    """Whether the server sends change notifications."""
     return any(visit.can(name, "listChanged") for name in ("tools", "resources", "prompts"))

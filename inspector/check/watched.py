@@ -1,4 +1,4 @@
-"""What a passive watcher knows of a session at one moment: a reduction of the frames judged so far."""
+"""The state of a session for the passive judge at one moment: a reduction of the frames judged so far."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from inspector.protocol.jsonrpc import UNSUPPORTED_VERSION, id_key
 from inspector.protocol.revisions import FEATURES, MODERN, Era, Features, features
 
 PREFIX = "io.modelcontextprotocol/"
-"""How the keys begin that the modern era has in `_meta`."""
+"""The prefix of the keys in `_meta` of the modern era."""
 TASKS_EXTENSION = PREFIX + "tasks"
 _VERSION = PREFIX + "protocolVersion"
 _CAPABILITIES = PREFIX + "clientCapabilities"
 
 
 class Listen:
-    """One `subscriptions/listen`: what was asked for, and what the server agreed to once it has said so."""
+    """One `subscriptions/listen`: the request, and the acknowledgement once it has come."""
 
     __slots__ = ("agreed", "n", "wanted")
 
@@ -27,7 +27,7 @@ class Listen:
 
 
 class Watched:
-    """Revision, capabilities of both sides, the tools seen so far, ids and progress. Bounded in size."""
+    """Revision, capabilities of both sides, tools seen so far, ids and progress. Bounded in size."""
 
     LIMIT = 50_000
     MOST_STREAMS = 4096
@@ -36,55 +36,57 @@ class Watched:
 
     def __init__(self) -> None:
         self.offered = ""
-        """The revision that we asked for."""
+        """The revision that the client offered."""
         self.revision = ""
         """The revision that the server chose; empty before."""
         self.client: dict[str, Any] = {}
         self.server: dict[str, Any] = {}
         self.initialized = False
-        """We have sent `notifications/initialized`."""
+        """Whether the client has sent `notifications/initialized`."""
         self.tools: dict[str, dict[str, Any]] = {}
         self.progress: dict[Any, float] = {}
         self.asked_ids: set[Any] = set()
-        """Ids of requests that the server has made."""
+        """Ids of the server's requests."""
         self.introduced = False
-        """The server has said what it can: `server` is not just empty because nobody asked."""
+        """Whether the server has declared its capabilities: then `server` is empty because it has none."""
         self.streams: dict[str, int] = {}
         """The newest request on each channel that belongs to one request (HTTP)."""
         self.listens: dict[Any, Listen] = {}
-        """The subscriptions that were asked for, by the id of the request."""
+        """The requested subscriptions, by the id of the request."""
         self.wants_logs = False
-        """A request has asked for log messages."""
+        """Whether a request has a logLevel."""
         self.scopes: dict[str, str] = {}
         """The `cacheScope` of the first page of each list."""
         self.task_keys: dict[str, dict[str, str]] = {}
-        """By task, what it wanted to know under which key."""
+        """By task, the input requests by key."""
+        self.own_names: frozenset[str] = frozenset()
+        """Names of this server's tools, parameters and values, as `poison.phrases.own_names` writes them."""
         self.nameless = False
-        """It has been said that results do not name the server."""
+        """Whether the finding about missing serverInfo was reported."""
 
     @property
     def features(self) -> Features:
-        """What the agreed revision has; before that, what the offered one has."""
+        """The features of the negotiated revision; before that, of the offered one."""
         return features(self.revision or self.offered)
 
     @property
     def era(self) -> Era:
-        """The era that both sides have shown to speak; the handshake's until then, which asks least of a server."""
+        """The era that both sides have shown; until then legacy, which requires least of a server."""
         return features(self.revision).era
 
     @property
     def undecided(self) -> bool:
-        """We have asked as the modern era does, and nothing shows yet that the server speaks it."""
+        """The client sent a request of the modern era, and nothing shows yet whether the server supports it."""
         return self.offered in MODERN and not self.revision
 
     @property
     def schema_revision(self) -> str:
-        """The revision whose schema judges the messages now."""
+        """The revision whose schema applies to messages now."""
         name = self.revision or self.offered
         return name if name in FEATURES else features(name).revision
 
     def sent(self, message: dict[str, Any], n: int = 0, channel: str = "") -> None:
-        """Learn from a message of ours, event `n`, that went out on `channel`."""
+        """Learn from a message of the client, event `n`, on `channel`."""
         method = message.get("method")
         params = _dict(message.get("params"))
         meta = _dict(params.get("_meta"))
@@ -105,7 +107,7 @@ class Watched:
             _keep(self.streams, channel, n, self.MOST_STREAMS)
 
     def _requested(self, id: Any, method: str, params: dict[str, Any], meta: dict[str, Any], n: int) -> None:
-        """A request carries what a handshake has agreed on elsewhere: the first one shows that this era is spoken."""
+        """A request carries the revision that initialize agrees on in the legacy era; the first one shows the era."""
         if meta.get(_VERSION) in MODERN and (not self.revision or self.era == "modern"):
             self.revision = self.offered = meta[_VERSION]
             self.client = _dict(meta.get(_CAPABILITIES))
@@ -130,13 +132,13 @@ class Watched:
                     self.tools[tool["name"]] = tool
 
     def wanted_by(self, task: str) -> dict[str, str]:
-        """What a task wanted to know so far, by key: to be filled in by who sees more."""
+        """The input requests of a task by key; the caller adds what it sees."""
         keys = self.task_keys.get(task, {})
         _keep(self.task_keys, task, keys, self.MOST_TASKS)
         return keys
 
     def settled_by(self, message: dict[str, Any]) -> bool:
-        """Whether an answer to `server/discover` shows a server of that era; another may answer whatever it likes."""
+        """Whether a response to `server/discover` shows a modern server; others may respond with anything."""
         error = _dict(message.get("error"))
         if error:
             refused = error.get("code") == UNSUPPORTED_VERSION
@@ -152,22 +154,22 @@ class Watched:
         return _has(self.server, capability, part)
 
     def client_has(self, capability: str, part: str = "") -> bool:
-        """Whether we declare a capability, or a part of one."""
+        """Whether the client declares a capability, or a part of one."""
         return _has(self.client, capability, part)
 
 
 def _modern_versions(names: Any) -> list[str]:
-    """The revisions of the modern era that a list of them names, oldest first."""
+    """The revisions of the modern era in a list, oldest first."""
     return [name for name in MODERN if type(names) is list and name in names]
 
 
 def log_level(params: dict[str, Any]) -> Any:
-    """The level of log messages that a request wants; None: it wants none."""
+    """The logLevel of a request; None without one."""
     return _dict(params.get("_meta")).get(PREFIX + "logLevel")
 
 
 def _keep(known: dict[Any, Any], key: Any, value: Any, most: int) -> None:
-    """Remember something as the newest, and forget the oldest beyond a number."""
+    """Remember something as the newest, and forget the oldest above a limit."""
     known.pop(key, None)
     known[key] = value
     if len(known) > most:

@@ -1,7 +1,7 @@
-"""HTTP as a check wants it: any method, any header fields, any body, at the server's endpoint or beside it. Recorded.
+"""HTTP for checks: any method, headers and body, at the server's endpoint or next to it. Recorded.
 
-What goes out and comes back stands in the recording as everything else does, on a channel of its own for each request.
-Each request is marked as a probe: only the check judges its answer.
+Requests and responses are recorded like others, with one channel for each request. Each request is marked as a probe:
+only the check judges its response.
 """
 
 from __future__ import annotations
@@ -34,40 +34,40 @@ MOST_EVENTS = 10_000
 
 @dataclass(slots=True)
 class Response:
-    """What came back, or why nothing did."""
+    """A response, or the reason why there is none."""
 
     n: int
-    """The request's head in the recording."""
+    """The event of the request's head."""
     status: int = 0
-    """0 where there was no response."""
+    """0 without a response."""
     headers: list[tuple[str, str]] = field(default_factory=list)
     body: bytes = b""
     whole: bool = True
-    """The body ended; False for a stream that went on when we had seen enough, or for one that broke off."""
+    """Whether the body ended; False for a stream that we stopped reading, or that broke off."""
     answer_n: int = 0
-    """The response's head in the recording."""
+    """The event of the response's head."""
     message_n: int = 0
-    """The first message in its body."""
+    """The event of the first message in its body."""
     stream: list[SseEvent] = field(default_factory=list)
-    """The events of a stream, also those without a message."""
+    """The events of a stream, including those without a message."""
     messages: list[Any] = field(default_factory=list)
-    """The JSON values of its body: one, or one for each event of a stream."""
+    """The JSON values of the body: one, or one for each event of a stream."""
     why: str = ""
-    """Why there was no response."""
+    """The reason for a missing response."""
     seconds: float = 0.0
 
     def header(self, name: str) -> str | None:
-        """The first field of that name."""
+        """The first header of this name."""
         return next((value for key, value in self.headers if key.lower() == name.lower()), None)
 
     @property
     def media_type(self) -> str:
-        """The content type without parameters, in lower case."""
+        """The Content-Type without parameters, in lower case."""
         return (self.header("content-type") or "").partition(";")[0].strip().lower()
 
     @property
     def message(self) -> dict[str, Any]:
-        """The first answer of the body; an empty object where there is none."""
+        """The first JSON-RPC response of the body; an empty object if there is none."""
         for item in self.messages:
             if shape_of(item) in (Shape.RESULT, Shape.ERROR):
                 found: dict[str, Any] = item
@@ -82,7 +82,7 @@ class Response:
 
     @property
     def refused(self) -> bool:
-        """Whether the status is an error's."""
+        """Whether the status is an error."""
         return self.status >= 400
 
     @property
@@ -92,7 +92,7 @@ class Response:
 
     @property
     def shown(self) -> str:
-        """What came, in a few words for a sentence."""
+        """The response in a few words for a sentence."""
         if not self.status:
             return self.why or "no response"
         code = f" and error {self.code}" if self.code is not None else ""
@@ -100,16 +100,16 @@ class Response:
 
 
 class Web:
-    """Requests to one server. Connections are its own; `close` it."""
+    """Requests to one server, on its own connections; call `close`."""
 
     def __init__(
         self, target: HttpTarget, journal: Journal, timeout: float, check: str, overdue: dict[int, float] | None = None
     ) -> None:
-        """Requests that get no response in time stand in `overdue`, with the seconds that were waited."""
+        """Requests without a response in time are added to `overdue`, with the seconds waited."""
         self.target = target
         self.journal = journal
         self.check = check
-        """The check that has it, which stands beside its requests in the recording."""
+        """The check that uses it, whose name is recorded with its requests."""
         self.conn = journal.new_conn()
         self._overdue = {} if overdue is None else overdue
         self.timeout = timeout
@@ -133,12 +133,11 @@ class Web:
         own: bool = True,
         secrets: Sequence[str] = (),
     ) -> Response:
-        """One request; `own`: with the target's own header fields, where it goes to the target's origin.
+        """Send one request; `own`: with the target's own headers if it goes to the target's origin.
 
-        `url` where it is another one than the server's; `host` in the place of its name in the `Host` field; `message`
-        is the parsed form of a body that is one. A stream is read until `until` answers or `most` events have come;
-        with 0 only its head. Members of the answer called as `secrets` say are cut out of the recording. Never raises
-        for what the server does.
+        `url` overrides the server's URL; `host` replaces the name in the `Host` header; `message` is the parsed body if
+        it is a message. A stream is read until `until` is satisfied or `most` events have come; with 0 only its head.
+        Members of the response named in `secrets` are removed from the recording. Never raises because of the server.
         """
         where = self.url if url is None else parse_url(url)
         self._count += 1
@@ -157,7 +156,7 @@ class Web:
                 self.journal.record_sent(channel, body, parsed, conn=self.conn)
         answer = Response(n)
         if not here and is_private(where.host) and not is_private(self.url.host):
-            answer.why = f"{where.origin} is a private address, and the server is not: it is not asked"
+            answer.why = f"{where.origin} is a private address, but the server is public: the request was not sent"
             return answer
         loop = asyncio.get_running_loop()
         began = loop.time()
@@ -202,24 +201,26 @@ class Web:
             await response.aclose()
 
     def _connected(self, where: Url) -> Callable[[dict[str, Any]], None]:
-        """A name may stand for an address inside, which nobody outside may have us ask (C-SEC-02)."""
+        """A name may resolve to an internal address that an external server must not make us call (C-SEC-02)."""
 
         def look(facts: dict[str, Any]) -> None:
             address = str(facts.get("address", ""))
             if where.origin != self.url.origin and is_private(address) and not is_private(self.url.host):
-                raise HttpError(f"{where.origin} is at a private address, and the server is not: it is not asked.")
+                raise HttpError(
+                    f"{where.origin} has a private address, but the server is public: the request was not sent."
+                )
 
         return look
 
     def _learn(self, value: Any, secrets: Sequence[str]) -> None:
-        """Secrets are known to the recording before it gets them."""
+        """The recording learns secrets before it gets them."""
         for name in secrets:
             secret = value.get(name) if type(value) is dict else None
             if isinstance(secret, str):
                 self.journal.redactor.add(secret)
 
     async def _events(self, answer: Response, channel: str, response: HttpAnswer, until: int, most: int) -> None:
-        """Read a stream up to its answers; it may never end."""
+        """Read a stream up to its responses; it may never end."""
         parser = SseParser()
 
         def deliver(chunk: bytes) -> None:
@@ -255,7 +256,7 @@ class Web:
 
 
 class _Enough(Exception):
-    """What was wanted of a stream has come."""
+    """Whether a stream has brought what the check waits for."""
 
 
 def _parsed(body: bytes) -> Any:

@@ -1,7 +1,6 @@
-"""Words that a server gives to models and people, and what is wrong with them: characters that nobody sees, and words
-that are not about the tool but to the model.
+"""Reads texts of a server: invisible characters, secrets in logs, failures without `isError`.
 
-What is looked for is what poisoned tools have been seen to use; a word like "important" alone means nothing.
+Orders to a model are in the package `poison`.
 """
 
 from __future__ import annotations
@@ -14,31 +13,17 @@ from inspector.check.cases import NO_FORMAT, ODD
 from inspector.compare.hidden import hidden_in
 
 LONGEST = 1 << 16
-"""Characters of one text that are looked at."""
+"""Characters of one text that are checked."""
 MOST = 2_000
-"""Texts of one value that are looked at."""
+"""Texts of one value that are checked."""
 
-_ORDERS = re.compile(
-    r"\b(?:ignore|disregard|forget|override)\b[^.\n]{0,40}\b(?:previous|prior|above|earlier|other|all|system)\b"
-    r"[^.\n]{0,30}\b(?:instruction|prompt|rule|message|guideline)s?"
-    r"|\b(?:do not|don't|never|without)\b[^.\n]{0,25}\b(?:tell|mention|inform|reveal|show|notify|asking|alert)\b"
-    r"[^.\n]{0,25}\b(?:the )?(?:user|human|anyone)\b"
-    r"|\b(?:secretly|covertly|silently)\b[^.\n]{0,60}\b(?:send|read|include|append|forward|upload|copy|pass)\b"
-    r"|<\s*/?\s*(?:important|system|instructions?|secret|hidden|assistant)\s*>"
-    r"|\[(?:system|inst)\]|<\|(?:im_start|system|endoftext)\|>"
-    r"|\b(?:read|send|include|pass|append|attach|upload)\b[^.\n]{0,60}"
-    r"(?:~/\.ssh|id_rsa|\.env\b|/etc/passwd|mcp\.json|system prompt|conversation history)"
-    r"|\byou (?:must|should|have to) (?:always |first )?(?:call|use|invoke|run) this (?:tool|function) "
-    r"(?:before|first|on every)",
-    re.IGNORECASE,
-)
 _FAILURE = re.compile(
     r"\s*(?:Traceback \(most recent call last\):|Uncaught \w+:|panic: |fatal error: "
     r"|Unhandled \w*(?:rejection|exception)"
     r"|(?:[A-Za-z_][\w.]{0,60})?(?:Error|Exception)(?: \[[\w-]{1,40}\])?: \S"
     r"|error: \S|An? (?:unexpected |internal )?error (?:has )?occurred\b|Internal server error\b)"
 )
-"""How a failure begins as programs and their runtimes write it. A line of a log does not: it begins with its time."""
+"""How programs and runtimes start an error message. A log line starts with its time, so it does not match."""
 _SECRETS = (
     ("a private key", re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY-----")),
     ("an access key", re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b")),
@@ -52,21 +37,26 @@ _SECRETS = (
         r"""(?![*<\[{x.]|(?:None|null|redacted|hidden|secret|true|false)\b)[^\s"',;&]{6,}""", re.IGNORECASE,
     )),
 )  # fmt: skip
-"""What should stand in no log, by shapes that nothing else has."""
+"""Secrets that must not be in a log, by formats that nothing else has."""
 
 
 _OWN = re.compile("|".join(re.escape(odd) for odd in (*ODD, NO_FORMAT) if hidden_in(odd) is not None), re.IGNORECASE)
-"""Odd values that the checks send: a server that keeps them and lists them later hides nothing."""
+"""Unusual values that the checks send. A server that stores and lists them does not hide text."""
 
 
 def secret(text: str) -> str:
-    """What a text gives away, by its kind; empty where it gives away nothing that is known."""
+    """The kind of secret in a text; empty if none is known."""
     return next((kind for kind, pattern in _SECRETS if pattern.search(text[:LONGEST])), "")
 
 
+def without_odd_values(text: str) -> str:
+    """`text` without the odd values that the checks send: a server may keep them and list them later."""
+    return _OWN.sub("", text[:LONGEST])
+
+
 def hidden(text: str, echoed: frozenset[str] = frozenset()) -> str:
-    """What a text holds that nobody sees, in words; empty where there is nothing. `echoed` characters do not count."""
-    looked_at = _OWN.sub("", text[:LONGEST])
+    """The invisible characters in a text, in words; empty if there are none. `echoed` characters do not count."""
+    looked_at = without_odd_values(text)
     if echoed:
         looked_at = "".join(char for char in looked_at if char not in echoed)
     found = hidden_in(looked_at)
@@ -74,14 +64,14 @@ def hidden(text: str, echoed: frozenset[str] = frozenset()) -> str:
 
 
 def unusual(value: Any) -> frozenset[str]:
-    """The characters of a value's texts that are not plain ones: a server that gives them back hides nothing."""
+    """The unusual characters in a value's texts. A server that returns them does not hide text."""
     return frozenset(char for _, text in texts(value) for char in text[:LONGEST] if not " " <= char <= "~")
 
 
 def failure(result: dict[str, Any], arguments: Any) -> str:
-    """How the only text of a tool's result begins, where that is as an error does and `isError` does not say so.
+    """The start of a result's only text, if it looks like an error without `isError`; else empty.
 
-    What the tool was given counts as its subject: a tool that gives back an error that it was sent has not failed.
+    Text from the arguments does not count: a tool that echoes an error has not failed.
     """
     content = result.get("content")
     if result.get("isError") is True or type(content) is not list or len(content) != 1:
@@ -94,14 +84,8 @@ def failure(result: dict[str, Any], arguments: Any) -> str:
     return text.strip().partition("\n")[0][:200] if isinstance(text, str) else ""
 
 
-def orders(text: str) -> str:
-    """What a text tells the model that is not about its subject; empty where there is nothing of the kind."""
-    found = _ORDERS.search(text[:LONGEST])
-    return found.group() if found is not None else ""
-
-
 def texts(value: Any) -> Iterator[tuple[str, str]]:
-    """The texts of a value with the key under which each stands; keys are texts, too."""
+    """The texts of a value with the key of each; keys count as texts too."""
     todo: list[tuple[str, Any]] = [("", value)]
     for _ in range(MOST):
         if not todo:

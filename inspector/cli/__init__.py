@@ -1,1 +1,1 @@
-"""The command line: words become one call of a lower floor, and what comes back becomes text or JSON."""
+"""The command line: parses arguments, calls the lower layers, and prints text or JSON."""

@@ -1,4 +1,4 @@
-"""The arguments of a call: `--args` first, then the pairs given beside it."""
+"""The arguments of a call: `--args` first, then KEY=VALUE pairs."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 async def tool_arguments(said: Invocation, session: Session, out: Output) -> dict[str, Any]:
-    """What `--args` and the pairs say together; `key=text` takes the type that the tool's schema gives the key.
+    """Merge `--args` with the pairs; `key=text` is converted to the type in the tool's schema.
 
-    The tools are listed for that schema, and only if a pair needs it. Raises `UsageError`.
+    The tools are listed for the schema, and only if a pair needs it. Raises `UsageError`.
     """
     given: dict[str, Any] = dict(said.option("args", {}))
     pairs: list[str] = said.arguments["arguments"]
@@ -36,7 +36,7 @@ async def tool_arguments(said: Invocation, session: Session, out: Output) -> dic
 
 
 def text_arguments(said: Invocation) -> dict[str, str]:
-    """The same for a prompt, whose arguments are text: what is no text is written as JSON. Raises `UsageError`."""
+    """The arguments of a prompt, which are text: other values are written as JSON. Raises `UsageError`."""
     given: dict[str, Any] = dict(said.option("args", {}))
     for word in said.arguments["arguments"]:
         key, _, text = word.partition("=")

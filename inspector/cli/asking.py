@@ -1,7 +1,7 @@
-"""Questions of the server, answered on the terminal (`--ask`): one after the other, field by field.
+"""Answers requests of the server on the terminal (`--ask`), one after the other, field by field.
 
-What is asked stands on stderr, answers are read from standard input; stdout stays the result's. Questions with an
-answer given beforehand (`--sampling`, `--elicit`, `--root`) are not asked.
+Requests are shown on stderr, answers are read from stdin; stdout is for the result. Requests that an option answers
+(`--sampling`, `--elicit`, `--root`) are not shown.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MOST_CHOICES = 50
 
 
 class _Left(Exception):
-    """The person declined or cancelled, in the middle of an answer."""
+    """The user declined or cancelled while answering."""
 
     def __init__(self, how: str) -> None:
         super().__init__(how)
@@ -39,9 +39,9 @@ class _Left(Exception):
 
 
 class Asker:
-    """Asks the person at the terminal for what waits in a session's inbox. `close` ends it.
+    """Shows the requests in a session's inbox to the user at the terminal. `close` ends it.
 
-    `hold` is told True while a question is on the screen, so that nothing else is drawn over it.
+    `hold` is called with True while a request is on the screen, so that nothing else is drawn over it.
     """
 
     def __init__(self, session: Session, out: Output, hold: Callable[[bool], None]) -> None:
@@ -53,11 +53,11 @@ class Asker:
         self._task = asyncio.get_running_loop().create_task(self._run())
 
     def look(self) -> None:
-        """Something in the session has changed: there may be a question."""
+        """The session has changed: there may be a new request."""
         self._new.set()
 
     async def close(self) -> None:
-        """Ask nothing more, and leave standard input alone. Idempotent."""
+        """Show no more requests, and stop reading stdin. Idempotent."""
         self._task.cancel()
         await asyncio.wait([self._task])
         self._lines.close()
@@ -75,17 +75,17 @@ class Asker:
             self._hold(False)
 
     async def _ask(self, question: Question) -> None:
-        """Ask one question; a person who wants to say nothing declines it."""
+        """Show one request; a user who does not want to answer declines it."""
         answer = asyncio.get_running_loop().create_task(self._answer(question))
         try:
-            # The server may take its question back, or be gone, while the user still types.
+            # The server may withdraw its request or disconnect while the user types.
             while not answer.done() and question.state == "open":
                 self._new.clear()
                 changed = asyncio.get_running_loop().create_task(self._new.wait())
                 await asyncio.wait([answer, changed], return_when=asyncio.FIRST_COMPLETED)
                 changed.cancel()
             if not answer.done():
-                self._say(f"\nThe question is {question.state}: no answer is needed any more.")
+                self._say(f"\nThe request is {question.state} and needs no answer.")
                 return
             answer.result()
         except _Left as left:
@@ -122,9 +122,9 @@ class Asker:
         question.accept(content if isinstance(content, dict) else {})
 
     async def _field(self, form: Form, field: Field) -> None:
-        """Ask for one field until its value fits; an empty line takes the default, or leaves it unset."""
+        """Ask for one field until its value is valid; an empty line takes the default, or leaves it unset."""
         if field.kind == "object":
-            return  # Its members are fields of their own.
+            return  # Its members are separate fields.
         about = ", ".join(filter(None, (field.hint, "required" if field.required else "")))
         self._say(f"\n{self._safe(field.label, NAME)} ({about})")
         if field.description:
@@ -155,21 +155,21 @@ class Asker:
 
     async def _url(self, question: Question) -> None:
         url = question.params.get("url")
-        self._title("asks you to visit a page", question.message)
+        self._title("asks you to open a URL", question.message)
         self._say(f"\n  {self._safe(url, LONGEST_URL)}\n")
-        await self._consent("Open it yourself if you trust it. Enter when done, d to decline, c to cancel: ")
+        await self._consent("Open it only if you trust it. Enter when done, d to decline, c to cancel: ")
         question.accept(None)
 
     # Sampling and roots
 
     async def _sampling(self, question: Question) -> None:
         messages = question.params.get("messages")
-        self._title("asks a model for an answer", "")
+        self._title("asks a model for a reply", "")
         for message in messages if isinstance(messages, list) else ():
             role = message.get("role") if isinstance(message, dict) else "?"
             self._say(f"\n  {self._safe(role, 40)}: {self._safe(_said(message), TEXT)}")
-        await self._consent("\nEnter to answer as the model, d to decline: ")
-        self._say("Type the answer. End it with a line that has only a dot.")
+        await self._consent("\nEnter to reply as the model, d to decline: ")
+        self._say("Type the reply. End it with a line that contains only a dot.")
         lines: list[str] = []
         while (line := await self._line("")) != ".":
             lines.append(line)
@@ -177,14 +177,14 @@ class Asker:
 
     async def _roots(self, question: Question) -> None:
         folder = str(Path.cwd())
-        self._title("asks for the folders it may use (roots)", "")
-        answer = await self._line(f"Enter to name {self._safe(folder, NAME)}, another folder, or d to decline: ")
+        self._title("asks for its roots (folders that it may use)", "")
+        answer = await self._line(f"Enter for {self._safe(folder, NAME)}, or type another folder, or d to decline: ")
         if answer == "d":
             raise _Left("decline")
         path = Path(answer).expanduser().absolute() if answer else Path(folder)
         question.accept([root_object(path.as_uri())])
 
-    # The terminal
+    # Terminal
 
     def _title(self, what: str, message: str) -> None:
         name = self._session.server.name or "The server"
@@ -193,7 +193,7 @@ class Asker:
             self._say("\n".join(self._out.wrapped(message[:TEXT], "  ")))
 
     async def _consent(self, prompt: str) -> None:
-        """Go on with Enter; raises `_Left` for d and c."""
+        """Continue on Enter; raises `_Left` for d and c."""
         while True:
             answer = (await self._line(prompt)).strip().lower()
             if not answer:
@@ -216,13 +216,13 @@ class Asker:
 
 
 def _read(form: Form, field: Field, text: str) -> tuple[Any, str]:
-    """The value that a line means: a choice by its number, label or value; several of them between commas."""
+    """The value of a line: a choice by its number, label or value; several separated by commas."""
     if not field.choices:
         return form.read(field.path, text)
     names: dict[str, Any] = {}
     for number, choice in enumerate(field.choices, 1):
         names.setdefault(str(number), choice.value)
-    for choice in field.choices:  # What is written out wins over its number.
+    for choice in field.choices:  # A value that is written out wins over a number.
         names[choice.label] = choice.value
         names[choice.value if isinstance(choice.value, str) else jsonrpc.encode(choice.value).decode()] = choice.value
     words = [word.strip() for word in text.split(",")] if field.kind == "multi" else [text.strip()]

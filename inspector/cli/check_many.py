@@ -1,4 +1,4 @@
-"""Several servers checked, two at a time: a table of servers and areas, and one of servers and revisions."""
+"""Checks several servers, two at a time, and prints a table by area and one by revision."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from inspector.config.servers import ServerEntry
 
 AT_A_TIME = 2
-"""Servers that are checked at once."""
+"""Servers that are checked at the same time."""
 _NAME = 40
 
 
 class Checked(NamedTuple):
-    """One server of several: its report, or why there is none."""
+    """One server of several: its report, or the error."""
 
     name: str
     report: Report | None = None
@@ -29,7 +29,7 @@ class Checked(NamedTuple):
 
 
 def entries(config: Path | None) -> list[ServerEntry]:
-    """The enabled servers of the config files, or of one; raises `UsageError` where there are none."""
+    """The enabled servers of all config files, or of one; raises `UsageError` if there are none."""
     from inspector.config.servers import find_servers
 
     found = [entry for entry in find_servers(config=config).entries if not entry.disabled]
@@ -40,7 +40,7 @@ def entries(config: Path | None) -> list[ServerEntry]:
 
 
 async def check_all(found: Sequence[ServerEntry], check: Callable[[ServerEntry], Awaitable[Report]]) -> list[Checked]:
-    """Check all of them, in their order; one that cannot be checked keeps none of the others from it."""
+    """Check all of them, in order; a failure of one does not affect the others."""
     turn = asyncio.Semaphore(AT_A_TIME)
 
     async def one(entry: ServerEntry) -> Checked:
@@ -56,7 +56,7 @@ async def check_all(found: Sequence[ServerEntry], check: Callable[[ServerEntry],
 
 
 def exit_code(checked: Sequence[Checked]) -> int:
-    """The worst of all: a fault (5) before a server that could not be checked."""
+    """The worst exit code: faults (5) rank before connection errors."""
     codes = [one.error.exit_code for one in checked if one.error is not None]
     codes += [one.report.exit_code for one in checked if one.report is not None]
     return max(codes, default=0)
@@ -73,7 +73,7 @@ def as_json(checked: Sequence[Checked]) -> list[dict[str, Any]]:
 
 
 def tables(out: Output, checked: Sequence[Checked]) -> None:
-    """Both tables, then why some servers could not be checked."""
+    """Both tables, then the servers that could not be checked, with reasons."""
     reports = [(one.name, one.report) for one in checked if one.report is not None]
     areas = sorted({area for _, report in reports for area in report.areas})
     out.table([
@@ -94,7 +94,7 @@ def tables(out: Output, checked: Sequence[Checked]) -> None:
         problem = one.error.message if one.error is not None else one.report.run.problem if one.report else ""
         said = problem or (one.report.summary if one.report is not None else "")
         out.line(f"{out.safe(one.name, _NAME)}: {out.safe(said, 500)}")
-    out.note("fail/warn/pass of the checks in each area; - where nothing was seen")
+    out.note("fail/warn/pass of the checks in each area; - if no check could decide")
 
 
 def _score(report: Report) -> str:
@@ -109,7 +109,7 @@ def _cell(counts: dict[Verdict, int]) -> str:
 
 
 def _at(report: Report, revision: str) -> str:
-    """The same of one revision."""
+    """The same for one revision."""
     counts: dict[Verdict, int] = {}
     for result in report.run.results:
         if result.visited.revision == revision:

@@ -1,4 +1,4 @@
-"""A report of `check` on a terminal: score and counts, worst first, each fault with its evidence and its remedy."""
+"""A report of `check` on a terminal: score and counts, then faults, worst first, with evidence and fix."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _COLOURS: dict[str, str] = {"fail": "31", "warn": "33", "note": "36", "skip": "2
 _SIGNS: dict[str, str] = {"fail": "✗", "warn": "▲", "note": "●", "skip": "–", "pass": "✓"}
 _ASCII_SIGNS: dict[str, str] = {"fail": "x", "warn": "!", "note": "*", "skip": "-", "pass": "+"}
 MOST_VISITS = 3
-"""Visits of one check that are told of by themselves."""
+"""Visits of one check that are listed individually."""
 
 
 class Painter:
-    """Colours where a person reads them on a terminal that has them (NO_COLOR, see no-color.org)."""
+    """Colours on a terminal that supports them (NO_COLOR, see no-color.org)."""
 
     def __init__(self, out: Output) -> None:
         self._out = out
@@ -39,7 +39,7 @@ class Painter:
 
 
 def text(out: Output, report: Report, *, verbose: bool) -> Iterator[str]:
-    """The whole report. `verbose` names what passed and what was skipped, too."""
+    """The whole report. `verbose` lists passed and skipped checks too."""
     paint = Painter(out)
     for checked in report.checked:
         if verbose or checked.verdict in ("fail", "warn", "note"):
@@ -47,13 +47,13 @@ def text(out: Output, report: Report, *, verbose: bool) -> Iterator[str]:
     if report.run.problem:
         yield f"{paint.sign('skip')} {out.safe(report.run.problem, 500)}"
     for died in report.run.deaths:
-        yield f"{paint.sign('warn')} the server ended and was started again: {out.safe(died, 500)}"
+        yield f"{paint.sign('warn')} the server exited and was restarted: {out.safe(died, 500)}"
     if report.gone:
         names = ", ".join(sorted({out.safe(key[0], 40) for key, _ in report.gone}))
-        yield f"{paint.sign('pass')} gone since the baseline: {names}"
+        yield f"{paint.sign('pass')} fixed since the baseline: {names}"
     if report.excluded:
         names = ", ".join(checked.check.id for checked in report.excluded)
-        yield f"{paint.sign('note')} not counted, because {out.safe(report.sdk, 80)} does it: {names}"
+        yield f"{paint.sign('note')} not counted, because {out.safe(report.sdk, 80)} causes it: {names}"
     skipped = [checked for checked in report.checked if checked.verdict == "skip"]
     if skipped and not verbose:
         reasons: dict[str, int] = {}
@@ -116,17 +116,15 @@ def _areas(report: Report, paint: Painter) -> Iterator[str]:
 
 
 def plan(rows: list[tuple[Check, str]]) -> Iterator[str]:
-    """What would be done, and what would not and why."""
+    """The plan: the checks that would run, and the others with reasons."""
     done = [check for check, why in rows if not why]
-    yield f"{len(done)} checks would be done:"
+    yield f"{len(done)} checks would run:"
     for check in done:
-        alone = ", on a connection of its own" if check.apart else ""
-        how = {"passive": "watches what passes", "active": f"asks{alone}", "tool": "calls tools"}.get(
-            check.mode, check.mode
-        )
+        alone = ", on its own connection" if check.apart else ""
+        how = {"passive": "reads messages", "active": f"asks{alone}", "tool": "calls tools"}.get(check.mode, check.mode)
         yield f"  {check.id:9} {how:38} {check.says}"
     left = [(check, why) for check, why in rows if why]
     if left:
-        yield f"{len(left)} would not:"
+        yield f"{len(left)} would be skipped:"
         for check, why in left:
             yield f"  {check.id:9} {why}"

@@ -1,4 +1,4 @@
-"""The options of every verb that compares, and the rules that they make; how a difference is told."""
+"""The options of verbs that compare, the comparison rules that they set, and the text of a difference."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from inspector.compare.values import Difference
 
 VALUE = 160
-"""Characters of a value that are shown."""
+"""Characters shown of a value."""
 
 
 def tolerance(word: str) -> Tolerance:
@@ -23,20 +23,18 @@ def tolerance(word: str) -> Tolerance:
     return parse_tolerance(word)
 
 
-IGNORE = Option(
-    "--ignore", "Do not compare what is at this place, such as '$.result.content[*].text'.", "PATH", many=True
-)
-UNORDERED = Option("--unordered", "The order of this list means nothing.", "PATH", many=True)
-PATTERN = Option("--pattern", "Texts that match count as equal, wherever they stand.", "REGEX", many=True)
+IGNORE = Option("--ignore", "Ignore values at this path, such as '$.result.content[*].text'", "PATH", many=True)
+UNORDERED = Option("--unordered", "Ignore the order of the list at this path", "PATH", many=True)
+PATTERN = Option("--pattern", "Treat texts that match this regular expression as equal", "REGEX", many=True)
 TOLERANCE = Option(
-    "--tolerance", "How far numbers may be apart: 0.01, 1%, or PATH=0.01.", "AMOUNT", many=True, read=tolerance
+    "--tolerance", "Allowed difference of numbers: 0.01, 1%, or PATH=0.01", "AMOUNT", many=True, read=tolerance
 )
-EXACT = Option("--exact", "Compare times, ids, cursors and the like too, which are new with every run.")
+EXACT = Option("--exact", "Compare times, ids and cursors too, which change with every run")
 RULES = (IGNORE, UNORDERED, PATTERN, TOLERANCE, EXACT)
 
 
 def rules_of(said: Invocation) -> Rules:
-    """The rules that were asked for. Raises `UsageError` for a path or pattern that is none."""
+    """The comparison rules of the options. Raises `UsageError` for an invalid path or pattern."""
     from inspector.compare.rules import BETWEEN_RUNS, DEFAULT
 
     return (BETWEEN_RUNS if said.option("exact") else DEFAULT).plus(
@@ -48,7 +46,7 @@ def rules_of(said: Invocation) -> Rules:
 
 
 def told(out: Output, difference: Difference) -> str:
-    """A difference in one safe line: where, what was there, what is there."""
+    """A difference in one safe line: path, old value, new value."""
     from inspector.compare.texts import parted
     from inspector.protocol.jsonrpc import excerpt
 
@@ -63,7 +61,7 @@ def told(out: Output, difference: Difference) -> str:
     if difference.kind == "added":
         return f"{where}  is new: {shown(difference.b)}{note}"
     if difference.kind == "removed":
-        return f"{where}  is gone: {shown(difference.a)}{note}"
+        return f"{where}  was removed: {shown(difference.a)}{note}"
     if difference.kind == "moved":
-        return f"{where}  is at {out.safe(str(difference.path_b), 300)} now{note}"
+        return f"{where}  moved to {out.safe(str(difference.path_b), 300)}{note}"
     return f"{where}  {shown(difference.a)} → {shown(difference.b)}{note}"

@@ -1,4 +1,4 @@
-"""Shell completion: click's scripts and formats, our own answer to what may come next."""
+"""Shell completion: scripts and formats of click, with our own candidates."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from inspector.cli.options import Option
 
 _PLAIN_NAME = re.compile(r"@[\w.:/+-]+")
-"""Names that a shell takes as they are. A folder's config file is not ours: nothing else goes on a command line."""
+"""Names that need no quoting in a shell. A config file of a directory is untrusted: other names are not offered."""
 _MOST_NAMES = 200
 
 
 def script(shell: str) -> str:
-    """The script that a shell runs once, so that it asks us from then on; raises `UsageError`."""
+    """The completion script of a shell, which calls us for candidates; raises `UsageError`."""
     return _shell(shell).source().rstrip("\n")
 
 
 def answer(instruction: str) -> int:
-    """Do what the script asks, such as `bash_complete`; returns the exit code."""
+    """Run an instruction of the script, such as `bash_complete`; returns the exit code."""
     shell, _, action = instruction.partition("_")
     try:
         text = script(shell) if action == "source" else _shell(shell).complete()
@@ -41,7 +41,7 @@ def answer(instruction: str) -> int:
 
 
 def candidates(words: list[str], incomplete: str) -> list[CompletionItem[str]]:
-    """What `incomplete`, the word after `words`, may become."""
+    """Complete `incomplete`, the word after `words`."""
     scanner = Scanner()
     try:
         for word in words:
@@ -134,8 +134,10 @@ class _Ours(ShellComplete):
 
 
 class _Bash(_Ours):
-    """Bash splits words at `@`, `=` and `:`. We join them again, and answer for the part that bash replaces: what
-    follows the last `=` or `:`, or begins at the last `@`.
+    """Bash splits words at `@`, `=` and `:`.
+
+    This joins them again, and completes the part that bash replaces: the text after the last `=` or `:`, or from the
+    last `@`.
     """
 
     def get_completion_args(self) -> tuple[list[str], str]:
@@ -148,8 +150,8 @@ class _Bash(_Ours):
 
     def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem[str]]:
         cut = max(incomplete.rfind("=") + 1, incomplete.rfind(":") + 1, incomplete.rfind("@"), 0)
-        # click's script forgets what it has when it reads `file`, so files come first: bash then offers them only
-        # where nothing else fits.
+        # click's script drops earlier items when it reads `file`, so files come first: bash then offers them only if
+        # nothing else matches.
         found = sorted(super().get_completions(args, incomplete), key=lambda item: item.type == "plain")
         for item in found:
             item.value = item.value[cut:]
@@ -157,7 +159,7 @@ class _Bash(_Ours):
 
 
 def join_words(words: list[str]) -> list[str]:
-    """The words as they were typed, from those that bash made of them."""
+    """The words as they were typed, from the parts that bash made of them."""
     joined: list[str] = []
     glue = False
     for word in words:

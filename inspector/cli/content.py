@@ -1,4 +1,4 @@
-"""Content blocks and resource contents for people: text as it is, everything else in one line; and saving them."""
+"""Content blocks and resource contents for people: text unchanged, other content in one line; and saving them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from inspector.cli.output import Output
 
 LABEL = 500
-"""Characters shown of a URI, name or media type."""
+"""Characters shown of a URI, name or MIME type."""
 
 
 def blocks_of(value: Any) -> list[Any]:
-    """The blocks of a result or message: a list, a single block, or nothing."""
+    """The blocks of a result or message: a list, a single block, or none."""
     if type(value) is list:
         return value
     return [] if value is None else [value]
@@ -54,7 +54,7 @@ def resource_lines(out: Output, raw: Any) -> list[str]:
 
 
 def _text_lines(out: Output, text: str) -> list[str]:
-    """Text as safe lines; the line feed at its end is the one that is printed anyway."""
+    """Text as safe lines; the line feed at its end is the one that printing adds."""
     return out.safe(text.removesuffix("\n"), multiline=True).split("\n")
 
 
@@ -72,23 +72,23 @@ def json_lines(out: Output, value: Any) -> list[str]:
 def _bytes_line(out: Output, what: str, mime: str, encoded: str | None) -> str:
     data = None if encoded is None else decode_base64(encoded)
     amount = "no data" if encoded is None else "not valid base64" if data is None else size(len(data))
-    kind = out.safe(mime, LABEL) or "no media type"
+    kind = out.safe(mime, LABEL) or "no MIME type"
     return f"{what}: {kind}  {amount}"
 
 
 def save_or_tell(path: Path | None, blocks: list[Any], out: Output, *, force: bool = False) -> None:
-    """Save the blocks where that is wanted; else tell a person that it can be done, if there is anything to save."""
+    """Save the blocks if --save is given; otherwise print a note if there is something to save."""
     if path is not None:
         save(path, blocks, out, force=force)
     elif not out.json and any(_data(View(raw)) is not None for raw in blocks):
-        out.note("note: --save FILE writes what is no text.")
+        out.note("note: --save FILE writes content that is not text.")
 
 
 def save(path: Path, blocks: Iterable[Any], out: Output, *, force: bool = False) -> None:
-    """Write the bytes of the blocks (content blocks or resource contents) to `path`; their text where none has bytes.
+    """Write the bytes of the blocks (content blocks or resource contents) to `path`; their text if none has bytes.
 
-    Several go to `name.ext`, `name-2.ext` …; what the server calls them plays no part. Raises `UsageError`, for an
-    existing file too, unless `force`.
+    Several files get the names `name.ext`, `name-2.ext` …, regardless of names from the server. Raises `UsageError`,
+    also for an existing file unless `force`.
     """
     views = [View(raw) for raw in blocks]
     found = [data for data in map(_data, views) if data is not None]
@@ -96,11 +96,13 @@ def save(path: Path, blocks: Iterable[Any], out: Output, *, force: bool = False)
         text = "\n".join(filter(None, map(_text, views)))
         found = [text.encode("utf-8", "replace")] if text else []
     if not found:
-        raise UsageError("There is nothing in the result that could be saved.", hint="Leave --save out.")
+        raise UsageError("The result has nothing to save.", hint="Remove --save.")
     from inspector.cli.files import binary_file, is_stdout
 
     if is_stdout(path) and len(found) > 1:
-        raise UsageError(f"The result has {len(found)} files, and stdout takes one.", hint="Name a file with --save.")
+        raise UsageError(
+            f"The result has {len(found)} files, but stdout takes only one.", hint="Give a file name with --save."
+        )
     for number, data in enumerate(found, 1):
         name = path if number == 1 else path.with_name(f"{path.stem}-{number}{path.suffix}")
         with binary_file(name, out, force=force) as file:

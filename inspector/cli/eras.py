@@ -1,4 +1,4 @@
-"""What a server is in each era of the protocol, side by side: it is opened once in each."""
+"""Compares a server in both eras of the protocol: opens it once in each."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 NAME = 200
 INTERRUPTED = 128
-"""Exit codes from here on tell of a signal."""
+"""Exit codes from here on mean a signal."""
 DIFFERENT = 20
-"""Names told of one kind of difference; --json has all."""
+"""Names listed for one kind of difference; --json has all."""
 ERAS: tuple[Era, ...] = ("legacy", "modern")
 
 
 class Spoken:
-    """The server in one era: what it says of itself and how much it offers, or the error that there is instead."""
+    """The server in one era: its self-description and list sizes, or the error."""
 
     def __init__(self, era: Era) -> None:
         self.era = era
@@ -34,11 +34,11 @@ class Spoken:
         self.server: Server
         self.counts: dict[ListName, int] = {}
         self.failed: dict[ListName, InspectorError] = {}
-        """Lists that the server did not give to their end."""
+        """Lists that could not be read completely."""
         self.surface: dict[ListName, dict[str, dict[str, Any]]] = {}
 
     async def take(self, session: Session) -> None:
-        """Read every list that the server offers. Raises what ends the connection."""
+        """Read every list that the server offers. Raises errors of the connection."""
         from inspector.client.state.catalog import KINDS
 
         self.server = session.server
@@ -65,7 +65,7 @@ class Spoken:
 
 
 class _Keeps(Output):
-    """Keeps an error, to be told in its place."""
+    """Keeps an error, to print it in its place."""
 
     failure: InspectorError | None = None
 
@@ -74,11 +74,11 @@ class _Keeps(Output):
 
 
 def run(said: Invocation, target: Target) -> int:
-    """Open the target in both eras and print both; fails where it speaks neither."""
+    """Open the target in both eras and print both; fails if it supports neither."""
     for name in ("record", "protocol"):
         if said.option(name) is not None:
             raise UsageError(
-                f"--{name} is for one session, and --era both makes two.", hint="Open the eras one after the other."
+                f"--{name} works with one session, and --era both opens two.", hint="Open each era separately."
             )
     found: list[Spoken] = []
     for era in ERAS:
@@ -122,7 +122,7 @@ def _open(said: Invocation, target: Target, spoken: Spoken) -> int:
 
 
 def _fail(out: Output, legacy: InspectorError, modern: InspectorError) -> None:
-    """The server speaks neither: one error of the two, or one after the other."""
+    """The server supports neither era: the error of one, or both errors."""
     if out.json or legacy.message == modern.message:
         out.error(legacy)
         return
@@ -138,7 +138,7 @@ def _tell_errors(out: Output, spoken: Spoken) -> None:
 
 
 def _differences(legacy: Spoken, modern: Spoken) -> list[SurfaceChange]:
-    """What is in one era's lists and not, or otherwise, in the other's."""
+    """The differences between the lists of the eras."""
     if legacy.error is not None or modern.error is not None:
         return []
     from inspector.client.state.catalog import compare
@@ -165,7 +165,7 @@ def _rows(out: Output, *found: Spoken) -> Iterator[tuple[str, ...]]:
 
 
 def _offered(out: Output, name: str, spoken: Spoken) -> str:
-    """What there is of a capability: how many of a list, and the parts that are declared."""
+    """A capability in one cell: the number of list entries, and the declared parts."""
     value = spoken.server.capabilities.get(name)
     if value is None:
         return ""
@@ -176,7 +176,7 @@ def _offered(out: Output, name: str, spoken: Spoken) -> str:
 
 
 def parts_of(out: Output, value: Any) -> list[str]:
-    """The parts of a capability that are declared, safe to print."""
+    """The declared parts of a capability, safe to print."""
     return [out.safe(key, 60) for key, on in value.items() if on or on == {}][:20] if type(value) is dict else []
 
 
@@ -188,9 +188,9 @@ def _lines_of(text: str) -> str:
 def _difference_lines(out: Output, changes: list[SurfaceChange]) -> Iterator[str]:
     for change in changes:
         told = (
-            (f"{change.list} of the legacy era only", change.removed),
-            (f"{change.list} of the modern era only", change.added),
-            (f"{change.list} that differ", change.altered),
+            (f"{change.list} in the legacy era only", change.removed),
+            (f"{change.list} in the modern era only", change.added),
+            (f"{change.list} that differ between the eras", change.altered),
         )
         for title, names in told:
             if names:

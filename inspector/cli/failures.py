@@ -1,4 +1,4 @@
-"""Errors that nobody expected, on the event loop of a command: logged, and the command ends with one sentence."""
+"""Unexpected errors on the event loop of a command: they are logged, and the command ends with one sentence."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from inspector.errors import InspectorError
 
 
 class Unexpected:
-    """What goes wrong on the event loop where nobody awaits it: in a callback, or in a task left to itself.
+    """Handles exceptions of callbacks and of tasks that no code awaits.
 
-    The first such error ends what the current task is doing, for nothing can be relied on any more; `problem` tells the
-    user. Errors of ours are none of these: whoever wants their outcome has it.
+    The first such error cancels the current task, because the state is unreliable afterwards; `problem` has the message
+    for the user. Errors of Inspector itself are excluded, because code that needs their outcome handles them.
     """
 
     def __init__(self) -> None:
         self.problem: InspectorError | None = None
         self.closing = False
-        """The session is being closed, which must not be broken off."""
+        """The session is closing, which must not be interrupted."""
         self._task: asyncio.Task[Any] | None = asyncio.current_task()
         asyncio.get_running_loop().set_exception_handler(self._on_error)
 
@@ -27,7 +27,7 @@ class Unexpected:
         error = context.get("exception")
         if isinstance(error, InspectorError):
             return
-        if error is None:  # A remark of the loop, such as a task that was not awaited.
+        if error is None:  # A message of the loop, such as a task that was not awaited.
             remark(str(context.get("message")))
             return
         problem = report(error)

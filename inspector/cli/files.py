@@ -1,4 +1,4 @@
-"""Files that a command writes: what `-`, `--force` and `--json` mean for them."""
+"""Output files of a command: the effect of `-`, `--force` and `--json`."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 def is_stdout(where: Path | None) -> bool:
-    """Whether an option's value is `-`, standard output."""
+    """Whether an option's value is `-` (stdout)."""
     return where is not None and str(where) == STDOUT
 
 
 def check_outputs(said: Invocation, *options: str) -> bool:
-    """Whether one of these options writes to stdout, in place of the result. Call it before anything is done.
+    """Whether one of these options writes to stdout instead of the result. Call it first.
 
-    Raises `UsageError` where two documents would be on stdout, and for an existing file without --force.
+    Raises `UsageError` if two documents would go to stdout, and for an existing file without --force.
     """
     from inspector.config.outputs import check_free, is_stream
 
@@ -33,7 +33,7 @@ def check_outputs(said: Invocation, *options: str) -> bool:
         on_stdout.append("--json")
     if len(on_stdout) > 1:
         raise UsageError(
-            f"{on_stdout[0]} and {on_stdout[1]} both write to standard output.", hint="Name a file for one of them."
+            f"{on_stdout[0]} and {on_stdout[1]} cannot both write to stdout.", hint="Give a file name for one of them."
         )
     for _, where in given:
         if not is_stdout(where) and not is_stream(where):
@@ -42,7 +42,7 @@ def check_outputs(said: Invocation, *options: str) -> bool:
 
 
 def forced(said: Invocation) -> bool:
-    """Whether existing files are replaced."""
+    """Whether existing files are overwritten."""
     return bool(said.option("force"))
 
 
@@ -71,14 +71,14 @@ def write_text(where: Path, text: str, out: Output, *, force: bool = False) -> N
 
 
 def check_source(where: Path | None, source: Path) -> None:
-    """Raise `UsageError` where the file to write is the recording that the command reads."""
+    """Raise `UsageError` if the output file is the recording that the command reads."""
     with suppress(OSError):
         if where is not None and where.samefile(source):
-            raise UsageError(f"{where} is the recording itself.", hint="Choose another name.")
+            raise UsageError(f"{where} is the input recording.", hint="Choose another name.")
 
 
 def new_recording(said: Invocation, *, source: Path | None = None) -> Path | None:
-    """The file of --record, free to be created: with --force an existing one is removed. Raises `UsageError`.
+    """The path of --record, free to be created: with --force an existing file is removed. Raises `UsageError`.
 
     `source` is a file that the command reads.
     """

@@ -1,4 +1,4 @@
-"""A session without an interface: open, do one thing, print, close; and end the server on every way out."""
+"""A session without the interface: connect, do one thing, print, close; and stop the server in every case."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from inspector.protocol.revisions import Era
 
 Work = Callable[[Session, Output], Awaitable[int]]
-"""What is done with an open session: prints the result and returns the exit code."""
+"""The work in an open session: prints the result and returns the exit code."""
 Watcher = Callable[[Session, Output], "Watch"]
 
 
@@ -42,11 +42,11 @@ def run(
     out: Output | None = None,
     check_pin: bool = True,
 ) -> int:
-    """Open the target that was named (or the one given), do `work` with it, close it; returns the exit code.
+    """Connect to the target, run `work`, close; returns the exit code.
 
-    `while_waiting` is a module that `work` will need: it is loaded while the server starts. `watcher` makes what tells
-    on stderr of what goes on; without one that is `Watch`, unless the user wants to hear nothing. `era` and `out` stand
-    in the place of what the options say. A server that was pinned is compared with its pin first, if `check_pin`.
+    `while_waiting` is a module that `work` needs: it is imported while the server starts. `watcher` makes the object
+    that prints messages on stderr; the default is `Watch`, unless --quiet is set. `era` and `out` override the options.
+    With `check_pin`, a pinned server is compared with its pin first.
     """
     out = out or Output.of(said)
     target = target or setup.live_target(said)
@@ -97,26 +97,26 @@ async def with_session(
     doctor: str = "",
     remembers: bool = True,
 ) -> int:
-    """Do `work` with an open session and return the exit code. What goes wrong is printed before the session closes.
+    """Run `work` with an open session and return the exit code. Errors are printed before the session closes.
 
-    `asks`: questions of the server that have no answer beforehand are put to the person at the terminal.
+    `asks`: requests of the server without an answer from an option are shown at the terminal.
 
-    `doctor` is the command that finds out why this target does not connect; a failed connection names it.
-    `remembers`: how opening went is kept for the start screen and `inspector servers`.
+    `doctor` is the command that diagnoses this target; the error of a failed connection names it.
+    `remembers`: the result of connecting is kept for the start screen and `inspector servers`.
     """
     session = Session(target, journal, options)
     signals = Signals(session.kill_now)
     unexpected = Unexpected()
     code, told = 4, False
     if while_waiting is not None:
-        # Runs in the loop's first idle moment, which is when the request to the starting server has been written.
+        # Runs when the loop is idle for the first time, after the request to the starting server was written.
         asyncio.get_running_loop().call_soon(import_module, while_waiting)
     try:
         code = await _work(session, out, work, watcher, asks=asks)
     except InspectorError as error:
         code, told = error.exit_code, True
         if doctor and session.phase == "failed" and isinstance(error, ConnectionProblem):
-            error.hint = error.hint.then(f"To find the cause: {doctor}")
+            error.hint = error.hint.then(f"To find the cause, run {doctor}")
         journal.redactor.error(error)
         error.recording = str(journal.path or "")
         out.error(error, recording=isinstance(error, ConnectionProblem))
@@ -130,7 +130,7 @@ async def with_session(
         if remembers:
             session.remember_outcome()
     if journal.incomplete:
-        out.warn(f"note: The recording is not complete: {out.safe(journal.incomplete)}")
+        out.warn(f"warning: The recording is incomplete: {out.safe(journal.incomplete)}")
     if unexpected.problem is not None and not told:
         out.error(unexpected.problem)
         code = unexpected.problem.exit_code
@@ -162,7 +162,7 @@ async def _work(session: Session, out: Output, work: Work, watcher: Watcher | No
 
 
 def _compared(work: Work) -> Work:
-    """`work`, after the server has been compared with its pin."""
+    """`work`, after comparing the server with its pin."""
 
     async def both(session: Session, out: Output) -> int:
         await pins.check(session, out)
@@ -172,6 +172,6 @@ def _compared(work: Work) -> Work:
 
 
 def doctor_of(said: Invocation) -> str:
-    """The command line that examines the target of another one."""
+    """The command line that diagnoses the target of another one."""
     words = ["--", *said.target_words] if said.command else said.target_words
     return shlex.join(["inspector", "doctor", *words])

@@ -1,4 +1,4 @@
-"""`--help`, made from the same tables as everything else."""
+"""`--help`, `--help-all` and `inspector help`, made from the tables that the parser reads."""
 
 from __future__ import annotations
 
@@ -6,70 +6,160 @@ from typing import TYPE_CHECKING
 
 from click import HelpFormatter
 
+from inspector.cli import options as shared
 from inspector.cli import verbs
 from inspector.cli.options import JSON, QUIET, VERSION
 from inspector.cli.output import Output
 from inspector.cli.program import program, renamed
+from inspector.cli.topics import TOPICS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from inspector.cli.options import Option
+    from inspector.cli.topics import Topic
     from inspector.cli.verb import Verb
 
 WIDEST = 100
+FEW = 10
+"""A verb with at most this many options shows all of them."""
+LONGEST_SUMMARY = 62
+"""Characters of the options that one line names."""
 
-_ABOUT = "The terminal tool for Model Context Protocol servers: browse, call, answer, record, replay, export."
+_ABOUT = (
+    "Browse, call, record, replay and check Model Context Protocol servers. Without a verb, the interface opens. "
+    "TARGET is a command, a URL, @NAME from a config file, or a recording."
+)
 _TARGET = (
-    "TARGET is a URL, @NAME from a config file, a recording, or a command. Options go before a command; everything "
-    "after its first word, or after --, is the command's own."
+    "TARGET is a command, a URL, @NAME from a config file, or a recording. Options go before a command. "
+    "See `inspector help targets`."
 )
-_EXIT_CODES = (
-    ("0", "done"),
-    ("1", "the server answered with an error, or the tool failed"),
-    ("2", "wrong usage, or a file that cannot be used"),
-    ("3", "authorization is needed, or failed"),
-    ("4", "no connection, or it broke or timed out"),
-    ("5", "a comparison or check found differences"),
-    ("130", "interrupted"),
-)
+_VERB_COLUMN = max(map(len, verbs.SUMMARIES))
+_USED_MOST = ("header", "env", "timeout", "record")
+"""Shared options in the help of the whole program, besides --watch and --json."""
 
 
-def print_help(verb: Verb) -> None:
-    """Print the help of a verb, or the whole program's where none was spoken."""
-    out = Output()
-    page = HelpFormatter(width=min(out.width or 80, WIDEST), max_width=WIDEST)
+def print_help(verb: Verb, *, all: bool = False) -> None:
+    """Print the help of a verb, or of the program without one. `all` shows every option in full."""
+    page, out = _page()
     if verb.name:
-        _verb(page, verb)
+        _verb(page, verb, all)
     else:
-        _program(page, verb)
+        _program(page, verb, all)
+    _print(out, page)
+
+
+def print_topic(name: str) -> None:
+    """Print the page of a topic; KeyError for an unknown one."""
+    page, out = _page()
+    _topic(page, name, TOPICS[name])
+    _print(out, page)
+
+
+def print_topics() -> None:
+    """Print the list of topics."""
+    page, out = _page()
+    page.write_usage(program(), "help TOPIC")
+    page.write_usage(program(), "help VERB", prefix="       ")
+    _list_topics(page)
+    _paragraph(page, "`inspector --help` lists the verbs.")
+    _print(out, page)
+
+
+def _page() -> tuple[HelpFormatter, Output]:
+    out = Output()
+    return HelpFormatter(width=min(out.width or 80, WIDEST), max_width=WIDEST), out
+
+
+def _print(out: Output, page: HelpFormatter) -> None:
     out.lines(renamed(page.getvalue()).rstrip("\n").split("\n"))
 
 
-def _program(page: HelpFormatter, verb: Verb) -> None:
+def _program(page: HelpFormatter, verb: Verb, all: bool) -> None:
     page.write_usage(program(), "[OPTIONS] [TARGET]")
     page.write_usage(program(), "VERB [OPTIONS] [ARGUMENTS] [TARGET]", prefix="       ")
     _paragraph(page, _ABOUT)
-    _paragraph(page, "Without a verb: the interface, on TARGET or on its start screen. " + _TARGET)
-    with page.section("Verbs"):
-        page.write_dl(list(verbs.SUMMARIES.items()))
-    _options(page, "Options", (*verb.options[:-1], JSON, QUIET, *verb.options[-1:], VERSION))
+    for title, group in verbs.GROUPS.items():
+        with page.section(title):
+            page.write_dl([(f"{name:<{_VERB_COLUMN}}", summary) for name, summary in group.items()])
+    if all:
+        _grouped_options(page, (*verb.options, JSON, QUIET, VERSION))
+    else:
+        used = [option for name in _USED_MOST for option in verb.options if option.name == name]
+        _options(page, "Options", (verb.options[0], *used, JSON))
     _examples(page, verb.examples)
-    with page.section("Exit codes"):
-        page.write_dl(_EXIT_CODES)
-    _paragraph(page, "`inspector VERB --help` tells more about each verb.")
+    with page.section("More help"):
+        page.write_dl(
+            [
+                ("inspector VERB --help", "Show the options and examples of a verb"),
+                ("inspector help TOPIC", f"Read about {', '.join(TOPICS)}"),
+                ("inspector --help-all", "Show all options"),
+                ("inspector --version", "Show the version"),
+            ]
+        )
 
 
-def _verb(page: HelpFormatter, verb: Verb) -> None:
+def _verb(page: HelpFormatter, verb: Verb, all: bool) -> None:
     page.write_usage(program(), verb.usage)
-    summary = verbs.SUMMARIES[verb.name]
-    _paragraph(page, f"{summary[:1].upper()}{summary[1:]}.")
+    _paragraph(page, f"{verbs.SUMMARIES[verb.name]}.")
     if verb.about:
         _paragraph(page, verb.about)
     if verb.target != "none":
         _paragraph(page, _TARGET)
-    _options(page, "Options", verb.options)
+    if len(verb.options) <= FEW:
+        _options(page, "Options", verb.options)
+    elif all:
+        _grouped_options(page, verb.options)
+    else:
+        own, groups = _groups_of(verb.options)
+        _options(page, "Options", own)
+        with page.section(f"More options (inspector {verb.name} --help-all)"):
+            page.write_dl([(title, _named(options)) for title, options in groups.items()])
     _examples(page, verb.examples)
+
+
+def _topic(page: HelpFormatter, name: str, topic: Topic) -> None:
+    page.write(f"{name}: {topic.summary}\n")
+    _paragraph(page, topic.about)
+    for table in topic.tables:
+        with page.section(table.title):
+            page.write_dl(list(table.rows), col_max=34)
+    for note in topic.notes:
+        _paragraph(page, note)
+
+
+def _list_topics(page: HelpFormatter) -> None:
+    with page.section("Topics"):
+        page.write_dl([(name, topic.summary) for name, topic in TOPICS.items()])
+
+
+def _groups_of(options: Iterable[Option]) -> tuple[list[Option], dict[str, list[Option]]]:
+    """The options of the verb itself with --help, and those that many verbs share, by group."""
+    own: list[Option] = []
+    groups: dict[str, list[Option]] = {title: [] for title in shared.GROUPS}
+    for option in options:
+        title = next((title for title, members in shared.GROUPS.items() if option in members), "")
+        (groups[title] if title else own).append(option)
+    return own, {title: members for title, members in groups.items() if members}
+
+
+def _grouped_options(page: HelpFormatter, options: Iterable[Option]) -> None:
+    own, groups = _groups_of(options)
+    _options(page, "Options", own)
+    for title, members in groups.items():
+        _options(page, f"{title} options", members)
+
+
+def _named(options: Sequence[Option]) -> str:
+    """The first options by name, and how many there are besides."""
+    text = ""
+    for n, option in enumerate(options):
+        more = f"{text}, {option.flags[-1]}" if text else option.flags[-1]
+        left = len(options) - n - 1
+        if len(more) + (len(f" and {left} more") if left else 0) > LONGEST_SUMMARY:
+            return f"{text} and {left + 1} more"
+        text = more
+    return text
 
 
 def _paragraph(page: HelpFormatter, text: str) -> None:

@@ -1,4 +1,4 @@
-"""Logging in from the command line: what the options say of it, and who is asked."""
+"""Logins on the command line: the options for authorization, and the user to ask."""
 
 from __future__ import annotations
 
@@ -38,24 +38,24 @@ OF_FLAGS = {
     "id-token-env": "idp_id_token",
     "assertion-env": "assertion",
 }
-"""Each option with a value, and what it sets."""
+"""Each option with a value, and the field that it sets."""
 
 
 def said_of(said: Invocation) -> AuthOptions:
-    """What the options say."""
+    """The login options."""
     from inspector.auth.options import AuthOptions
 
     given: dict[str, Any] = {name: said.option(flag) for flag, name in OF_FLAGS.items() if said.option(flag)}
     opens, shows = said.option("open-browser"), said.option("no-browser")
     if opens and shows:
-        raise UsageError("--open-browser and --no-browser exclude each other.", hint="Leave one of them out.")
+        raise UsageError("--open-browser cannot be used with --no-browser.", hint="Remove one of them.")
     if opens or shows:
         given["open_browser"] = bool(opens)
     return AuthOptions(**given)
 
 
 def authorize(said: Invocation, *, asking: bool) -> Authorizer:
-    """What logs in for the session of a command. `asking`: the interface asks, and says who that is."""
+    """The object that logs in for the session of a command. `asking`: the interface asks the user."""
     from inspector.auth.credential import Authorizer
     from inspector.cli.person import Terminal
     from inspector.client.fetching import Fetching
@@ -64,7 +64,7 @@ def authorize(said: Invocation, *, asking: bool) -> Authorizer:
 
 
 def described(grant: Grant, renewable: bool, out: Output) -> str:
-    """Where one is logged in, for what, until when; nothing of the token."""
+    """A login in one line: server, scopes, expiry; without the token."""
     scope = f", {out.safe(' '.join(grant.scope), NAME)}" if grant.scope else ""
     return f"{out.safe(grant.issuer, NAME)}{scope}, {_until(grant, renewable)}"
 
@@ -72,7 +72,7 @@ def described(grant: Grant, renewable: bool, out: Output) -> str:
 def _until(grant: Grant, renewable: bool) -> str:
     when = _time(grant.expires_at) if grant.expires_at else None
     if renewable or when is None:
-        return "until it is ended"
+        return "until logout"
     over = "it ended" if grant.expires_at <= time.time() else "until"
     return f"{over} {when.astimezone():%Y-%m-%d %H:%M}"
 
@@ -92,7 +92,7 @@ def as_json(grant: Grant, renewable: bool) -> dict[str, Any]:
 
 
 def _time(seconds: float) -> datetime | None:
-    """A time since 1970; None for one that no calendar has."""
+    """A time in seconds since 1970; None if it is out of range."""
     from datetime import UTC, datetime
 
     try:
@@ -102,26 +102,26 @@ def _time(seconds: float) -> datetime | None:
 
 
 class Unrecorded:
-    """Stands where no session records what is done."""
+    """A journal for logins outside of sessions. It records nothing."""
 
     def auth(
         self, step: str, ok: bool, text: str, *, rule: str = "", fix: str = "", facts: dict[str, Any] | None = None
     ) -> int:
-        """Nothing."""
+        """Do nothing."""
         return 0
 
     def asking(self, begun: bool) -> None:
-        """Nothing: there are no requests."""
+        """Do nothing, because requests are not recorded."""
 
     def secret(self, value: str) -> None:
-        """Nothing: there is no recording."""
+        """Do nothing, because these logins are not recorded."""
 
 
 def refuse(said: Invocation) -> None:
-    """Raise `TargetError` where a command is to be logged in to: its secrets are its environment's (C-STDIO-09)."""
+    """Raise `TargetError` for a command, which reads its credentials from its environment (C-STDIO-09)."""
     for option in LOGIN:
         if option.name in said.values:
             raise TargetError(
-                f"--{option.name} means nothing to a server that is started as a command",
-                hint="Give a command its secrets with --env.",
+                f"--{option.name} cannot be used with a command",
+                hint="Pass secrets to a command with --env.",
             )

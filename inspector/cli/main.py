@@ -1,4 +1,4 @@
-"""The outermost edge: words in, exit code out. Nothing that goes wrong inside leaves here as a traceback."""
+"""The entry point: runs a command line and returns the exit code. Unexpected errors go to the log file."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ INTERRUPTED = 130
 
 
 def main() -> NoReturn:
-    """`inspector …`: does what the command line says and ends the process."""
-    gc.set_threshold(100_000, 20, 20)  # Loading modules leaves no garbage, and looking for it is a tenth of the start.
+    """Run the command line of this process and exit."""
+    gc.set_threshold(100_000, 20, 20)  # Imports leave no garbage; collecting it takes a tenth of the start.
     code = run(sys.argv[1:])
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -28,12 +28,12 @@ def main() -> NoReturn:
                 stream.flush()
         except (OSError, ValueError):
             pass
-    # Everything is closed and flushed. Taking the interpreter down piece by piece would take longer than an answer.
+    # Everything is closed and flushed. A regular shutdown of the interpreter takes longer than a call.
     os._exit(code)
 
 
 def run(words: Sequence[str]) -> int:
-    """Do what the words of a command line say; returns the exit code."""
+    """Run a command line and return the exit code."""
     from inspector.cli.parser import asks_for_json, check_command, scan
 
     as_json = asks_for_json(words)
@@ -51,10 +51,10 @@ def run(words: Sequence[str]) -> int:
 
             Output().line(f"{program()} {__version__}")
             return 0
-        if "help" in said.values:
+        if said.asks_for_help:
             from inspector.cli.help import print_help
 
-            print_help(said.verb)
+            print_help(said.verb, all="help-all" in said.values)
             return 0
         check_command(said)
         return said.verb.run(said)
@@ -63,7 +63,7 @@ def run(words: Sequence[str]) -> int:
         return error.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED
-    except Exception as error:  # noqa: BLE001 - the outermost edge: the traceback goes to the log file
+    except Exception as error:  # noqa: BLE001 - the outermost caller: the traceback goes to the log file
         from inspector.config.logfile import report
 
         problem = report(error)
@@ -75,7 +75,7 @@ def run(words: Sequence[str]) -> int:
 
 
 def _output(said: Invocation | None, as_json: bool) -> Output:
-    """Where an error is printed: with the notes of the command, if it has begun."""
+    """The output for an error: that of the command if it has started, because it holds notes."""
     from inspector.cli.output import Output
 
     return Output(json=as_json) if said is None else Output.of(said)

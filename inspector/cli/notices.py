@@ -1,4 +1,4 @@
-"""Notifications of a server, each a line on stdout as it comes: for a person, or the message itself."""
+"""Prints notifications of a server, one line each, as they arrive: as text, or as JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NAME = 200
 
 
 class Notices(Watch):
-    """Prints what the server tells; `over` is set when nothing more will come, or nobody reads it."""
+    """Prints notifications; `over` is set when the connection ends or the reader of stdout has gone."""
 
     draws_progress = False
     precedes_results = False
@@ -26,18 +26,18 @@ class Notices(Watch):
     def __init__(self, session: Session, out: Output) -> None:
         self.over = asyncio.Event()
         self.asked = 0
-        """How many things the server was asked to tell of in one subscription, which it may end."""
+        """The number of requested kinds of notifications in a subscription, which the server may end."""
         self._lines: list[str] = []
         self._trouble = ""
         super().__init__(session, out)
 
     @property
     def refused(self) -> bool:
-        """Whether the server tells of none of them, or no longer."""
+        """Whether the server sends none of them, or has stopped."""
         return 0 < self.asked <= len(self._session.subscriptions.refused)
 
     def tell(self) -> bool:
-        """Print what is new, up to a number of events, and see whether more can come; whether there is more already."""
+        """Print new notifications, up to a number of events. Returns whether there are more."""
         more = super().tell()
         lines, self._lines = self._lines, []
         if lines:
@@ -59,7 +59,7 @@ class Notices(Watch):
         return []
 
     def _life(self, n: int) -> list[str]:
-        """A stream that broke is asked for again; that is told once for each reason."""
+        """A broken stream is requested again; that is reported once for each reason."""
         fields = self._session.journal.event(n).fields
         error = fields.get("error") if fields.get("event") in ("stream-end", "lost") else None
         text = error.get("message") if type(error) is dict else error
@@ -68,20 +68,23 @@ class Notices(Watch):
         if self._trouble and self._trouble in text:
             return []
         self._trouble = text
-        return [f"note: The stream has broken and is asked for again: {self._out.safe(text, PIPED)}"]
+        return [f"note: The stream broke and is requested again: {self._out.safe(text, PIPED)}"]
 
     def _take(self, t: int, message: Any, raw: str | None) -> None:
         out = self._out
         if out.json:
             text = raw if raw is not None else written(message)
-            # Line ends stand between the tokens only, where a space does as well: one message is one line.
+            # Replace line breaks, which only separate tokens, so that one message is one line.
             self._lines.append(text.replace("\r", " ").replace("\n", " ").strip("\ufeff "))
         else:
             self._lines.append(line_of(out, self._session.journal, t, message))
 
 
 def written(message: dict[str, Any]) -> str:
-    """A message of which the text is not at hand, as JSON; without its parameters where they are nested too deeply."""
+    """A message as JSON if its text is not available.
+
+    Params that are nested too deeply are omitted.
+    """
     try:
         return jsonrpc.encode(message).decode()
     except RecursionError:
@@ -89,7 +92,7 @@ def written(message: dict[str, Any]) -> str:
 
 
 def line_of(out: Output, journal: Journal, t: int, message: dict[str, Any]) -> str:
-    """A notification for people: when, which, and what it says in short."""
+    """A notification as text: time, method, and summary."""
     params = message.get("params")
     at = journal.clock(t).astimezone().strftime("%H:%M:%S.%f")[:-3]
     said = out.safe(_short(params if type(params) is dict else {}, message["method"]), PIPED)
@@ -103,7 +106,7 @@ def line_of(out: Output, journal: Journal, t: int, message: dict[str, Any]) -> s
 
 
 def _short(params: dict[str, Any], method: str) -> str:
-    """What a notification says, in one line; the parameters themselves where we do not know it."""
+    """The summary of a notification in one line; the params of an unknown one."""
     match method:
         case "notifications/message":
             logger = f" {_word(params['logger'])}" if params.get("logger") else ""
@@ -124,5 +127,5 @@ def _short(params: dict[str, Any], method: str) -> str:
 
 
 def _word(value: Any) -> str:
-    """Text as it is, everything else as JSON."""
+    """A string unchanged, other values as JSON."""
     return value if type(value) is str else jsonrpc.excerpt(value, PIPED)

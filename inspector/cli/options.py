@@ -1,7 +1,7 @@
-"""Every option that more than one verb has, defined once: how it is spelled, what its value is, what it does.
+"""The options that several verbs share: flags, value and help text.
 
-The options of the command line are ours until the target begins, and the target may be a whole command with options of
-its own; no general parser has that rule, so `words.py` reads them from this table. Help and completion read it too.
+Options belong to Inspector until the target starts, and the target may be a command with its own options. General
+parsers do not have that rule, so `parser.py` reads the options from this table. Help and completion read it too.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert"
 class Option:
     """One option. Without a `metavar` it is a switch; `many` collects its values in a list.
 
-    `read` makes the value of the word and raises `UsageError` where it cannot; `completes` tells the shell what the
-    value is: `file`, `dir` or nothing. With `fits` the value may be left out, which means `otherwise`: the next word is
-    taken for it only where it fits.
+    `read` converts the word and raises `UsageError` if it is invalid. `completes` tells the shell what the value is:
+    `file`, `dir` or empty. With `fits` the value is optional and defaults to `otherwise`: the next word is the value
+    only if `fits` accepts it.
     """
 
     __slots__ = ("choices", "completes", "fits", "flags", "help", "many", "metavar", "name", "otherwise", "read")
@@ -53,20 +53,20 @@ class Option:
         self.otherwise = otherwise
 
     def value(self, word: str) -> Any:
-        """The value that `word` gives this option; UsageError says what was expected."""
+        """Convert `word` to the value; raises `UsageError` with the expected values."""
         if self.choices and word not in self.choices:
-            raise UsageError(f"{self.flags[-1]} cannot be “{word[:80]}”.", hint=f"It is {_either(self.choices)}.")
+            raise UsageError(f"{self.flags[-1]} cannot be “{word[:80]}”.", hint=f"Use {_either(self.choices)}.")
         return self.read(word)
 
 
 def seconds(word: str) -> float:
-    """A duration in seconds, more than none and less than thirty years."""
+    """A duration in seconds, above 0 and below thirty years."""
     try:
         value = float(word)
     except ValueError:
         value = 0.0
     if not 0 < value < 1e9:
-        raise UsageError(f"“{word[:80]}” is no number of seconds.", hint="Write one like 30 or 0.5, above 0.")
+        raise UsageError(f"“{word[:80]}” is not a number of seconds.", hint="Use a number above 0, such as 30 or 0.5.")
     return value
 
 
@@ -74,12 +74,12 @@ def count(word: str) -> int:
     """A whole number from 1."""
     value = int(word) if word.isascii() and word.isdigit() and len(word) < 16 else 0
     if value < 1:
-        raise UsageError(f"“{word[:80]}” is no whole number above 0.")
+        raise UsageError(f"“{word[:80]}” is not a whole number above 0.")
     return value
 
 
 def pace(word: str) -> float | None:
-    """How fast a recording goes: `recorded`, `fast` (None), or a factor; 2 is twice as fast as it was recorded."""
+    """The pace of a recording: `recorded` (1.0), `fast` (None), or a factor; 2 is twice the recorded speed."""
     if word == "fast":
         return None
     try:
@@ -87,7 +87,7 @@ def pace(word: str) -> float | None:
     except ValueError:
         factor = 0.0
     if not 0 < factor < 1e6:
-        raise UsageError(f"“{word[:80]}” is no pace.", hint="It is recorded, fast, or a factor such as 2 or 0.5.")
+        raise UsageError(f"“{word[:80]}” is not a pace.", hint="Use recorded, fast, or a factor such as 2 or 0.5.")
     return factor
 
 
@@ -96,12 +96,12 @@ def path(word: str) -> Path:
     from pathlib import Path
 
     if not word or "\0" in word:
-        raise UsageError("An empty word is no file name." if not word else "A file name cannot have a NUL in it.")
+        raise UsageError("The file name is empty." if not word else "A file name cannot contain NUL.")
     return Path(word).expanduser()
 
 
 STDOUT = "/dev/stdout"
-"""The file that `-` means for an option that names an output file."""
+"""The output file that `-` stands for."""
 
 
 def output(word: str) -> Path:
@@ -112,21 +112,21 @@ def output(word: str) -> Path:
 
 
 def new_file(word: str) -> Path:
-    """A file to write that must be a real file, because it is read again while it is written."""
+    """A file to write; not stdout, because the recording is read while it is written."""
     if output(word) == output("-"):
-        raise UsageError("A recording cannot go to standard output.", hint="Name a file.")
+        raise UsageError("A recording cannot be written to stdout.", hint="Give a file name.")
     return path(word)
 
 
 def recording(word: str) -> Path:
-    """The recording that a word names: a path, or a name that `inspector recordings` prints."""
+    """The path of a recording, given as a path or as a name from `inspector recordings`."""
     from inspector.config.target_words import recording_path
 
     return recording_path(str(path(word)))
 
 
 def text_or_file(word: str) -> str:
-    """The word itself, or what is in the file after `@`; `@-` is standard input."""
+    """The word itself, or the content of the file after `@`; `@-` is stdin."""
     if not word.startswith("@"):
         return word
     if word == "@-":
@@ -135,7 +135,7 @@ def text_or_file(word: str) -> str:
         try:
             return "" if sys.stdin is None else sys.stdin.read()
         except (OSError, ValueError) as error:
-            raise UsageError(f"Standard input cannot be read: {os_reason(error)}.") from None
+            raise UsageError(f"stdin cannot be read: {os_reason(error)}.") from None
     from inspector.config.files import read_text
 
     return read_text(path(word[1:]), limit=1 << 30)
@@ -150,14 +150,16 @@ def json_object(word: str) -> dict[str, Any]:
     try:
         value = jsonrpc.parse(text.encode("utf-8", "surrogateescape"))
     except jsonrpc.NotJson as problem:
-        raise UsageError(f"{where} is no JSON: {problem}.", hint='Write an object like {"key": "value"}.') from None
+        raise UsageError(
+            f"{where} is not JSON: {problem}.", hint='Give a JSON object such as {"key": "value"}.'
+        ) from None
     if type(value) is not dict:
-        raise UsageError(f"{where} is JSON, but no object.", hint='Write an object like {"key": "value"}.')
+        raise UsageError(f"{where} is not a JSON object.", hint='Give a JSON object such as {"key": "value"}.')
     return value
 
 
 def header(word: str) -> tuple[str, str]:
-    """A header field, `Name: value`."""
+    """An HTTP header, `Name: value`."""
     from inspector.config.checks import parse_header
 
     return parse_header(word)
@@ -174,12 +176,12 @@ def pair(word: str) -> tuple[str, str]:
     """A name and its value, `name=value`."""
     name, equals, value = word.partition("=")
     if not name or not equals:
-        raise UsageError(f"“{word[:80]}” is no pair.", hint="Write it as name=value.")
+        raise UsageError(f"“{word[:80]}” is not in name=value form.", hint="Example: owner=acme")
     return name, value
 
 
 def root(word: str) -> str:
-    """A root's URI; a path becomes the `file:` URI that it means."""
+    """The URI of a root; a path becomes a `file:` URI."""
     import re
 
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", word):
@@ -188,7 +190,7 @@ def root(word: str) -> str:
 
 
 def secret(word: str) -> str:
-    """What an environment variable holds, or the file after `@`: a secret, which must not be a word of a command."""
+    """A secret from an environment variable, or from the file after `@`. A command line must not contain secrets."""
     import os
     import re
 
@@ -199,12 +201,13 @@ def secret(word: str) -> str:
         where = f"The file {word[1:][:200]}"
     else:
         value = os.environ.get(word, "")
-        # Who gives the secret itself by mistake has it in the history of the shell, and not on the screen, too.
+        # If the user passed the secret itself by mistake, the error must not print it.
         named = re.fullmatch(r"[A-Z_][A-Z0-9_]{0,39}", word)
-        where = f"The environment variable {word}" if named else "The environment variable that was named"
+        where = f"The environment variable {word}" if named else "The given environment variable"
     if not value.strip():
         raise UsageError(
-            f"{where} has no secret in it.", hint="Name a variable that is set, or a file as @FILE. Never the secret."
+            f"{where} is empty or unset.",
+            hint="Give the name of a variable that is set, or @FILE. Do not give the secret itself.",
         )
     return value
 
@@ -215,12 +218,12 @@ def key(word: str) -> str:
 
 
 def elicitation(word: str) -> str | dict[str, Any]:
-    """A standing answer to elicitation: one of the words, or the content."""
+    """The answer to elicitation requests: a word, or the content."""
     if word in ("ask", "defaults", "decline", "cancel"):
         return word
     if not word.startswith(("{", "@")):
         raise UsageError(
-            f"--elicit cannot be “{word[:80]}”.", hint="It is defaults, decline, cancel, a JSON object or @FILE."
+            f"--elicit cannot be “{word[:80]}”.", hint="Use defaults, decline, cancel, a JSON object or @FILE."
         )
     return json_object(word)
 
@@ -229,92 +232,106 @@ def _either(choices: tuple[str, ...]) -> str:
     return choices[0] if len(choices) == 1 else f"{', '.join(choices[:-1])} or {choices[-1]}"
 
 
-HELP = Option("-h --help", "Say what this command does, and end.")
-VERSION = Option("--version", "Say which version this is, and end.")
-JSON = Option("--json", "Print the result as one JSON document, and an error as one line of JSON on stderr.")
-QUIET = Option("--quiet", "Nothing on stderr but errors and loss of data: no log messages, progress, counts.")
+HELP = Option("-h --help", "Show this help and exit")
+HELP_ALL = Option("--help-all", "Show the help with all options and exit")
+VERSION = Option("--version", "Show the version and exit")
+JSON = Option("--json", "Print one JSON document; errors as JSON on stderr")
+QUIET = Option("--quiet", "Print only errors and warnings of data loss on stderr")
 
-FORCE = Option("--force", "Replace output files that already exist.")
+FORCE = Option("--force", "Overwrite existing output files")
+
+SERVER = (
+    Option("--header", "Send this HTTP header with every request; repeatable", "'NAME: VALUE'", many=True, read=header),
+    Option("--env", "Set an environment variable for the server; repeatable", "NAME=VALUE", many=True, read=variable),
+    Option("--cwd", "Start the server in this directory", "DIR", read=path, completes="dir"),
+    Option("--timeout", "Request timeout; progress restarts it", "SECONDS", read=seconds),
+    Option("--config", "Look up @NAME in this config file", "FILE", read=path, completes="file"),
+    Option("--transport", "Transport to use", choices=("auto", "stdio", "http", "sse")),
+    Option("--era", "Protocol era to use; auto detects it", choices=("auto", "legacy", "modern")),
+    Option("--protocol", "Protocol revision to use, such as 2025-11-25 or 2026-07-28", "REVISION"),
+    Option("--root", "Offer this root (URI or directory) to the server; repeatable", "URI", many=True, read=root),
+    Option(
+        "--sampling", "Answer sampling requests: decline them, or return this text", "decline|TEXT|@FILE",
+        read=text_or_file,
+    ),
+    Option(
+        "--elicit", "Answer elicitation requests: accept with the defaults or this content, decline or cancel",
+        "defaults|decline|cancel|JSON|@FILE", read=elicitation,
+    ),
+    Option("--log-level", "Minimum severity of log messages to request from the server", "LEVEL", choices=LOG_LEVELS),
+    Option("--no-pin", "Do not compare the server with its pin"),
+    Option(
+        "--trust",
+        "For this run, allow a config file that is not yours to use your secrets, a proxy or no TLS verification",
+    ),
+    Option("--no-verify", "Do not verify the server's TLS certificate; kept logins are not sent"),
+)  # fmt: skip
+"""How to reach a server, and what our client offers it."""
 
 LOGIN = (
     Option(
-        "--bearer-env", "The variable or file that holds a token to send as it is.", "NAME|@FILE", read=secret,
+        "--bearer-env", "Send the token in this environment variable or file", "NAME|@FILE", read=secret,
         completes="file",
     ),
-    Option("--client-id", "The client that is registered with the authorization server.", "ID"),
-    Option(
-        "--client-secret-env", "The variable or file that holds the client's secret.", "NAME|@FILE", read=secret,
-        completes="file",
-    ),
-    Option("--client-key", "The client's private key (PEM), to sign with.", "FILE", read=key, completes="file"),
-    Option("--client-key-id", "What the authorization server calls that key, if it has several.", "ID"),
-    Option("--client-issuer", "The authorization server that the client is registered with, by its issuer.", "URL"),
-    Option("--client-metadata", "Where a client id metadata document of yours is.", "URL"),
-    Option("--redirect-uri", "Where the browser comes back to, if that is registered.", "URI"),
-    Option("--scope", "The scopes to ask for, instead of those that the server names.", "'SCOPE …'"),
-    Option("--auth-server", "The authorization server to use, by its issuer.", "URL"),
+    Option("--client-id", "Client ID registered with the authorization server", "ID"),
+    Option("--scope", "Scopes to request instead of those that the server names", "'SCOPE …'"),
     Option(
         "--grant",
-        "How to come by a token: auto (what the other options are meant for), code, client-credentials, enterprise, "
-        "workload or device.",
+        "Grant to use; auto chooses by the other options",
         "GRANT", choices=("auto", "code", "client-credentials", "enterprise", "workload", "device"),
     ),
-    Option("--idp", "The identity provider of your company, by its issuer.", "URL"),
-    Option("--idp-token-endpoint", "Its token endpoint, instead of the one in its metadata.", "URL"),
-    Option("--idp-client-id", "The client that is registered with the identity provider.", "ID"),
     Option(
-        "--idp-client-secret-env", "The variable or file that holds that client's secret.", "NAME|@FILE", read=secret,
+        "--client-secret-env", "Environment variable or file with the client secret", "NAME|@FILE", read=secret,
         completes="file",
     ),
+    Option("--client-key", "File with the client's private key (PEM) for private_key_jwt", "FILE", read=key,
+           completes="file"),
+    Option("--client-key-id", "Key ID (kid) of that key at the authorization server", "ID"),
+    Option("--client-issuer", "Issuer of the authorization server where the client is registered", "URL"),
+    Option("--client-metadata", "URL of your client ID metadata document", "URL"),
+    Option("--redirect-uri", "Redirect URI to use, if the client has a registered one", "URI"),
+    Option("--auth-server", "Issuer of the authorization server to use", "URL"),
+    Option("--idp", "Issuer of your company's identity provider", "URL"),
+    Option("--idp-token-endpoint", "Token endpoint of the identity provider; default: the one in its metadata", "URL"),
+    Option("--idp-client-id", "Client ID registered with the identity provider", "ID"),
     Option(
-        "--id-token-env", "The variable or file that holds the id token that the identity provider gave you.",
+        "--idp-client-secret-env", "Environment variable or file with the client secret for the identity provider",
         "NAME|@FILE", read=secret, completes="file",
     ),
     Option(
-        "--assertion-env", "The variable or file that holds the JWT that a platform gave this workload.", "NAME|@FILE",
-        read=secret, completes="file",
+        "--id-token-env", "Environment variable or file with the ID token from the identity provider",
+        "NAME|@FILE", read=secret, completes="file",
     ),
-    Option("--open-browser", "Open the browser to log in, without asking first."),
-    Option("--no-browser", "Open none: print the address, and take the one that a browser came back to."),
-)  # fmt: skip
-"""What every verb takes whose server may want a login."""
-
-CONNECT = (
-    Option("--transport", "How to reach the server.", choices=("auto", "stdio", "http", "sse")),
-    Option("--era", "The protocol era to speak; auto finds out.", choices=("auto", "legacy", "modern")),
-    Option("--protocol", "The protocol revision to speak, such as 2025-11-25 or 2026-07-28.", "REVISION"),
-    Option("--header", "A header field for every request; may be repeated.", "'NAME: VALUE'", many=True, read=header),
-    Option("--env", "A variable for the server; may be repeated.", "NAME=VALUE", many=True, read=variable),
-    Option("--cwd", "The folder to start the server in.", "DIR", read=path, completes="dir"),
-    Option("--trust", "For this run, let a config file that is not yours use your secrets, a proxy, no verification."),
-    Option("--no-verify", "Do not check the server's certificate. No kept login is sent."),
-    Option("--timeout", "Seconds without an answer or progress before a request is given up.", "SECONDS", read=seconds),
-    Option("--config", "The config file in which to look for @NAME.", "FILE", read=path, completes="file"),
-    Option("--record", "Keep the recording in this new file.", "FILE", read=new_file, completes="file"),
-    FORCE,
-    Option("--no-record", "Keep no recording."),
-    Option("--no-pin", "Do not compare the server with what was pinned of it."),
-    Option("--root", "A root (URI or folder) for a server that asks; may be repeated.", "URI", many=True, read=root),
-    Option("--sampling", "Answer sampling: decline, or this text.", "decline|TEXT|@FILE", read=text_or_file),
     Option(
-        "--elicit", "Answer elicitation: with the defaults, with no, or with this content.",
-        "defaults|decline|cancel|JSON|@FILE", read=elicitation,
+        "--assertion-env", "Environment variable or file with the JWT that a platform issued to this workload",
+        "NAME|@FILE", read=secret, completes="file",
     ),
-    Option("--log-level", "The least severe log message wanted from the server.", "LEVEL", choices=LOG_LEVELS),
-    *LOGIN,
+    Option("--open-browser", "Open the browser for a login without asking first"),
+    Option("--no-browser", "Print the login URL and read the redirect URL from the terminal"),
 )  # fmt: skip
-"""What every verb with a live target takes."""
+"""How to authorize."""
 
-ASK = Option("--ask", "Answer questions of the server on the terminal, field by field.")
-"""Of verbs in which the server may ask something."""
-
-WATCH = Option("--watch", "In the interface: start the server again when one of its files changes.")
-
-ARGS = Option(
-    "--args", "The arguments as one JSON object; single ones given beside it win.", "JSON|@FILE", read=json_object
+RECORDING = (
+    Option("--record", "Write the recording to this new file", "FILE", read=new_file, completes="file"),
+    Option("--no-record", "Do not keep a recording"),
+    FORCE,
 )
-TASK = Option("--task", "Call the tool as a task where it may be one; a tool that must be called so always is.")
+"""Where the recording of the session is kept."""
+
+CONNECT = (*SERVER, *LOGIN, *RECORDING)
+"""Every option of a verb that opens a session with a server."""
+
+GROUPS = {"Connection": SERVER, "Authorization": LOGIN, "Recording": RECORDING, "Output": (JSON, QUIET)}
+"""The options that many verbs share, as help shows them."""
+
+ASK = Option("--ask", "Answer elicitation and sampling requests on the terminal")
+"""For verbs whose request the server may answer with a request of its own."""
+
+WATCH = Option("--watch", "Restart the server when one of its files changes")
+
+ARGS = Option("--args", "Arguments as a JSON object; KEY=VALUE arguments override it", "JSON|@FILE", read=json_object)
+TASK = Option("--task", "Call the tool as a task if it supports tasks; a tool that requires a task always runs as one")
 SAVE = Option(
-    "--save", "Write the image, sound or other bytes of the result (else its text) to this file; - is stdout.", "FILE",
+    "--save", "Write the image, audio, blob or text of the result to this file; - is stdout", "FILE",
     read=output, completes="file",
 )  # fmt: skip

@@ -1,7 +1,6 @@
-"""What is printed: results to stdout, everything else to stderr, errors as a sentence or as one line of JSON.
+"""Printing: results to stdout, other text to stderr, errors as a sentence or as one line of JSON.
 
-Text of a server goes out through `Output.safe` only; JSON goes out in UTF-8, with the characters that a terminal obeys
-written as escapes.
+Text from a server is printed only through `Output.safe`. JSON is UTF-8 with terminal control characters escaped.
 """
 
 from __future__ import annotations
@@ -18,25 +17,25 @@ from inspector.cli.program import renamed
 from inspector.errors import InspectorError, ServerExited, UsageError
 
 NAME_CELLS = 48
-"""Cells to which a column other than the last is filled up."""
+"""The width in cells up to which columns other than the last are padded."""
 LAST_CELLS = 24
-"""Cells that the last column gets if the others can spare them."""
+"""The minimum width in cells of the last column, if the other columns can be narrower."""
 LEAST_CELLS = 12
-"""Cells below which a column does not give way."""
+"""The width in cells below which a column is not narrowed."""
 GAP = 2
 PIPED = 2000
-"""Characters of one cell where there is no screen whose width would end it."""
+"""The most characters of one cell if the output is not a terminal."""
 LAST_WORDS = 20
 MOST_HELD = 200
-"""Notes that wait for the end of a command; of more the newest."""
+"""The most notes that wait for the end of a command; older ones are dropped."""
 
 _ASCII = str.maketrans({"“": '"', "”": '"', "…": "...", "—": "-", "–": "-", "‘": "'", "’": "'", "·": ".", "×": "x"})
 
 
 class _Held:
-    """Notes that wait for the end of the command: with `--json` an error is the only line on stderr and holds them.
+    """Notes held until the end of a command: with `--json` one line on stderr has the error and the notes.
 
-    Of many the newest are kept, and how many others there were.
+    The newest are kept, and the number of dropped ones.
     """
 
     def __init__(self) -> None:
@@ -48,53 +47,53 @@ class _Held:
         self._added += 1
 
     def take(self) -> list[str]:
-        """All of them, once."""
+        """Return all notes once."""
         left_out = self._added - len(self._texts)
-        found = [*([f"note: {left_out:,} earlier notes are left out."] if left_out else []), *self._texts]
+        found = [*([f"note: {left_out:,} earlier notes were dropped."] if left_out else []), *self._texts]
         self._texts.clear()
         self._added = 0
         return found
 
 
 class Asked(Protocol):
-    """What was said to a verb, as far as it is about printing (`inspector.cli.verb.Invocation`)."""
+    """The part of an invocation that printing needs (`inspector.cli.verb.Invocation`)."""
 
     out: Output | None
 
     @property
     def json(self) -> bool:
-        """Whether the result is wanted as JSON."""
+        """Whether --json was given."""
 
     @property
     def quiet(self) -> bool:
-        """Whether stderr is for errors only."""
+        """Whether --quiet was given."""
 
 
 class Output:
-    """Where a command prints. Streams are looked up when they are used, so that they can be exchanged."""
+    """The output of a command. Streams are looked up on use, so that tests can replace them."""
 
     def __init__(self, *, json: bool = False, quiet: bool = False) -> None:
         self.json = json
         self.quiet = quiet
         self.before_result: Callable[[], None] | None = None
-        """Tells on stderr what came before the result."""
+        """Prints messages on stderr that came before the result."""
         self.unread = False
-        """Whoever read stdout has gone: what is printed from now on reaches nobody."""
+        """The reader of stdout has closed it: no more output is possible."""
         self._held = _Held()
         self._failed = False
-        """The line with the error has been printed."""
+        """The error line has been printed."""
         self._ascii: bool | None = None
 
     @classmethod
     def of(cls, said: Asked) -> Output:
-        """The one output of a command."""
+        """The single output of a command."""
         if said.out is None:
             said.out = cls(json=said.json, quiet=said.quiet)
         return said.out
 
     @property
     def ascii(self) -> bool:
-        """Whether only ASCII can be counted on."""
+        """Whether the output must be ASCII."""
         if self._ascii is None:
             from inspector.text import wants_ascii
 
@@ -103,7 +102,7 @@ class Output:
 
     @property
     def width(self) -> int | None:
-        """Cells in a line of stdout; None where it is no screen."""
+        """The width of stdout in cells; None if it is not a terminal."""
         given = os.environ.get("COLUMNS", "")
         if given.isascii() and given.isdigit() and 0 < int(given) < 10_000:
             return max(int(given), 20)
@@ -113,13 +112,13 @@ class Output:
             return None
 
     def safe(self, value: object, limit: int | None = None, *, multiline: bool = False) -> str:
-        """Text that is not ours, so that it stands where it is put."""
+        """Untrusted text, escaped for a terminal."""
         from inspector.text import safe
 
         return safe(value, limit, multiline=multiline, ascii=self.ascii)
 
     def wrapped(self, value: object, indent: str = "") -> list[str]:
-        """Text that is not ours in safe lines, wrapped to the screen and indented."""
+        """Untrusted text in escaped lines, wrapped to the width of the terminal and indented."""
         from inspector.text import lines
 
         width = None if self.width is None else max(self.width - len(indent), 20)
@@ -128,11 +127,11 @@ class Output:
     # Results
 
     def line(self, text: str = "") -> None:
-        """One line of the result. What is not ours in it has gone through `safe`."""
+        """Print one line of the result. Untrusted parts must have gone through `safe`."""
         self.lines((text,))
 
     def lines(self, lines: Iterable[str]) -> None:
-        """Lines of the result, printed at once."""
+        """Print lines of the result at once."""
         text = "".join(f"{line}\n" for line in lines)
         if self.ascii:
             text = text.translate(_ASCII)
@@ -140,27 +139,27 @@ class Output:
             self._result(text.encode("ascii" if self.ascii else "utf-8", "backslashreplace"))
 
     def document(self, value: Any) -> None:
-        """The result as one JSON document, from a value."""
+        """Print the result as one JSON document, from a value."""
         from inspector.protocol import jsondepth, jsonrpc
 
         try:
             text = jsonrpc.encode(value).decode()
         except RecursionError:
             raise InspectorError(
-                "The result is nested too deeply to be printed.", hint="Its recording holds it."
+                "The result is nested too deeply to print.", hint="Use the recording to see it."
             ) from None
         if jsondepth.LEFT_OUT in text:
             self.warn(
-                f"note: What is nested deeper than {jsondepth.DEEPEST} levels is left out; the recording holds it."
+                f"note: The output omits values nested deeper than {jsondepth.DEEPEST} levels; the recording has them."
             )
         self.document_text(text)
 
     def document_text(self, text: str) -> None:
-        """The result as one JSON document, from its exact text."""
+        """Print the result as one JSON document, from its exact text."""
         self.documents((text,))
 
     def documents(self, texts: Iterable[str]) -> None:
-        """JSON documents, a line each, from their exact text."""
+        """Print JSON documents from their exact text, one per line."""
         from inspector.text import escape_json
 
         printed: list[str] = []
@@ -170,19 +169,24 @@ class Output:
 
                 text, changed = strict(text)
                 if changed:
-                    self.note("note: The server sent NaN or Infinity, which are no JSON: printed as null and 1e999.")
+                    self.note(
+                        "note: The server sent NaN or Infinity, which are not JSON. They are printed as null and 1e999."
+                    )
             printed.append(f"{escape_json(text)}\n")
         if printed:
             self._result("".join(printed).encode("utf-8"))
 
     def pretty(self, text: str) -> None:
-        """JSON text for people: indented, safe, every number as it is written."""
+        """Print JSON text for people: indented, safe, with every number unchanged."""
         from inspector.protocol.jsontext import pretty
 
         self.lines(self.safe(line) for line in pretty(text))
 
     def table(self, rows: Sequence[Sequence[str]]) -> None:
-        """Rows of safe cells in aligned columns. On a screen the widest columns give way, so that the last has room."""
+        """Print rows of safe cells in aligned columns.
+
+        On a terminal the widest columns are narrowed for the last one.
+        """
         from inspector.text import cell_len, ellipsis, signs
 
         cut, screen = signs(self.ascii).cut, self.width
@@ -206,7 +210,7 @@ class Output:
 
     @contextmanager
     def stream(self) -> Iterator[IO[str]]:
-        """Stdout as a UTF-8 file, for a result written piece by piece. Writing stops where the reader has gone."""
+        """Stdout as a UTF-8 file, for a result written in parts. Writing stops when the reader closes it."""
         with self.binary_stream() as binary:
             file = io.TextIOWrapper(binary, encoding="utf-8", errors="backslashreplace", newline="\n")
             try:
@@ -245,39 +249,39 @@ class Output:
             _silence(sys.stdout)
             raise UsageError(f"The result cannot be written to stdout: {error.strerror or error}.") from None
 
-    # Everything else
+    # Stderr
 
     def note(self, text: str) -> None:
-        """A remark of ours for a person, unless that is not wanted."""
+        """Print a note for the user, unless --quiet is set."""
         if not self.quiet:
             self.warn(text)
 
     def warn(self, text: str) -> None:
-        """A remark that is not an error and yet must be read: what was asked for has not been done in full."""
+        """Print a warning, also with --quiet: the command could not do everything."""
         if self.json:
             self._held.add(text)
         else:
             self.aside(f"{text}\n")
 
     def finish(self) -> None:
-        """Print the notes that waited. Call it when the command is done."""
+        """Print the held notes. Call it at the end of the command."""
         held = self._held.take()
         if held and not self._failed:
             self.aside("".join(f"{text}\n" for text in held))
 
     def hold_with(self, other: Output) -> None:
-        """Hold notes where `other` does, which prints them."""
+        """Hold notes in `other`, which prints them."""
         self._held = other._held
 
     def aside(self, text: str) -> None:
-        """Safe text on stderr as it is. A stderr that cannot be written is nobody's concern."""
+        """Print safe text on stderr unchanged. A stderr that cannot be written is ignored."""
         if self.ascii:
             text = text.translate(_ASCII)
         self._aside(text.encode("ascii" if self.ascii else "utf-8", "backslashreplace"))
 
     def error(self, error: InspectorError, *, recording: bool = False) -> None:
-        """What went wrong: one line of JSON, or the sentence, the server's last words, the hint; and the recording."""
-        if isinstance(error, UsageError):  # Other messages may repeat what a server said.
+        """Print an error: one line of JSON, or message, last stderr lines of the server, hint; and the recording."""
+        if isinstance(error, UsageError):  # Other messages may contain text of a server.
             error.message = renamed(error.message)
         hint = renamed(error.hint.command_line)
         if self.json:
@@ -300,7 +304,7 @@ class Output:
         self.aside("\n".join(lines) + "\n")
 
     def _ours(self, text: str) -> str:
-        """A sentence of ours that may hold text of a server."""
+        """One of our sentences, which may contain text of a server."""
         return self.safe(text.translate(_ASCII) if self.ascii else text, 2000)
 
     def _aside(self, data: bytes) -> None:
@@ -323,7 +327,7 @@ def _write(stream: IO[str] | None, data: bytes) -> None:
 
 
 def _silence(stream: IO[str] | None) -> None:
-    """Send what a stream still holds nowhere: its reader has gone, or its disk is full."""
+    """Redirect a stream to /dev/null, because its reader has gone or its disk is full."""
     try:
         if stream is not None:
             nowhere = os.open(os.devnull, os.O_WRONLY)

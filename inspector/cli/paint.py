@@ -1,4 +1,4 @@
-"""Colours of the command line: only on a terminal, never where `NO_COLOR` is set. Meaning never hangs on them alone."""
+"""Colours of the command line: only on a terminal without `NO_COLOR`. Colour never carries meaning alone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _CODES: dict[Colour, str] = {"red": "31", "green": "32", "yellow": "33", "bold":
 
 
 class Paint:
-    """Paints text that is safe already, or leaves it as it is."""
+    """Paints safe text, or returns it unchanged."""
 
     def __init__(self, on: bool | None = None) -> None:
         self.on = wanted() if on is None else on
@@ -22,7 +22,7 @@ class Paint:
 
 
 def wanted() -> bool:
-    """Whether stdout is a terminal that shows colours to somebody who wants them (https://no-color.org)."""
+    """Whether stdout is a terminal with colours and NO_COLOR is unset (https://no-color.org)."""
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return False
     return sys.stdout is not None and sys.stdout.isatty()

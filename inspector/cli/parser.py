@@ -1,7 +1,7 @@
-"""The words of a command line, read one by one: verb, options, arguments, target.
+"""Parses a command line word by word: verb, options, arguments, target.
 
-Options are ours until the target begins. A URL, `@NAME` or `*.jsonl` is a target by itself, and options may follow it.
-Any other first word of a target begins a command, and everything after it belongs to that command, as does everything
+Options are ours until the target starts. A URL, `@NAME` or `*.jsonl` is a complete target, and options may follow it.
+Any other first word of a target starts a command, and every word after it belongs to that command, as does every word
 after `--`.
 """
 
@@ -12,50 +12,50 @@ from collections.abc import Sequence
 from typing import Any
 
 from inspector.cli import verbs
-from inspector.cli.options import CONNECT, HELP, JSON, QUIET, VERSION, WATCH, Option
-from inspector.cli.verb import Invocation, Slot, Verb, load
+from inspector.cli.options import CONNECT, HELP, HELP_ALL, JSON, QUIET, VERSION, WATCH, Option
+from inspector.cli.verb import HELP_NAMES, Invocation, Slot, Verb, load
 from inspector.errors import UsageError
 
-_BEFORE_THE_VERB = (*CONNECT, WATCH, JSON, QUIET, HELP, VERSION)
+_BEFORE_THE_VERB = (*CONNECT, WATCH, JSON, QUIET, HELP, HELP_ALL, VERSION)
 _NEGATIVE_NUMBER = re.compile(r"-[\d.]")
 _WHOLE_TARGET = re.compile(r"@|https?://", re.IGNORECASE)
 
 
 class Scanner:
-    """Takes the words one by one with `feed`, then says with `finish` what they mean. Both raise `UsageError`.
+    """An incremental parser: `feed` takes one word, `finish` returns the invocation. Both raise `UsageError`.
 
-    Between two words its attributes tell what may come next, which is what completion asks.
+    Between two words the attributes tell what may come next; completion reads them.
     """
 
     def __init__(self) -> None:
         self.verb: Verb | None = None
         self.spoken = False
-        """The verb was given, not assumed."""
+        """The verb was given explicitly."""
         self.values: dict[str, Any] = {}
         self.filled: dict[str, list[str]] = {}
         self.target_words: list[str] = []
         self.command = False
         self.waiting: Option | None = None
-        """The option whose value comes next."""
+        """The option whose value must come next."""
         self._may_follow: Option | None = None
-        """The option whose value may come next, or something else."""
+        """The option whose optional value may come next."""
         self._flag = ""
         self._swallows = False
         self._only_words = False
         self._side: list[str] | None = None
-        """The words after `--` where a slot takes a whole command."""
+        """The words after `--` that fill a slot which takes a command."""
         self._known: dict[str, Option] = {flag: option for option in _BEFORE_THE_VERB for flag in option.flags}
 
     @property
     def options(self) -> tuple[Option, ...]:
-        """The options that may come next: none once a command has begun."""
+        """The options that may come next: none after a command has started."""
         if self._swallows or self._only_words:
             return ()
         return self.verb.options if self.verb is not None else _BEFORE_THE_VERB
 
     @property
     def slot(self) -> Slot | None:
-        """The next slot that must be filled, or the one that may take more."""
+        """The next slot to fill, or the one that takes more words."""
         if self.verb is None or self.target_words or self.command:
             return None
         return next((slot for slot in self.verb.slots if slot.takes_many or slot.name not in self.filled), None)
@@ -66,7 +66,7 @@ class Scanner:
         return self._swallows or self._side is not None
 
     def feed(self, word: str) -> None:
-        """Take the next word."""
+        """Parse the next word."""
         option, self._may_follow = self._may_follow, None
         if option is not None and option.fits is not None and option.fits(word):
             self.values[option.name] = option.value(word)
@@ -106,7 +106,7 @@ class Scanner:
             self._only_words = True
         elif self.target_words:
             raise UsageError(
-                f"-- begins a command, but {self.target_words[0][:80]} is the target already.", hint="Name one of them."
+                f"-- starts a command, but {self.target_words[0][:80]} is already the target.", hint="Give one target."
             )
         else:
             self.command = self._swallows = True
@@ -152,7 +152,7 @@ class Scanner:
             raise UsageError(f"Unexpected argument “{word[:80]}”.", hint=f"Usage: inspector {verb.usage}")
         if self.target_words:
             raise UsageError(
-                f"“{word[:80]}” stands after {self.target_words[0][:200]}, which is a target by itself.",
+                f"Unexpected argument “{word[:80]}” after the target {self.target_words[0][:200]}.",
                 hint=f"Usage: inspector {self._usage()}",
             )
         self.target_words.append(word)
@@ -160,13 +160,17 @@ class Scanner:
 
     def _fill(self, slot: Slot, word: str) -> None:
         if slot.choices and word not in slot.choices:
+            from inspector.config.files import nearest
+
+            near = nearest(word, list(slot.choices))
             raise UsageError(
-                f"“{word[:80]}” is none of {', '.join(slot.choices)}.", hint=f"Usage: inspector {self._usage()}"
+                f"Unknown {slot.name} “{word[:80]}”.",
+                hint=f"Did you mean “{near}”?" if near else f"Use one of: {', '.join(slot.choices)}.",
             )
         self.filled.setdefault(slot.name, []).append(word)
 
     def finish(self) -> Invocation:
-        """What all the words together mean."""
+        """Return the invocation; raise `UsageError` if something is missing."""
         if self.waiting is not None:
             raise self._no_value()
         if self.verb is None:
@@ -174,21 +178,22 @@ class Scanner:
         verb = self.verb
         assert verb is not None
         self._take_side()
+        asks_for_help = not self.values.keys().isdisjoint(HELP_NAMES)
         arguments: dict[str, Any] = {}
         for slot in verb.slots:
             words = self.filled.get(slot.name, [])
-            if slot.kind == "one" and not words and "help" not in self.values:
+            if slot.kind == "one" and not (words or slot.optional or asks_for_help):
                 raise UsageError(
                     f"`inspector {verb.name}` needs a {slot.metavar}.", hint=f"Usage: inspector {verb.usage}"
                 )
             arguments[slot.name] = words if slot.takes_many else words[0] if words else None
-        if verb.target == "required" and not self.target_words and "help" not in self.values:
+        if verb.target == "required" and not (self.target_words or asks_for_help):
             raise UsageError(
                 f"`inspector {verb.name}` needs a target.",
-                hint="Give a URL, @NAME from a config file, a recording, or a command after --.",
+                hint="Give a command after --, a URL, @NAME from a config file, or a recording.",
             )
         if "record" in self.values and "no-record" in self.values:
-            raise UsageError("--record and --no-record exclude each other.", hint="Leave one of them out.")
+            raise UsageError("--record cannot be used with --no-record.", hint="Remove one of them.")
         return Invocation(verb, self.values, arguments, self.target_words, self.command)
 
     def _take_side(self) -> None:
@@ -209,11 +214,9 @@ class Scanner:
 
     def _not_for_this_verb(self, flag: str) -> UsageError:
         if not self.spoken:
-            return UsageError(
-                f"{flag} means nothing to the interface.", hint=f"Use it with a verb: inspector tools {flag} TARGET"
-            )
+            return UsageError(f"{flag} works only with a verb.", hint=f"For example: inspector tools {flag} TARGET")
         assert self.verb is not None
-        return UsageError(f"{flag} means nothing to `inspector {self.verb.name}`.", hint="Leave it out.")
+        return UsageError(f"`inspector {self.verb.name}` does not take {flag}.", hint=f"Remove {flag}.")
 
     def _unknown(self, flag: str) -> UsageError:
         if self.verb is not None and any(flag in option.flags for option in _BEFORE_THE_VERB):
@@ -227,13 +230,13 @@ class Scanner:
             else f"`inspector {self.verb.name if self.spoken and self.verb else ''}".rstrip() + " --help` lists them."
         )
         return UsageError(
-            f"There is no option {flag[:80]}.",
+            f"Unknown option {flag[:80]}.",
             hint=f"{hint} Options of a server's command go after the command, or after --.",
         )
 
 
 def scan(words: Sequence[str]) -> Invocation:
-    """What the words of a command line mean; raises `UsageError`."""
+    """Parse a command line; raise `UsageError` if it is wrong."""
     scanner = Scanner()
     for word in words:
         scanner.feed(word)
@@ -241,12 +244,18 @@ def scan(words: Sequence[str]) -> Invocation:
 
 
 def check_command(said: Invocation) -> None:
-    """Refuse a mistyped verb, and an argument that stands where a command begins; raises `UsageError`.
+    """Reject a misspelled verb, and an argument where a command should start; raises `UsageError`.
 
-    Only a word that is not a program: what can be started is started.
+    A word that names a program is never rejected.
     """
     words = said.target_words
-    if said.command or not words or said.values.keys() & {"help", "cwd", "env"} or is_whole_target(words[0]):
+    if (
+        said.command
+        or not words
+        or said.asks_for_help
+        or said.values.keys() & {"cwd", "env"}
+        or is_whole_target(words[0])
+    ):
         return
     from os.path import exists
     from shutil import which
@@ -256,7 +265,7 @@ def check_command(said: Invocation) -> None:
         return
     if verb.takes_pairs:
         raise UsageError(
-            f"Unexpected argument “{word[:80]}”: it is not KEY=VALUE, and not a program on PATH.",
+            f"Unexpected argument “{word[:80]}”. It is neither KEY=VALUE nor a program on PATH.",
             hint=f"Usage: inspector {verb.name} {said.arguments[verb.slots[0].name][:80]} KEY=VALUE -- COMMAND",
         )
     if not verb.name:
@@ -265,17 +274,17 @@ def check_command(said: Invocation) -> None:
         near = nearest(word, list(verbs.SUMMARIES))
         if near:
             raise UsageError(
-                f"“{word[:80]}” is not a command of inspector, and not a program on PATH.",
+                f"“{word[:80]}” is neither a verb of inspector nor a program on PATH.",
                 hint=f"Did you mean “inspector {near}”? To start a program with this name: inspector -- {word[:80]}",
             )
 
 
 def is_whole_target(word: str) -> bool:
-    """Whether a word is a target by itself: a URL, `@NAME` or a recording."""
+    """Whether a word is a complete target: a URL, `@NAME` or a recording."""
     return bool(_WHOLE_TARGET.match(word)) or word.endswith(".jsonl")
 
 
 def asks_for_json(words: Sequence[str]) -> bool:
-    """Whether `--json` was said to us, also where the rest cannot be understood."""
+    """Whether `--json` is among our options, even if the rest cannot be parsed."""
     ours = words[: words.index("--")] if "--" in words else words
     return "--json" in ours

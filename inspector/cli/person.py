@@ -1,4 +1,4 @@
-"""The person at the terminal: asked on stderr, answering on standard input. Results on stdout are none of this."""
+"""The user at the terminal: questions on stderr, answers from stdin. Stdout is only for results."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _YES = ("y", "yes")
 
 
 def _waits(until: float) -> str:
-    """Until when a login waits, given in seconds since 1970."""
+    """The time at which the login times out, from seconds since 1970."""
     return f"Waiting until {time.strftime('%H:%M:%S', time.localtime(until))}."
 
 
 class Terminal:
-    """Asks on the terminal. `here` False: somebody else asks, in the interface."""
+    """Asks on the terminal. With `here` False the interface asks instead."""
 
     def __init__(self, out: Output, *, here: bool = True) -> None:
         self._out = out
@@ -35,83 +35,82 @@ class Terminal:
 
     @property
     def present(self) -> bool:
-        """Whether standard input and stderr are a terminal."""
+        """Whether stdin and stderr are a terminal."""
         streams = (sys.stdin, sys.stderr)
         return self._here and all(stream is not None and stream.isatty() for stream in streams)
 
     async def consent(self, url: str, host: str, until: float) -> bool | None:
-        """Show the whole address and its host, and ask."""
-        self._need("A person has to log in")
+        """Show the full URL and its host, and ask."""
+        self._need("A user must log in")
         safe = self._out.safe
-        self.say(
-            f"The server wants you to log in at {safe(host, NAME)}:\n\n  {safe(url, LONGEST_URL)}\n\n{_waits(until)}"
-        )
+        self.say(f"The server requires a login at {safe(host, NAME)}:\n\n  {safe(url, LONGEST_URL)}\n\n{_waits(until)}")
         answer = await self._ask("Open it in the browser? [y/N] ")
         return answer.strip().lower() in _YES
 
     async def show(self, invitation: Invitation) -> None:
-        """Say what is to be done now, and what is waited for."""
+        """Print what the user must do, and until when."""
         safe = self._out.safe
         if invitation.opened:
-            text = f"The browser is open on {safe(invitation.host, NAME)}."
+            text = f"The browser opened {safe(invitation.host, NAME)}."
         else:
             text = f"Log in with a browser at {safe(invitation.host, NAME)}:\n\n  {safe(invitation.url, LONGEST_URL)}\n"
         if invitation.code:
             text += f"\nThe code to enter there is  {safe(invitation.code, NAME)}\n"
         elif invitation.redirect_uri and self.present:
             text += (
-                "\nIf it ends at a page that cannot be opened, because the browser is on another machine, paste that "
-                f"page's address here (it begins with {safe(invitation.redirect_uri, NAME)})."
+                "\nIf the login ends at a page that cannot be opened, because the browser is on another "
+                "machine, paste the URL of that page here (it starts with "
+                f"{safe(invitation.redirect_uri, NAME)})."
             )
         if invitation.until:
             text += f"\n{_waits(invitation.until)}"
-        self.say(f"{text}\nCtrl-C ends the waiting.")
+        self.say(f"{text}\nPress Ctrl-C to stop waiting.")
 
     async def pasted(self) -> str:
-        """The next line; where there is no terminal, nothing comes."""
+        """The next line; without a terminal it waits forever."""
         if not self.present:
             never: str = await asyncio.get_running_loop().create_future()
             return never
         return await self._line()
 
     async def client_for(self, issuer: str, redirect_uri: str) -> Client | None:
-        """Ask for a client id and its secret, which is not shown as it is typed."""
+        """Ask for a client ID and its secret, which is not echoed."""
         if not self.present:
             return None
         self.say(
-            f"{self._out.safe(issuer, NAME)} registers no clients by itself. Register one there, with the redirect URI "
-            f"{self._out.safe(redirect_uri, NAME)}"
+            f"{self._out.safe(issuer, NAME)} does not register clients automatically. Register one there, "
+            f"with the redirect URI {self._out.safe(redirect_uri, NAME)}"
         )
-        client_id = (await self._ask("Its client id (empty to give up): ")).strip()
+        client_id = (await self._ask("Client ID (empty to cancel): ")).strip()
         if not client_id:
             return None
         with _Unseen():
-            secret = (await self._ask("Its secret (empty for none): ")).strip()
+            secret = (await self._ask("Client secret (empty for none): ")).strip()
         self.say("")
         return Client(client_id, secret, origin="typed", redirect_uri=redirect_uri)
 
     async def choose(self, issuers: tuple[str, ...]) -> str:
-        """Ask which of several authorization servers."""
+        """Ask which of several authorization servers to use."""
         if not self.present:
             error = nobody("The server names several authorization servers")
-            error.hint = "Name one of them with --auth-server URL."
+            error.hint = "Choose one with --auth-server URL."
             raise error
         self.say("The server names several authorization servers:")
         for number, issuer in enumerate(issuers, 1):
             self.say(f"  {number}  {self._out.safe(issuer, NAME)}")
         answer = (await self._ask(f"Which one? [1-{len(issuers)}] ")).strip()
         if not answer.isascii() or not answer.isdigit() or not 1 <= int(answer[:6]) <= len(issuers):
-            raise Denied("None of the authorization servers was chosen.", hint="Name one with --auth-server URL.")
+            raise Denied("No authorization server was chosen.", hint="Choose one with --auth-server URL.")
         return issuers[int(answer) - 1]
 
     async def done(self, ok: bool) -> None:
-        """Leave standard input alone from now on."""
+        """Stop reading stdin."""
         if self._lines is not None:
             self._lines.close()
             self._lines = None
 
     def say(self, text: str) -> None:
-        """A line on stderr, also where the user wants no remarks: without it nobody could log in."""
+        """A line on stderr, also with --quiet, because a login needs it."""
         self._out.warn(text)
 
     def _need(self, what: str) -> None:
@@ -127,14 +126,14 @@ class Terminal:
             self._lines = Lines(sys.stdin.fileno())
         line = await self._lines.next()
         if line is None:
-            raise Denied("Standard input was closed while you were asked.")
+            raise Denied("stdin was closed before the answer.")
         return line
 
 
 class Lines:
-    """Lines from a terminal, without a thread that cannot be stopped where the system allows it.
+    """Lines from a terminal, without a blocked thread where the system allows it.
 
-    What is typed is left alone while no line is waited for: a keyring may ask for its password then.
+    Input is left unread between the lines, because a keyring may ask for its password.
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -146,7 +145,7 @@ class Lines:
         self._thread: threading.Thread | None = None
 
     async def next(self) -> str | None:
-        """The next line, without its end; None where there are no more."""
+        """The next line without its line end; None at the end."""
         if self._queue.empty() and self._closed:
             return None
         self._begin()
@@ -166,7 +165,7 @@ class Lines:
         try:
             self._loop.add_reader(self._descriptor, self._read)
         except (NotImplementedError, OSError):
-            # Windows: a thread reads, and is left behind when it is no longer wanted.
+            # Windows: a thread reads, and is abandoned when it is no longer needed.
             self._thread = threading.Thread(target=self._read_in_thread, daemon=True)
             self._thread.start()
 
@@ -187,7 +186,7 @@ class Lines:
             except OSError:
                 data = b""
             call: Callable[[bytes], None] = self._take
-            with suppress(RuntimeError):  # the loop is over
+            with suppress(RuntimeError):  # the loop is closed
                 self._loop.call_soon_threadsafe(call, data)
             if not data:
                 return
@@ -203,7 +202,7 @@ class Lines:
 
 
 class _Unseen:
-    """Does not show what is typed on standard input."""
+    """Turns off the echo of stdin."""
 
     def __enter__(self) -> None:
         self._before: list[object] | None = None

@@ -1,4 +1,4 @@
-"""Before anything is done with a server that was pinned: is it still what it was? Said on stderr if it is not."""
+"""Compares a pinned server with its pin before a command uses it, and warns on stderr about changes."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ if TYPE_CHECKING:
     from inspector.config.targets import Target
 
 TOLD = 10
-"""Changes told; `inspector pin TARGET` tells them all."""
+"""Changes listed; `inspector pin TARGET` lists all."""
 
 
 def has_pin(target: Target) -> bool:
-    """Whether the target was pinned."""
+    """Whether the target has a pin."""
     from inspector.client.pins import Pins
 
     return Pins().has(target)
 
 
 async def check(session: Session, out: Output) -> None:
-    """Read the lists, compare them with the pin, warn. What goes wrong here is said, and hinders nothing."""
+    """Read the lists, compare them with the pin, and warn. Errors are reported and do not stop the command."""
     from inspector.client.pins import Pins
     from inspector.client.state.surfaces import read_surface
 
@@ -50,4 +50,4 @@ async def check(session: Session, out: Output) -> None:
         out.warn(f"  {WORDS.get(change.severity, change.severity):<11}  {out.safe(phrase(change), 300)}")
     if len(drift.changes) > TOLD:
         out.warn(f"  and {len(drift.changes) - TOLD:,} more")
-    out.warn("hint: `inspector pin TARGET` shows what was and is; with --update it is what is expected from now on.")
+    out.warn("hint: Run `inspector pin TARGET` to see the changes, and with --update to accept them.")

@@ -1,4 +1,4 @@
-"""The name by which the program was started: `inspector`, or `mcpi` where another program is called inspector."""
+"""The name of the program: `inspector`, or `mcpi` if another program is called inspector."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ import sys
 
 NAMES = ("inspector", "mcpi")
 COMPLETES = "_INSPECTOR_COMPLETE"
-"""The variable by which a shell's completion script asks, as click names it."""
+"""The environment variable of completion scripts, as click names it."""
 
 
 def program() -> str:
-    """The name for help and errors: that of the file that was started, if it is one of ours."""
+    """The name for help and errors: the name of the started file, if it is one of ours."""
     return _started() or NAMES[0]
 
 
 def command() -> list[str]:
-    """The command that starts this very program again, wherever another one of its name is on the PATH."""
+    """The command that starts this program again, even if PATH has another one of the same name."""
     if _started() and os.path.isfile(sys.argv[0]):
         return [os.path.abspath(sys.argv[0])]
     return [sys.executable, "-m", "inspector"]
 
 
 def renamed(text: str) -> str:
-    """A text of ours with the program's name in its commands (`inspector login URL`)."""
+    """Replace the program's name in commands in our text (`inspector login URL`)."""
     name = program()
     if name == NAMES[0] or NAMES[0] not in text:
         return text

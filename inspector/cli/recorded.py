@@ -1,4 +1,4 @@
-"""Recordings opened whole, for commands that read them once; what is unusual about one is told on stderr."""
+"""Opens whole recordings for commands that read them once, with notes on stderr."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 
 def tell_notices(out: Output, journal: Journal) -> None:
-    """What its reader should know of a recording that has been read to its end."""
+    """Print notes about a recording that was read completely."""
     for notice in journal.notices:
         out.note(f"note: {out.safe(notice)}")
     if journal.end_is_missing and not journal.raw_only:
-        out.note("note: The recording's end is missing: its writer was killed, or is still writing.")
+        out.note("note: The end of the recording is missing: its writer was killed, or is still writing.")
 
 
 @contextmanager
 def recorded_session(path: Path, out: Output) -> Iterator[RecordedSession]:
-    """The recording in `path` as a session, reduced to its present end. Raises `RecordingError`."""
+    """The recording in `path` as a journal at its current end. Raises `RecordingError`."""
     with whole_journal(path) as journal:
         tell_notices(out, journal)
         session = RecordedSession(journal, path)

@@ -1,4 +1,4 @@
-"""What came of a rerun, for people, for CI and for programs."""
+"""The report of a rerun: text, JUnit and Markdown."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from inspector.replay.report import RerunOutcome, RerunReport
 
 MOST = 20
-"""Differences of one exchange that are told; the JSON report has them all."""
+"""Differences listed for one exchange; the JSON report has all."""
 _WORDS = {
     "same": "as recorded", "different": "differs", "no answer": "no answer", "not sent": "was not sent",
-    "not recorded": "is new", "not asked": "was not asked",
+    "not recorded": "is new", "not asked": "was not requested",
 }  # fmt: skip
 
 
 def summary(report: RerunReport) -> str:
-    """How many exchanges of each verdict, in one line."""
+    """The number of exchanges of each verdict, in one line."""
     counts = Counter(outcome.verdict for outcome in report.outcomes)
     named = ", ".join(f"{count:,} {verdict}" for verdict, count in sorted(counts.items(), key=lambda item: -item[1]))
-    return named or "nothing was asked"
+    return named or "no requests"
 
 
 def what(out: Output, outcome: RerunOutcome) -> str:
@@ -35,29 +35,29 @@ def what(out: Output, outcome: RerunOutcome) -> str:
 
 
 def place(outcome: RerunOutcome) -> str:
-    """Where it stands in both recordings."""
+    """Its position in both recordings."""
     then = f"message {outcome.recorded}" if outcome.recorded else "nothing then"
     return f"{then}, {f'message {outcome.live}' if outcome.live else 'nothing'} now"
 
 
 def lines_of(out: Output, outcome: RerunOutcome) -> Iterator[str]:
-    """An exchange that differs: what it was, and what differs."""
-    asked = " (asked by the server)" if outcome.question else ""
+    """An exchange that differs, with its differences."""
+    asked = " (request of the server)" if outcome.question else ""
     yield f"✗ {what(out, outcome)}{asked}: {_WORDS[outcome.verdict]}  ({place(outcome)})"
     if outcome.note:
         yield f"    {out.safe(outcome.note, 500)}"
     for difference in outcome.differences[:MOST]:
         yield f"    {told(out, difference)}"
     if len(outcome.differences) > MOST:
-        yield f"    and {len(outcome.differences) - MOST:,} more; --json tells all"
+        yield f"    and {len(outcome.differences) - MOST:,} more; --json lists all"
 
 
 def text(out: Output, report: RerunReport) -> Iterator[str]:
-    """The first exchange that differs, then all that do, then the counts."""
+    """The first exchange that differs, then all of them, then the counts."""
     first = report.first
     differing = [outcome for outcome in report.outcomes if outcome.differs]
     if first is not None and len(differing) > 1:
-        yield f"First where the server does something else: {place(first)}, {what(out, first)}"
+        yield f"First difference: {place(first)}, {what(out, first)}"
         yield ""
     for outcome in differing:
         yield from lines_of(out, outcome)
@@ -67,7 +67,7 @@ def text(out: Output, report: RerunReport) -> Iterator[str]:
 
 
 def as_junit(out: Output, report: RerunReport, suite: str) -> str:
-    """For CI: a case for each exchange."""
+    """For CI: one test case for each exchange."""
     cases = [
         Case(
             f"{outcome.recorded or 'new'} {outcome.method} {outcome.name}".rstrip(),
@@ -89,7 +89,7 @@ def as_markdown(out: Output, report: RerunReport, title: str) -> str:
 
     found = [f"# Rerun: {span(title)}", "", f"{summary(report)}.", ""]
     if report.error is not None:
-        found += ["It ended before its end:", "", fence(report.error.message)]
+        found += ["It ended early:", "", fence(report.error.message)]
     for outcome in report.outcomes:
         if outcome.differs:
             found += [f"## {_WORDS[outcome.verdict].capitalize()}: {place(outcome)}", ""]

@@ -1,4 +1,4 @@
-"""Results as the server wrote them, found in the journal: no number and no key is spelled anew."""
+"""Results exactly as the server wrote them, from the journal, with unchanged numbers and keys."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
 
 _WAYS = {"tasks/get": ("result", "result"), "notifications/tasks": ("params", "result")}
-"""Where the result of a call stands in the message that brought it, if that was the news of a task."""
+"""The location of a call's result in its message, if that is a notification of a task."""
 
 
 def result_text(journal: Journal, n: int, result: object) -> str:
-    """The `result` of the answer that is event `n`, as the server wrote it; written anew where that cannot be."""
+    """The exact text of `result` in the response at event `n`; serialized again if the text is not available."""
     if 0 < n <= len(journal):
         event = journal.event(n)
         text = event.raw
@@ -25,7 +25,7 @@ def result_text(journal: Journal, n: int, result: object) -> str:
 
 
 def last_result(journal: Journal, method: str) -> int:
-    """The number of the newest result that the server gave to `method`; 0 if it gave none."""
+    """The number of the newest result for `method`; 0 if there is none."""
     index = journal.index
     for n in range(len(journal), 0, -1):
         if index.shape(n) is Shape.RESULT and index.dir(n) is Dir.RECV and index.method(n) == method:

@@ -1,4 +1,4 @@
-"""How a tool, resource, template or prompt is listed: the cells of its line, or a tool's lines; safe to print."""
+"""Formats tools, resources, templates and prompts: cells of a line, or the lines of a tool; safe to print."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from inspector.cli.paint import Paint
 from inspector.protocol import views
 
 NAME = 300
-"""Characters shown of a name, a URI or a media type."""
+"""Characters shown of a name, URI or MIME type."""
 ARGUMENTS = 20
-"""Arguments named in a line."""
+"""Arguments listed in a line."""
 
 
 def _tool(out: Output, raw: Any) -> tuple[str, ...]:
@@ -27,7 +27,7 @@ def _tool(out: Output, raw: Any) -> tuple[str, ...]:
 
 
 def tool_lines(out: Output, raw: Any, *, schemas: bool = False) -> Iterator[str]:
-    """The signature of a tool and its description, for a terminal; with `schemas` the whole text and both schemas."""
+    """The signature and description of a tool, for a terminal; with `schemas` the full text and both schemas."""
     from inspector.protocol.signature import signature
     from inspector.text import ellipsis, signs
 
@@ -57,7 +57,7 @@ def _schema(out: Output, name: str, schema: Any) -> Iterator[str]:
     try:
         text = jsonrpc.encode(schema).decode()
     except RecursionError:
-        yield "    (nested too deeply to print; the recording holds it)"
+        yield "    (nested too deeply to print; the recording has it)"
     else:
         yield from (f"    {out.safe(line)}" for line in pretty(text))
 

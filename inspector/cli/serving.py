@@ -1,4 +1,4 @@
-"""What the verbs that serve clients share: where to listen, and how a server is ended."""
+"""Shared by the verbs that serve clients: the address to listen on, and signals."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ _ADDRESS = re.compile(
 )
 LOOPBACK = "127.0.0.1"
 Address = tuple[str, int]
-"""Host and port; 0 is any port that is free."""
+"""Host and port; 0 is any free port."""
 
 
 def is_address(word: str) -> bool:
-    """Whether a word reads as HOST:PORT, :PORT or PORT."""
+    """Whether a word has the form HOST:PORT, :PORT or PORT."""
     found = _ADDRESS.fullmatch(word)
     return found is not None and (word.isdigit() or bool(found["colon"] and found["port"]))
 
 
 def address(word: str) -> Address:
-    """HOST:PORT, HOST, :PORT or PORT; without a host, loopback; without a port, any that is free."""
+    """HOST:PORT, HOST, :PORT or PORT; default: loopback and any free port."""
     found = _ADDRESS.fullmatch(word)
     if word.isdigit():
         host, port = LOOPBACK, int(word)
     elif found is None or not word or bool(found["colon"]) != bool(found["port"]):
-        raise UsageError(f"“{word[:80]}” is no address to listen on.", hint="Write HOST:PORT, or PORT.")
+        raise UsageError(f"“{word[:80]}” is not an address.", hint="Write HOST:PORT, or PORT.")
     else:
         host, port = found["six"] or found["host"] or LOOPBACK, int(found["port"] or 0)
     if port > 65535:
-        raise UsageError(f"There is no port {port}.", hint="Ports go to 65535; 0 is any that is free.")
+        raise UsageError(f"The port {port} does not exist.", hint="Use a port up to 65535; 0 is any free port.")
     return host, port
 
 
@@ -49,14 +49,14 @@ def origin(word: str) -> str:
     found = normal_origin(word)
     if not found:
         raise UsageError(
-            f'"{word[:80]}" is not an origin.', hint="Write SCHEME://HOST or SCHEME://HOST:PORT, without a path."
+            f'"{word[:80]}" is not an origin.', hint="Use SCHEME://HOST or SCHEME://HOST:PORT, without a path."
         )
     return found
 
 
 @contextmanager
 def ended_by_signals() -> Iterator[asyncio.Event]:
-    """An event that is set by the first signal that ends us; the second one ends us as it always does."""
+    """An event that the first terminating signal sets; the second signal terminates the process."""
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
     caught = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
@@ -70,7 +70,7 @@ def ended_by_signals() -> Iterator[asyncio.Event]:
         try:
             loop.add_signal_handler(number, on_signal)
         except (NotImplementedError, ValueError, RuntimeError):
-            pass  # Not the main thread, or a system without signals: whoever called us deals with them.
+            pass  # Not the main thread, or a system without signals: the caller handles them.
     try:
         yield stop
     finally:
@@ -82,6 +82,6 @@ def ended_by_signals() -> Iterator[asyncio.Event]:
 
 
 def numbered(named: Path, number: int) -> Path:
-    """`a.mcp.jsonl` of the second client is `a.2.mcp.jsonl`."""
+    """`a.mcp.jsonl` becomes `a.2.mcp.jsonl` for the second client."""
     stem, dot, rest = named.name.partition(".")
     return named.with_name(f"{stem}.{number}{dot}{rest}")

@@ -1,4 +1,7 @@
-"""From what was said to what a session wants: target, options. Flags win over config entries, these over settings."""
+"""Builds the target and session options from an invocation.
+
+Options override config entries, these override settings.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +27,9 @@ if TYPE_CHECKING:
 
 
 def target_of(said: Invocation, consent: trust.Consent | None = None) -> Target:
-    """The target that was named; raises `TargetError`, `ConfigError` or `TrustNeeded`.
+    """The target of the invocation; raises `TargetError`, `ConfigError` or `TrustNeeded`.
 
-    `consent` stands in place of the question that the options make (see `consent_of`).
+    `consent` replaces the prompt of the options (see `consent_of`).
     """
     target = parse_target(
         said.target_words,
@@ -45,39 +48,39 @@ def target_of(said: Invocation, consent: trust.Consent | None = None) -> Target:
 
 
 def consent_of(said: Invocation) -> trust.Consent:
-    """Decides whether an entry of a file that is not the user's is opened: `--trust`, else the user, asked once."""
+    """Decides whether to open an entry of an untrusted file: `--trust`, else the user is asked once."""
     return trust.always if said.option("trust") else trust.asking_once(partial(allow, Output.of(said)))
 
 
 def warn_of_interception(said: Invocation, target: Target) -> None:
-    """Say on stderr, whatever the options, that others can read what is sent to `target`."""
+    """Warn on stderr, regardless of the options, if others can read the traffic to `target`."""
     if not isinstance(target, HttpTarget) or not target.withholds_login:
         return
     out = Output.of(said)
-    parts = [] if target.verify else [f"The certificate of {out.safe(target.describe(), 300)} is not checked."]
+    parts = [] if target.verify else [f"The certificate of {out.safe(target.describe(), 300)} is not verified."]
     if target.proxy:
-        parts.append(f"Everything is sent through the proxy {out.safe(secrecy.mask_url(target.proxy), 300)}.")
-    out.warn(f"warning: {' '.join(parts)} No kept login is sent.")
+        parts.append(f"All traffic goes through the proxy {out.safe(secrecy.mask_url(target.proxy), 300)}.")
+    out.warn(f"warning: {' '.join(parts)} Kept logins are not sent.")
 
 
 def live_target(said: Invocation) -> StdioTarget | HttpTarget:
-    """The target that was named, if it is a server."""
+    """The target of the invocation, if it is a server."""
     target = target_of(said)
     if isinstance(target, RecordingTarget):
         raise UsageError(
-            f"{target.describe()} is a recording, and `inspector {said.verb.name}` needs a server.",
-            hint="`inspector replay FILE` opens recordings; info and the lists read them too.",
+            f"`inspector {said.verb.name}` needs a server, and {target.describe()} is a recording.",
+            hint="Open recordings with `inspector replay FILE`; info and the lists read them too.",
         )
     return target
 
 
 def settings_of(said: Invocation) -> Settings:
-    """The user's settings, with what the flags say of them."""
+    """The user's settings, overridden by the options."""
     return load_settings(flags={"log_level": said.option("log-level")})
 
 
 def options_of(said: Invocation, target: Target | None, settings: Settings, *, asking: bool) -> Options:
-    """What a session wants. `asking`: there is an interface in which questions can wait for a person."""
+    """The options of a session. `asking`: the interface can show requests of the server to the user."""
     entry = None if target is None or isinstance(target, RecordingTarget) else target.options
     _check_eras_agree(said)
     if isinstance(target, StdioTarget):
@@ -102,19 +105,19 @@ def options_of(said: Invocation, target: Target | None, settings: Settings, *, a
 
 
 def _check_eras_agree(said: Invocation) -> None:
-    """An era and a revision of the other one cannot both be meant."""
+    """An era and a revision of the other era contradict each other."""
     from inspector.protocol.revisions import LEGACY, MODERN
 
     era, revision = said.option("era"), said.option("protocol")
     if (era == "legacy" and revision in MODERN) or (era == "modern" and revision in LEGACY):
         raise UsageError(
-            f"--era {era} and --protocol {revision} exclude each other: that revision is of the other era.",
-            hint="Leave one of them out.",
+            f"--era {era} cannot be used with --protocol {revision}, which belongs to the other era.",
+            hint="Remove one of them.",
         )
 
 
 def _standing(said: Invocation, entry_roots: tuple[str, ...], settings: Settings, *, asking: bool) -> Standing:
-    """The answers given beforehand. Where nobody can be asked, what has none is not offered to the server."""
+    """The answers from the options. Without a user, only capabilities with an answer are declared."""
     sampling = said.option("sampling", settings.sampling)
     elicitation: Any = said.option("elicit", settings.elicitation)
     roots: tuple[str, ...] | Literal["ask"] | None = (
@@ -123,7 +126,10 @@ def _standing(said: Invocation, entry_roots: tuple[str, ...], settings: Settings
     if not asking and not asks_on_terminal(said):
         for flag in ("sampling", "elicit"):
             if said.option(flag) == "ask":
-                raise UsageError(f"--{flag} ask needs the interface, or --ask on a terminal.", hint="Leave it out.")
+                raise UsageError(
+                    f"--{flag} ask works only in the interface, or with --ask on a terminal.",
+                    hint="Remove it, or add --ask.",
+                )
         sampling, elicitation, roots = (None if value == "ask" else value for value in (sampling, elicitation, roots))
     return Standing(
         sampling, elicitation if elicitation is None or isinstance(elicitation, str) else dict(elicitation), roots
@@ -131,7 +137,7 @@ def _standing(said: Invocation, entry_roots: tuple[str, ...], settings: Settings
 
 
 def allow(out: Output, exposure: trust.Exposure) -> trust.Answer:
-    """Ask on the terminal whether an entry of a file that is not the user's may be opened; `no` without a terminal."""
+    """Ask on the terminal whether to open an entry of an untrusted file; `no` without a terminal."""
     if not _is_terminal():
         return "no"
     lines = [f"{out.safe(exposure.title, 600)} is not in your own config file. This entry:"]
@@ -143,17 +149,17 @@ def allow(out: Output, exposure: trust.Exposure) -> trust.Answer:
 
 
 def _is_terminal() -> bool:
-    """Whether there is a user to ask: standard input and stderr are a terminal."""
+    """Whether there is a user to ask: stdin and stderr are a terminal."""
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
 
 
 def asks_on_terminal(said: Invocation) -> bool:
-    """Whether questions of the server are put to the person at the terminal: `--ask`, and there is one."""
+    """Whether requests of the server are shown at the terminal: `--ask` on a terminal."""
     return bool(said.option("ask")) and _is_terminal()
 
 
 def ask(question: Question) -> str | None:
-    """Ask on the terminal for a value that a config file leaves to its user; None where there is no terminal."""
+    """Ask on the terminal for a value that a config file requires; None without a terminal."""
     if not _is_terminal():
         return None
     from inspector.text import safe

@@ -1,4 +1,4 @@
-"""One side of a comparison, named by one word: a recording, @NAME, a URL, or a whole command in quotes."""
+"""One side of a comparison, given as one word: a recording, @NAME, a URL, or a command in quotes."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from inspector.config.trust import Consent
 
 INTERRUPTED = 128
-"""Exit codes from here on tell of a signal."""
+"""Exit codes from here on mean a signal."""
 
 
 class Side(Compared):
-    """What was named, and what it offers once `read` has read it."""
+    """A side and, after `read`, what it offers."""
 
     def __init__(self, letter: str, target: Target) -> None:
         super().__init__(target)
@@ -35,7 +35,7 @@ class Side(Compared):
         return self.target.path if isinstance(self.target, RecordingTarget) else None
 
     def title(self, out: Output) -> str:
-        """Who it is, in one safe line."""
+        """The name of the side, in one safe line."""
         info = self.surface.get("server") or {}
         parts = (info.get("name"), info.get("version"), self.surface.get("revision"))
         named = "  ".join(out.safe(part, 80) for part in parts if isinstance(part, str) and part)
@@ -43,7 +43,7 @@ class Side(Compared):
 
 
 def sides_of(said: Invocation) -> tuple[Side, Side]:
-    """The two sides that were named. Raises `TargetError` or `ConfigError`."""
+    """The two sides of the comparison. Raises `TargetError` or `ConfigError`."""
     from inspector.cli.setup import consent_of
 
     consent = consent_of(said)
@@ -52,7 +52,7 @@ def sides_of(said: Invocation) -> tuple[Side, Side]:
 
 
 def _target(said: Invocation, word: str, consent: Consent) -> Target:
-    """What one word names; header fields and `--no-verify` go to a URL, variables and folder to a command."""
+    """The target of one word; headers and `--no-verify` go to a URL, variables and directory to a command."""
     from inspector.cli.setup import ask, warn_of_interception
 
     open_word = partial(parse_target, [word], config=said.option("config"), prompt=ask, consent=consent)
@@ -66,17 +66,17 @@ def _target(said: Invocation, word: str, consent: Consent) -> Target:
 
 
 def check_flags(said: Invocation, *sides: Side) -> None:
-    """Raise `UsageError` for a flag that means nothing to any of the sides."""
+    """Raise `UsageError` for an option that applies to neither side."""
     kinds = {side.target.kind for side in sides}
     for flag, kind in (("header", "http"), ("no-verify", "http"), ("env", "stdio"), ("cwd", "stdio")):
         if said.option(flag) and kind not in kinds:
-            raise UsageError(f"--{flag} means nothing to what is compared.", hint=f"Leave --{flag} out.")
+            raise UsageError(f"--{flag} applies to neither side of the comparison.", hint=f"Remove --{flag}.")
 
 
 def read(said: Invocation, out: Output, side: Side, stack: ExitStack) -> int:
-    """Read what a side offers; its recording stays open until `stack` closes. Returns an exit code: 0, or a signal's.
+    """Read what a side offers; its recording stays open until `stack` closes. Returns 0, or the exit code of a signal.
 
-    Raises what goes wrong, with the side's letter before it.
+    Raises errors with the letter of the side before them.
     """
     if side.path is not None:
         from inspector.cli.recorded import recorded_session
@@ -104,7 +104,7 @@ def read(said: Invocation, out: Output, side: Side, stack: ExitStack) -> int:
 
 
 class _Keeps(Output):
-    """Keeps an error, to be raised in its place."""
+    """Keeps an error, to raise it in its place."""
 
     failure: InspectorError | None = None
 

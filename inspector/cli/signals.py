@@ -1,4 +1,4 @@
-"""Signals that end a command: the first cancels what goes on, one that comes during the clean-up ends it at once."""
+"""Signals that end a command: the first cancels the work, one during the clean-up terminates the process."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP
 
 
 class Signals:
-    """Made in the task that they cancel. `kill_now` ends, without a wait, what a second signal shall not wait for."""
+    """Create it in the task that it cancels. `kill_now` stops what a second signal must not wait for."""
 
     def __init__(self, kill_now: Callable[[], None] = lambda: None) -> None:
         self.caught = 0
         """The number of the first signal, or 0."""
         self.closing = False
-        """What is going on now is the clean-up."""
+        """The clean-up has started."""
         self._kill_now = kill_now
         self._task: asyncio.Task[Any] | None = asyncio.current_task()
         self._loop = asyncio.get_running_loop()
@@ -25,7 +25,7 @@ class Signals:
             try:
                 self._loop.add_signal_handler(number, self._on, number)
             except (NotImplementedError, ValueError, RuntimeError):
-                pass  # Not the main thread, or a system without signals: whoever called us deals with them.
+                pass  # Not the main thread, or a system without signals: the caller handles them.
 
     def _on(self, number: int) -> None:
         again = bool(self.caught)
@@ -36,7 +36,7 @@ class Signals:
             self._task.cancel()
 
     def remove(self) -> None:
-        """Give the signals back."""
+        """Restore the signal handlers."""
         for number in _SIGNALS:
             try:
                 self._loop.remove_signal_handler(number)

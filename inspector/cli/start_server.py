@@ -1,4 +1,4 @@
-"""Starts a server by a command, waits until its URL answers, and ends it with its children afterwards."""
+"""Starts a server with a command, waits until its URL responds, and stops it with its children afterwards."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from inspector.config.targets import HttpTarget
 
 WAIT = 20.0
-"""Seconds that a server has until its URL answers."""
+"""Seconds to wait until the URL responds."""
 LAST_LINES = 20
 _LINE = 500
 _BETWEEN = 0.1
@@ -38,27 +38,27 @@ _GRACE = 5.0
 
 
 def words_of(command: str) -> list[str]:
-    """The words of a command line, read as a shell reads them. Raises `UsageError`."""
+    """Split a command line as a shell does. Raises `UsageError`."""
     try:
         words = shlex.split(command)
     except ValueError:
         words = []
     if not words:
-        raise UsageError("--start needs a command with closed quotes.", hint="For example --start 'python server.py'.")
+        raise UsageError("The quotes in --start are not closed.", hint="Example: --start 'python server.py'")
     return words
 
 
 @asynccontextmanager
 async def started(words: list[str], target: HttpTarget, seconds: float) -> AsyncIterator[None]:
-    """Run a command while the block runs; the block begins when the target's URL answers.
+    """Run a command during the block, which starts when the target's URL responds.
 
-    The command has our environment and working folder, and no input. Raises `UsageError` where the URL answers before
-    the command is started, `ServerExited` with the last lines of output where the command ends or does not answer.
+    The command has our environment and working directory, and no input. Raises `UsageError` if the URL responds before
+    the command is started, `ServerExited` with the last lines of output if the command exits or does not respond.
     """
     if await _answers(target):
         raise UsageError(
-            f"{target.url} answers before --start has started anything.",
-            hint="End the server that runs there, or leave --start out.",
+            f"{target.url} responds before --start has started the server.",
+            hint="Stop the server that is running there, or remove --start.",
         )
     mark = new_mark()
     guard = Guard(mark[MARK])
@@ -75,7 +75,7 @@ async def started(words: list[str], target: HttpTarget, seconds: float) -> Async
         await _wait(process, words, target, seconds, last)
         yield
         if exit_status(process) is not None:
-            raise _ended(process, words, "while it was checked", last)
+            raise _ended(process, words, "during the check", last)
     finally:
         await _end(process)
         signal_left(mark[MARK], signal.SIGKILL)
@@ -92,14 +92,14 @@ def _spawn(words: list[str], mark: dict[str, str]) -> subprocess.Popen[bytes]:
             start_new_session=True, env={**os.environ, **mark},
         )  # fmt: skip
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "its words hold a NUL"
+        reason = getattr(error, "strerror", None) or "its words contain NUL"
         raise ConnectionProblem(
-            f"“{words[0][:80]}” could not be started: {reason}.", hint="Check --start; it is run without a shell."
+            f"“{words[0][:80]}” could not be started: {reason}.", hint="Correct --start; it runs without a shell."
         ) from None
 
 
 async def _read(process: subprocess.Popen[bytes], last: deque[str]) -> None:
-    """Take in the output, so that the server never waits for us; its last lines are kept."""
+    """Read the output, so that the server never blocks, and keep its last lines."""
     assert process.stdout is not None
     pipe = asyncio.StreamReader()
     transport, _ = await asyncio.get_running_loop().connect_read_pipe(
@@ -128,13 +128,13 @@ async def _wait(
         async with asyncio.timeout(seconds):
             while not await _answers(target):
                 if exit_status(process) is not None:
-                    await asyncio.sleep(_BETWEEN)  # Its last words may still be in the pipe.
-                    raise _ended(process, words, f"before {target.url} answered", last)
+                    await asyncio.sleep(_BETWEEN)  # The last lines may still be in the pipe.
+                    raise _ended(process, words, f"before {target.url} responded", last)
                 await asyncio.sleep(_BETWEEN)
     except TimeoutError:
         raise ServerExited(
-            f"{target.url} did not answer within {seconds:g} s of the start of “{words[0][:80]}”.",
-            hint="Allow more time with --wait, or check the port.",
+            f"{target.url} did not respond within {seconds:g} s after “{words[0][:80]}” was started.",
+            hint="Increase --wait, or check the port.",
             stderr=tuple(last),
         ) from None
 
@@ -143,18 +143,18 @@ def _ended(process: subprocess.Popen[bytes], words: list[str], when: str, last: 
     status = exit_status(process) or 0
     return ServerExited(
         f"“{words[0][:80]}” {describe_status(status)} {when}.",
-        hint="Run the command of --start by itself to see why.",
+        hint="Run the command of --start alone to see the cause.",
         status=status,
         stderr=tuple(last),
     )
 
 
 async def _answers(target: HttpTarget) -> bool:
-    """Whether an HTTP response comes from the URL, with any status. Sends only a HEAD request."""
+    """Whether the URL returns an HTTP response with any status. Sends only a HEAD request."""
     url = parse_url(target.url)
     context = None
     if target.url.lower().startswith("https:"):
-        # Only whether there is an answer counts; the checks connect with the target's own settings.
+        # Only the response counts; the checks connect with the target's own settings.
         context = ssl.create_default_context()
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
@@ -172,9 +172,9 @@ async def _answers(target: HttpTarget) -> bool:
 
 
 async def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the command and its process group: politely, then not.
+    """Terminate the command and its process group, then kill it.
 
-    The leader is reaped last: until then no other group can have its number.
+    The leader is reaped last, because until then the group id cannot be reused.
     """
     ended = asyncio.Event()
     watch = ExitWatch(process, ended.set)
@@ -182,7 +182,7 @@ async def _end(process: subprocess.Popen[bytes]) -> None:
     with suppress(TimeoutError):
         async with asyncio.timeout(_GRACE):
             await ended.wait()
-            await asyncio.sleep(_BETWEEN)  # Its children may need a little longer than itself.
+            await asyncio.sleep(_BETWEEN)  # Its children may need a little longer.
     watch.stop()
     _signal(process, getattr(signal, "SIGKILL", signal.SIGTERM))
     process.wait()

@@ -1,4 +1,4 @@
-"""Changes of what a server offers, in lines for people: loudest first, then by area, each with what it was and is."""
+"""Changes of what a server offers, as lines for people: most important first, then by area."""
 
 from __future__ import annotations
 
@@ -18,41 +18,41 @@ if TYPE_CHECKING:
 
 NAME = 200
 VALUE = 300
-"""Characters shown of a value that is no text."""
+"""Characters shown of a value that is not text."""
 MOST_LINES = 40
-"""Lines shown of one text that changed."""
+"""Lines shown of one changed text."""
 MOST_NAMED = 12
 """Tools named in the warning."""
 COLOURS: dict[Severity, Colour | None] = {
     "breaking": "red", "unsure": "yellow", "changed": "yellow", "added": "green", "cosmetic": "faint",
 }  # fmt: skip
 WORDS: dict[Severity, str] = {"unsure": "cannot tell"}
-"""Severities that are not called by their name."""
+"""Severities with another display name."""
 _WIDTH = 11
 _NEW = 400
 
 
 def summary(changes: Sequence[Change]) -> str:
-    """How many changes of each severity, in one line."""
+    """The number of changes of each severity, in one line."""
     found = counts(changes)
     return ", ".join(f"{amount:,} {WORDS.get(severity, severity)}" for severity, amount in found.items())
 
 
 def warning(out: Output, changes: Sequence[Change]) -> Iterator[str]:
-    """What must not be missed: texts that models read and that changed, and what is invisible in them."""
+    """The warning: changed texts for models, and invisible characters in them."""
     loud = list(dict.fromkeys(_subject(out, change) for change in changes if change.loud))
     sign = signs(out.ascii).finding
     if loud:
         more = f" and {len(loud) - MOST_NAMED:,} more" if len(loud) > MOST_NAMED else ""
-        yield f"{sign} What a model is told has changed: {', '.join(loud[:MOST_NAMED])}{more}."
-        yield "  Read the new text before you let one use it: this is how a tool that was trusted is turned."
+        yield f"{sign} Texts for models changed: {', '.join(loud[:MOST_NAMED])}{more}."
+        yield "  Read the new text before a model uses it: a changed tool description can carry an attack."
     for change in changes:
         if change.hidden is not None:
             yield f"{sign} {_subject(out, change)}: {out.safe(str(change.hidden), NAME)} in the new text."
 
 
 def lines(out: Output, paint: Paint, changes: Sequence[Change]) -> Iterator[str]:
-    """The changes by area, each with its severity, and under it what stood there and what stands there now."""
+    """The changes by area, each with its severity and with the old and new value below it."""
     for area, group in groupby(changes, lambda change: change.area):
         yield ""
         yield paint(area, "bold")
@@ -73,7 +73,7 @@ def _change(out: Output, paint: Paint, change: Change) -> Iterator[str]:
 
 
 def values(out: Output, paint: Paint, change: Change, indent: str = "      ") -> Iterator[str]:
-    """What stood there, and what stands there now."""
+    """The old and the new value."""
     a, b = change.a, change.b
     if change.severity == "added" and a is None and isinstance(b, str):
         yield from (paint(line, "green") for line in _text(out, b[:_NEW], f"{indent}+ "))
@@ -82,7 +82,7 @@ def values(out: Output, paint: Paint, change: Change, indent: str = "      ") ->
         shown = 0
         for line in changed_lines(a, b):
             if shown == MOST_LINES:
-                yield f"{indent}and more; --json has both texts whole"
+                yield f"{indent}and more; --json has both texts"
                 return
             shown += 1
             if line.side == "gap":
@@ -102,7 +102,7 @@ def _value(out: Output, value: Any, indent: str) -> list[str]:
 
 
 def _text(out: Output, text: str, indent: str) -> list[str]:
-    """Safe lines behind a sign that stands on the first of them only; invisible characters are shown by their code."""
+    """Safe lines after a sign on the first line; invisible characters are shown by their code."""
     found = out.wrapped(text, " " * len(indent))[:MOST_LINES]
     return [indent + found[0][len(indent) :], *found[1:]]
 

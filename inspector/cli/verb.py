@@ -1,4 +1,4 @@
-"""What a verb of the command line is (its words, its options, its function), and what was said to it."""
+"""A verb of the command line (its arguments, options and function), and one invocation of it."""
 
 from __future__ import annotations
 
@@ -6,19 +6,23 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from inspector.cli import verbs
-from inspector.cli.options import CONNECT, HELP, JSON, QUIET, Option
+from inspector.cli.options import CONNECT, HELP, HELP_ALL, JSON, QUIET, Option
 
 if TYPE_CHECKING:
     from inspector.cli.output import Output
 
+HELP_NAMES = (HELP.name, HELP_ALL.name)
+
 
 class Slot:
-    """One place for a word before the target. A `pairs` slot takes every `key=value` and `key:=json` that stands there,
-    a `paths` slot every word that is not a target by itself, a `json` slot a word that begins an object; all of them
-    may stay empty. With `takes_command`, the words after `--` fill it.
+    """A positional argument before the target.
+
+    A `pairs` slot takes every `key=value` and `key:=json`, a `paths` slot every word that is not a target by itself, a
+    `json` slot a word that starts an object; all of them may stay empty, and so may a slot that is `optional`. With
+    `takes_command`, the words after `--` fill it.
     """
 
-    __slots__ = ("choices", "completes", "kind", "metavar", "name", "takes_command")
+    __slots__ = ("choices", "completes", "kind", "metavar", "name", "optional", "takes_command")
 
     def __init__(
         self,
@@ -29,8 +33,10 @@ class Slot:
         choices: tuple[str, ...] = (),
         completes: str = "",
         takes_command: bool = False,
+        optional: bool = False,
     ) -> None:
         self.name = name
+        self.optional = optional
         self.kind = kind
         self.takes_command = takes_command
         self.metavar = metavar or "|".join(choices) or name.upper()
@@ -52,14 +58,14 @@ class Slot:
 
     @property
     def usage(self) -> str:
-        """How the slot stands in the line of usage."""
-        return self.metavar if self.kind == "one" else f"[{self.metavar}]"
+        """The slot in the line of usage."""
+        return self.metavar if self.kind == "one" and not self.optional else f"[{self.metavar}]"
 
 
 class Verb:
-    """One verb. `run` gets what was said and returns the exit code.
+    """One verb. `run` takes the invocation and returns the exit code.
 
-    `target` tells whether a server (or recording) is named after the slots: it must be, it may be, or it is not.
+    `target` tells whether the verb takes a server or recording after its slots.
     """
 
     __slots__ = ("about", "examples", "name", "options", "run", "slots", "target")
@@ -82,7 +88,7 @@ class Verb:
         self.target = target
         own = {option.name for option in options}
         shared = [option for option in CONNECT if option.name not in own] if target != "none" else ()
-        self.options = (*options, *shared, *((JSON, QUIET) if prints else ()), HELP)
+        self.options = (*options, *shared, *((JSON, QUIET) if prints else ()), HELP, HELP_ALL)
         self.about = about
         self.examples = tuple(examples)
 
@@ -99,7 +105,7 @@ class Verb:
 
 
 class Invocation:
-    """What was said: the verb, the values of its options and slots, and the words of the target."""
+    """A parsed command line: the verb, the values of its options and slots, and the words of the target."""
 
     __slots__ = ("arguments", "command", "out", "target_words", "values", "verb")
 
@@ -112,27 +118,32 @@ class Invocation:
         """By slot: a word, a list of words for `pairs` and `paths`, None for an empty `json`."""
         self.target_words = target_words
         self.command = command
-        """The target stood after `--`: it is a command, whatever it looks like."""
+        """The target came after `--`, so it is a command."""
         self.out: Output | None = None
-        """Where the command prints, once it has begun to."""
+        """Where the command prints, once it has started to."""
 
     def option(self, name: str, default: Any = None) -> Any:
-        """The value of option `--name`, or `default` where it was not given."""
+        """The value of option `--name`, or `default` if it was not given."""
         return self.values.get(name, default)
 
     @property
     def json(self) -> bool:
-        """Whether the result is wanted as JSON."""
+        """Whether --json was given."""
         return "json" in self.values
 
     @property
+    def asks_for_help(self) -> bool:
+        """Whether --help or --help-all was given."""
+        return not self.values.keys().isdisjoint(HELP_NAMES)
+
+    @property
     def quiet(self) -> bool:
-        """Whether stderr is for errors only."""
+        """Whether --quiet was given: only errors go to stderr."""
         return "quiet" in self.values
 
 
 def load(name: str) -> Verb:
-    """The verb of this name; `open` is what is done where none is spoken. KeyError for any other."""
+    """The verb of this name; `open` is the interface. KeyError for an unknown name."""
     if name not in verbs.SUMMARIES and name != "open":
         raise KeyError(name)
     from importlib import import_module
@@ -143,6 +154,6 @@ def load(name: str) -> Verb:
 
 
 def is_pair(word: str) -> bool:
-    """Whether `word` is `key=value` or `key:=json`, and not a URL with a query or a server's name."""
+    """Whether `word` is `key=value` or `key:=json`, and not a URL with a query or the name of a server."""
     name, equals, _ = word.partition("=")
     return bool(equals) and bool(name.rstrip(":")) and "://" not in name and not name.startswith(("@", "-"))

@@ -1,6 +1,6 @@
-"""What a server tells while a command waits: log messages as lines on stderr, progress as one that is redrawn.
+"""Prints messages of the server while a command waits: log messages as lines on stderr, progress as one updated line.
 
-And what it sends that cannot be used, with the reason: else a command would wait in silence for an answer that came.
+It also reports messages that cannot be used, with the reason, so that a command does not wait without explanation.
 """
 
 from __future__ import annotations
@@ -24,32 +24,32 @@ if TYPE_CHECKING:
     from inspector.client.session import Session
 
 LOOK_EVERY = 0.05
-"""Seconds between two looks at the journal while something happens; a flood costs no more than that."""
+"""Seconds between two looks at the journal during activity; this limits the cost of a flood."""
 AT_ONCE = 2000
-"""Events looked at in one turn of the event loop; a signal comes through between two."""
+"""Events handled in one turn of the event loop, so that signals are handled between turns."""
 LINE = 4000
 """Characters of one log message."""
 STRAYS = 5
-"""Notes on what could not be used; the recording has the rest."""
+"""Notes on unusable messages; the recording has the rest."""
 EXCERPT = 60
-"""Characters shown of it."""
+"""Characters shown of a message."""
 SILENT_SECONDS = 2.0
-"""How long a server may say nothing before a person is told what is waited for."""
+"""Seconds of silence of the server after which the user is told what the command waits for."""
 _LOG = "notifications/message"
 _FLAGS = {"sampling": "--sampling", "elicitation": "--elicit", "roots": "--root"}
 _CLEAR = "\r\x1b[K"
 _ANSWERS = (Shape.RESULT, Shape.ERROR)
 _MESSAGES = Query(kind=Kind.RPC, dir=Dir.RECV)
 _TOLD = _MESSAGES | Query(kind=Kind.INVALID, dir=Dir.RECV) | Query(kind=(Kind.LIFE, Kind.NOTE))
-"""What there may be something to tell of."""
+"""Events that may need output."""
 
 
 class Watch:
-    """Follows a session's journal and tells a person; `stop` tells the rest."""
+    """Follows a session's journal and prints messages; `stop` prints the rest."""
 
     draws_progress = True
     precedes_results = True
-    """What came before a result is told before it."""
+    """Messages before a result are printed before it."""
 
     def __init__(self, session: Session, out: Output) -> None:
         self._session = session
@@ -60,7 +60,7 @@ class Watch:
         self._drawn = ""
         self._held = False
         self.asker: Asker | None = None
-        """Puts questions to the person at the terminal, where one is to be asked."""
+        """Shows requests of the server to the user, with --ask."""
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
         self._draws = self.draws_progress and sys.stderr is not None and sys.stderr.isatty()
@@ -68,7 +68,7 @@ class Watch:
         self._silence = self._loop.call_later(SILENT_SECONDS, self._tell_silence)
 
     def hold(self, on: bool) -> None:
-        """Print nothing while the person types an answer; what came meanwhile is told afterwards."""
+        """Print nothing while the user types an answer; print it afterwards."""
         if on:
             self.settle()
         self._held = on
@@ -82,7 +82,7 @@ class Watch:
             self._timer = self._loop.call_later(LOOK_EVERY, self._look)
 
     def stop(self) -> None:
-        """Tell what has not been told, and remove the line of progress."""
+        """Print the rest, and remove the progress line."""
         self._session.changes.listen(None)
         self._silence.cancel()
         if self._timer is not None:
@@ -90,13 +90,13 @@ class Watch:
         self.settle()
 
     def settle(self) -> None:
-        """Tell what is new and remove the line of progress: something else is about to be printed."""
+        """Print new messages and remove the progress line before other output."""
         while self.tell():
             pass
         self._draw("")
 
     def tell(self) -> bool:
-        """Tell what is new, up to a number of events; whether there are more."""
+        """Print new messages, up to a number of events. Returns whether there are more."""
         index = self._session.journal.index
         told: list[str] = []
         last = min(index.count, self._seen + AT_ONCE)
@@ -122,7 +122,7 @@ class Watch:
         return last < index.count
 
     def _tell_silence(self) -> None:
-        """A server process that has sent no message yet: what was sent, and what to try."""
+        """A server process that has not sent a message yet: print the sent request, and advice."""
         session = self._session
         target = session.target
         if session.phase != "connecting" or not isinstance(target, StdioTarget) or not session.pending.calls():
@@ -134,9 +134,9 @@ class Watch:
         read = ", which it has not read yet" if session.transport.unread() else ""
         self._draw("")
         self._out.note(
-            f"note: The server has sent nothing for {SILENT_SECONDS:g} s. Sent: {call.method}{read}; waiting for the "
-            "answer.\n  If it is not just slow to start, look for the cause: inspector doctor -- "
-            + self._out.safe(shlex.join(target.command), 200)
+            f"note: The server has sent nothing for {SILENT_SECONDS:g} s. Sent: {call.method}{read}; "
+            "waiting for the response.\n  If the server is not just slow to start, find the cause with: "
+            "inspector doctor -- " + self._out.safe(shlex.join(target.command), 200)
         )
 
     def _look(self) -> None:
@@ -154,11 +154,11 @@ class Watch:
         return params if type(params) is dict else {}
 
     def _notification(self, n: int, method: str) -> list[str]:
-        """What to tell of a notification."""
+        """The text for a notification."""
         return [self._log(self._params(n))] if method == _LOG else []
 
     def _batch(self, n: int) -> list[str]:
-        """What to tell of an array of messages."""
+        """The text for a batch."""
         items = self._session.journal.event(n).message
         return [
             self._log(params if type(params := item.get("params")) is dict else {})
@@ -167,11 +167,11 @@ class Watch:
         ]
 
     def _life(self, n: int) -> list[str]:
-        """What to tell of something that happened to the connection: whoever waits for an answer has it from that."""
+        """The text for an event of the connection. Waiting requests report errors themselves."""
         return []
 
     def _note(self, n: int) -> list[str]:
-        """What to tell of a remark of ours: those about an answer to a question of the server."""
+        """The text for one of our notes, if it is about an answer to the server."""
         event = self._session.journal.event(n)
         return [f"note: {self._out.safe(event.fields.get('text'), LINE)}"] if "question" in event.fields else []
 
@@ -182,32 +182,32 @@ class Watch:
         return f"{safe(params.get('level', 'log'), 20)}{logger}: {text}"
 
     def _stray(self, n: int) -> list[str]:
-        """Something arrived that is no message, or answers nothing that was asked."""
+        """The text for something that is not a message, or a response to an unknown request."""
         if self._strays > STRAYS:
             return []
         event = self._session.journal.event(n)
         if not event.text.strip() or "status" in event.fields:
-            return []  # Nothing, or the page of an HTTP error, which is told as that.
+            return []  # Empty, or the page of an HTTP error, which is reported as such.
         self._strays += 1
         if self._strays > STRAYS:
-            return ["note: More that cannot be used is in the recording."]
+            return ["note: The recording has more unusable messages."]
         if event.kind is Kind.INVALID:
-            why = f"is no JSON: {self._out.safe(event.fields.get('why'), 200)}"
+            why = f"is not JSON: {self._out.safe(event.fields.get('why'), 200)}"
         elif event.shape is Shape.NONE:
-            why = "is JSON, but no JSON-RPC message"
+            why = "is JSON, but not a JSON-RPC message"
         else:
             from inspector.protocol.jsonrpc import excerpt
 
             id = self._out.safe(excerpt(event.message.get("id"), EXCERPT))
-            why = f"answers nothing that was asked: its id is {id}"
+            why = f"answers an unknown request: its id is {id}"
         return [f"note: Message {n} {why} ({self._out.safe(event.text.strip(), EXCERPT)})."]
 
     def _question(self, topic: str) -> list[str]:
-        """The server asked for what it was not offered; say once how it could be answered."""
+        """The server sent a request for an undeclared capability: print once which option answers it."""
         if topic in self._refused or getattr(self._session.inbox.standing, topic) is not None:
             return []
         self._refused.add(topic)
-        return [f"note: The server asked for {topic}, which it was not offered; {_FLAGS[topic]} answers it."]
+        return [f"note: The server requested {topic}, which the client did not declare; {_FLAGS[topic]} answers it."]
 
     def _progress(self, call: Call) -> str:
         from inspector.text import duration, ellipsis, signs
@@ -230,5 +230,5 @@ class Watch:
 
 
 def _figure(value: Any) -> str:
-    """A number of the server, which may be of any size."""
+    """A number of the server of any size."""
     return f"{value:,.10g}" if abs(value) < 1e15 else "?"

@@ -1,1 +1,1 @@
-"""What differs between two values, schemas, servers or conversations."""
+"""The differences between two values, schemas, servers or conversations."""

@@ -1,4 +1,4 @@
-"""Which item of one sequence stands for which of another: what both have, in order, without quadratic work."""
+"""Aligns two sequences: finds the equal items in order, without quadratic work."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from bisect import bisect_left
 from collections.abc import Hashable, Iterator, Sequence
 
 CELLS = 250_000
-"""Pairs of items that are looked at one by one in all; what is larger is aligned by its rarest landmarks."""
+"""Pairs of items that are compared one by one in all; larger ones are aligned by their rarest items."""
 _ROUNDS = 3
 
 Match = tuple[int, int]
 
 
 def align(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[Match]:
-    """Pairs (i, j) with `a[i] == b[j]`, rising in both: the most there can be while the two are small, else many.
+    """Return pairs (i, j) with `a[i] == b[j]`, rising in both: as many as possible for small sequences, else many.
 
-    Time is that of sorting, and memory linear, whatever the sequences are.
+    Takes the time of sorting and linear memory, for any sequences.
     """
     found: list[Match] = []
     room = CELLS
@@ -55,7 +55,7 @@ def _between(
 def _longest(
     a: Sequence[Hashable], a0: int, a1: int, b: Sequence[Hashable], b0: int, b1: int
 ) -> list[Match]:  # fmt: skip
-    """A longest common subsequence, by the table of lengths."""
+    """Return a longest common subsequence, by the table of lengths."""
     width = b1 - b0
     rows: list[list[int]] = [[0] * (width + 1)]
     for i in range(a1 - 1, a0 - 1, -1):
@@ -80,7 +80,7 @@ def _longest(
 def _landmarks(
     a: Sequence[Hashable], a0: int, a1: int, b: Sequence[Hashable], b0: int, b1: int
 ) -> list[Match]:  # fmt: skip
-    """The k-th of equal items on one side belongs to the k-th on the other; of these pairs, a longest rising chain."""
+    """Pair the k-th of equal items on both sides, and return a longest rising chain of these pairs."""
     places: dict[Hashable, list[int]] = {}
     for j in range(b1 - 1, b0 - 1, -1):
         places.setdefault(b[j], []).append(j)

@@ -1,4 +1,4 @@
-"""Two servers, two recordings, or one of each: what they offer and what was said in them, compared as one result."""
+"""Compares what two servers or recordings offer and what was said, as one result."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Compared:
-    """One of the two: what was named, what it offers, and the recording if it is one."""
+    """One of the two: its name, its surface, and the recording if it is one."""
 
     target: Target
     surface: dict[str, Any] = field(default_factory=dict)
     journal: Journal | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """What was named and who it is."""
+        """Return its name and its server."""
         known = {key: self.surface.get(key) for key in ("server", "era", "revision")}
         return {"target": self.target.describe(), "kind": self.target.kind} | known
 
 
 @dataclass(slots=True)
 class Comparison:
-    """What differs between `a` and `b`. A part that was not compared is None."""
+    """The differences between `a` and `b`. A part that was not compared is None."""
 
     a: Compared
     b: Compared
     changes: list[Change] | None
-    """What differs in what the servers offer."""
+    """The differences in what the servers offer."""
     conversation: Conversation | None
-    """What differs in what was said; only two recordings have that."""
+    """The differences between the conversations; only two recordings have them."""
 
     @property
     def same(self) -> bool:
@@ -75,7 +75,7 @@ class Comparison:
 def compare_both(
     a: Compared, b: Compared, rules: Rules = DEFAULT, *, surface: bool = True, conversation: bool = True
 ) -> Comparison:
-    """Compare what the two offer, and what was said in them if both are recordings."""
+    """Compare what the two offer, and their conversations if both are recordings."""
     changes = compare_surfaces(a.surface, b.surface) if surface else None
     found: Conversation | None = None
     if conversation and a.journal is not None and b.journal is not None:
@@ -85,7 +85,7 @@ def compare_both(
 
 
 def _plain(value: dict[str, Any]) -> dict[str, Any]:
-    """A change as it is; without the values in it if they are nested too deeply to be printed."""
+    """Return a change as JSON; without its values if they are nested too deeply to print."""
     try:
         jsonrpc.encode(value)
     except RecursionError:

@@ -1,9 +1,8 @@
-"""What differs between two recorded conversations: their exchanges aligned, each pair compared under the rules.
+"""Compares two recorded conversations: aligns their exchanges and compares each pair under the rules.
 
-An exchange stands for one of the other recording where method and parameters are the same, in order; else where it is
-the same call in another place; else where only the arguments differ. What the server says by itself (notifications,
-questions of its own, what is no message) is aligned in the same way: inside the exchange to which it belongs, or beside
-all of them.
+Exchanges are paired if method and parameters are equal, in order; else if the same call is in another position; else if
+only the arguments differ. Messages that the server sends on its own (notifications, requests, invalid messages) are
+aligned in the same way: inside the exchange that they belong to, or outside of all.
 """
 
 from __future__ import annotations
@@ -25,21 +24,21 @@ from inspector.journal.select import Query
 from inspector.protocol.jsonrpc import NotJson, Shape
 
 MOST_INSIDE = 2_000
-"""Messages that are aligned inside one exchange; those beyond it are only counted."""
+"""Messages that are aligned inside one exchange; further ones are only counted."""
 LABEL = 200
 
 StepKind = Literal["same", "changed", "only-a", "only-b"]
 
 
 class Finding(NamedTuple):
-    """One difference inside a pair of exchanges: in what was sent, in the answer, or in what came in between."""
+    """One difference inside a pair of exchanges: in the request, the answer, or the messages in between."""
 
     part: Literal["request", "answer", "state", "message"]
     a: int
     b: int
-    """The events that differ, by number; 0 where there is none on a side."""
+    """The events that differ, by number; 0 if a side has none."""
     difference: Difference | None = None
-    """The difference between the two messages; None where it is all of it (`what` says so)."""
+    """The difference between the two messages; None if one is missing (see `what`)."""
     what: str = ""
 
     def as_json(self) -> dict[str, Any]:
@@ -52,22 +51,22 @@ class Finding(NamedTuple):
 
 @dataclass(slots=True)
 class ConversationStep:
-    """One exchange, or one message that stands alone: in both recordings, or in one."""
+    """One exchange, or one message outside of exchanges: in both recordings, or in one."""
 
     kind: StepKind
     method: str
     name: str
-    """What it is about: a tool's name, a URI; the server's or the client's text."""
+    """Its subject: a tool's name, a URI; text of the server or the client."""
     a: int
     b: int
-    """The request's event on either side; 0 where there is none."""
+    """The request's event on either side; 0 if there is none."""
     alone: bool = False
-    """It is no exchange of ours but something the server said by itself."""
+    """Whether it is not an exchange of ours but a message that the server sent on its own."""
     moved: bool = False
-    """It stands in another place among the others."""
+    """Whether its position among the others differs."""
     findings: list[Finding] = field(default_factory=list)
     ignored: int = 0
-    """Differences that the rules let pass."""
+    """Differences that the rules ignore."""
 
     def as_json(self) -> dict[str, Any]:
         """For `--json`."""
@@ -79,11 +78,11 @@ class ConversationStep:
 
 @dataclass(slots=True)
 class Conversation:
-    """Two conversations side by side, in the order of A; what is only in B stands where it came there."""
+    """Two conversations side by side, in the order of A; steps only in B are where they occurred."""
 
     steps: list[ConversationStep] = field(default_factory=list)
     covered: int = 0
-    """Exchanges that were left out because something else compares them."""
+    """Exchanges that were skipped because another comparison covers them."""
 
     @property
     def same(self) -> bool:
@@ -92,26 +91,26 @@ class Conversation:
 
     @property
     def ignored(self) -> int:
-        """Differences that the rules let pass."""
+        """Differences that the rules ignore."""
         return sum(step.ignored for step in self.steps)
 
     def count(self, kind: StepKind) -> int:
-        """How many steps there are of a kind."""
+        """Return the number of steps of a kind."""
         return sum(step.kind == kind for step in self.steps)
 
 
 SURFACE_METHODS = frozenset((
     "initialize", "server/discover", "tools/list", "resources/list", "resources/templates/list", "prompts/list",
 ))  # fmt: skip
-"""What `compare.surface` compares better."""
+"""Methods that `compare.surface` compares better."""
 
 
 def compare_conversations(
     a: Journal, b: Journal, rules: Rules = DEFAULT, *, without: frozenset[str] = frozenset()
 ) -> Conversation:  # fmt: skip
-    """Compare the conversations of two recordings. Exchanges of the methods in `without` are left out.
+    """Compare the conversations of two recordings, without exchanges of the methods in `without`.
 
-    What both recordings hold is read once, one event at a time; only digests and numbers are kept.
+    Both recordings are read once, one event at a time; only digests and numbers are kept.
     """
     side_a, side_b = _Side(a, rules, without), _Side(b, rules, without)
     found = Conversation(covered=max(side_a.covered, side_b.covered))
@@ -121,7 +120,7 @@ def compare_conversations(
 
 
 class _Item(NamedTuple):
-    """A request of ours, or something of the server's, by what it is aligned."""
+    """A request of ours, or a message of the server, with its key for the alignment."""
 
     n: int
     method: str
@@ -131,7 +130,7 @@ class _Item(NamedTuple):
 
 
 class _Side:
-    """One recording, gone through once: its exchanges, and what the server said inside of each (0: inside of none)."""
+    """One recording, read once: its exchanges, and the server's messages inside each (0: outside)."""
 
     def __init__(self, journal: Journal, rules: Rules, without: frozenset[str]) -> None:
         self.journal = journal
@@ -139,7 +138,7 @@ class _Side:
         self.exchanges: list[_Item] = []
         self.inside: dict[int, list[_Item]] = {}
         self.more: dict[int, int] = {}
-        """How many there are beyond `MOST_INSIDE`, by exchange."""
+        """The number of messages beyond `MOST_INSIDE`, by exchange."""
         self.covered = 0
         left_out: set[int] = set()
         index = journal.index
@@ -154,12 +153,12 @@ class _Side:
                 self._take(n, left_out)
 
     def _answers_nothing(self, n: int) -> bool:
-        """Whether an answer, or an array of messages, is none to what was asked, or a second one."""
+        """Whether an answer, or an array of messages, answers no request, or is a second answer."""
         index = self.journal.index
         return not index.pair(n) or index.state(n) == State.DOUBLED
 
     def _take(self, n: int, left_out: set[int]) -> None:
-        """Something of the server's that is no answer to a request."""
+        """Add a message of the server that is not an answer to a request."""
         index = self.journal.index
         around = index.parent(n) or (index.pair(n) if index.shape(n) is Shape.NOTIFICATION else 0)
         if around in left_out:
@@ -171,7 +170,7 @@ class _Side:
             kept.append(self._item(n))
 
     def message(self, n: int) -> Any:
-        """The message of event `n`; the text of one that is no JSON; None for no event."""
+        """Return the message of event `n`; its text if it is not JSON; None for no event."""
         if not n:
             return None
         event = self.journal.event(n)
@@ -203,7 +202,7 @@ _ALL = _ASKED | _SAID | Query(dir=Dir.RECV, shape=(Shape.RESULT, Shape.ERROR, Sh
 
 
 def _name_of(params: Any) -> str:
-    """What a request is about: a tool or prompt by name, a resource by URI, a completion by what it completes."""
+    """Return the subject of a request: a name, a URI, or the reference of a completion."""
     if not isinstance(params, dict):
         return ""
     about = params.get("ref") if isinstance(params.get("ref"), dict) else params
@@ -217,7 +216,7 @@ def _name_of(params: Any) -> str:
 def _aligned(
     side_a: _Side, side_b: _Side, items_a: Sequence[_Item], items_b: Sequence[_Item], *, alone: bool
 ) -> Iterator[ConversationStep]:
-    """The steps of two sequences: pairs, and what is on one side only, in the order of A."""
+    """Return the steps of two sequences: pairs, and steps of only one side, in the order of A."""
     to_b, moved = _pairs(items_a, items_b)
     taken = set(to_b.values())
     at = 0
@@ -241,9 +240,9 @@ def _only_b(item: _Item, alone: bool) -> ConversationStep:
 
 
 def _pairs(items_a: Sequence[_Item], items_b: Sequence[_Item]) -> tuple[dict[int, int], set[int]]:
-    """Which item of A is which of B, and which of them stand in another order there.
+    """Return which item of A is which of B, and which of them are in another order there.
 
-    Of equally good ways the same one is taken whichever of the two is called A.
+    Of equally good alignments the result is the same if A and B are swapped.
     """
     if (len(items_b), list(map(_whole, items_b))) < (len(items_a), list(map(_whole, items_a))):
         to_a, elsewhere = _paired(items_b, items_a)
@@ -261,7 +260,7 @@ def _paired(items_a: Sequence[_Item], items_b: Sequence[_Item]) -> tuple[dict[in
     moved: set[int] = set()
 
     def take(key: Callable[[_Item], Hashable], *, in_order: bool) -> None:
-        """The k-th that is left of A and the k-th that is left of B are one; `in_order`: between the same two pairs."""
+        """Pair the k-th remaining item of A with the k-th of B; `in_order`: between the same two pairs."""
         after_a, after_b = _gaps(len(items_a), to_b, moved), _gaps_of_b(len(items_b), to_b, moved)
         waiting: dict[Hashable, deque[int]] = {}
         for j, item in enumerate(items_b):
@@ -281,7 +280,7 @@ def _paired(items_a: Sequence[_Item], items_b: Sequence[_Item]) -> tuple[dict[in
 
 
 def _gaps(length: int, to_b: dict[int, int], moved: set[int]) -> list[int]:
-    """For each item of A, how many pairs that stand in order come before it."""
+    """Return for each item of A how many ordered pairs come before it."""
     found, passed = [], 0
     for i in range(length):
         found.append(passed)
@@ -302,7 +301,7 @@ def _gaps_of_b(length: int, to_b: dict[int, int], moved: set[int]) -> list[int]:
 
 
 def _compare_pair(side_a: _Side, side_b: _Side, step: ConversationStep) -> None:
-    """Compare two exchanges, or two messages of the server, and say in `step` what differs."""
+    """Compare two exchanges, or two messages of the server, and put the differences into `step`."""
     _messages(side_a, side_b, step, "message" if step.alone else "request", step.a, step.b)
     if side_a.journal.index.shape(step.a) in (Shape.REQUEST, Shape.BATCH):
         _answers(side_a, side_b, step, step.a, step.b)
@@ -347,7 +346,7 @@ def _messages(
 
 
 def _without_meta(message: Any) -> Any:
-    """A request without what it carries about itself (tokens, versions, trace), which is new with every connection."""
+    """Return a request without its metadata (tokens, versions, trace), which is new with every connection."""
     params = message.get("params") if isinstance(message, dict) else None
     if not isinstance(params, dict) or "_meta" not in params:
         return message

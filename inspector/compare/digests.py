@@ -1,4 +1,4 @@
-"""Digests of JSON values: equal where two values are equal as far as the rules look. Linear, without recursion."""
+"""Digests of JSON values: equal if two values are equal under the rules. Linear, without recursion."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _SIZE = 16
 
 
 class Digests:
-    """Digests under one set of rules. Those of containers are kept, so a value and all its parts cost one walk.
+    """Digests under one set of rules. Those of containers are cached, so a value and all its parts cost one walk.
 
-    The values must live as long as this does, for they are known by their identity.
+    The values must live as long as this object, because they are identified by their identity.
     """
 
     def __init__(self, machine: Machine) -> None:
@@ -23,7 +23,7 @@ class Digests:
         self._kept: dict[tuple[int, State], bytes] = {}
 
     def of(self, value: Any, state: State | None = None) -> bytes:
-        """The digest of a value at the place that `state` knows the rules of; by default the root."""
+        """Return the digest of a value at the place with the rules `state`; by default the root."""
         state = self._machine.root if state is None else state
         plain = self._plain(value, state)
         if plain is not None:
@@ -46,7 +46,7 @@ class Digests:
                 stack[-1].parts.append(done)
 
     def _plain(self, value: Any, state: State) -> bytes | None:
-        """The digest of what need not be gone through."""
+        """Return the digest of a value that needs no walk."""
         if state.ignore:
             return b"*"
         kind = type(value)
@@ -66,7 +66,7 @@ class Digests:
 
 
 class _Open:
-    """A container on the way to its digest: the parts that are left, and the digests of those that are done."""
+    """A container in progress: the remaining parts, and the digests of the finished ones."""
 
     __slots__ = ("names", "parts", "rest", "state", "value")
 
@@ -80,7 +80,7 @@ class _Open:
             self.rest = ((item, state.step(at)) for at, item in enumerate(value))
         else:
             pairs = value.pairs if isinstance(value, Repeated) else list(value.items())
-            # A member that is not compared may be missing as well.
+            # A member that is not compared may also be missing.
             kept = [(key, item, below) for key, item in pairs if not (below := state.step(key)).ignore]
             kept.sort(key=lambda member: member[0])
             self.names = [key for key, _, _ in kept]
@@ -104,5 +104,5 @@ def _digest(first: bytes, parts: list[bytes] | None = None) -> bytes:
 
 
 def exact_digest(value: Any) -> bytes:
-    """The digest of a value of which every part counts; secrets that were cut out are alike."""
+    """Return the digest of a value in which every part counts; redacted secrets are equal."""
     return Digests(compiled(EXACT)).of(value)

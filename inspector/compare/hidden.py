@@ -1,4 +1,4 @@
-"""Characters in a text that nobody sees and a model reads: what a changed description may hide."""
+"""Detects invisible characters in a text, which a model reads and a person does not see."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import unicodedata
 from typing import Any, NamedTuple
 
 MOST = 1 << 20
-"""Characters of a text that are looked through."""
+"""Characters of a text that are searched."""
 NAMED = 4
-"""Kinds of hidden characters that are named."""
+"""Kinds of hidden characters that are listed."""
 SPELLED = 200
-"""Characters shown of what tag characters spell."""
+"""Characters shown of the text in tag characters."""
 
 _PLAIN = re.compile(r"[ -~\n\r\t]*")
 # Marks as invisible as those of the categories below, but counted as letters or marks by Unicode.
@@ -20,22 +20,22 @@ _NOT_SHOWN = frozenset(("Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp"))
 
 
 class Hidden(NamedTuple):
-    """What is hidden in a text."""
+    """The hidden characters of a text."""
 
     amount: int
     kinds: tuple[str, ...]
     """Code points, as `U+200B`, most frequent first; `NAMED` at most."""
     spelled: str
-    """What its tag characters (U+E0020 to U+E007E) spell in ASCII; empty where there are none."""
+    """The ASCII text of its tag characters (U+E0020 to U+E007E); empty without any."""
 
     def __str__(self) -> str:
-        """In words: `3 invisible characters (U+200B)`, `… that spell “…”`. The spelling is the server's text."""
+        """Describe them: `3 invisible characters (U+200B)`, `… that spell “…”`. The spelling is the server's text."""
         words = f"{self.amount:,} invisible character{'' if self.amount == 1 else 's'} ({', '.join(self.kinds)})"
         return words + (f" that spell “{self.spelled[:SPELLED]}”" if self.spelled else "")
 
 
 def hidden_in(value: Any) -> Hidden | None:
-    """What is hidden in a text, or in all texts of a JSON value; None if nothing is."""
+    """Return the hidden characters in a text, or in all texts of a JSON value; None if there are none."""
     found: dict[str, int] = {}
     spelled: list[str] = []
     room = MOST
@@ -76,8 +76,8 @@ def _is_hidden(char: str, before: str) -> bool:
     if char in _FILLERS or "\U000e0100" <= char <= "\U000e01ef":
         return True
     if char in "\u200c\u200d" and "\u0590" <= before < "\u2000":
-        return False  # Arabic, Persian and the scripts of India write words with them.
+        return False  # Arabic, Persian and Indic scripts use them in words.
     if char in "\u200d\ufe0e\ufe0f":
-        # Between pictures these make one of several: that is what they are for.
+        # Between emoji they combine several into one, which is their purpose.
         return not (before and (before >= "\u2000" or before in "#*0123456789\u00a9\u00ae"))
     return "\ufe00" <= char <= "\ufe0d" or unicodedata.category(char) in _NOT_SHOWN

@@ -1,7 +1,7 @@
-"""Where in a JSON value something is, and the globs that name such places.
+"""Places in a JSON value, and the globs that match them.
 
 A place is written `$.result.content[0].text`, or as a JSON pointer (RFC 6901), `/result/content/0/text`. In a glob, `*`
-stands for any step or for part of a name, `..` (in a pointer `**`) for any number of steps in between.
+matches any step or part of a name, `..` (in a pointer `**`) any number of steps in between.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Key = str | int
 """One step: the key of a member, or the index of an item, from 0."""
 
 SHOWN = 40
-"""Steps written of a path that is longer."""
+"""Steps shown of a longer path."""
 _PLAIN = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
 
 
@@ -54,7 +54,7 @@ class Path:
         return found
 
     def __str__(self) -> str:
-        """`$.result.content[0].text`; of a very long path both ends. Keys are the server's text."""
+        """Format as `$.result.content[0].text`; a very long path is cut in the middle. Keys are the server's text."""
         steps = self.steps()
         if len(steps) > SHOWN:
             half = SHOWN // 2
@@ -80,7 +80,7 @@ def _written(step: Key) -> str:
 
 
 def quoted(key: str) -> str:
-    """A key between quotes; a quote or backslash in it is escaped."""
+    """Return a key between quotes; a quote or backslash in it is escaped."""
     return '"' + key.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
@@ -138,9 +138,9 @@ class GlobStep(NamedTuple):
 
     matches: Callable[[Key], bool]
     any_depth: bool
-    """Any number of steps may stand before it."""
+    """Any number of steps may precede it."""
     numbered: bool
-    """It names one index, so that items of a list are not all alike to it."""
+    """It names one index, so that the items of a list differ for it."""
     key: Key | None = None
     """The only key or index that it matches, where there is only one."""
 
@@ -153,7 +153,7 @@ _STEP = re.compile(
 
 
 def parse_glob(text: str) -> tuple[GlobStep, ...]:
-    """The steps of a path glob; raises `UsageError` for what is none."""
+    """Parse a path glob into steps. Raises `UsageError` for an invalid one."""
     if text.startswith("/") or not text:
         return _parse_pointer(text)
     if not text.startswith("$"):
@@ -196,7 +196,7 @@ def _parse_pointer(text: str) -> tuple[GlobStep, ...]:
             steps.append(_named(step, deep))
         deep = False
     if deep:
-        raise UsageError(f"“{text[:80]}” ends in **, which stands for steps in between.", hint="Write /** and a name.")
+        raise UsageError(f"“{text[:80]}” ends in **, which must be followed by a name.", hint="Add a name: /**/name")
     return tuple(steps)
 
 
@@ -205,13 +205,13 @@ def _named(glob: str, deep: bool) -> GlobStep:
         return GlobStep(lambda key: True, deep, False)
     if "*" not in glob and "?" not in glob:
         return GlobStep(lambda key: key == glob, deep, False, glob)
-    # fnmatch would read brackets as a set of characters; a key may have them in it.
+    # fnmatch would read brackets as a set of characters; a key may contain them.
     pattern = re.compile(translate(glob.replace("[", "[[]")), re.DOTALL)
     return GlobStep(lambda key: isinstance(key, str) and pattern.match(key) is not None, deep, False)
 
 
 def _no_path(text: str) -> UsageError:
     return UsageError(
-        f"“{text[:80]}” is no path in a message.",
+        f"“{text[:80]}” is not a path in a message.",
         hint="Write one like $.result.content[*].text or $..createdAt, or a JSON pointer like /result/content/0.",
     )

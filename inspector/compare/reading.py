@@ -1,5 +1,4 @@
-"""JSON text as a value in which nothing is lost that a comparison should see: every member of an object that has a key
-twice, integers of any size, any depth."""
+"""Parses JSON text without loss for a comparison: duplicate keys, integers of any size, any depth."""
 
 from __future__ import annotations
 
@@ -14,21 +13,21 @@ Type = Literal["null", "boolean", "integer", "number", "string", "array", "objec
 
 
 class Repeated(dict[str, Any]):
-    """An object that has a key more than once. As a dict it holds the last value of each; `pairs` has them all."""
+    """An object with a duplicate key. As a dict it has the last value of each; `pairs` has them all."""
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
         super().__init__(pairs)
         self.pairs = pairs
 
     def values_of(self, key: str) -> list[Any]:
-        """Every value of a key, in order."""
+        """Return every value of a key, in order."""
         return [value for name, value in self.pairs if name == key]
 
 
 def read(text: str | bytes) -> Any:
-    """The JSON value in `text`; objects with a key twice are `Repeated`. Raises `NotJson`.
+    """Parse the JSON value in `text`; objects with a duplicate key are `Repeated`. Raises `NotJson`.
 
-    Bytes that are not UTF-8 become U+FFFD. Nothing is left out, however deep it lies.
+    Bytes that are not UTF-8 become U+FFFD. Nothing is removed, at any depth.
     """
     if isinstance(text, bytes):
         text = text.decode("utf-8", "replace")
@@ -44,7 +43,7 @@ def read(text: str | bytes) -> Any:
 
 
 def type_of(value: Any) -> Type:
-    """What a value is in JSON Schema's words; a number that is written with a point is a `number`."""
+    """Return a value's type by JSON Schema's name; a number written with a point is a `number`."""
     return _TYPES.get(type(value)) or ("object" if isinstance(value, dict) else "string")
 
 
@@ -63,7 +62,7 @@ _decode = json.JSONDecoder(object_pairs_hook=_object).decode
 
 
 def _read_deep(text: str) -> Any:
-    """The same without recursion: several times slower, and for any depth."""
+    """Do the same without recursion: several times slower, and for any depth."""
     top: list[Any] = []
     open_: list[tuple[list[Any] | None, list[tuple[str, Any]], str]] = []
     items: list[Any] | None = top

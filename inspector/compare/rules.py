@@ -1,4 +1,4 @@
-"""What may differ without being a difference: places, texts of a known kind, numbers within a tolerance, list order."""
+"""Rules for ignored differences: places, texts of a known kind, tolerances for numbers, list order."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from inspector.errors import UsageError
 from inspector.reasons import regex_reason
 
 LONGEST_MASKED = 1 << 20
-"""Characters of a text above which patterns are not looked for in it: it is equal or it is not."""
+"""Characters of a text above which patterns are not matched: it is equal or it is not."""
 _KEPT_STEPS = 4096
 
 REDACTED = ("redacted", r"‹redacted [0-9a-f]+›")
-"""A secret that was cut out: its mark has another key in each recording."""
+"""A redacted secret: its mark has another key in each recording."""
 
 PATTERNS = (
     REDACTED,
@@ -29,7 +29,7 @@ PATTERNS = (
     ("duration", r"\b\d+(?:\.\d+)?\s?(?:ns|us|µs|μs|ms)\b"),
     ("duration", r"\b\d+\.\d+\s?(?:s|secs?|seconds)\b"),
 )
-"""Texts that are new with every run, by what they are: a mask takes their place before texts are compared."""
+"""Texts that differ in every run, by kind: a mask replaces them before texts are compared."""
 
 VOLATILE = (
     "$.id",
@@ -41,15 +41,15 @@ VOLATILE = (
         "duration", "durationMs", "duration_ms", "elapsed", "elapsedMs", "elapsed_ms", "uptime",
     )),
 )  # fmt: skip
-"""Ids, cursors, tokens, times and durations by the names they go by: they must be there, and be of the same type."""
+"""Ids, cursors, tokens, times and durations by their names: they must exist, and have the same type."""
 
 UNORDERED = ("*/list:$..required",)
-"""Lists whose order means nothing: what a schema requires."""
+"""Lists whose order is irrelevant: what a schema requires."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """How far apart two numbers may be: `absolute`, or `relative` to the larger one; at `where` and below it."""
+    """The most that two numbers may differ: `absolute`, or `relative` to the larger one; at `where` and below it."""
 
     absolute: float = 0.0
     relative: float = 0.0
@@ -58,20 +58,21 @@ class Tolerance:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What may differ. A place is a path glob (see `paths`), after `METHOD:` or `METHOD NAME:` for certain messages.
+    """The ignored differences. A place is a path glob (see `paths`), after `METHOD:` or `METHOD NAME:` for certain
+    messages.
 
-    `tools/call get-*:$.result.content[*].text` are the texts of the answers of the tools called so. The root, `$`, is
-    the message.
+    `tools/call get-*:$.result.content[*].text` are the texts in the answers of these tools. The root, `$`, is the
+    message.
     """
 
     ignore: tuple[str, ...] = ()
     """Places that are not compared at all."""
     volatile: tuple[str, ...] = VOLATILE
-    """Places whose value may differ, if there is one of the same type on both sides."""
+    """Places whose value may differ, if both sides have one of the same type."""
     unordered: tuple[str, ...] = UNORDERED
-    """Lists in which order means nothing."""
+    """Lists whose order is irrelevant."""
     patterns: tuple[tuple[str, str], ...] = PATTERNS
-    """Texts that count as equal wherever they stand in strings: what they are, and a regular expression."""
+    """Texts that count as equal anywhere in strings: their kind, and a regular expression."""
     tolerances: tuple[Tolerance, ...] = ()
 
     def __post_init__(self) -> None:
@@ -85,7 +86,7 @@ class Rules:
         patterns: Iterable[str] = (),
         tolerances: Iterable[Tolerance] = (),
     ) -> Rules:
-        """These rules and more. Raises `UsageError` for a path or pattern that is none."""
+        """Return these rules and more. Raises `UsageError` for an invalid path or pattern."""
         return replace(
             self,
             ignore=(*self.ignore, *ignore),
@@ -96,7 +97,7 @@ class Rules:
 
 
 class State:
-    """What the rules say of one place, and by `step` of the places below it. States are shared and never change."""
+    """The rules for one place, and by `step` for the places below it. States are shared and never change."""
 
     __slots__ = ("_machine", "_next", "ignore", "items", "tolerance", "unordered", "volatile")
 
@@ -120,11 +121,11 @@ class State:
                 self.unordered = True
 
     def step(self, key: Key) -> State:
-        """The place one step further on."""
+        """Return the state of the place one step further."""
         if not self.items:
             return self
         if isinstance(key, int) and not self._machine.counts:
-            key = 0  # No rule names an index: all items of a list are alike.
+            key = 0  # no rule names an index: all items of a list are equal
         found = self._next.get(key)
         if found is None:
             found = self._machine.after(self.items, key)
@@ -134,7 +135,7 @@ class State:
 
 
 class Machine:
-    """Rules ready to be used on one kind of message."""
+    """Rules prepared for one kind of message."""
 
     def __init__(self, rules: Rules, active: tuple[bool, ...]) -> None:
         said = [
@@ -155,13 +156,13 @@ class Machine:
         self.root = self._state(frozenset((number, 0) for number in range(len(self.places))))
 
     def after(self, items: frozenset[tuple[int, int]], key: Key) -> State:
-        """The state one step on from those positions in the globs."""
+        """Return the state one step after those positions in the globs."""
         found: set[tuple[int, int]] = set()
         for number, at in items:
             _, steps, tolerance = self.places[number]
             if at == len(steps):
                 if tolerance is not None:
-                    found.add((number, at))  # It holds for all that lies below, too.
+                    found.add((number, at))  # it also applies to all places below
                 continue
             if steps[at].any_depth:
                 found.add((number, at))
@@ -173,7 +174,7 @@ class Machine:
         return self._states.get(items) or self._states.setdefault(items, State(self, items))
 
     def masked(self, text: str) -> str:
-        """The text with a mask in the place of what a pattern matches."""
+        """Return the text with masks instead of what a pattern matches."""
         if not self._masks or len(text) > LONGEST_MASKED or (self._only_ours and _DIGIT.search(text) is None):
             return text
         for pattern, mask in self._masks:
@@ -181,12 +182,12 @@ class Machine:
         return text
 
 
-_DIGIT = re.compile(r"[0-9]|‹redacted ")  # Whatever our own patterns look for has one of these in it.
+_DIGIT = re.compile(r"[0-9]|‹redacted ")  # every match of our own patterns contains one of these
 _SCOPE = re.compile(r"(?P<method>[^\s:$]+)(?:\s+(?P<name>[^:]+?))?\s*:\s*(?=[$/])")
 
 
 def _split(place: str) -> tuple[tuple[str, str], str]:
-    """A place as ((method glob, name glob), path)."""
+    """Split a place into ((method glob, name glob), path)."""
     found = None if place.startswith(("/", "$")) else _SCOPE.match(place)
     if found is None:
         return ("*", "*"), place
@@ -199,14 +200,14 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     except (re.error, RecursionError, OverflowError) as error:
         raise UsageError(
             f"“{pattern[:80]}” is not a regular expression: {regex_reason(error)}.",
-            hint="The syntax is that of Python's re module.",
+            hint="Use the syntax of Python's re module.",
         ) from None
 
 
 def compiled(rules: Rules, method: str = "", name: str = "") -> Machine:
-    """The rules as they are for a message of `method` about `name` (a tool's name, a URI). Raises `UsageError`."""
+    """Return the rules for a message of `method` about `name` (a tool's name, a URI). Raises `UsageError`."""
     scopes = _scopes(rules)
-    # Most rules are for all messages: what they are then need not be asked anew for each.
+    # Most rules apply to all messages: they are prepared only once.
     asks_method = any(wanted != "*" for wanted, _ in scopes)
     asks_name = any(about != "*" for _, about in scopes)
     return _compiled_for(rules, method if asks_method else "", name if asks_name else "")
@@ -214,7 +215,7 @@ def compiled(rules: Rules, method: str = "", name: str = "") -> Machine:
 
 @lru_cache(maxsize=16)
 def _scopes(rules: Rules) -> tuple[tuple[str, str], ...]:
-    """For which messages each place of the rules is."""
+    """Return the messages of each place of the rules."""
     places = (*rules.ignore, *rules.volatile, *rules.unordered, *(limit.where for limit in rules.tolerances))
     return tuple(_split(place)[0] for place in places)
 
@@ -232,15 +233,15 @@ def _applies(scope: tuple[str, str], method: str, name: str) -> bool:
 _machine = lru_cache(maxsize=64)(Machine)
 
 DEFAULT = Rules()
-"""What differs between two runs of the same conversation does not count: ids, times, cursors, tokens, durations."""
+"""Ignores what differs between two runs of the same conversation: ids, times, cursors, tokens, durations."""
 EXACT = Rules(volatile=(), unordered=(), patterns=(REDACTED,))
-"""Everything counts."""
+"""Ignores nothing."""
 BETWEEN_RUNS = Rules(volatile=("$.id",), unordered=UNORDERED, patterns=(REDACTED,))
-"""Everything counts but the ids of messages, which each run chooses."""
+"""Ignores only the ids of messages, which each run chooses."""
 
 
 def parse_tolerance(text: str) -> Tolerance:
-    """`0.5`, `1%`, or one of them for a place: `$.result.structuredContent.area=1e-6`. Raises `UsageError`."""
+    """Parse `0.5`, `1%`, or one of them for a place: `$.result.structuredContent.area=1e-6`. Raises `UsageError`."""
     where, equals, amount = text.rpartition("=")
     number = amount.strip().removesuffix("%")
     try:
@@ -249,7 +250,8 @@ def parse_tolerance(text: str) -> Tolerance:
         value = -1.0
     if not 0 <= value < float("inf"):
         raise UsageError(
-            f"“{text[:80]}” is no tolerance.", hint="Write one like 0.01, 1% or $.result.structuredContent.area=0.01."
+            f"“{text[:80]}” is not a tolerance.",
+            hint="Write one like 0.01, 1% or $.result.structuredContent.area=0.01.",
         )
     place = where.strip() if equals else "$"
     parse_glob(_split(place)[1])

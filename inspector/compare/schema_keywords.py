@@ -1,6 +1,6 @@
-"""Keywords of one JSON Schema against those of another: types, enumerations, bounds, and what else stands on one level.
+"""Compares keywords of two JSON Schemas on one level: types, enumerations, bounds, and others.
 
-Each function tells changes as (effect, phrase) or (effect, phrase, before, after). Source: JSON Schema Validation
+Each function yields changes as (effect, phrase) or (effect, phrase, before, after). Source: JSON Schema Validation
 2020-12, sections 6 to 9.
 """
 
@@ -16,12 +16,12 @@ from inspector.compare.values import isfinite_number
 from inspector.protocol.jsonrpc import excerpt
 
 NOTHING: dict[str, Any] = {"not": {}}
-"""The schema that no value fits, as `false` says it."""
+"""The schema that no value matches, like `false`."""
 WORDS = ("title", "description", "examples", "$comment")
-"""What people and models read."""
+"""Texts for people and models."""
 MARKS = ("deprecated", "readOnly", "writeOnly")
 NAMED = 5
-"""Values named in a phrase."""
+"""Values listed in a phrase."""
 SHOWN = 60
 """Characters shown of each."""
 
@@ -40,35 +40,35 @@ _HANDLED = frozenset((
 
 
 def is_nothing(schema: dict[str, Any]) -> bool:
-    """Whether it is the schema that no value fits."""
+    """Whether it is the schema that no value matches."""
     refused = schema.get("not")
     return refused is True or refused == {}
 
 
 def is_false(schema: Any) -> bool:
-    """Whether it forbids whatever stands in its place."""
+    """Whether it forbids every value."""
     return schema is False or (type(schema) is dict and is_nothing(schema))
 
 
 def members(schema: dict[str, Any], key: str) -> dict[str, Any]:
-    """An object of schemas; empty where it is none."""
+    """Return an object of schemas; empty if it is not one."""
     value = schema.get(key)
     return value if type(value) is dict else {}
 
 
 def listed(schema: dict[str, Any], key: str) -> list[Any]:
-    """A list of schemas; empty where it is none."""
+    """Return a list of schemas; empty if it is not one."""
     value = schema.get(key)
     return value if type(value) is list else []
 
 
 def names(schema: dict[str, Any], key: str) -> dict[str, None]:
-    """A list of names, each once, in order."""
+    """Return a list of names, each once, in order."""
     return dict.fromkeys(name for name in listed(schema, key) if type(name) is str)
 
 
 def items_of(schema: dict[str, Any]) -> tuple[list[Any], Any]:
-    """The schemas of the first items, and that of the rest; draft-07 writes both otherwise."""
+    """Return the schemas of the first items, and that of the rest; draft-07 uses other keywords."""
     items = schema.get("items", True)
     if type(items) is list:
         return items, schema.get("additionalItems", True)
@@ -79,7 +79,7 @@ def items_of(schema: dict[str, Any]) -> tuple[list[Any], Any]:
 
 
 class TypeChange(NamedTuple):
-    """What became of the types; `disjoint`: no value of before fits now."""
+    """The change of the types; `disjoint`: no earlier value matches now."""
 
     effect: SetEffect
     what: str
@@ -87,12 +87,12 @@ class TypeChange(NamedTuple):
 
 
 def compare_types(a: dict[str, Any], b: dict[str, Any]) -> TypeChange | None:
-    """What became of `type`; None if nothing did."""
+    """Return the change of `type`; None without one."""
     before, after = _types(a), _types(b)
     if before is None or after is None:
         if exact_digest(a.get("type")) == exact_digest(b.get("type")):
             return None
-        return TypeChange("unsure", "type is none that JSON Schema knows", False)
+        return TypeChange("unsure", "type is unknown in JSON Schema", False)
     if before == after:
         return None
     phrase = f"type {_type_words(a)} → {_type_words(b)}"
@@ -107,10 +107,10 @@ _ALL = frozenset(("null", "boolean", "integer", "number", "string", "array", "ob
 
 
 def _types(schema: dict[str, Any]) -> frozenset[str] | None:
-    """The types that fit; None where `type` is nothing that says so."""
+    """Return the allowed types; None if `type` does not restrict them."""
     value = schema.get("type")
     if value is None and "type" not in schema:
-        allowed = _allowed(schema)  # What is enumerated has its types, whether or not they are named.
+        allowed = _allowed(schema)  # enumerated values have their types, with or without `type`
         return _ALL if allowed is None else _wide({type_of(one) for one in allowed.values()})
     given = [value] if type(value) is str else value
     if type(given) is not list or not all(type(name) is str for name in given):
@@ -119,7 +119,7 @@ def _types(schema: dict[str, Any]) -> frozenset[str] | None:
 
 
 def _wide(types: Iterable[str]) -> frozenset[str]:
-    """The types, and with numbers the integers."""
+    """Return the types, where number includes integer."""
     found = frozenset(types)
     return found | {"integer"} if "number" in found else found
 
@@ -132,7 +132,7 @@ def _type_words(schema: dict[str, Any]) -> str:
 
 
 def variants_of(schema: dict[str, Any]) -> list[Any]:
-    """The alternatives of a schema; of one that has none, itself, once for each of its types."""
+    """Return the alternatives of a schema; without any, the schema itself once for each of its types."""
     for key in ("anyOf", "oneOf"):
         if key in schema:
             beside = {name: value for name, value in schema.items() if name not in (key, *WORDS, "default", *MARKS)}
@@ -147,7 +147,7 @@ def variants_of(schema: dict[str, Any]) -> list[Any]:
 
 
 def compare_values(a: dict[str, Any], b: dict[str, Any]) -> Iterator[Found]:
-    """What became of `enum` and `const`."""
+    """Return the changes of `enum` and `const`."""
     before, after = _allowed(a), _allowed(b)
     if before is None and after is None:
         return
@@ -155,18 +155,20 @@ def compare_values(a: dict[str, Any], b: dict[str, Any]) -> Iterator[Found]:
         given = after if before is None else before
         assert given is not None
         values = _some(list(given.values()))
-        yield ("narrower", f"takes only {values} now") if before is None else ("wider", f"is no longer one of {values}")
+        yield (
+            ("narrower", f"allows only {values} now") if before is None else ("wider", f"is no longer one of {values}")
+        )
         return
     gone = [value for key, value in before.items() if key not in after]
     new = [value for key, value in after.items() if key not in before]
     if gone:
-        yield "narrower", f"no longer takes {_some(gone)}"
+        yield "narrower", f"no longer allows {_some(gone)}"
     if new:
-        yield "wider", f"takes {_some(new)} too"
+        yield "wider", f"allows {_some(new)} too"
 
 
 def _allowed(schema: dict[str, Any]) -> dict[bytes, Any] | None:
-    """The values that are enumerated, by their digests."""
+    """Return the enumerated values, by their digests."""
     if "const" in schema:
         return {exact_digest(schema["const"]): schema["const"]}
     values = schema.get("enum")
@@ -182,7 +184,7 @@ def _some(values: list[Any]) -> str:
 
 
 def compare_bounds(a: dict[str, Any], b: dict[str, Any]) -> Iterator[Found]:
-    """What became of bounds on numbers, lengths and counts, of `multipleOf`, `uniqueItems` and `pattern`."""
+    """Return the changes of bounds on numbers, lengths and counts, of `multipleOf`, `uniqueItems` and `pattern`."""
     for key in (*_LOWER, *_UPPER):
         found = _bound(key, a.get(key), b.get(key), lower=key in _LOWER)
         if found is not None:
@@ -196,7 +198,7 @@ def compare_bounds(a: dict[str, Any], b: dict[str, Any]) -> Iterator[Found]:
         if before is None:
             yield "narrower", "must match a pattern now", None, after
         elif after is None:
-            yield "wider", "need not match a pattern any more", before, None
+            yield "wider", "no longer has to match a pattern", before, None
         else:
             yield "unsure", "pattern changed", before, after
 
@@ -243,7 +245,7 @@ def _number(value: Any) -> str:
 
 
 def compare_rest(a: dict[str, Any], b: dict[str, Any]) -> Iterator[Found]:
-    """What became of keywords whose effect cannot be told, and of required companions."""
+    """Return the changes of keywords whose effect is unknown, and of dependent members."""
     yield from _companions(members(a, "dependentRequired"), members(b, "dependentRequired"))
     for key in (*a, *(key for key in b if key not in a)):
         if key in _HANDLED or (key in a and key in b and exact_digest(a[key]) == exact_digest(b[key])):
@@ -257,7 +259,7 @@ def _companions(of_a: dict[str, Any], of_b: dict[str, Any]) -> Iterator[Found]:
         before, after = names(of_a, name), names(of_b, name)
         for other in after:
             if other not in before:
-                yield "narrower", f"{name[:SHOWN]} needs {other[:SHOWN]} beside it now"
+                yield "narrower", f"{name[:SHOWN]} requires {other[:SHOWN]} now"
         for other in before:
             if other not in after:
-                yield "wider", f"{name[:SHOWN]} no longer needs {other[:SHOWN]} beside it"
+                yield "wider", f"{name[:SHOWN]} no longer requires {other[:SHOWN]}"

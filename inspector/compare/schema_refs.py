@@ -1,4 +1,4 @@
-"""References inside one JSON Schema. Nothing is fetched: what points outside is left as it is."""
+"""Resolves references inside one JSON Schema. Nothing is fetched: outside references stay unresolved."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class References:
         self._merged: dict[int, dict[str, Any]] = {}
 
     def follow(self, schema: Any) -> Any:
-        """What a schema stands for: itself, or what its `$ref` points at, with what stands beside the reference.
+        """Return the schema itself, or the target of its `$ref` merged with the siblings of the reference.
 
-        An `Outside` where that is not in this document, or goes in a circle.
+        It is an `Outside` if the target is not in this document, or for a circular reference.
         """
         if type(schema) is not dict or not _reference(schema):
             return schema
@@ -48,7 +48,7 @@ class References:
             return Outside(_reference(schema))
         if not beside or type(at) is not dict:
             return at
-        # Kept, so that it is the same object next time: whoever walks in circles knows it by that.
+        # Cached, so that the same object is returned next time: a walk detects circles by identity.
         return self._merged.setdefault(id(schema), {**at, **beside})
 
     def _target(self, reference: str) -> Any:
@@ -76,7 +76,7 @@ class References:
         return at
 
     def _named(self) -> dict[str, Any]:
-        """The definitions that have an anchor."""
+        """Return the definitions with an anchor."""
         if self._anchors is None:
             self._anchors = {}
             for key in _DEFINITIONS:

@@ -1,9 +1,8 @@
-"""What changed between two JSON Schemas, and whether what fitted the old one still fits the new one.
+"""Compares two JSON Schemas, and decides whether values of the old one still match the new one.
 
-A schema is taken as the set of values that it lets through. A narrower one refuses what a client used to send, which
-breaks inputs; a wider one lets through what a client did not expect, which breaks outputs. Where sets cannot be
-compared (two patterns, two conditions) that is what is said. Source: JSON Schema 2020-12, and what draft-07 spells
-otherwise.
+A schema is treated as the set of values that match it. A narrower one refuses what a client used to send, which breaks
+inputs; a wider one allows what a client did not expect, which breaks outputs. If sets cannot be compared (two patterns,
+two conditions) the result is `unsure`. Source: JSON Schema 2020-12, and the other spellings of draft-07.
 """
 
 from __future__ import annotations
@@ -17,17 +16,17 @@ from inspector.compare.schema_refs import Outside, References
 from inspector.protocol.jsonrpc import excerpt
 
 Side = Literal["input", "output"]
-"""Which way values go: an input from client to server, an output back."""
+"""The direction of values: an input from client to server, an output back."""
 Severity = Literal["breaking", "unsure", "changed", "added", "cosmetic"]
-"""Worst first. `unsure`: whether it breaks anything cannot be told from the schemas."""
+"""Worst first. `unsure`: the schemas do not show whether it breaks anything."""
 Effect = Literal["narrower", "wider", "both", "unsure", "added", "removed", "default", "words", "cosmetic"]
-"""What a change does to the set: lets through less, more, other values, who knows; a property came or went; what is
-taken where nothing is given; what people and models read; nothing."""
+"""The effect of a change on the set: fewer, more, other or unknown values; a property added or removed; another
+default; other texts for people and models; nothing."""
 
 MOST_PAIRS = 10_000
-"""Pairs of schemas looked at in one comparison."""
+"""Pairs of schemas that one comparison visits."""
 DEEPEST = 60
-"""Levels looked at; what lies deeper is compared as a whole."""
+"""Levels that are compared; a deeper value is compared as a whole."""
 SHOWN = 60
 """Characters shown of a value in a sentence."""
 
@@ -48,30 +47,30 @@ class SchemaChange(NamedTuple):
     """One change. Names in `place` and `what` are the server's text."""
 
     place: str
-    """Where, in words of the data: `filters[].name`; empty for the whole."""
+    """The place in the data: `filters[].name`; empty for the whole."""
     effect: Effect
     what: str
-    """What happened, as a phrase: `takes null too`."""
+    """The change as a phrase: `allows null too`."""
     a: Any = None
     b: Any = None
-    """What stood there and what stands there now, where showing both tells more than the phrase."""
+    """The values before and after, if they tell more than the phrase."""
     came: bool = False
-    """Something was not there before: the property, or what the phrase names of it."""
+    """Whether it was added: the property, or the values in the phrase."""
 
     def severity(self, side: Side) -> Severity:
-        """How bad it is for a client of yesterday."""
+        """The severity for a client of the earlier version."""
         return _SEVERITY[self.effect][side == "output"]
 
 
 def compare_schemas(a: Any, b: Any) -> list[SchemaChange]:
-    """The changes from schema `a` to schema `b`, in the order of their places. Never raises, whatever they are."""
+    """Return the changes from schema `a` to schema `b`, in the order of their places. Never raises, for any values."""
     if exact_digest(a) == exact_digest(b):
         return []
     return list(_unique(_Walk(a, b).changes(a, b, "", 0)))
 
 
 def _unique(changes: Iterable[SchemaChange]) -> Iterator[SchemaChange]:
-    """Each change once: a definition may be met on several ways."""
+    """Return each change once: a definition may be reached in several ways."""
     seen: set[tuple[str, str, str]] = set()
     for change in changes:
         key = (change.place, change.effect, change.what)
@@ -84,11 +83,11 @@ class _Walk:
     def __init__(self, a: Any, b: Any) -> None:
         self._of_a, self._of_b = References(a), References(b)
         self._open: set[tuple[int, int]] = set()
-        """Pairs that are being looked at, by identity: a schema may refer to itself."""
+        """Pairs that are being compared, by identity: a schema may refer to itself."""
         self._looked_at = 0
 
     def changes(self, a: Any, b: Any, place: str, depth: int) -> Iterator[SchemaChange]:
-        """The changes between two schemas that stand at the same place."""
+        """Return the changes between two schemas at the same place."""
         a, b = self._of_a.follow(a), self._of_b.follow(b)
         pair = (id(a), id(b))
         if pair in self._open or (a is b and type(a) is bool):
@@ -96,7 +95,7 @@ class _Walk:
         self._looked_at += 1
         if depth > DEEPEST or self._looked_at > MOST_PAIRS:
             if exact_digest(a) != exact_digest(b):
-                yield SchemaChange(place, "unsure", "is too deep or too large to be compared", a, b)
+                yield SchemaChange(place, "unsure", "is too deep or too large to compare", a, b)
             return
         if isinstance(a, Outside) or isinstance(b, Outside):
             if a != b:
@@ -107,16 +106,16 @@ class _Walk:
         if one is not None and other is not None:
             yield from self._objects(one, other, place, depth)
         elif exact_digest(a) != exact_digest(b):
-            yield SchemaChange(place, "unsure", "is no schema", a, b)
+            yield SchemaChange(place, "unsure", "is not a schema", a, b)
         self._open.discard(pair)
 
     def _objects(self, a: dict[str, Any], b: dict[str, Any], place: str, depth: int) -> Iterator[SchemaChange]:
         yield from self._words(a, b, place)
         if keywords.is_nothing(a) or keywords.is_nothing(b):
             if not keywords.is_nothing(a):
-                yield SchemaChange(place, "narrower", "takes nothing any more")
+                yield SchemaChange(place, "narrower", "allows nothing now")
             elif not keywords.is_nothing(b):
-                yield SchemaChange(place, "wider", "takes something now")
+                yield SchemaChange(place, "wider", "allows something now")
             return
         if ("anyOf" in a or "oneOf" in a) != ("anyOf" in b or "oneOf" in b):
             yield from self._variants(keywords.variants_of(a), keywords.variants_of(b), place, depth)
@@ -192,7 +191,7 @@ class _Walk:
     def _open_end(
         self, a: dict[str, Any], b: dict[str, Any], key: str, place: str, step: str, depth: int
     ) -> Iterator[SchemaChange]:
-        """What may stand beside what is listed."""
+        """Compare the rules for unlisted members."""
         before, after = a.get(key, True), b.get(key, True)
         more = "items" if step.startswith("[") else "properties"
         if keywords.is_false(before) != keywords.is_false(after):
@@ -235,25 +234,25 @@ class _Walk:
     def _variants(
         self, of_a: list[Any], of_b: list[Any], place: str, depth: int, *, every: bool = False
     ) -> Iterator[SchemaChange]:
-        """The alternatives of `anyOf` and `oneOf`; with `every`, the parts of `allOf`, all of which must hold."""
+        """Compare the alternatives of `anyOf` and `oneOf`; with `every`, the parts of `allOf`, which must all match."""
         pairs, only_a, only_b = self._paired(of_a, of_b)
         for i, j in pairs:
             label = self._label(self._of_b, of_b[j])
             where = place if len(of_a) == len(of_b) == 1 else f"{place}|{label}" if place else f"|{label}"
             yield from self.changes(of_a[i], of_b[j], where, depth + 1)
         for at in only_a:
-            what = f"no longer takes {self._label(self._of_a, of_a[at])}"
+            what = f"no longer allows {self._label(self._of_a, of_a[at])}"
             if every:
-                what = f"need no longer be {self._label(self._of_a, of_a[at])} as well"
+                what = f"no longer has to match {self._label(self._of_a, of_a[at])} as well"
             yield SchemaChange(place, "wider" if every else "narrower", what)
         for at in only_b:
-            what = f"takes {self._label(self._of_b, of_b[at])} too"
+            what = f"allows {self._label(self._of_b, of_b[at])} too"
             if every:
-                what = f"must be {self._label(self._of_b, of_b[at])} as well"
+                what = f"must match {self._label(self._of_b, of_b[at])} as well"
             yield SchemaChange(place, "narrower" if every else "wider", what)
 
     def _paired(self, of_a: list[Any], of_b: list[Any]) -> tuple[list[tuple[int, int]], list[int], list[int]]:
-        """Which alternative stands for which: an equal one, else one of the same label, else the only ones left."""
+        """Pair the alternatives: equal ones, else those with the same label, else the only ones left."""
         to_b: dict[int, int] = {}
         taken: set[int] = set()
         for key in (lambda _, schema: exact_digest(schema), self._label):
@@ -273,7 +272,7 @@ class _Walk:
         return sorted(to_b.items()), left_a, left_b
 
     def _label(self, references: References, schema: Any) -> str:
-        """What an alternative goes by, in a few words."""
+        """Return a short label of an alternative."""
         if type(schema) is dict and type(schema.get("$ref")) is str:
             return str(schema["$ref"]).rpartition("/")[2][:SHOWN] or "#"
         schema = references.follow(schema)

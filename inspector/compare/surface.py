@@ -1,8 +1,8 @@
-"""What changed in what a server offers: its lists, capabilities, instructions, identity; and how bad that is.
+"""Compares what two servers offer (lists, capabilities, instructions, identity), with the severity of each change.
 
-A surface is plain data, as `inspector.client.state.surfaces` collects it and a pin keeps it: an object with `server`
+A surface is plain data, as `inspector.client.state.surfaces` collects it and a pin stores it: an object with `server`
 (the `serverInfo`), `era`, `revision`, `capabilities`, `instructions`, the lists `tools`, `resources`, `templates` and
-`prompts` (null where the list was not read), and `incomplete`, which says of a list why its end is missing.
+`prompts` (null if the list was not read), and `incomplete`, which has the reason for each list without an end.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Surface = dict[str, Any]
 SEVERITIES: tuple[Severity, ...] = ("breaking", "unsure", "changed", "added", "cosmetic")
 """Worst first."""
 LISTS = {"tools": "name", "resources": "uri", "templates": "uriTemplate", "prompts": "name"}
-"""The lists, and the member by which their items are known."""
+"""The lists, and the member that identifies their items."""
 ONE = {"tools": "tool", "resources": "resource", "templates": "template", "prompts": "prompt"}
 AREAS = ("server", "capabilities", "instructions", *LISTS)
 _SCHEMAS: dict[str, Side] = {"inputSchema": "input", "outputSchema": "output"}
@@ -40,14 +40,14 @@ class Change(NamedTuple):
     name: str
     """The item: a tool's name, a resource's URI, a capability; empty for the area itself."""
     what: str
-    """What happened, as a phrase: `is gone`, `argument size: is required now`."""
+    """The change as a phrase: `is gone`, `argument size: is required now`."""
     a: Any = None
     b: Any = None
-    """What stood there and what stands there now, where that tells more than the phrase; else both None."""
+    """The values before and after, if they tell more than the phrase; else both None."""
     loud: bool = False
-    """It changes what a model or its user is told of a tool: what an attack on either would change."""
+    """Whether it changes a text of a tool that a model or its user reads, which an attack would change."""
     hidden: Hidden | None = None
-    """What is invisible in what stands there now."""
+    """The hidden characters in the new value."""
 
     def as_json(self) -> dict[str, Any]:
         """For `--json`."""
@@ -61,7 +61,7 @@ class Change(NamedTuple):
 
 
 def compare_surfaces(a: Surface, b: Surface) -> list[Change]:
-    """The changes from surface `a` to surface `b`: by area, and in it by item, in the order of the lists."""
+    """Return the changes from surface `a` to surface `b`: by area, then by item, in the order of the lists."""
     a, b = unkeyed(a), unkeyed(b)
     return [
         *_identity(a, b),
@@ -72,18 +72,18 @@ def compare_surfaces(a: Surface, b: Surface) -> list[Change]:
 
 
 def unread_lists(a: Surface, b: Surface) -> list[str]:
-    """The lists that one of the surfaces, or both, knows nothing of: they were not compared."""
+    """Return the lists that at least one surface does not have: they were not compared."""
     return [area for area in LISTS if type(a.get(area)) is not list or type(b.get(area)) is not list]
 
 
 def worst(changes: Iterable[Change]) -> Severity | None:
-    """The worst severity among them; None if there are none."""
+    """Return the worst severity; None without changes."""
     found = {change.severity for change in changes}
     return next((severity for severity in SEVERITIES if severity in found), None)
 
 
 def counts(changes: Iterable[Change]) -> dict[Severity, int]:
-    """How many there are of each severity, worst first; none is left out."""
+    """Return the number of changes of each severity, worst first, including zeros."""
     found: dict[Severity, int] = dict.fromkeys(SEVERITIES, 0)
     for change in changes:
         found[change.severity] += 1
@@ -98,7 +98,7 @@ def _differ(a: Any, b: Any) -> bool:
     return exact_digest(a) != exact_digest(b)
 
 
-# The server itself
+# Server
 
 
 def _identity(a: Surface, b: Surface) -> Iterator[Change]:
@@ -166,7 +166,7 @@ def _list(area: str, a: Surface, b: Surface) -> Iterator[Change]:
 
 
 def _named(area: str, items: list[Any]) -> dict[tuple[str, int], Any]:
-    """Items by what they are known by; of equal ones, the k-th."""
+    """Return items by their identity; of equal ones, the k-th."""
     found: dict[tuple[str, int], Any] = {}
     seen: dict[str, int] = {}
     for item in items:
@@ -178,7 +178,7 @@ def _named(area: str, items: list[Any]) -> dict[tuple[str, int], Any]:
 
 
 def _item(area: str, name: str, a: Any, b: Any) -> list[Change]:
-    """The changes of one item, worst first."""
+    """Return the changes of one item, worst first."""
     if not _differ(a, b):
         return []
     before, after = _object(a), _object(b)
@@ -212,14 +212,14 @@ def _annotations(area: str, name: str, key: str, a: dict[str, Any], b: dict[str,
 
 
 def _execution(area: str, name: str, key: str, a: dict[str, Any], b: dict[str, Any]) -> Iterator[Change]:
-    """A tool that must be called as a task, or must not, turns away who calls it the other way."""
+    """Compare task support: a tool that requires or forbids tasks refuses clients that do the opposite."""
     support = [_object(side.get(key)).get("taskSupport", "forbidden") for side in (a, b)]
     narrower = support[0] != support[1] and support[1] != "optional"
     yield Change("breaking" if narrower else "changed", area, name, _came_or_went(key, a, b), a.get(key), b.get(key))
 
 
 def _arguments(area: str, name: str, key: str, a: dict[str, Any], b: dict[str, Any]) -> Iterator[Change]:
-    """The arguments of a prompt."""
+    """Compare the arguments of a prompt."""
     before, after = ({_name(one): _object(one) for one in _listed(side.get(key))} for side in (a, b))
     for one in _keys(before, after):
         where = f"argument {one}"
@@ -269,7 +269,7 @@ def _phrase(side: Side, change: SchemaChange) -> str:
 
 
 def _hidden(change: SchemaChange, b: dict[str, Any], key: str) -> Hidden | None:
-    """What is hidden in a schema's new text; of a new property, in all of it."""
+    """Return the hidden characters in a schema's new text; for a new property, in all of it."""
     if not change.came:
         return hidden_in(change.b)
     new = _object(_object(b.get(key)).get("properties")).get(change.place)

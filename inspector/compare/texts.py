@@ -1,4 +1,4 @@
-"""Two texts side by side: the lines that differ, and of long lines the part that does."""
+"""Compares two texts: the lines that differ, and the different part of long lines."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from inspector.compare.alignment import align
 MOST_LINES = 2_000
 """Lines of a text that are aligned."""
 AROUND = 24
-"""Characters shown before and after the part of a line that differs."""
+"""Characters shown before and after the different part of a line."""
 LONGEST = 1_000
 """Characters shown of that part."""
 _WHOLE = 160
-"""Characters up to which a line is shown whole."""
+"""Characters up to which a line is shown in full."""
 
 
 class Line(NamedTuple):
-    """One line: only in A, only in B, or what was left out between two that differ."""
+    """One line: only in A, only in B, or lines skipped between two differences."""
 
     side: Literal["a", "b", "gap"]
     text: str
 
 
 def changed_lines(a: str, b: str) -> list[Line]:
-    """The lines of two texts that differ, those of A before those of B that stand in their place."""
+    """Return the lines of two texts that differ, those of A before those of B in the same position."""
     of_a, of_b = (text.split("\n", MOST_LINES) for text in (a, b))
     found: list[Line] = []
     from_a = from_b = 0
@@ -44,7 +44,7 @@ def changed_lines(a: str, b: str) -> list[Line]:
 
 
 def parted(a: str, b: str) -> tuple[str, str]:
-    """Two lines, or of long ones the part in which they differ with a little around it; `…` stands for the rest."""
+    """Return two lines, or the different parts of long ones with some context; `…` replaces the rest."""
     if max(len(a), len(b)) <= _WHOLE:
         return a, b
     least = min(len(a), len(b))

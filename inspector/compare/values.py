@@ -1,4 +1,4 @@
-"""The differences between two JSON values, by place, under rules that say what may differ."""
+"""Compares two JSON values by place, with rules for ignored differences."""
 
 from __future__ import annotations
 
@@ -16,25 +16,28 @@ from inspector.compare.reading import Repeated, type_of
 from inspector.compare.rules import DEFAULT, Machine, Rules, State, compiled
 
 MOST = 10_000
-"""Differences told of two values."""
+"""Most differences of two values."""
 
 DifferenceKind = Literal["added", "removed", "changed", "moved", "repeated"]
 
 
 class Difference(NamedTuple):
-    """One difference. `a` and `b` are the values on either side: the caller's own objects, of any size."""
+    """One difference. `a` and `b` are the values of both sides: the caller's own objects, of any size."""
 
     kind: DifferenceKind
-    """`added`: only in B; `removed`: only in A; `moved`: an item of a list that stands elsewhere in B; `repeated`: a
-    key that one of the objects has more often (`a` and `b` are how often)."""
+    """The kind of difference.
+
+    `added`: only in B; `removed`: only in A; `moved`: an item of a list at another position in B; `repeated`: a key
+    that one of the objects has more often (`a` and `b` are the counts).
+    """
     path: Path
-    """Where it is in A; for what was added, in B."""
+    """Its place in A; for an added value, in B."""
     path_b: Path
-    """Where it is in B; for what was removed, in A."""
+    """Its place in B; for a removed value, in A."""
     a: Any = None
     b: Any = None
     note: str = ""
-    """What kind of change it is where that is not plain: `string → null`, `integer → number` (1 and 1.0)."""
+    """The kind of change, unless it is obvious: `string → null`, `integer → number` (1 and 1.0)."""
 
     def as_json(self) -> dict[str, Any]:
         """For `--json`: kind, path, both values where there are two, and the note."""
@@ -50,39 +53,39 @@ class Difference(NamedTuple):
 
 @dataclass(slots=True)
 class Comparison:
-    """What `compare` found."""
+    """The result of `compare`."""
 
     differences: list[Difference] = field(default_factory=list)
-    """In the order in which they stand in A; what was added stands where it was put in."""
+    """In the order of A; added values at their position."""
     ignored: int = 0
-    """How many differences the rules let pass."""
+    """The number of differences that the rules ignored."""
     truncated: bool = False
     """There are more than `MOST`."""
 
     @property
     def same(self) -> bool:
-        """Whether the two are equal as far as the rules look."""
+        """Whether the two are equal under the rules."""
         return not self.differences
 
 
 def compare(
     a: Any, b: Any, rules: Rules = DEFAULT, *, method: str = "", name: str = "", most: int = MOST
 ) -> Comparison:
-    """Compare two JSON values, as `json` or `reading.read` makes them. `method` and `name` choose among the rules.
+    """Compare two JSON values, as `json` or `reading.read` return them. `method` and `name` select the rules.
 
-    Types are told apart, 1 and 1.0 too; integers are exact; NaN equals NaN. Work is linear in the size of the values
-    (but for sorting), whatever their depth. The same values give the same differences, in the same order.
+    Types are distinguished, 1 and 1.0 too; integers are exact; NaN equals NaN. Work is linear in the size of the values
+    (except sorting), at any depth. The same values give the same differences, in the same order.
     """
     return compare_under(a, b, compiled(rules, method, name), most)
 
 
 def compare_under(a: Any, b: Any, machine: Machine, most: int = MOST) -> Comparison:
-    """`compare`, with rules that have been made ready."""
+    """`compare` with prepared rules."""
     return _Walk(machine, most).run(a, b)
 
 
 class _Pair(NamedTuple):
-    """Two values that stand for each other, still to be compared."""
+    """Two paired values that still have to be compared."""
 
     a: Any
     b: Any
@@ -162,7 +165,7 @@ class _Walk:
                 yield _added(path_b / key, value)
 
     def _repeats(self, pair: _Pair, key: str, below: State) -> Iterator[_Pair | Difference]:
-        """What comes of a key that stands more than once in an object: its values before the last one."""
+        """Compare the values of a duplicate key before its last one."""
         a, b = pair.a, pair.b
         if not isinstance(a, Repeated) and not isinstance(b, Repeated):
             return
@@ -226,12 +229,12 @@ def _added(path: Path, value: Any) -> Difference:
 
 
 def _equal(a: Any, b: Any) -> bool:
-    """Whether two values are the same in every part."""
+    """Whether two values are equal in every part."""
     return a is b or exact_digest(a) == exact_digest(b)
 
 
 def _near(a: int | float, b: int | float, tolerance: tuple[float, float]) -> bool:
-    """Whether two numbers are within a tolerance; exact, however large they are."""
+    """Whether two numbers are within a tolerance; exact for any size."""
     if a == b:
         return True
     if not isfinite_number(a) or not isfinite_number(b):
@@ -249,13 +252,13 @@ def isfinite_number(value: int | float) -> bool:
 # Lists
 
 _Row = tuple[int | None, int | None, bool]
-"""Which item of A stands for which of B, and whether it stands elsewhere there."""
+"""Which item of A is which of B, and whether its position differs."""
 
 
 def _in_order(a: list[Any], b: list[Any], digests_a: list[bytes], digests_b: list[bytes]) -> Iterator[_Row]:
-    """Every item of both lists, each once: as in A, and what is only in B before the pair that it precedes there.
+    """Return every item of both lists once, in the order of A.
 
-    Of equally good alignments the same one is taken whichever of the two is called A.
+    Items only in B come before the next pair. Of equally good alignments the result is the same if A and B are swapped.
     """
     if (len(b), digests_b) < (len(a), digests_a):
         found = _Aligner(b, a, digests_b, digests_a)
@@ -276,7 +279,7 @@ def _in_order(a: list[Any], b: list[Any], digests_a: list[bytes], digests_b: lis
 
 
 class _Aligner:
-    """Pairs the items of two lists: equal ones first, then those of one name, then what stands in the same gap."""
+    """Pairs the items of two lists: equal ones, then those with one name, then those in one gap."""
 
     def __init__(self, a: list[Any], b: list[Any], digests_a: list[bytes], digests_b: list[bytes]) -> None:
         self._a, self._b = a, b
@@ -303,7 +306,7 @@ class _Aligner:
             self.moved.add(i)
 
     def _pair_elsewhere(self, keys_a: Sequence[Any], keys_b: Sequence[Any]) -> None:
-        """The k-th of those left of A belongs to the k-th of those left of B that has the same key, wherever it is."""
+        """Pair the k-th remaining item of A with the k-th of B with the same key, at any position."""
         waiting: dict[Any, deque[int]] = {}
         for j, key in enumerate(keys_b):
             if j not in self._taken and key is not None:
@@ -313,7 +316,7 @@ class _Aligner:
                 self._take(i, waiting[key].popleft(), moved=True)
 
     def _gaps(self, pairs: Callable[[list[int], list[int]], list[tuple[int, int]]]) -> list[tuple[int, int]]:
-        """What `pairs(left, right)` makes of the items that are left between two pairs that stand in order."""
+        """Apply `pairs(left, right)` to the items between two ordered pairs."""
         found: list[tuple[int, int]] = []
         fixed = [(i, j) for i, j in sorted(self.pairs.items()) if i not in self.moved]
         from_a = from_b = 0
@@ -330,7 +333,7 @@ _STRONG = ("name", "uri", "uriTemplate", "id", "key")
 
 
 def _label(item: Any) -> tuple[str, str]:
-    """What an item of a list goes by: its name where it has one, else what kind of thing it is."""
+    """Return the label of an item: its name if it has one, else its type."""
     if isinstance(item, dict):
         for key in (*_STRONG, "type"):
             value = item.get(key)
@@ -342,7 +345,7 @@ def _label(item: Any) -> tuple[str, str]:
 def _unnamed(
     left: list[int], right: list[int], labels_a: list[tuple[str, str]], labels_b: list[tuple[str, str]]
 ) -> list[tuple[int, int]]:
-    """Items without a name of their own, one after the other."""
+    """Yield items without a name, in order."""
     plain_a = [at for at in range(len(left)) if labels_a[at][0] not in _STRONG]
     plain_b = [at for at in range(len(right)) if labels_b[at][0] not in _STRONG]
     return list(zip(plain_a, plain_b, strict=False))
@@ -351,10 +354,10 @@ def _unnamed(
 def _without_order(
     a: list[Any], b: list[Any], digests_a: list[bytes], digests_b: list[bytes], *, numbers: bool
 ) -> Iterator[_Row]:
-    """Pair the items of two lists in which order means nothing: equal ones, those of one name, then the rest.
+    """Pair the items of two lists whose order is irrelevant: equal ones, those with the same name, then the rest.
 
-    The rest is paired in the order of its digests, which is the same whichever list is called A; with a tolerance,
-    where all numbers have one digest, they are paired by size.
+    The rest is paired in the order of its digests, which is the same if A and B are swapped; with a tolerance, where
+    all numbers have one digest, they are paired by size.
     """
     order_a = sorted(range(len(a)), key=lambda at: _rank(a[at], digests_a[at], numbers))
     order_b = sorted(range(len(b)), key=lambda at: _rank(b[at], digests_b[at], numbers))

@@ -1,4 +1,5 @@
-"""What Inspector connects to and how it is set: targets, the config files of MCP clients, settings, folders, memory.
+"""Configuration: targets, the config files of MCP clients, settings, folders, stored data.
 
-Nothing is imported here: each module is loaded by whoever needs it, so that a plain command loads no config readers.
+This package imports nothing here: each module is loaded only when it is used, so that a plain command loads no config
+readers.
 """

@@ -1,4 +1,4 @@
-"""Texts on their way to a process, an HTTP request or a line of text: checked, or written so that they are safe."""
+"""Validates or escapes texts for a process, an HTTP request or a line of output."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Set by a user they would contradict what is sent, which fails or lets one reques
 
 
 def parse_header(text: str) -> tuple[str, str]:
-    """The field of `--header 'Name: value'` (RFC 9110 section 5); TargetError where it is none."""
+    """Parse `--header 'Name: value'` (RFC 9110 section 5). Raises TargetError if it is invalid."""
     name, colon, value = text.partition(":")
     if not colon:
         raise TargetError(f"The header {one_line(name[:60])} has no value", hint="Write it as 'Name: value'.")
@@ -31,23 +31,23 @@ def parse_header(text: str) -> tuple[str, str]:
 
 
 def parse_variable(text: str) -> tuple[str, str]:
-    """The variable of `--env NAME=value`; TargetError where it is none."""
+    """Parse `--env NAME=value`. Raises TargetError if it is invalid."""
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
-        raise TargetError(f"--env {one_line(name[:60])} sets no variable", hint="Write it as NAME=value.")
+        raise TargetError(f"--env {one_line(name[:60])} has no value", hint="Write it as NAME=value.")
     return checked_text(name.strip(), "a variable's name"), checked_text(value, f"the value of {name.strip()}")
 
 
 def checked_headers(pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    """A user's headers of a request, each checked, with one `Host` at most. Raises `TargetError`."""
+    """Check a user's headers of a request, with at most one `Host`. Raises `TargetError`."""
     found = tuple(checked_header(name, value) for name, value in pairs)
     if sum(name.lower() == "host" for name, _ in found) > 1:
-        raise TargetError("A request has one Host header, and several are given", hint="Leave one.")
+        raise TargetError("A request has one Host header, but several are given", hint="Remove all but one.")
     return found
 
 
 def checked_header(name: str, value: str) -> tuple[str, str]:
-    """A user's header, if it can be sent as it is and leaves framing the request to us. Raises `TargetError`.
+    """Check that a user's header can be sent unchanged and does not frame the request. Raises `TargetError`.
 
     Its name is a token and its value cannot break out of its line (RFC 9110 sections 5.1 and 5.5).
     """
@@ -56,33 +56,35 @@ def checked_header(name: str, value: str) -> tuple[str, str]:
         raise TargetError(f"{shown!r} is not a header name", hint="Write it as 'Name: value'.")
     if _FIELD_BREAKER.search(value):
         raise TargetError(
-            f"The value of the header {shown} has a line break, another control character or a lone surrogate in it"
+            f"The value of the header {shown} contains a line break, another control character or a lone surrogate"
         )
     if name.lower() in FRAMING:
         raise TargetError(
-            f"The header {shown} cannot be set: Inspector frames each request and keeps its connections itself",
+            f"The header {shown} cannot be set: Inspector frames requests and manages connections itself",
             hint="Remove it.",
         )
     return name, value
 
 
 def checked_text(text: str, what: str) -> str:
-    """`text`, if it can be handed to a process; TargetError otherwise."""
+    """Return `text` if it can be passed to a process. Raises TargetError otherwise."""
     try:
         if b"\0" not in text.encode("utf-8", "surrogateescape"):
             return text
     except UnicodeEncodeError:
         pass
-    raise TargetError(f"{what[:1].upper()}{what[1:]} has a NUL or a lone surrogate in it: no process can be given that")
+    raise TargetError(
+        f"{what[:1].upper()}{what[1:]} contains a NUL or a lone surrogate, which a process cannot receive"
+    )
 
 
 def checked_url(url: str) -> str:
-    """`url`, if it is an http or https URL with a host; TargetError otherwise."""
+    """Return `url` if it is an http or https URL with a host. Raises TargetError otherwise."""
     shown = one_line(secrecy.mask_url(url)[:200])
     if not re.match(r"https?://", url, re.IGNORECASE):
         raise TargetError(f"{shown} is not an http or https URL")
     if any(char <= " " or char == "\x7f" or "\ud800" <= char <= "\udfff" for char in url):
-        raise TargetError(f"{shown} has a space or a control character in it", hint="Write it percent-encoded.")
+        raise TargetError(f"{shown} contains a space or a control character", hint="Write it percent-encoded.")
     from urllib.parse import urlsplit
 
     try:
@@ -91,17 +93,17 @@ def checked_url(url: str) -> str:
     except ValueError as error:
         raise TargetError(f"{shown} is not a URL: {url_reason(error)}") from None
     if not host or port == 0:
-        raise TargetError(f"{shown} names no {'port that can be connected to' if host else 'host'}")
+        raise TargetError(f"{shown} has no {'valid port' if host else 'host'}")
     return url
 
 
 def format_command(argv: Iterable[str]) -> str:
-    """`argv` in one line as a shell would take it back: quoted where needed, unprintable characters as `$'…'`."""
+    """Format `argv` as one line that a shell can parse: quoted if needed, unprintable characters as `$'…'`."""
     return " ".join(_quote(word) for word in argv)
 
 
 def one_line(text: str) -> str:
-    """`text` with unprintable characters written as escapes."""
+    """Return `text` with unprintable characters as escapes."""
     return "".join(char if char.isprintable() else _escape(char) for char in text)
 
 

@@ -1,7 +1,7 @@
-"""Reads the servers out of each client's config file: one function per family, all ending in the same Definition.
+"""Reads the servers in each client's config file: one function per family, all with a Definition as the result.
 
-Every function takes the parsed file and yields one Found per server. A server that is wrong yields its reason in place
-of a definition and hides no other.
+Each function gets the parsed file and yields one Found per server. For an invalid server it yields the error instead of
+a definition, and continues with the others.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _ERAS: dict[str, Literal["auto", "legacy", "modern"]] = {"auto": "auto", "legacy
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One server of a file: its definition, or why it has none. `workspace` where it differs from the file's."""
+    """One server of a file: its definition, or its error. `workspace` is set if it differs from the file's."""
 
     name: str
     raw: Mapping[str, Any] = field(repr=False)
@@ -63,16 +63,17 @@ Reader = Callable[[Mapping[str, Any], Place, list[Path]], Iterator[Found]]
 
 
 def read(place: Place, workspaces: list[Path]) -> list[Found]:
-    """The servers of the file at `place` that count in `workspaces` (nearest first); ConfigError if it is broken."""
+    """Return the servers of the file at `place` for `workspaces` (nearest first). Raises ConfigError if it is
+    invalid."""
     data = files.load_object(place.path)
     if place.family == "registry" and not registry.is_server_json(data):
-        # The name is a common one: a file that is nobody's server.json is nobody's mistake.
+        # Many projects have a server.json: one that is not for MCP is not an error.
         return []
     return list(_READERS[place.family](data, place, workspaces))
 
 
 def recognise(path: Path) -> Place:
-    """The place of a file that the user named and whose name tells nothing: its content does; ConfigError if not."""
+    """Return the place of a file that the user named, detected by its content. Raises ConfigError if that fails."""
     data = files.load_object(path)
     family: Family
     if "context_servers" in data:
@@ -87,24 +88,24 @@ def recognise(path: Path) -> Place:
         family, label = "vscode-settings", "VS Code"
     else:
         raise ConfigError(
-            f"{path} names no servers",
-            hint="It needs a “servers”, “mcpServers” or “context_servers” object, or the content of a server.json.",
+            f"{path} has no servers",
+            hint="Add a “servers”, “mcpServers” or “context_servers” object, or use a server.json.",
         )
     return Place(path, family, label)
 
 
 def _is_vscode(data: Mapping[str, Any]) -> bool:
-    """Whether a file with `servers` is VS Code's: the one other family with this key."""
+    """Whether a file with `servers` is VS Code's, the only other family with this key."""
     servers = data["servers"].values() if isinstance(data["servers"], dict) else ()
     keys = {key for server in servers if isinstance(server, dict) for key in server}
     return bool(keys & _ONLY_VSCODE) or ("inputs" in data and not keys & _ONLY_OWN)
 
 
 def _own(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
-    """`inspector.json`: `servers`, each with `command` or `url`, and what only Inspector knows (era, auth, roots …).
+    """Read `inspector.json`: `servers`, each with `command` or `url`, and Inspector's own keys (era, auth, roots …).
 
-    `env` and `headers` values may be references as a whole: `env:NAME`, `file:PATH`, `keyring:NAME`; `{"value": "…"}`
-    is a text that is none. An unknown key is an error, because it is ours to know.
+    The whole value of an `env` or `headers` member may be a reference: `env:NAME`, `file:PATH`, `keyring:NAME`;
+    `{"value": "…"}` is literal text. An unknown key is an error, because the format is ours.
     """
     for key in data:
         if key not in _OWN_TOP:
@@ -115,7 +116,7 @@ def _own(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Itera
         raise ConfigError(f"{place.path}: {error.message}") from None
     servers = _servers(data, "servers", place) | _servers(data, "mcpServers", place)
     if not ("servers" in data or "mcpServers" in data):
-        raise ConfigError(f"{place.path} names no servers", hint="It needs a “servers” object.")
+        raise ConfigError(f"{place.path} has no servers", hint="Add a “servers” object.")
     inputs = expand.questions(data.get("inputs"))
     for name, raw in servers.items():
         yield _found(name, raw, partial(_own_server, folder=place.path.parent), "own", inputs=inputs)
@@ -127,7 +128,7 @@ def _own_server(raw: Mapping[str, Any], folder: Path) -> Definition:
             raise _unknown(key, OWN_KEYS, "")
     era = entry_fields.text(raw, "era")
     if era and era not in _ERAS:
-        raise ConfigError(f"“era” is {files.shown(era)}", hint="Known are auto, legacy and modern.")
+        raise ConfigError(f"“era” is {files.shown(era)}", hint="Use auto, legacy or modern.")
     options = ServerOptions(
         era=_ERAS.get(era),
         protocol=entry_fields.text(raw, "protocol") or None,
@@ -145,7 +146,7 @@ def _own_server(raw: Mapping[str, Any], folder: Path) -> Definition:
         try:
             command = shlex.split(command)
         except ValueError as error:
-            raise ConfigError(f"“command” cannot be split into words: {split_reason(error)}") from None
+            raise ConfigError(f"“command” cannot be parsed: {split_reason(error)}") from None
     if isinstance(command, list):
         words = entry_fields.texts({"command": command}, "command")
         plain |= {"command": words[0] if words else "", "args": [*words[1:], *entry_fields.texts(raw, "args")]}
@@ -154,12 +155,12 @@ def _own_server(raw: Mapping[str, Any], folder: Path) -> Definition:
     made = _either(plain, options=options, verify=verify, proxy=proxy)
     auth = logins.read(raw)
     if auth and made.kind == "stdio":
-        raise ConfigError("“auth” is for servers at a URL", hint="A command gets its secrets with “env” (C-STDIO-09).")
+        raise ConfigError("“auth” is for servers at a URL", hint="Use “env” to pass secrets to a command (C-STDIO-09).")
     return replace(made, auth=auth)
 
 
 def _check_types(plain: Mapping[str, Any]) -> None:
-    """Refuse a value of a wrong type also where the entry does not use it, as `headers` of a command."""
+    """Reject a value of a wrong type even if unused, such as `headers` of a command."""
     for key in ("command", "url", "envFile", "cwd", "description"):
         entry_fields.text(plain, key)
     entry_fields.texts(plain, "args")
@@ -182,17 +183,17 @@ def _root(root: str, folder: Path) -> str:
     try:
         return Path(os.path.abspath(folder / os.path.expanduser(root))).as_uri()
     except UnicodeEncodeError:
-        raise ConfigError(f"“roots” has {files.shown(ascii(root))}, which is no path") from None
+        raise ConfigError(f"“roots” contains {files.shown(ascii(root))}, which is not a path") from None
 
 
 def _generic(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
-    """A file with `mcpServers` of no client that is known by the name: the keys all clients share, our references."""
+    """Read a file with `mcpServers` of an unknown client: the keys that all clients share, our references."""
     for name, raw in _servers(data, "mcpServers", place).items():
         yield _found(name, raw, _either, "own")
 
 
 def _claude_code(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
-    """`.mcp.json` of Claude Code: `mcpServers` with `type` stdio, http or sse; `timeout` in milliseconds."""
+    """Read `.mcp.json` of Claude Code: `mcpServers` with `type` stdio, http or sse; `timeout` in milliseconds."""
     for name, raw in _servers(data, "mcpServers", place).items():
         yield _found(name, raw, _claude_code_server, "claude-code")
 
@@ -202,7 +203,7 @@ def _claude_code_server(raw: Mapping[str, Any]) -> Definition:
 
 
 def _claude_code_user(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
-    """`~/.claude.json`: `projects.<path>.mcpServers` of the folders we are in, then `mcpServers` for everywhere."""
+    """Read `~/.claude.json`: `projects.<path>.mcpServers` of the current folders, then the global `mcpServers`."""
     projects = data.get("projects")
     for folder in workspaces:
         project = projects.get(folder.as_posix(), projects.get(str(folder))) if isinstance(projects, dict) else None
@@ -222,19 +223,19 @@ def _claude_code_user(data: Mapping[str, Any], place: Place, workspaces: list[Pa
 
 
 def _claude_desktop(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
-    """`claude_desktop_config.json`: `mcpServers` with commands; it expands nothing."""
+    """Read `claude_desktop_config.json`: `mcpServers` with commands; it expands nothing."""
     for name, raw in _servers(data, "mcpServers", place).items():
         yield _found(name, raw, _either, "literal")
 
 
 def _cursor(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
-    """Cursor's `mcp.json`: `mcpServers`, `envFile` for commands; a URL may be of either HTTP transport."""
+    """Read Cursor's `mcp.json`: `mcpServers`, `envFile` for commands; a URL may be of either HTTP transport."""
     for name, raw in _servers(data, "mcpServers", place).items():
         yield _found(name, raw, _either, "cursor")
 
 
 def _vscode(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
-    """VS Code's `mcp.json`: `servers` and `inputs`. Its `http` means Streamable HTTP first, then HTTP+SSE."""
+    """Read VS Code's `mcp.json`: `servers` and `inputs`. Its `http` means Streamable HTTP first, then HTTP+SSE."""
     inputs = expand.questions(data.get("inputs"))
     for name, raw in _servers(data, "servers", place).items():
         yield _found(name, raw, _vscode_server, "vscode", inputs=inputs)
@@ -246,7 +247,7 @@ def _vscode_server(raw: Mapping[str, Any]) -> Definition:
 
 
 def _vscode_settings(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
-    """`mcp` in VS Code's settings.json, where servers stood before mcp.json: `{"mcp": {"servers": …, "inputs": …}}`."""
+    """Read `mcp` in VS Code's settings.json, the older place: `{"mcp": {"servers": …, "inputs": …}}`."""
     inner = data.get("mcp")
     merged = dict(inner) if isinstance(inner, dict) else {}
     for key in ("servers", "inputs"):
@@ -256,13 +257,13 @@ def _vscode_settings(data: Mapping[str, Any], place: Place, workspaces: list[Pat
 
 
 def _windsurf(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
-    """Windsurf's `mcp_config.json`: `mcpServers`, `serverUrl` or `url` for HTTP of either transport, `disabled`."""
+    """Read Windsurf's `mcp_config.json`: `mcpServers`, `serverUrl` or `url` for either HTTP transport, `disabled`."""
     for name, raw in _servers(data, "mcpServers", place).items():
         yield _found(name, raw, partial(_either, url_keys=("serverUrl", "url")), "windsurf")
 
 
 def _gemini(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
-    """Gemini CLI's `settings.json`: `mcpServers`; `httpUrl` is Streamable HTTP, a bare `url` HTTP+SSE; milliseconds."""
+    """Read Gemini CLI's `settings.json`: `mcpServers`; `httpUrl` is Streamable HTTP, `url` HTTP+SSE; milliseconds."""
     excluded = data["mcp"].get("excluded") if isinstance(data.get("mcp"), dict) else None
     for name, raw in _servers(data, "mcpServers", place).items():
         found = _found(name, raw, _gemini_server, "gemini")
@@ -279,7 +280,8 @@ def _gemini_server(raw: Mapping[str, Any]) -> Definition:
 
 
 def _zed(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
-    """Zed's `settings.json`: `context_servers` with `command` as text or `{path, args, env}`, or `url`; `enabled`."""
+    """Read Zed's `settings.json`: `context_servers` with `command` as text or `{path, args, env}`, or `url`;
+    `enabled`."""
     for name, raw in _servers(data, "context_servers", place).items():
         yield _found(name, raw, _zed_server, "literal")
 
@@ -289,12 +291,14 @@ def _zed_server(raw: Mapping[str, Any]) -> Definition:
     if isinstance(command, dict):
         return definition.stdio({**command, "command": command.get("path")})
     if command is None and raw.get("url") is None:
-        raise ConfigError("it is started by a Zed extension", hint="Only Zed knows its command: give the command here.")
+        raise ConfigError(
+            "a Zed extension starts this server", hint="Its command is known only to Zed: give the command here."
+        )
     return _either(raw)
 
 
 def _registry(data: Mapping[str, Any], place: Place, workspaces: list[Path]) -> Iterator[Found]:
-    """`server.json` of the MCP registry: one server per package and per remote; see `registry`."""
+    """Read `server.json` of the MCP registry: one server per package and per remote; see `registry`."""
     for name, raw in registry.servers(data):
         try:
             made: Definition | ConfigError = registry.preview(raw)
@@ -356,7 +360,7 @@ def _either(
     verify: bool = True,
     proxy: str = "",
 ) -> Definition:
-    """A command or a URL, whichever is there; `type` decides where both are."""
+    """Read a command or a URL, whichever is present; `type` decides if both are."""
     said = definition.declared_transport(raw)
     url_key = next((key for key in url_keys if raw.get(key) is not None), "")
     if raw.get("command") is not None and (said == "stdio" or not url_key):
@@ -378,5 +382,5 @@ def _unknown(key: str, known: list[str], where: str) -> ConfigError:
     start = f"{where}: " if where else ""
     return ConfigError(
         f"{start}“{files.shown(key)}” is not a key that Inspector knows",
-        hint=f"Did you mean “{near}”?" if near else f"Known are {', '.join(known)}.",
+        hint=f"Did you mean “{near}”?" if near else f"Use one of: {', '.join(known)}.",
     )

@@ -1,4 +1,4 @@
-"""One server as a config file describes it: checked for its types, nothing expanded yet, the same for every client."""
+"""One server of a config file, with checked types and unexpanded references, the same for every client."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ _REFERENCE = re.compile(r"\$\{|\$[A-Za-z_]")
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """What to start, or where to connect. `env_file` and relative paths are as written; see `servers.resolve`."""
+    """The command to start, or the URL to connect to. `env_file` and relative paths are as written; see
+    `servers.resolve`."""
 
     kind: Literal["stdio", "http"]
     command: tuple[str, ...] = ()
@@ -43,11 +44,11 @@ class Definition:
     verify: bool = True
     options: ServerOptions = NO_OPTIONS
     auth: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    """What it says about logging in, by option: see `logins`."""
+    """Its login options; see `logins`."""
 
     @property
     def summary(self) -> str:
-        """The whole command, or the URL, in one line: references as written, literal secrets masked (C-STDIO-10)."""
+        """The whole command or URL in one line: references as written, literal secrets masked (C-STDIO-10)."""
         if self.kind == "http":
             return secrecy.mask_url(self.url)
         secrets = [value for value in secrecy.in_arguments(self.command) if not _REFERENCE.search(value)]
@@ -55,16 +56,16 @@ class Definition:
 
     @property
     def has_references(self) -> bool:
-        """Whether what it means depends on which client's file it stands in."""
+        """Whether its meaning depends on the file's client."""
         return any("$" in text for _, text in self.texts())
 
     @property
     def is_guarded(self) -> bool:
-        """Whether it takes the user's consent in a file that is not theirs, even without references."""
+        """Whether it needs consent in a file that is not the user's own, even without references."""
         return bool(self.env_file or self.proxy) or not self.verify
 
     def texts(self) -> Iterator[tuple[str, str]]:
-        """Every text in which references may stand, with the place of each, such as `header X-Key`."""
+        """Every text that may have references, with its place, such as `header X-Key`."""
         yield from (("the command", word) for word in self.command)
         yield from ((f"variable {name}", value) for name, value in self.env.items())
         yield from ((f"header {name}", value) for name, value in self.headers)
@@ -74,7 +75,7 @@ class Definition:
 
 
 def stdio(raw: Mapping[str, Any], *, options: ServerOptions = NO_OPTIONS) -> Definition:
-    """The `command`, `args`, `env`, `envFile` and `cwd` keys which all clients share; ConfigError for a wrong type."""
+    """Read the keys that all clients share: `command`, `args`, `env`, `envFile`, `cwd`. Raises ConfigError."""
     program = text(raw, "command")
     if not program.strip():
         raise ConfigError("“command” is empty")
@@ -95,23 +96,23 @@ def http(
     transport: Literal["auto", "http", "sse"] = "auto",
     options: ServerOptions = NO_OPTIONS,
 ) -> Definition:
-    """The URL under `key` and the `headers`; ConfigError for a wrong type or another scheme than http and https."""
+    """Read the URL under `key` and the `headers`. Raises ConfigError for a wrong type or scheme."""
     url = text(raw, key).strip()
     scheme = url.partition("://")[0].casefold() if "://" in url else ""
     if not url:
         raise ConfigError(f"“{key}” is empty")
-    # A reference may bring its own scheme; what comes out is checked again when the server is opened.
+    # The scheme may be in a reference; the expanded URL is checked again when the server is opened.
     if scheme not in ("http", "https") and not url.startswith(("$", "{", "<")):
         raise ConfigError(
             f"“{key}” is {files.shown(secrecy.mask_url(url))}, which is not an http or https URL",
-            hint="Inspector speaks stdio, Streamable HTTP and HTTP+SSE.",
+            hint="Inspector supports stdio, Streamable HTTP and HTTP+SSE.",
         )
     headers = tuple(text_map(raw, "headers").items())
     return Definition(kind="http", url=url, headers=headers, transport=transport, options=options)
 
 
 def declared_transport(raw: Mapping[str, Any]) -> Literal["", "auto", "stdio", "http", "sse"]:
-    """What `type` (or `transport`) says, or an empty text; ConfigError for one that Inspector does not speak."""
+    """Return `type` (or `transport`), or an empty text. Raises ConfigError for an unsupported one."""
     for key in ("type", "transport"):
         if raw.get(key) is None:
             continue
@@ -119,8 +120,8 @@ def declared_transport(raw: Mapping[str, Any]) -> Literal["", "auto", "stdio", "
         known = _TRANSPORTS.get(said.strip().casefold())
         if known is None:
             raise ConfigError(
-                f"“{key}” is {files.shown(said)}, which Inspector does not speak",
-                hint="Known are stdio, http and sse.",
+                f"“{key}” is {files.shown(said)}, which Inspector does not support",
+                hint="Use stdio, http or sse.",
             )
         return known
     return ""

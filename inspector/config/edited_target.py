@@ -1,4 +1,4 @@
-"""A target that somebody has changed where it was shown: what was hidden there stays what it was."""
+"""Edits a target as text, where its secrets are hidden and stay unchanged."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from inspector.reasons import split_reason
 
 
 def edited(target: StdioTarget | HttpTarget, text: str) -> StdioTarget | HttpTarget:
-    """`target` with the command or the URL that `text` says: what `target.describe()` showed, changed by a person.
+    """Return `target` with the command or URL in `text`, an edited version of `target.describe()`.
 
-    Its folder, variables, header fields and name stay. Raises `TargetError`, also where a hidden value was changed in
-    part, for nobody knows then what is meant, and for a URL of another server.
+    Its folder, variables, headers and name stay. Raises `TargetError`, also if a hidden value was changed in part,
+    because the result would be ambiguous, and for a URL of another server.
     """
     text = text.strip()
     if text == target.describe():
@@ -32,7 +32,7 @@ def edited(target: StdioTarget | HttpTarget, text: str) -> StdioTarget | HttpTar
     for word, hidden in values.items():
         if len(set(hidden)) > 1 and words.count(word) != len(hidden):
             raise TargetError(
-                "Which of its hidden values are to stay cannot be told", hint="Keep all of them, or none."
+                "Some hidden values were removed, so the others are ambiguous", hint="Keep all of them, or none."
             )
     command = []
     for word in words:
@@ -44,13 +44,13 @@ def edited(target: StdioTarget | HttpTarget, text: str) -> StdioTarget | HttpTar
 
 
 def _at_another_path(target: HttpTarget, text: str) -> HttpTarget:
-    """Never elsewhere: the header fields and the login that come along are for this server alone."""
+    """Never on another host: the headers and the login that it keeps are for this server only."""
     if not re.match(r"https?://\S+$", text, re.IGNORECASE):
-        raise TargetError("This is no http or https URL")
+        raise TargetError("The text is not an http or https URL")
     _refuse_hidden(text)
     before, after = urlsplit(target.url), urlsplit(text)
     if (before.scheme, before.netloc) != (after.scheme.lower(), after.netloc):
-        raise TargetError("Another host or port is another server", hint="Leave this one, and open that.")
+        raise TargetError("Another host or port means another server", hint="Open it as a separate server.")
     return replace(target, url=text)
 
 
@@ -58,14 +58,14 @@ def _split(text: str) -> list[str]:
     try:
         words = shlex.split(text)
     except ValueError as error:
-        raise TargetError(f"This cannot be split into words: {split_reason(error)}") from None
+        raise TargetError(f"The command cannot be parsed: {split_reason(error)}") from None
     if not words:
-        raise TargetError("There is no command")
+        raise TargetError("The command is empty")
     return words
 
 
 def _refuse_hidden(text: str) -> None:
     if MASK in text:
         raise TargetError(
-            "A hidden value can be kept or replaced as a whole", hint=f"Write the value in place of {MASK}."
+            "A hidden value can be kept or replaced only as a whole", hint=f"Replace {MASK} with the whole value."
         )

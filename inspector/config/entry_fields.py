@@ -1,4 +1,4 @@
-"""Members of an entry of a config file, read with their types checked: a ConfigError names the key and what it is."""
+"""Reads members of a config entry and checks their types. A ConfigError names the key and its type."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from inspector.errors import ConfigError
 
 
 def text(raw: Mapping[str, Any], key: str) -> str:
-    """The text under `key`, empty where there is none; ConfigError for anything else."""
+    """Return the text under `key`, empty if missing. Raises ConfigError for another type."""
     value = raw.get(key)
     if value is None:
         return ""
@@ -21,7 +21,7 @@ def text(raw: Mapping[str, Any], key: str) -> str:
 
 
 def texts(raw: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    """The list of texts under `key`; numbers and booleans count as their JSON text, as clients read them."""
+    """Return the list of texts under `key`; numbers and booleans count as their JSON text, as in the clients."""
     value = raw.get(key)
     if value is None:
         return ()
@@ -31,7 +31,7 @@ def texts(raw: Mapping[str, Any], key: str) -> tuple[str, ...]:
 
 
 def text_map(raw: Mapping[str, Any], key: str) -> dict[str, str]:
-    """The object of texts under `key`; null values are left out, numbers and booleans count as their JSON text."""
+    """Return the object of texts under `key`, without null values; numbers and booleans count as JSON text."""
     value = raw.get(key)
     if value is None:
         return {}
@@ -41,7 +41,7 @@ def text_map(raw: Mapping[str, Any], key: str) -> dict[str, str]:
 
 
 def flag(raw: Mapping[str, Any], key: str, default: bool) -> bool:
-    """The boolean under `key`; ConfigError for anything else."""
+    """Return the boolean under `key`. Raises ConfigError for another type."""
     value = raw.get(key)
     if value is None:
         return default
@@ -51,19 +51,19 @@ def flag(raw: Mapping[str, Any], key: str, default: bool) -> bool:
 
 
 def seconds(raw: Mapping[str, Any], key: str, *, unit: float = 1.0) -> float | None:
-    """The positive, finite duration under `key` in seconds, where the file counts in units of `unit` seconds."""
+    """Return the positive, finite duration under `key` in seconds; the file counts in units of `unit` seconds."""
     value = raw.get(key)
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ConfigError(f"“{key}” must be a number, not {files.kind_of(value)}")
     if not 0 < value < 1e9:
-        raise ConfigError(f"“{key}” must be more than 0 and less than a thousand million")
+        raise ConfigError(f"“{key}” must be more than 0 and less than 1,000,000,000")
     return value * unit
 
 
 def scalar(value: Any, where: str) -> str:
-    """A text, or the JSON text of a number or boolean; ConfigError for anything else."""
+    """Return a text, or the JSON text of a number or boolean. Raises ConfigError for another type."""
     if isinstance(value, str):
         return value
     if isinstance(value, (bool, int, float)):

@@ -1,4 +1,4 @@
-"""References in config values, expanded as the client that owns the file defines them, and only when a server is opened.
+"""Expands references in config values when a server is opened, by the rules of the file's client.
 
 | Dialect | Files | References |
 |---|---|---|
@@ -10,9 +10,9 @@
 | `gemini` | `settings.json` | `$NAME`, `${NAME}`, `${NAME:-default}` |
 | `literal` | Claude Desktop, Zed, filled-in `server.json` | none |
 
-What a dialect does not define stays as it is written, as it does in that client. A variable that is not set is an error
-here, also where the client would pass the reference or nothing on: a server that receives `${TOKEN}` for a token fails
-later and further away. An expanded value is never expanded again.
+A reference that a dialect does not define stays as it is written, like in that client. A variable that is not set is an
+error here, even if the client would pass on the reference or nothing: a server that receives `${TOKEN}` instead of a
+token fails later and with a worse error. An expanded value is never expanded again.
 """  # noqa: E501 - a table row cannot be wrapped
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from inspector.errors import ConfigError, ValueMissing
 Dialect = Literal["own", "claude-code", "vscode", "cursor", "windsurf", "gemini", "literal"]
 
 KEYRING_SERVICE = "inspector"
-"""`keyring:NAME` is the password of user NAME of this keyring service; `keyring:SERVICE/NAME` is another service's."""
+"""`keyring:NAME` is the password of user NAME in this keyring service; `keyring:SERVICE/NAME` names another service."""
 
 _SECRET_FILE_BYTES = 64 * 1024
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
@@ -39,7 +39,7 @@ _NOT_IN_A_VARIABLE = re.compile(r"\W", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A value that a config file asks of its user: an `inputs` entry of VS Code, an input of a `server.json`."""
+    """A value that a config file requests from its user: an `inputs` entry, an input of a `server.json`."""
 
     id: str
     server: str
@@ -50,17 +50,17 @@ class Question:
 
     @property
     def variable(self) -> str:
-        """The environment variable that answers the question beforehand: `INPUT_` and the id in capitals."""
+        """The environment variable that answers the question: `INPUT_` and the id in capitals."""
         return "INPUT_" + _NOT_IN_A_VARIABLE.sub("_", self.id).upper()
 
 
 Prompt = Callable[[Question], str | None]
-"""Asks the user; None where there is no answer."""
+"""Asks the user; returns None without an answer."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Reference:
-    """Where a value of the user's stands: the name of a variable, the path of a file, SERVICE/USER of the keyring."""
+    """The place of a user's value: the name of a variable, the path of a file, SERVICE/USER of the keyring."""
 
     kind: Literal["variable", "file", "keyring"]
     name: str
@@ -68,7 +68,7 @@ class Reference:
 
 @dataclass(slots=True)
 class Expander:
-    """Expands the values of one server of one file, and collects the secrets that it meets on the way."""
+    """Expands the values of one server of one file, and collects their secrets."""
 
     dialect: Dialect
     server: str
@@ -80,11 +80,11 @@ class Expander:
     prompt: Prompt | None = None
     secrets: list[str] = field(default_factory=list, repr=False)
     allowed: frozenset[Reference] | None = None
-    """The references that may be followed; None: all. Every value of the user's is read through `_taken`."""
+    """The references that may be followed; None: all. `_taken` reads every value of the user's."""
     _answers: dict[str, str | None] = field(default_factory=dict, repr=False)
 
     def __call__(self, text: str) -> str:
-        """`text` with its references replaced; ConfigError where a value is missing."""
+        """Return `text` with its references replaced. Raises ConfigError if a value is missing."""
         if self.dialect == "literal" or "$" not in text:
             return text
         pieces: list[str] = []
@@ -98,12 +98,12 @@ class Expander:
         return "".join(pieces)
 
     def _reference(self, text: str, start: int) -> tuple[int, str | None]:
-        """How many characters from `start` belong together, and what they stand for: None for themselves."""
+        """Return the length of the reference at `start` and its value, or None for plain text."""
         if text.startswith("$${", start) and self.dialect == "own":
             return 3, "${"
         if text.startswith("${", start):
             end = text.find("}", start + 2)
-            # An unclosed brace closes nowhere further on either, so the rest is taken as it is, in one step.
+            # A brace that is not closed here is not closed later either, so the rest is copied in one step.
             return (len(text) - start, None) if end < 0 else (end + 1 - start, self._braced(text[start + 2 : end]))
         if self.dialect == "gemini" and (name := _NAME.match(text, start + 1)):
             return 1 + len(name[0]), self._variable(name[0])
@@ -161,7 +161,7 @@ class Expander:
                 )
 
     def _taken(self, reference: Reference, read: Callable[[], str]) -> str:
-        """The value of a reference, if it may be followed."""
+        """Return the value of a reference that may be followed."""
         if self.allowed is not None and reference not in self.allowed:
             raise ConfigError(f"{self._where()} refers to {files.shown(reference.name)}, which you did not allow")
         return read()
@@ -185,7 +185,7 @@ class Expander:
         )
 
     def own_variable(self, name: str, *, secret: bool) -> str | None:
-        """What the environment has under `name`; None where it is not set."""
+        """Return the environment variable `name`; None if it is not set."""
         value = self.environ.get(name)
         if value is None:
             return None
@@ -194,7 +194,7 @@ class Expander:
         return self._taken(Reference("variable", name), lambda: value)
 
     def env_file(self, path: Path) -> dict[str, str]:
-        """The variables of the `.env` file at `path`; ConfigError if it cannot be read."""
+        """Return the variables of the `.env` file at `path`. Raises ConfigError if it cannot be read."""
         text = self._taken(_file_reference(path), lambda: files.read_text(path, never=paths.logins_file()))
         found = env_file(text)
         for name, value in found.items():
@@ -222,8 +222,8 @@ class Expander:
         service = service if slash else KEYRING_SERVICE
         if names_logins(service, user):
             raise ConfigError(
-                f"{self._where()} refers to {files.shown(name)} in the keyring, where Inspector keeps logins",
-                hint="No config file can use a kept login. It goes only to the server that it was granted for.",
+                f"{self._where()} refers to {files.shown(name)} in the keyring, which is an Inspector login",
+                hint="A config file cannot use a stored login, which is only for the server that it was granted for.",
             )
         return self._taken(Reference("keyring", f"{service}/{user}"), lambda: self._read_keyring(name, service, user))
 
@@ -235,13 +235,15 @@ class Expander:
                 value: str | None = keyring.get_password(service, user)
         except KeyringProblem as problem:
             raise ConfigError(
-                f"{self._where()} needs {files.shown(name)} from the keyring, which cannot be read: "
-                f"{problem or 'there is none'}",
+                (
+                    f"{self._where()} needs {files.shown(name)} from the keyring, which cannot be read: "
+                    f"{problem or 'no keyring found'}"
+                ),
                 hint="Unlock the keyring, or use ${env:NAME} or ${file:PATH} instead.",
             ) from None
         if value is None:
             raise ConfigError(
-                f"{self._where()} needs {files.shown(name)} from the keyring, where there is no such entry",
+                f"{self._where()} needs {files.shown(name)} from the keyring, but the entry does not exist",
                 hint=f"Store it: keyring set {files.shown(service)} {files.shown(user)}",
             )
         self.secrets.append(value)
@@ -251,9 +253,11 @@ class Expander:
         question = next((known for known in self.inputs if known.id == name), None)
         if question is None:
             raise ConfigError(
-                f"{self._where()} refers to the input {files.shown(name)}, "
-                "which the file does not define as a text or a choice",
-                hint="Add it to “inputs”, or write ${env:NAME} in its place.",
+                (
+                    f"{self._where()} refers to the input {files.shown(name)}, but the file does not define "
+                    "it as a text or a choice"
+                ),
+                hint="Add it to “inputs”, or use ${env:NAME} instead.",
             )
         answer = self.ask(question)
         if answer is None:
@@ -261,7 +265,7 @@ class Expander:
         return answer
 
     def ask(self, question: Question) -> str | None:
-        """The answer from the environment, else from the prompt, else the default; each question is put once."""
+        """Return the answer from the environment, the prompt, or the default; each question is asked once."""
         if question.id not in self._answers:
             answer = self.own_variable(question.variable, secret=False)
             if answer is None and self.prompt is not None:
@@ -274,7 +278,7 @@ class Expander:
         return self._answers[question.id]
 
     def unanswered(self, question: Question) -> ValueMissing:
-        """The error for a question that nobody answered."""
+        """Return the error for a question without an answer."""
         what = f"the input {files.shown(question.id)}"
         if question.description:
             what += f" ({files.shown(question.description)})"
@@ -290,39 +294,39 @@ class Expander:
 
 @dataclass(slots=True)
 class Survey(Expander):
-    """Finds the references that an `Expander` would follow, and reads no value of the user's and asks nothing.
+    """Finds the references that an `Expander` would follow, without reading values or asking questions.
 
-    A reference stands for itself in what comes out. A variable that is not set counts only where it has no default.
+    In the result a reference stays as it is. A variable that is not set counts only without a default.
     """
 
     place: str = ""
-    """What is expanded now, such as `header X-Key`."""
+    """The text that is being expanded, such as `header X-Key`."""
     uses: dict[tuple[str, Reference], None] = field(default_factory=dict)
-    """Each place with a reference that stands there, once and in order."""
+    """Each place with its reference, once and in order."""
     lenient: bool = False
-    """A missing variable is a reference like others, and not an error."""
+    """A missing variable is treated like another reference, not as an error."""
 
     def _taken(self, reference: Reference, read: Callable[[], str]) -> str:
         self.uses[self.place, reference] = None
         return f"<{reference.name}>"
 
     def _unset(self, name: str) -> str:
-        # A class with slots is made twice, and `super()` without arguments means the first.
+        # A class with slots is created twice, and `super()` without arguments refers to the first.
         return self._taken(Reference("variable", name), str) if self.lenient else Expander._unset(self, name)
 
     def env_file(self, path: Path) -> dict[str, str]:
-        """Nothing of it; it counts as used."""
+        """Does not read the file; it counts as used."""
         self._taken(_file_reference(path), str)
         return {}
 
     def ask(self, question: Question) -> str | None:
-        """The default, or a word in its place; an answer from the environment is a reference."""
+        """Return the default, or a placeholder; an answer from the environment is a reference."""
         self.own_variable(question.variable, secret=False)
         return question.default or f"<{question.id}>"
 
 
 def _file_reference(path: Path) -> Reference:
-    """The file itself: a link that is changed later leads to another one."""
+    """Return the path of the file itself: a link that changes later leads to another file."""
     try:
         return Reference("file", os.path.realpath(path))
     except (OSError, ValueError):
@@ -330,7 +334,7 @@ def _file_reference(path: Path) -> Reference:
 
 
 def questions(raw: Any, server: str = "") -> tuple[Question, ...]:
-    """The `inputs` of VS Code's mcp.json; entries that are none of its kinds are left out and so count as undefined."""
+    """Return the `inputs` of VS Code's mcp.json; unknown kinds are skipped and so count as undefined."""
     found = []
     for item in raw if isinstance(raw, list) else ():
         if not isinstance(item, dict) or not isinstance(item.get("id"), str):
@@ -358,7 +362,7 @@ def _choices(options: Any) -> list[str]:
 
 
 def env_file(text: str) -> dict[str, str]:
-    """The variables of a `.env` file: `NAME=value` lines, `export` allowed, quotes taken off, `#` lines left out."""
+    """Parse a `.env` file: `NAME=value` lines, optional `export`, quotes removed, `#` lines skipped."""
     found: dict[str, str] = {}
     for line in text.splitlines():
         name, equals, value = line.strip().removeprefix("export ").partition("=")

@@ -1,4 +1,4 @@
-"""Reads files that somebody else wrote: bounded, never waiting on a pipe, and every failure says which file and why."""
+"""Reads other programs' files: limited in size, never blocked by a pipe, with precise errors."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from inspector.errors import ConfigError
 from inspector.reasons import os_reason
 
 MAX_BYTES = 16 * 1024 * 1024
-"""A config file of more bytes is refused. Client files which also hold histories do reach several megabytes."""
+"""Size in bytes above which a config file is refused. Files of clients that also store histories have several
+megabytes."""
 
 _MOST_CANDIDATES = 2000
 
 
 def present(path: Path) -> bool:
-    """Whether something is at `path`, readable or not: a dangling link and a forbidden folder count."""
+    """Whether something exists at `path`, readable or not: a dangling link and a forbidden folder count."""
     try:
         os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -32,13 +33,16 @@ def present(path: Path) -> bool:
 
 
 def read_text(path: Path, *, limit: int = MAX_BYTES, never: Path | None = None) -> str:
-    """The UTF-8 text of a regular file of at most `limit` bytes, without a byte order mark; ConfigError otherwise.
+    """Return the UTF-8 text of a regular file of at most `limit` bytes, without a byte order mark.
 
-    The file `never` is refused under any name: behind a link, a mount, or in another case.
+    Raises ConfigError otherwise. The file `never` is refused under any name: behind a link, a mount, or in another
+    case.
     """
     content = read_bytes(path, limit=limit, never=never)
     if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise ConfigError(f"{path} cannot be read: it is UTF-16", hint="Save it as UTF-8.")
+        raise ConfigError(
+            f"{path} cannot be read: it is UTF-16", hint="{path} cannot be read: it contains binary data, not text"
+        )
     if b"\0" in content:
         raise ConfigError(f"{path} cannot be read: it holds binary data, not text")
     try:
@@ -50,28 +54,28 @@ def read_text(path: Path, *, limit: int = MAX_BYTES, never: Path | None = None) 
 
 
 def read_bytes(path: Path, *, limit: int = MAX_BYTES, never: Path | None = None) -> bytes:
-    """The content of a regular file of at most `limit` bytes; ConfigError otherwise, and for the file `never`."""
+    """Return the content of a regular file of at most `limit` bytes. Raises ConfigError, also for the file `never`."""
     try:
         with open_regular(path) as file:
             status = os.fstat(file.fileno())
             if never is not None and _is_file_at(status, never):
-                raise ConfigError(f"{path} cannot be read: it holds the logins that Inspector keeps")
+                raise ConfigError(f"{path} cannot be read: it stores Inspector's logins")
             content = file.read(limit + 1)
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {os_reason(error)}") from None
     size = max(status.st_size, len(content))
     if size > limit:
-        raise ConfigError(f"{path} cannot be read: it has {size:,} bytes, and {limit:,} are allowed")
+        raise ConfigError(f"{path} cannot be read: it has {size:,} bytes, but the limit is {limit:,}")
     return content
 
 
 def open_regular(path: Path) -> IO[bytes]:
-    """A regular file, open for reading. Raises ConfigError, also for a folder, a pipe or a device; it never waits."""
+    """Open a regular file. Raises ConfigError, also for a folder, a pipe or a device; it never blocks."""
     try:
-        # Without O_NONBLOCK, opening a named pipe waits for a writer forever.
+        # Without O_NONBLOCK, opening a named pipe blocks until there is a writer.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
     except FileNotFoundError:
-        what = "it is a link to nothing" if path.is_symlink() else "there is no such file"
+        what = "the link has no target" if path.is_symlink() else "the file does not exist"
         raise ConfigError(f"{path} cannot be read: {what}") from None
     except IsADirectoryError:
         raise ConfigError(f"{path} cannot be read: it is a folder") from None
@@ -94,21 +98,21 @@ def _is_file_at(status: os.stat_result, path: Path) -> bool:
 
 
 def load_object(path: Path) -> dict[str, Any]:
-    """The JSON object (comments and trailing commas tolerated) in the file at `path`; ConfigError otherwise."""
+    """Return the JSON object in the file at `path`; comments and trailing commas are allowed. Raises ConfigError."""
     text = read_text(path)
     if not text.strip():
-        raise ConfigError(f"{path} is empty", hint="Write {} into it, or delete it.")
+        raise ConfigError(f"{path} is empty", hint="Write {} to it, or delete it.")
     try:
         value = jsonc.parse(text)
     except jsonc.JsoncError as error:
         raise ConfigError(f"{path}, line {error.line}, column {error.column}: {error.message}") from None
     if not isinstance(value, dict):
-        raise ConfigError(f"{path} must hold an object, not {kind_of(value)}")
+        raise ConfigError(f"{path} must be a JSON object, not {kind_of(value)}")
     return value
 
 
 def kind_of(value: Any) -> str:
-    """What a JSON value is, in words for a message."""
+    """Describe the type of a JSON value for a message."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -121,13 +125,13 @@ def kind_of(value: Any) -> str:
 
 
 def shown(text: str, limit: int = 80) -> str:
-    """`text` from a file as a message can quote it: one line, bounded, nothing unprintable."""
+    """Return `text` from a file for a message: one line, limited, printable."""
     cut = text if len(text) <= limit else text[: limit - 1] + "…"
     return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in cut)
 
 
 def nearest(word: str, known: list[str]) -> str:
-    """The known word that `word` was probably meant to be, or an empty text."""
+    """Return the known word that is nearest to `word`, or an empty text."""
     import difflib
 
     folded = {name.casefold(): name for name in known[:_MOST_CANDIDATES]}
@@ -136,9 +140,9 @@ def nearest(word: str, known: list[str]) -> str:
 
 
 def try_lock(descriptor: int) -> bool:
-    """Lock a file for as long as it is open; False where another has the lock. Raises OSError where it cannot be done.
+    """Lock an open file; False if another process has the lock. Raises OSError if locking is not possible.
 
-    The system keeps the lock, so that a process which dies gives it away.
+    The system releases the lock when the file is closed or the process ends.
     """
     if sys.platform == "win32":
         import msvcrt

@@ -1,4 +1,4 @@
-"""JSON as people write it in config files: comments and trailing commas are tolerated, everything else is RFC 8259."""
+"""Parses JSON with comments and trailing commas, as in config files; everything else follows RFC 8259."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from inspector.reasons import json_reason
 
-# Each alternative consumes to the end of the text when it is not closed, so that hostile input costs one pass.
+# An alternative that is not closed matches to the end of the text, so that malicious input costs one pass.
 _STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)'
 _STRING_OR_COMMENT = re.compile(rf"{_STRING}|//[^\r\n]*+|/\*(?:.*?\*/|.*\Z)", re.DOTALL)
 _STRING_OR_TRAILING_COMMA = re.compile(rf"{_STRING}|,(?=\s*[}}\]])", re.DOTALL)
@@ -16,7 +16,7 @@ _NOT_NEWLINE = re.compile(r"[^\r\n]")
 
 
 class JsoncError(ValueError):
-    """The text is not JSON, even with comments and trailing commas allowed. `line` and `column` count from 1."""
+    """The text is not JSON, even with comments and trailing commas. `line` and `column` count from 1."""
 
     def __init__(self, message: str, line: int, column: int) -> None:
         super().__init__(message)
@@ -26,16 +26,16 @@ class JsoncError(ValueError):
 
 
 def parse(text: str) -> Any:
-    """The value of JSON or JSONC `text`; JsoncError with the place where it is broken otherwise."""
+    """Parse JSON or JSONC `text`. Raises JsoncError with the position of the error."""
     try:
         return _loads(text)
     except JsoncError:
-        # Plain JSON is the common case and the fast one; only what is not gets its comments taken out.
+        # Plain JSON is common and fast; comments are removed only if that fails.
         return _loads(plain(text))
 
 
 def plain(text: str) -> str:
-    """`text` with comments and trailing commas turned into spaces: every other character keeps its line and column."""
+    """Replace comments and trailing commas by spaces: every other character keeps its line and column."""
     return _STRING_OR_TRAILING_COMMA.sub(_blank_comma, _STRING_OR_COMMENT.sub(_blank_comment, text))
 
 
@@ -45,7 +45,7 @@ def _blank_comment(found: re.Match[str]) -> str:
         return piece
     if piece.startswith("/*") and (len(piece) < 4 or not piece.endswith("*/")):
         line, column = _place(found.string, found.start())
-        raise JsoncError("a comment that begins here never ends", line, column)
+        raise JsoncError("a comment that starts here is not closed", line, column)
     return _NOT_NEWLINE.sub(" ", piece)
 
 
@@ -54,7 +54,7 @@ def _blank_comma(found: re.Match[str]) -> str:
 
 
 class _NotANumber(ValueError):
-    """A constant that Python reads and JSON does not have."""
+    """A constant that Python accepts and JSON does not have."""
 
 
 def _loads(text: str) -> Any:
@@ -67,7 +67,7 @@ def _loads(text: str) -> Any:
         why = str(error) if isinstance(error, _NotANumber) else "an integer of more than 4,300 digits"
         raise JsoncError(why, 1, 1) from None
     except RecursionError:
-        raise JsoncError("it is nested too deeply", 1, 1) from None
+        raise JsoncError("nested too deeply", 1, 1) from None
 
 
 def _no_constant(name: str) -> NoReturn:

@@ -1,4 +1,4 @@
-"""The system's keyring. The library is loaded when it is first used."""
+"""The system's keyring. Its library is loaded at the first use."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from inspector.config.checks import one_line
 
 LONGEST = 200
 LOGIN_SERVICE = "inspector-login"
-"""The service under which logins are kept. No config file may refer to it."""
+"""The service that stores logins. No config file may refer to it."""
 
 _NOT_A_LETTER = re.compile(r"[^a-z0-9]+")
 
 
 class KeyringProblem(Exception):
-    """The keyring cannot be used. Its text says why; it is empty where there is no keyring at all.
+    """The keyring cannot be used, or does not exist. Its text is the reason, empty without a keyring.
 
-    `kind` is the name of the error alone: the text may repeat what was to be kept.
+    `kind` is only the name of the error: its text may contain the value to store.
     """
 
     def __init__(self, reason: str, kind: str = "") -> None:
@@ -30,10 +30,10 @@ class KeyringProblem(Exception):
 
 @contextmanager
 def library() -> Iterator[ModuleType]:
-    """The library, for one thing to be done with it; everything that it raises is a `KeyringProblem`.
+    """Return the library for one operation; every error is raised as `KeyringProblem`.
 
-    Its backends are programs of others, chosen by a setting that may be wrong: they raise what they like, such as
-    EOFError where they ask for a password and nobody is there.
+    Its backends are other programs, chosen by a setting that may be wrong. They may raise any error, such as EOFError
+    if they ask for a password without a terminal.
     """
     try:
         import keyring
@@ -47,10 +47,10 @@ def library() -> Iterator[ModuleType]:
 
 
 def names_logins(*names: str) -> bool:
-    """Whether a keyring may understand one of these names as the service of kept logins.
+    """Whether a keyring could read one of these names as the service of stored logins.
 
-    Backends fold case, normalise characters, cut at a NUL, join service and user, or take a name as a path. So the name
-    counts wherever it stands, whatever its case and whatever stands between its letters.
+    Backends ignore case, normalise characters, stop at a NUL, join service and user, or read a name as a path. So the
+    name counts at any position, in any case, with any characters between its letters.
     """
     wanted = _NOT_A_LETTER.sub("", LOGIN_SERVICE)
     return any(wanted in _letters(name) for name in ("".join(names), *names))

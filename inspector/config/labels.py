@@ -1,4 +1,4 @@
-"""The short name of a command: that of the package, image, module or script that a runner is told to start."""
+"""The short name of a command: the package, image, module or script that a runner starts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath, PureWindowsPath
 
-# Per runner: the words that may stand before the name, and the options that take the next word with them.
+# Per runner: the words that may precede the name, and the options with a value.
 _RUNNERS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "npx": (frozenset(), frozenset({"-p", "--package", "-c", "--call", "-w", "--workspace"})),
     "bunx": (frozenset(), frozenset({"-p", "--package"})),
@@ -41,8 +41,9 @@ _WINDOWS_SUFFIX = re.compile(r"\.(?:exe|cmd|bat|ps1)$", re.IGNORECASE)
 
 
 def program_label(argv: Sequence[str]) -> str:
-    """`server-memory` for `npx -y @modelcontextprotocol/server-memory@2.0`, `server.py` for `python server.py`."""
-    # An environment in front (`env NAME=value program`) says nothing about the server.
+    """Return `server-memory` for `npx -y @modelcontextprotocol/server-memory@2.0`, `server.py` for `python
+    server.py`."""
+    # An environment before the program (`env NAME=value program`) is not part of the name.
     words = list(argv[:_MOST_WORDS])
     if words and _basename(words[0]) == "env":
         words = [word for index, word in enumerate(words) if index and not re.match(r"\w+=", word)] or words
@@ -52,7 +53,7 @@ def program_label(argv: Sequence[str]) -> str:
 
 
 def _started(program: str, words: Sequence[str]) -> str:
-    """The word that names what `program` runs, or an empty text where it is no runner or names nothing."""
+    """Return the word that names what `program` runs, or an empty text."""
     if _PYTHON.fullmatch(program):
         return _python_starts(words)
     if program not in _RUNNERS:
@@ -65,7 +66,7 @@ def _started(program: str, words: Sequence[str]) -> str:
         elif word.startswith("-"):
             skip = word in valued
         elif word not in verbs:
-            # What `uv run` starts may be a runner again.
+            # `uv run` may start another runner.
             rest = words[words.index(word) + 1 :]
             return _started(_basename(word), rest) or word if program in ("uv", "npm", "pnpm", "yarn") else word
     return ""

@@ -1,4 +1,4 @@
-"""The log file: what nobody expected, with its traceback. The user is told in a sentence, and where to look."""
+"""The log file: unexpected errors with their tracebacks. The user sees one sentence and the path."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from inspector.config import paths
 from inspector.errors import InspectorError
 
 _concealed: set[str] = set()
-"""What the log must not hold. It is one for the process: an error that nobody expected belongs to no session."""
+"""Texts that the log must not contain. The log is global: an unexpected error has no session."""
 
 
 def conceal(secrets: Iterable[str]) -> None:
-    """Keep these texts out of the log from now on."""
+    """Remove these texts from the log from now on."""
     _concealed.update(secrets)
 
 
 def report(error: BaseException) -> InspectorError:
-    """Write the traceback to the log file; returns what to tell the user of it."""
+    """Write the traceback to the log file. Returns the message for the user."""
     try:
         where = f"The traceback is in {_write('inspector failed', error)}."
     except (InspectorError, OSError):
-        where = "The log file cannot be written, so the traceback is lost."
+        where = "The traceback could not be written to the log file."
     problem = InspectorError(f"Inspector itself failed: {type(error).__name__}.", hint=f"{where} Please report it.")
     problem.code = "internal"
     return problem
 
 
 def remark(headline: str) -> None:
-    """Write a line to the log file, where that is possible."""
+    """Write a line to the log file, if possible."""
     try:
         _write(headline, None)
     except (InspectorError, OSError):

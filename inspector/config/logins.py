@@ -1,4 +1,4 @@
-"""What a config entry says about logging in: its `auth` object, checked, with secrets by reference."""
+"""The `auth` object of a config entry: login options, with secrets as references."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from inspector.config.entry_fields import flag, text
 from inspector.errors import ConfigError
 
 GRANTS = ("auto", "code", "client-credentials", "enterprise", "workload", "device")
-"""How a token may be come by."""
+"""The grants for getting a token."""
 
 KEYS = {
     "bearer": "bearer",
@@ -33,17 +33,17 @@ KEYS = {
     "assertion": "assertion",
     "openBrowser": "open_browser",
 }
-"""Each key of the file, and the option that it sets."""
+"""Each key of the file, and its option."""
 
 SECRETS = frozenset(("bearer", "client_secret", "client_key", "idp_client_secret", "idp_id_token", "assertion"))
-"""Options that must not stand in a file: only where they are to be found."""
+"""Options that a file may contain only as references."""
 
 _REFERENCE = re.compile(r"(?:env|file|keyring):(.+)", re.DOTALL)
 _BRACED = re.compile(r"\$\{[^${}]+\}")
 
 
 def read(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that `auth` sets, references as the expander takes them; ConfigError for what cannot be meant."""
+    """Return the options in `auth`, with references for the expander. Raises ConfigError for invalid ones."""
     said = raw.get("auth")
     if said is None:
         return {}
@@ -55,7 +55,7 @@ def read(raw: Mapping[str, Any]) -> dict[str, Any]:
             near = files.nearest(key, list(KEYS))
             raise ConfigError(
                 f"“auth.{files.shown(key)}” is not a key that Inspector knows",
-                hint=f"Did you mean “{near}”?" if near else f"Known are {', '.join(KEYS)}.",
+                hint=f"Did you mean “{near}”?" if near else f"Use one of: {', '.join(KEYS)}.",
             )
         option = KEYS[key]
         if said[key] is None:
@@ -70,13 +70,14 @@ def read(raw: Mapping[str, Any]) -> dict[str, Any]:
 def _text(said: Mapping[str, Any], key: str, option: str) -> str:
     value = text(said, key)
     if option == "grant" and value not in GRANTS:
-        raise ConfigError(f"“{key}” is {files.shown(value)}", hint=f"Known are {', '.join(GRANTS)}.")
+        raise ConfigError(f"“{key}” is {files.shown(value)}", hint=f"Use one of: {', '.join(GRANTS)}.")
     if _REFERENCE.fullmatch(value) and (option in SECRETS or "://" not in value):
         return f"${{{value}}}"
     if option in SECRETS and not _BRACED.fullmatch(value):
-        # What is written there is not repeated: it may be the secret.
+        # The value is not repeated: it may be the secret.
         raise ConfigError(
-            f"“{key}” must say where the secret is, not what it is", hint="Write env:NAME, file:PATH or keyring:NAME."
+            f"“{key}” must be a reference to the secret, not the secret",
+            hint="Write env:NAME, file:PATH or keyring:NAME.",
         )
     return value
 
@@ -87,5 +88,5 @@ def expanded(auth: Mapping[str, Any], expand: Callable[[str], str]) -> dict[str,
 
 
 def secrets(auth: Mapping[str, Any]) -> list[str]:
-    """The values among the options that no recording may hold."""
+    """The values among the options that a recording must not contain."""
     return [value for name, value in auth.items() if name in SECRETS and value]

@@ -1,9 +1,9 @@
-"""The public shape of `settings.json` and of `inspector.json`, as pydantic models; their JSON Schemas are for editors.
+"""The public format of `settings.json` and `inspector.json`, as pydantic models with JSON Schemas for editors.
 
 The start path reads these files with `settings` and `clients`, which load no library. `tests/config/test_models.py`
-holds that both accept the same files and read the same values. Import this module only where a model is needed.
+checks that both accept the same files and read the same values. Import this module only if you need a model.
 
-In `inspector.json` a key that is null counts as left out. An unknown key is an error that names the nearest known key.
+In `inspector.json` a null value counts as missing. An unknown key is an error that names the nearest known key.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _PLACE_OF_SECRET = r"^(?:(?:env|file|keyring):[\s\S]+|\$\{[^${}]+\})$"
 
 
 class _Schema(GenerateJsonSchema):
-    """A schema without the titles that pydantic makes of names."""
+    """A schema without the titles that pydantic derives from names."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
@@ -54,11 +54,11 @@ def servers_schema() -> dict[str, Any]:
 
 
 def _wrong(message: str) -> PydanticCustomError:
-    # A brace would begin a placeholder of the template.
+    # A brace would start a placeholder of the template.
     return PydanticCustomError("config", "{message}", {"message": message})
 
 
-# Pydantic's own `str` refuses lone surrogates. Reading a file does not: what is done with a text decides about them.
+# Pydantic's `str` rejects lone surrogates. A file may contain them; the users of a text decide about them.
 def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise _wrong("must be text")
@@ -87,7 +87,7 @@ PositiveCount = Annotated[int, Strict(), Field(gt=0), BeforeValidator(_whole)]
 
 
 class _Keys(BaseModel):
-    """An object all of whose keys are known."""
+    """An object without unknown keys."""
 
     # An error does not repeat the input: it may be a secret.
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True, use_attribute_docstrings=True)
@@ -99,7 +99,7 @@ class _Keys(BaseModel):
         for key in value if isinstance(value, Mapping) else ():
             if key not in known:
                 near = files.nearest(key, known)
-                hint = f"Did you mean “{near}”?" if near else f"Known are {', '.join(known)}."
+                hint = f"Did you mean “{near}”?" if near else f"Use one of: {', '.join(known)}."
                 raise _wrong(f"“{files.shown(key)}” is not a key that Inspector knows. {hint}")
         return value
 
@@ -113,14 +113,14 @@ class SettingsModel(_Keys):
     """The address of this schema, for editors. Inspector does not read it."""
 
     timeout: Seconds = Field(60.0, examples=[30])
-    """Seconds without an answer or progress after which a request is given up. Default: 60."""
+    """Seconds without an answer or progress after which a request times out. Default: 60."""
 
     max_timeout: Seconds = Field(600.0, examples=[1800])
-    """Seconds after which a request is given up in spite of progress. A value below `timeout` counts as `timeout`.
-    Default: 600."""
+    """Seconds after which a request times out despite progress. A value below `timeout` counts as `timeout`. Default:
+    600."""
 
     era: Literal["auto", "legacy", "modern"] = "auto"
-    """Protocol era to speak; `auto` finds out. Default: auto."""
+    """Protocol era; `auto` detects it. Default: auto."""
 
     protocol: Text = Field("", examples=["2025-11-25"])
     """Protocol revision to offer. Default: empty, which is the newest of the era."""
@@ -128,7 +128,7 @@ class SettingsModel(_Keys):
     log_level: (
         Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] | None
     ) = Field(None, examples=["info"])  # fmt: skip
-    """Least severe log message wanted from servers. Default: null, which leaves it to the server."""
+    """Least severe log message requested from servers. Default: null, the server decides."""
 
     roots: tuple[Text, ...] = Field((), examples=[["file:///home/ada/src"]])
     """URIs given to a server that asks for roots. Default: none."""
@@ -147,8 +147,8 @@ class SettingsModel(_Keys):
     """Longest message that is read, in bytes. Default: null, which is 268435456 (256 MiB)."""
 
     max_recording_bytes: PositiveCount | None = Field(2 << 30, examples=[536870912])
-    """Size of one recording in bytes, above which messages are counted and their bodies are not kept. null: no limit.
-    Default: 2147483648 (2 GiB)."""
+    """Size of one recording in bytes, above which only the sizes of messages are recorded. null: no limit. Default:
+    2147483648 (2 GiB)."""
 
     record: Flag = True
     """Whether sessions are kept as recordings. Default: true."""
@@ -175,24 +175,24 @@ class SettingsModel(_Keys):
     """Whether signs outside ASCII are replaced; `auto` does so where the locale is not UTF-8. Default: auto."""
 
     follow: Flag = True
-    """Whether the message log begins by following its end. Default: true."""
+    """Whether the message log follows its end at first. Default: true."""
 
     mouse: Flag = True
-    """Whether the interface takes the mouse; false leaves it to the terminal's own selection. Default: true."""
+    """Whether the interface uses the mouse; false leaves it to the terminal's own selection. Default: true."""
 
     diagnostics: Literal["debug", "info", "warning", "error"] = "warning"
     """Least severe message that goes to Inspector's own log file. Default: warning."""
 
 
 class ValueModel(_Keys):
-    """A text that is not a reference, whatever it looks like."""
+    """A literal text that is not read as a reference."""
 
     value: Text | None = Field(examples=["file:./dev.db"])
     """The text."""
 
 
 def _plain(value: Any, handler: Any) -> Any:
-    """A scalar, or an object with nothing but a `value`."""
+    """A scalar, or an object with only a `value`."""
     return handler(value) if isinstance(value, dict) else _scalar(value)
 
 
@@ -222,8 +222,8 @@ Values = Annotated[
 
 def _place_of_secret(value: Any) -> str:
     if not re.fullmatch(_PLACE_OF_SECRET[1:-1], _text(value)):
-        # What is written there is not repeated: it may be the secret.
-        raise _wrong("must say where the secret is, not what it is. Write env:NAME, file:PATH or keyring:NAME.")
+        # The value is not repeated: it may be the secret.
+        raise _wrong("must be a reference to the secret. Write env:NAME, file:PATH or keyring:NAME.")
     return str(value)
 
 
@@ -266,7 +266,7 @@ class AuthModel(_Keys):
     """Scopes to ask for, separated by spaces."""
 
     auth_server: Text | None = Field(None, examples=["https://auth.example"])
-    """Issuer of the authorization server, where the server names several or none."""
+    """Issuer of the authorization server, if the server names several or none."""
 
     grant: Literal["auto", "code", "client-credentials", "enterprise", "workload", "device"] | None = Field(
         None, examples=["client-credentials"]
@@ -292,7 +292,7 @@ class AuthModel(_Keys):
     """Reference to the assertion that a platform gave the workload."""
 
     open_browser: Flag | None = Field(None, examples=[True])
-    """Whether a browser is opened without a question. It counts in your own config files only."""
+    """Whether a browser is opened without a question. It applies only in your own config files."""
 
 
 _TRANSPORTS = (
@@ -303,7 +303,7 @@ _TRANSPORTS = (
 def _transport(value: Any) -> str:
     known = _text(value).strip().casefold()
     if known not in _TRANSPORTS:
-        raise _wrong(f"{files.shown(value)} is not a transport that Inspector speaks. Known are stdio, http and sse.")
+        raise _wrong(f"{files.shown(value)} is not a transport that Inspector supports. Use stdio, http or sse.")
     return known
 
 
@@ -337,14 +337,14 @@ class EntryModel(_Keys):
     """Another name of `type`, which is read first."""
 
     command: Text | tuple[Scalar, ...] | None = Field(None, examples=["python", ["python", "server.py"]])
-    """The program, or a list of the program and its arguments. A text with spaces and no `args` is split like a shell
-    does it."""
+    """The program, or a list of the program and its arguments. A text with spaces and no `args` is split like in a
+    shell."""
 
     args: tuple[Scalar, ...] | None = Field(None, examples=[["server.py", "--verbose"]])
     """Arguments of the command."""
 
     env: Values | None = Field(None, examples=[{"LEVEL": "debug", "TOKEN": "env:SHOP_TOKEN"}])
-    """Environment variables of the command. `env:NAME`, `file:PATH` and `keyring:NAME` stand for a value that is kept
+    """Environment variables of the command. `env:NAME`, `file:PATH` and `keyring:NAME` refer to a value stored
     elsewhere; `{"value": "…"}` is a text that is not such a reference."""
 
     env_file: Text | None = Field(None, examples=[".env"])
@@ -354,7 +354,7 @@ class EntryModel(_Keys):
     """Folder to start the command in. Default: the project of the file, else the current folder."""
 
     url: Text | None = Field(None, examples=["https://shop.example/mcp"])
-    """URL of the server, with http or https; it may begin with a reference."""
+    """URL of the server, with http or https; it may start with a reference."""
 
     headers: Values | None = Field(None, examples=[{"Authorization": "env:SHOP_TOKEN"}])
     """Headers of each HTTP request; values as in `env`."""
@@ -369,26 +369,26 @@ class EntryModel(_Keys):
     """false accepts any certificate. Default: true."""
 
     era: Literal["auto", "legacy", "modern", ""] | None = Field(None, examples=["modern"])
-    """Protocol era to speak. Default: that of the settings."""
+    """Protocol era. Default: that of the settings."""
 
     protocol: Text | None = Field(None, examples=["2025-11-25"])
     """Protocol revision to offer. Default: that of the settings."""
 
     timeout: Seconds | None = Field(None, examples=[120])
-    """Seconds without an answer or progress before a request is given up. Default: that of the settings."""
+    """Seconds without an answer or progress before a request times out. Default: that of the settings."""
 
     roots: tuple[Root, ...] | None = Field(None, examples=[["data", "file:///home/ada/src"]])
     """Folders or URIs that the server may ask for; a folder is relative to the file."""
 
     disabled: Flag | None = Field(None, examples=[True])
-    """true leaves the entry out of `check @all`; it can be opened by name. Default: false."""
+    """true excludes the entry from `check @all`; it can be opened by name. Default: false."""
 
     description: Text | None = Field(None, examples=["The shop's test server"])
     """Text for people. Inspector does not use it."""
 
     @property
     def kind(self) -> Literal["stdio", "http"]:
-        """Whether the entry is a command or a URL: `type` decides where it has both."""
+        """Whether the entry is a command or a URL: `type` decides if it has both."""
         declared = self.type or self.transport
         starts = self.command is not None and (declared in ("stdio", "local") or self.url is None)
         return "stdio" if starts else "http"
@@ -408,7 +408,7 @@ class EntryModel(_Keys):
         try:
             words = self.words
         except ValueError as error:
-            raise _wrong(f"“command” cannot be split into words: {split_reason(error)}") from None
+            raise _wrong(f"“command” cannot be parsed: {split_reason(error)}") from None
         if self.command is None and self.url is None:
             raise _wrong("it has neither “command” nor “url”")
         if self.kind == "stdio":
@@ -417,11 +417,11 @@ class EntryModel(_Keys):
             if not self.command or not words or not words[0].strip():
                 raise _wrong("“command” is empty")
             if self.auth is not None and self.auth.model_dump(exclude_none=True):
-                raise _wrong("“auth” is for servers at a URL. A command gets its secrets with “env” (C-STDIO-09).")
+                raise _wrong("“auth” is for servers at a URL. Use “env” to pass secrets to a command (C-STDIO-09).")
         elif declared in ("stdio", "local"):
             raise _wrong("its type is stdio, but it has no “command”")
         elif not re.match(r"https?://|[${<]", (self.url or "").strip(), re.IGNORECASE):
-            # A reference may bring its own scheme.
+            # The scheme may be in a reference.
             raise _wrong("“url” is not an http or https URL")
         return self
 
@@ -440,12 +440,12 @@ Choice = Annotated[Text, WithJsonSchema(_CHOICE_SCHEMA)]
 
 
 class InputModel(BaseModel):
-    """A value that is asked for when a server is opened whose entry has `${input:ID}`, as VS Code defines it."""
+    """A value to ask for when a server is opened whose entry has `${input:ID}`, as VS Code defines it."""
 
     model_config = ConfigDict(frozen=True, use_attribute_docstrings=True)
 
     id: Text = Field(examples=["shop-token"])
-    """The ID of `${input:ID}`. The environment variable `INPUT_ID` answers beforehand."""
+    """The ID of `${input:ID}`. The environment variable `INPUT_ID` answers it without a question."""
 
     type: Literal["promptString", "pickString"] = "promptString"
     """`promptString` is a text, `pickString` one of the options. Default: promptString."""
@@ -460,11 +460,15 @@ class InputModel(BaseModel):
     """Whether the value is a secret. Default: false."""
 
     options: tuple[Choice, ...] = Field((), examples=[["test", "live"]])
-    """Values to choose from; of an object with a label, its `value`."""
+    """Return the inputs of a file that are a text or a choice, without VS Code's other kinds. Members of a wrong type
+    are dropped."""
 
 
 def _usable(value: Any) -> list[InputModel]:
-    """The inputs of a file that are a text or a choice; VS Code has others. A member of a wrong type is left out."""
+    """Return the inputs of a file that are a text or a choice, without VS Code's other kinds.
+
+    Members of a wrong type are dropped.
+    """
     found = []
     for item in value if isinstance(value, list) else ():
         if not isinstance(item, dict) or not isinstance(item.get("id"), str):
@@ -495,7 +499,7 @@ class ServersModel(_Keys):
     """Each server by its name: `inspector @NAME` opens it."""
 
     mcp_servers: dict[Text, EntryModel] | None = Field(None, examples=[{"local": {"command": "python server.py"}}])
-    """Another name of `servers`. A server that is in both is read here."""
+    """Another name of `servers`. For a server in both, this one is used."""
 
     inputs: Annotated[tuple[InputModel, ...], BeforeValidator(_usable)] = ()
     """Values that are asked for when a server is opened."""
@@ -506,7 +510,7 @@ class ServersModel(_Keys):
         if not isinstance(value, dict):
             return value
         if not ("servers" in value or "mcpServers" in value):
-            raise _wrong("It names no servers. It needs a “servers” object.")
+            raise _wrong("It has no servers. Add a “servers” object.")
         first, second = value.get("servers"), value.get("mcpServers")
         if isinstance(first, dict) and isinstance(second, dict):
             return value | {"servers": {name: entry for name, entry in first.items() if name not in second}}

@@ -1,4 +1,4 @@
-"""Files that the user asks for: written beside their final name and renamed, so no file is lost or half written.
+"""Writes files that the user asked for, beside their final name, then renames them: a file is never half written.
 
 An existing file is refused unless the user forces it. A symbolic link is never followed: with `force` the link itself
 is replaced. Pipes and devices that the user names (`/dev/null`, `/dev/stdout`, a FIFO) are written directly.
@@ -18,7 +18,7 @@ from inspector.hints import Hint, Parameter
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _NAME = 40
-"""Characters of the final name that the temporary name repeats."""
+"""Characters of the final name in the temporary name."""
 
 
 class OutputExists(UsageError):
@@ -40,9 +40,10 @@ def new_text(path: Path, *, force: bool = False) -> Iterator[IO[str]]:
 
 @contextmanager
 def new_file(path: Path, *, force: bool = False) -> Iterator[IO[bytes]]:
-    """A binary file that is at `path`, mode 0600, once the block ends without an error; otherwise nothing changes.
+    """Open a binary file that appears at `path`, mode 0600, when the block ends without an error; otherwise nothing
+    changes.
 
-    Raises `OutputExists` for an existing file unless `force`, and `UsageError` where the file cannot be written.
+    Raises `OutputExists` for an existing file unless `force`, and `UsageError` if the file cannot be written.
     """
     try:
         if is_stream(path):
@@ -65,18 +66,18 @@ def new_file(path: Path, *, force: bool = False) -> Iterator[IO[bytes]]:
 
 
 def write_file(path: Path, content: bytes, *, force: bool = False) -> None:
-    """Write a whole file. Raises what `new_file` raises."""
+    """Write a whole file. Raises the errors of `new_file`."""
     with new_file(path, force=force) as file:
         file.write(content)
 
 
 def name_beside(path: Path) -> Path:
-    """A name for a temporary file in the folder of `path`. Create it with O_EXCL."""
+    """Return a name for a temporary file in the folder of `path`. Create it with O_EXCL."""
     return path.with_name(f".{path.name[:_NAME]}.{os.urandom(8).hex()}")
 
 
 def put_in_place(temporary: Path, path: Path, *, force: bool) -> None:
-    """Give a finished file its final name. Raises `OutputExists` or OSError; `temporary` is then still there."""
+    """Give a finished file its final name. Raises `OutputExists` or OSError; `temporary` then still exists."""
     if force:
         os.replace(temporary, path)
         return
@@ -85,7 +86,7 @@ def put_in_place(temporary: Path, path: Path, *, force: bool) -> None:
     except FileExistsError:
         raise already_exists(path) from None
     except OSError:
-        # The file system has no hard links. The check and the rename are then two steps.
+        # The file system has no hard links, so check and rename are two steps.
         check_free(path, force=force)
         os.replace(temporary, path)
         return
@@ -93,12 +94,12 @@ def put_in_place(temporary: Path, path: Path, *, force: bool) -> None:
 
 
 def already_exists(path: Path) -> OutputExists:
-    """The error for a file that exists."""
+    """Return the error for a file that exists."""
     return OutputExists(f"{path} already exists.", hint=Hint("Choose another name, or ", Parameter.FORCE, "."))
 
 
 def cannot_write(path: Path, error: OSError) -> UsageError:
-    """The error for a file that cannot be written."""
+    """Return the error for a file that cannot be written."""
     return UsageError(f"{path} cannot be written: {error.strerror or 'unknown reason'}.", hint="Choose another name.")
 
 
@@ -115,7 +116,7 @@ def check_free(path: Path, *, force: bool = False) -> None:
 
 
 def is_stream(path: Path) -> bool:
-    """Whether `path` is a device or a pipe that the user means, and not one that a symbolic link leads to."""
+    """Whether `path` is a device or a pipe named by the user, not one behind a symbolic link."""
     if str(path).startswith(("/dev/", "/proc/self/fd/")):
         return os.path.exists(path) and not os.path.isdir(path) and not str(path).startswith("/dev/shm/")
     try:
@@ -123,7 +124,7 @@ def is_stream(path: Path) -> bool:
     except OSError:
         return False
     if stat.S_ISFIFO(status.st_mode):
-        # Somebody else's pipe, in a shared folder, would hand the content to them.
+        # Another user's pipe in a shared folder would give them the content.
         return not hasattr(os, "geteuid") or status.st_uid in (0, os.geteuid())
     return stat.S_ISCHR(status.st_mode)
 
@@ -132,7 +133,7 @@ def _open_stream(path: Path) -> int:
     name = str(path)
     for standard, number in (("/dev/stdout", 1), ("/dev/stderr", 2)):
         if name == standard:
-            # Opening it again would begin at the start of a file to which the shell has redirected it.
+            # Opening it again would start at the beginning of a file to which the shell has redirected it.
             return os.dup(number)
     flags: Any = os.O_WRONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0)
     return os.open(path, flags)

@@ -1,4 +1,4 @@
-"""Inspector's own folders and files: where they are, and that nobody else can read them."""
+"""Inspector's own folders and files, which only their user can read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FOLDER_MODE = 0o700
 
 
 def config_folder(environ: Mapping[str, str] | None = None) -> Path:
-    """Where the user's settings, servers and themes are: `INSPECTOR_CONFIG_HOME` or the platform's."""
+    """Return the folder of settings, servers and themes: `INSPECTOR_CONFIG_HOME` or the platform's."""
     found = override("INSPECTOR_CONFIG_HOME", environ)
     if found is None:
         import platformdirs
@@ -26,7 +26,7 @@ def config_folder(environ: Mapping[str, str] | None = None) -> Path:
 
 
 def state_folder(environ: Mapping[str, str] | None = None) -> Path:
-    """Where recordings and memory are kept: `INSPECTOR_STATE_HOME` or the platform's."""
+    """Return the folder of recordings and stored data: `INSPECTOR_STATE_HOME` or the platform's."""
     found = override("INSPECTOR_STATE_HOME", environ)
     if found is None:
         import platformdirs
@@ -36,7 +36,7 @@ def state_folder(environ: Mapping[str, str] | None = None) -> Path:
 
 
 def cache_folder(environ: Mapping[str, str] | None = None) -> Path:
-    """Where things are kept that can be had again; `cache` in `INSPECTOR_STATE_HOME` where that is set."""
+    """Return the folder of caches; `cache` in `INSPECTOR_STATE_HOME` if that is set."""
     state = override("INSPECTOR_STATE_HOME", environ)
     if state is not None:
         return state / "cache"
@@ -46,7 +46,7 @@ def cache_folder(environ: Mapping[str, str] | None = None) -> Path:
 
 
 def log_folder(environ: Mapping[str, str] | None = None) -> Path:
-    """Where the log file is; `log` in `INSPECTOR_STATE_HOME` where that is set."""
+    """Return the folder of the log file; `log` in `INSPECTOR_STATE_HOME` if that is set."""
     state = override("INSPECTOR_STATE_HOME", environ)
     if state is not None:
         return state / "log"
@@ -56,22 +56,22 @@ def log_folder(environ: Mapping[str, str] | None = None) -> Path:
 
 
 def logins_file(environ: Mapping[str, str] | None = None) -> Path:
-    """The file that says where one is logged in."""
+    """Return the path of the file of stored logins."""
     return state_folder(environ) / "logins.json"
 
 
 def recordings_folder(environ: Mapping[str, str] | None = None) -> Path:
-    """The folder of kept recordings, made if it is missing."""
+    """Return the recordings folder, created if missing."""
     return private_folder(state_folder(environ) / "recordings")
 
 
 def log_file(environ: Mapping[str, str] | None = None) -> Path:
-    """The path of the log file; its folder is made if it is missing."""
+    """Return the path of the log file; its folder is created if missing."""
     return private_folder(log_folder(environ)) / "inspector.log"
 
 
 def data_folder(kind: Literal["themes", "recordings"]) -> Path:
-    """The folder of bundled files: in the package where it was installed from a wheel, beside it in a checkout."""
+    """Return the folder of bundled files: in the package if installed from a wheel, beside it in a checkout."""
     import importlib.resources
 
     package = Path(str(importlib.resources.files("inspector")))
@@ -82,7 +82,7 @@ def data_folder(kind: Literal["themes", "recordings"]) -> Path:
 
 
 def home_folder() -> Path:
-    """The user's home folder; one that does not exist where the system knows none, as in some containers."""
+    """Return the user's home folder; a nonexistent one if the system knows none, as in some containers."""
     try:
         return Path.home()
     except RuntimeError:
@@ -90,13 +90,13 @@ def home_folder() -> Path:
 
 
 def override(name: str, environ: Mapping[str, str] | None = None) -> Path | None:
-    """The absolute folder that environment variable `name` sets, or None."""
+    """Return the absolute folder in environment variable `name`, or None."""
     value = (os.environ if environ is None else environ).get(name, "")
     return Path(os.path.abspath(os.path.expanduser(value))) if value.strip() else None
 
 
 def private_folder(folder: Path) -> Path:
-    """`folder`, made with mode 0700 if it is missing, as are its missing parents; ConfigError if it cannot be."""
+    """Return `folder`, created with mode 0700 if missing, like its missing parents. Raises ConfigError."""
     missing: list[Path] = []
     current = folder
     try:
@@ -107,27 +107,30 @@ def private_folder(folder: Path) -> Path:
             part.mkdir(mode=_FOLDER_MODE, exist_ok=True)
     except OSError as error:
         raise ConfigError(
-            f"The folder {folder} cannot be made: {error.strerror or error}",
-            hint="Make it yourself, or set INSPECTOR_STATE_HOME or INSPECTOR_CONFIG_HOME to a folder of yours.",
+            f"The folder {folder} cannot be created: {error.strerror or error}",
+            hint=(
+                "Create it yourself, or set INSPECTOR_STATE_HOME or INSPECTOR_CONFIG_HOME to a folder that "
+                "you can write to."
+            ),
         ) from None
     return folder
 
 
 def private_open(path: Path, mode: str = "wb", **options: Any) -> IO[Any]:
-    """`open` for a file that only its user may read: mode 0600, also where it was there before. Raises OSError."""
+    """Open a file that only its user may read: mode 0600, also if it existed before. Raises OSError."""
     file = open(path, mode, opener=_opener, **options)  # noqa: SIM115 - the caller closes it
-    # A file that was there keeps its mode, and a pipe or a device is not ours to change.
+    # An existing file keeps its mode, and the mode of a pipe or a device is not ours to change.
     if hasattr(os, "fchmod") and stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         try:
             os.fchmod(file.fileno(), _FILE_MODE)
         except PermissionError:
-            # It belongs to somebody else, who let us write it.
+            # It belongs to another user, who lets us write it.
             pass
     return file
 
 
 def write_private(path: Path, content: bytes) -> None:
-    """Replaces the file at `path` in one step: a reader sees the old content or the new one. Raises OSError."""
+    """Replace the file at `path` in one step: a reader sees the old or the new content. Raises OSError."""
     import tempfile
 
     descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name[:40]}.", dir=path.parent)

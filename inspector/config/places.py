@@ -1,4 +1,4 @@
-"""Where MCP clients keep their config files, per platform, seen from one folder."""
+"""The config files of MCP clients, per platform, for one folder."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MOST_PARENTS = 64
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A file that may name servers. `workspace` is the folder it belongs to, None for a file of the user."""
+    """A file that may contain servers. `workspace` is the folder it belongs to, None for a file of the user."""
 
     path: Path
     family: Family
@@ -40,15 +40,15 @@ class Place:
 
 
 def places(folder: Path, home: Path, environ: Mapping[str, str], platform: str) -> list[Place]:
-    """Every place to look at, in the order of listing: this folder, its parents, then the user's files."""
+    """Return every place in the order of listing: this folder, its parents, then the user's files."""
     found = [place for workspace in workspaces(folder, home) for place in _of_workspace(workspace)]
     return found + _of_user(home, environ, platform)
 
 
 def workspaces(folder: Path, home: Path) -> list[Path]:
-    """`folder` and its parents up to the root of the repository, else up to `home`, else none: nearest first.
+    """Return `folder` and its parents up to the repository root, else up to `home`, else none: nearest first.
 
-    Outside of both a parent may be a folder in which anybody can write, such as /tmp.
+    Outside of both a parent may be writable for all users, such as /tmp.
     """
     folder, home = _absolute(folder), _absolute(home)
     chain = [folder, *folder.parents][:_MOST_PARENTS]
@@ -59,10 +59,10 @@ def workspaces(folder: Path, home: Path) -> list[Path]:
 
 
 def is_own(place: Place, folder: Path, home: Path, environ: Mapping[str, str], platform: str, *, named: bool) -> bool:
-    """Whether a config file is the user's, and not part of something that was cloned or unpacked.
+    """Whether a config file is the user's own, and not part of something cloned or unpacked.
 
-    Besides the files that clients keep for the user, those of the home folder itself are, unless it is a repository. A
-    file that was `named` with `--config` is, where it is in no repository, not below `folder`, and no other user's.
+    Besides the files that clients keep for the user, files directly in the home folder are, unless it is a repository.
+    A file `named` with `--config` is, if it is not in a repository, not below `folder`, and not another user's.
     """
     home = _absolute(home)
     if not named and place.workspace != home:
@@ -75,7 +75,7 @@ def is_own(place: Place, folder: Path, home: Path, environ: Mapping[str, str], p
 
 
 def _is_outside(path: Path, folder: Path, home: Path) -> bool:
-    """Whether a file is neither in a repository, nor in the project around `folder`, nor another user's."""
+    """Whether a file is outside of repositories and of the project around `folder`, and belongs to the user."""
     projects = [parent for parent in workspaces(folder, home) if parent != home]
     if any(path.is_relative_to(project) for project in projects):
         return False
@@ -89,12 +89,12 @@ def _is_outside(path: Path, folder: Path, home: Path) -> bool:
 
 
 def _lexical(path: Path) -> Path:
-    """The path with the links of its folders followed, not a link that the file itself is."""
+    """Return the path with the links of its folders resolved, but not the file itself."""
     return _absolute(path.parent) / path.name
 
 
 def user_base(home: Path, environ: Mapping[str, str], platform: str) -> Path:
-    """The folder in which programs keep their settings: the same as platformdirs' roaming one, for any home."""
+    """Return the folder of programs' settings: the same as platformdirs' roaming one, for any home."""
     if platform == "darwin":
         return home / "Library" / "Application Support"
     if platform == "win32":
@@ -103,7 +103,7 @@ def user_base(home: Path, environ: Mapping[str, str], platform: str) -> Path:
 
 
 def explicit(path: Path, home: Path) -> Place | None:
-    """The place that `path` is by its name, for a file given with `--config`; None where only the content can tell."""
+    """Return the place of a file given with `--config` by its name; None if only its content can tell."""
     name, folder = path.name.casefold(), path.parent.name.casefold()
     above = None if path.parent.parent == home else path.parent.parent
     if name in OWN_NAMES:

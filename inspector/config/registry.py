@@ -1,8 +1,8 @@
-"""`server.json` of the MCP registry: packages that a runner starts, and remotes.
+"""Reads `server.json` of the MCP registry: packages that a runner starts, and remotes.
 
 Source: the schema of 2025-12-11 (`Package`, `Argument`, `KeyValueInput`, `RemoteTransport`) and the key spellings of
-the versions before it. What a package leaves to its user is asked for: an environment variable is taken from the
-variable of its own name, everything else from `INPUT_<NAME>`, then the prompt, then the default.
+earlier versions. The user provides the missing values: an environment variable comes from the variable of the same
+name, any other value from `INPUT_<NAME>`, then the prompt, then the default.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _Ask = Callable[[Question], str | None]
 
 
 def is_server_json(data: Mapping[str, Any]) -> bool:
-    """Whether an object is a server.json, or a registry's answer around one."""
+    """Whether an object is a server.json, or a registry's response with one."""
     inner = _inner(data)
     if "modelcontextprotocol" in str(inner.get("$schema"))[:200]:
         return True
@@ -33,7 +33,10 @@ def is_server_json(data: Mapping[str, Any]) -> bool:
 
 
 def servers(data: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """A name and a raw entry for each package and each remote; the first has the server's own name after the slash."""
+    """Yield a name and a raw entry for each package and remote.
+
+    The first has the server's own name after the slash.
+    """
     inner = _inner(data)
     full = inner.get("name")
     base = (full if isinstance(full, str) else "").rpartition("/")[2] or "server"
@@ -49,12 +52,12 @@ def servers(data: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def preview(raw: Mapping[str, Any]) -> Definition:
-    """The definition with `<NAME>` wherever its user has to give a value."""
+    """Return the definition with `<NAME>` for each value of the user."""
     return _build(raw, lambda question: question.default if question.default is not None else f"<{question.id}>")
 
 
 def fill(raw: Mapping[str, Any], expander: Expander) -> Definition:
-    """The definition with every value asked for; ConfigError where a required one is missing."""
+    """Return the definition with all values of the user. Raises ConfigError if a required one is missing."""
 
     def ask(question: Question) -> str | None:
         return expander.ask(question)
@@ -78,7 +81,7 @@ class _Form:
         self._expander = expander
 
     def value(self, item: Mapping[str, Any], name: str, *, variable: bool = False) -> str | None:
-        """The value of an `Input` called `name`; None for an optional one that nobody gave."""
+        """The value of an `Input` called `name`; None for an optional one without a value."""
         fixed = item.get("value")
         if fixed is not None:
             text = entry_fields.scalar(fixed, f"the value of {files.shown(name)}")
@@ -100,14 +103,14 @@ class _Form:
         return answer
 
     def template(self, text: str, variables: Any) -> str:
-        """`text` with each `{name}` that `variables` defines replaced; the others stay, as the schema says."""
+        """Replace each `{name}` that `variables` defines in `text`; others stay, as the schema says."""
         known = variables if isinstance(variables, dict) else {}
 
         def replaced(found: re.Match[str]) -> str:
             item = known.get(found[1])
             if not isinstance(item, dict):
                 return found[0]
-            # A hole in the middle of a value has to be filled, whatever `isRequired` says.
+            # A placeholder within a value must be filled, whatever `isRequired` says.
             return self.value({**item, "isRequired": True, "variables": None}, found[1]) or ""
 
         return _VARIABLE.sub(replaced, text)
@@ -129,7 +132,7 @@ def _remote(raw: Mapping[str, Any], form: _Form) -> Definition:
     headers = {name: value for name, value in _named(raw, "headers", form) if value is not None}
     said = definition.declared_transport({"type": _text(raw, "type", "transport_type") or None})
     if said == "stdio":
-        raise ConfigError("a remote of type stdio cannot be reached")
+        raise ConfigError("a remote of type stdio is not supported")
     return definition.http({"url": url, "headers": headers}, transport=said or "auto")
 
 
@@ -141,13 +144,13 @@ def _package(raw: Mapping[str, Any], form: _Form) -> Definition:
     transport = raw.get("transport")
     if isinstance(transport, dict) and transport.get("type") not in (None, "stdio"):
         raise ConfigError(
-            f"the package starts an HTTP server of its own at {files.shown(str(transport.get('url')))}",
+            f"the package starts its own HTTP server at {files.shown(str(transport.get('url')))}",
             hint="Start it as its documentation says, then open that URL.",
         )
     runner = _text(raw, "runtimeHint") or _RUNNERS.get(registry, "")
     if registry not in _RUNNERS:
         raise ConfigError(
-            f"packages of {files.shown(registry)} cannot be started from here",
+            f"Inspector cannot start packages of {files.shown(registry)}",
             hint="Install it as its documentation says, and give its command after --.",
         )
     before = [word for item in _items(raw, "runtimeArguments") for word in _argument(item, form)]
@@ -160,7 +163,7 @@ def _package(raw: Mapping[str, Any], form: _Form) -> Definition:
 def _run(
     registry: str, runner: str, identifier: str, version: str, before: list[str], env: Mapping[str, str]
 ) -> list[str]:
-    """The command up to and with the package, non-interactive, because stdin belongs to the protocol."""
+    """Return the command up to and with the package, non-interactive, because stdin belongs to the protocol."""
     match registry:
         case "npm":
             yes = [] if runner != "npx" or {"-y", "--yes"} & set(before) else ["-y"]
@@ -232,7 +235,7 @@ def _text(raw: Mapping[str, Any], *keys: str) -> str:
 
 
 def _spellings(*keys: str) -> tuple[str, ...]:
-    """Each key as it is now, and with the underscores that it had before 2025-09."""
+    """Yield each key in its current spelling, and with the underscores that it had before 2025-09."""
     return tuple(name for key in keys for name in dict.fromkeys((key, _SNAKE.sub("_", key).lower())))
 
 

@@ -1,9 +1,8 @@
-"""What is remembered of a server between sessions: the last calls, the unsent draft and the view of each tool, the
-folders that it may always know of, and how it last opened.
+"""Stored data of a server between sessions: past calls, drafts, views, roots, and the last opening.
 
-One small JSON file per server in the state folder, named by the hash of what the target is. Secrets are never written:
-neither values that the target holds, nor what a tool's schema marks as a password, nor what is named like a secret.
-A file that is damaged counts as empty; memory is a convenience and never a reason to fail.
+One small JSON file per server in the state folder, named by the hash of the target. Secrets are never written: neither
+values of the target, nor what a tool's schema marks as a password, nor what is named like a secret. A damaged file
+counts as empty, because stored data is a convenience and never a reason to fail.
 """
 
 from __future__ import annotations
@@ -30,11 +29,11 @@ if TYPE_CHECKING:
 CALLS_PER_TOOL = 20
 TOOLS_PER_SERVER = 300
 CALL_CHARACTERS = 32 * 1024
-"""A call whose arguments are longer, as JSON, is not remembered."""
+"""Characters of JSON above which the arguments of a call are not stored."""
 
 _VIEW_NAME = 40
 DRAFTS_PER_SERVER = 50
-"""Unsent drafts that are kept, the newest ones."""
+"""Drafts that are kept, the newest ones."""
 
 _FILE_BYTES = 1024 * 1024
 _DEPTH = 40
@@ -44,12 +43,12 @@ _WORDS_LOOKED_AT = 64
 _SECRET: Any = object()
 _WRITING = threading.Lock()
 _LOCK_SECONDS = 1.0
-"""How long another process may write; then this one writes without the lock."""
+"""Seconds to wait for another process's lock; then this process writes without it."""
 
 
 @dataclass(frozen=True, slots=True)
 class PastCall:
-    """A call of a tool as it is remembered: `when` in seconds since the epoch, `arguments` without secrets."""
+    """A stored call of a tool: `when` in seconds since the epoch, `arguments` without secrets."""
 
     when: float
     arguments: Mapping[str, Any]
@@ -58,7 +57,10 @@ class PastCall:
 
 @dataclass(frozen=True, slots=True)
 class LastOpen:
-    """How it went when a server was last opened; `note` is one line, such as why it failed, `code` the error's."""
+    """The result of the last opening of a server.
+
+    `note` is one line, such as why it failed, `code` the error's.
+    """
 
     when: float
     ok: bool
@@ -67,7 +69,7 @@ class LastOpen:
 
     @property
     def needs_login(self) -> bool:
-        """Whether it failed for want of a login."""
+        """Whether it failed because a login is missing."""
         return not self.ok and self.code == AuthorizationNeeded.code
 
     def describe(self, now: float | None = None) -> str:
@@ -80,19 +82,19 @@ class LastOpen:
 
 
 class ServerMemory:
-    """The memory of one server. Reading never raises; what is remembered tells by a bool whether it could be kept."""
+    """The stored data of one server. Reading never raises; writing returns whether it succeeded."""
 
     def __init__(self, subject: Target | ServerEntry, folder: Path | None = None) -> None:
-        """`folder` holds the memory files of all servers; by default it is in the state folder.
+        """`folder` has the files of all servers; by default it is in the state folder.
 
-        A ServerEntry, whose secrets are not known yet, is enough to read; calls are remembered with its Target.
+        A ServerEntry, whose secrets are not known yet, is enough to read; calls are stored with its Target.
         """
         self._folder = paths.state_folder() / "memory" if folder is None else folder
         self._path = self._folder / f"{identity(subject)}.json"
         self._secrets = subject.secrets if isinstance(subject, (StdioTarget, HttpTarget)) else ()
 
     def last_open(self) -> LastOpen | None:
-        """How it went when this server was last opened; None if it never was."""
+        """The result of the last opening of this server; None if there was none."""
         found = _object(self._read().get("opened"))
         when, ok, note, code = (found.get(key) for key in ("when", "ok", "note", "code"))
         if not _is_time(when) or not isinstance(ok, bool):
@@ -100,22 +102,22 @@ class ServerMemory:
         return LastOpen(float(when), ok, note if isinstance(note, str) else "", code if isinstance(code, str) else "")
 
     def past_calls(self, tool: str) -> list[PastCall]:
-        """The remembered calls of `tool`, newest first."""
+        """The stored calls of `tool`, newest first."""
         calls = _object(self._read().get("tools")).get(tool)
         return [call for item in reversed(calls) if (call := _call(item))] if isinstance(calls, list) else []
 
     def last_arguments(self, tool: str) -> Mapping[str, Any] | None:
-        """The arguments that `tool` was last called with; None if none are remembered."""
+        """The last arguments of `tool`; None if none are stored."""
         calls = self.past_calls(tool)
         return calls[0].arguments if calls else None
 
     def view(self, tool: str) -> str:
-        """The view in which results of `tool` open; `""` for the one that suits each result."""
+        """The view for results of `tool`; `""` for the default of each result."""
         found = _object(self._read().get("views")).get(tool)
         return found if isinstance(found, str) and len(found) <= _VIEW_NAME else ""
 
     def remember_view(self, tool: str, view: str) -> bool:
-        """Keep the view in which results of `tool` open; `""` forgets it."""
+        """Store the view for results of `tool`; `""` removes it."""
 
         def set_view(data: dict[str, Any]) -> None:
             views = _object(data.get("views"))
@@ -127,27 +129,27 @@ class ServerMemory:
         return self._change(set_view)
 
     def draft(self, tool: str) -> Mapping[str, Any] | None:
-        """The arguments that were filled in for `tool` and not sent; None if there are none."""
+        """The unsent arguments of `tool`; None if there are none."""
         found = _object(self._read().get("drafts")).get(tool)
         return found if isinstance(found, dict) else None
 
     def roots(self) -> tuple[str, ...] | None:
-        """The URIs that a request for roots is always answered with; None: the user is asked."""
+        """The URIs that answer every request for roots; None: ask the user."""
         found = self._read().get("roots")
         if not isinstance(found, list) or not all(isinstance(uri, str) for uri in found):
             return None
         return tuple(found)
 
     def remember_roots(self, uris: tuple[str, ...] | None) -> bool:
-        """Answers every request of this server for roots with these URIs from now on; None: asks again."""
+        """Answer every request of this server for roots with these URIs from now on; None: ask again."""
         if uris is None:
             return self._change(lambda data: data.pop("roots", None))
         return self._change(lambda data: data.update(roots=list(uris)))
 
     def remember_drafts(self, drafts: Mapping[str, tuple[Mapping[str, Any], Any]]) -> bool:
-        """Keeps what was filled in and not sent, by tool: its arguments, less what is secret, and its inputSchema.
+        """Store unsent arguments by tool, without secrets: each with the tool's inputSchema.
 
-        Empty arguments forget the draft of a tool.
+        Empty arguments remove the draft of a tool.
         """
         kept: dict[str, dict[str, Any]] = {}
         for tool, (arguments, schema) in drafts.items():
@@ -163,13 +165,13 @@ class ServerMemory:
         return self._change(put)
 
     def remember_outcome(self, error: InspectorError | None) -> bool:
-        """Keeps that the server was opened, or the `error` that it failed with."""
+        """Store that the server was opened, or the `error` that it failed with."""
         if error is None:
             return self.remember_open(True)
         return self.remember_open(False, error.message, code=error.code)
 
     def remember_open(self, ok: bool, note: str = "", *, code: str = "", when: float | None = None) -> bool:
-        """Keeps how opening went."""
+        """Store the result of opening."""
         shown = files.shown(secrecy.mask(note[:2000], self._secrets), 300)
         opened = {"when": _now(when), "ok": ok, "note": shown, "code": code[:40]}
         return self._change(lambda data: data.update(opened=opened))
@@ -177,9 +179,9 @@ class ServerMemory:
     def remember_call(
         self, tool: str, arguments: Mapping[str, Any], *, ok: bool, schema: Any = None, when: float | None = None
     ) -> bool:
-        """Keeps a call with its `arguments`, less what is secret by `schema` (the tool's inputSchema), name or value.
+        """Store a call with its `arguments`, without secrets by `schema` (the tool's inputSchema), name or value.
 
-        The same arguments are kept once, as the newest; of each tool the last 20 calls stay. Its draft is forgotten.
+        The same arguments are stored once, as the newest; of each tool the last 20 calls stay. Its draft is removed.
         """
         if not _fits(arguments):
             return False
@@ -193,13 +195,13 @@ class ServerMemory:
             calls = [call for call in before if _canonical(call) != same] if isinstance(before, list) else []
             calls.append({"when": _now(when), "arguments": kept, "ok": ok})
             tools[tool] = calls[-CALLS_PER_TOOL:]
-            # Insertion order is age: the tools that were not called for longest make room.
+            # Insertion order is age: the tools with the oldest calls are dropped.
             data["tools"] = dict(list(tools.items())[-TOOLS_PER_SERVER:])
 
         return self._change(add)
 
     def forget(self) -> bool:
-        """Deletes everything that is remembered of this server."""
+        """Delete all stored data of this server."""
         try:
             self._path.unlink(missing_ok=True)
         except OSError:
@@ -215,14 +217,14 @@ class ServerMemory:
 
     def _change(self, change: Callable[[dict[str, Any]], object]) -> bool:
         with self._alone():
-            # Read again each time: another window may have written since.
+            # Read the file each time: another window may have changed it.
             data = self._read()
             change(data)
             return self._write(data)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Keep other threads and processes from writing: what they wrote between a read and a write would be lost."""
+        """Keep other threads and processes from writing: a change between a read and a write would be lost."""
         with _WRITING, ExitStack() as opened:
             with suppress(OSError, ConfigError):
                 paths.private_folder(self._folder)
@@ -240,7 +242,7 @@ class ServerMemory:
                 data.pop("drafts", None)
                 content = json.dumps(data, allow_nan=False).encode("ascii")
             while len(content) > _FILE_BYTES and data.get("tools"):
-                # The oldest half goes: one such step after another ends below the bound.
+                # Drop the older half; after enough of these steps the size is below the bound.
                 data["tools"] = dict(list(data["tools"].items())[len(data["tools"]) // 2 + 1 :])
                 content = json.dumps(data, allow_nan=False).encode("ascii")
             paths.private_folder(self._folder)
@@ -251,10 +253,10 @@ class ServerMemory:
 
 
 def identity(subject: Target | ServerEntry) -> str:
-    """A name for what `subject` is, fit for a file: the same for the same server, whatever its secrets are today.
+    """Return a file name for `subject`: the same for the same server, even if its secrets change.
 
-    A server of a config file is its name in that file, so that its memory outlives a changed argument. A command counts
-    together with its folder only if it names something in it.
+    A server of a config file is identified by its name in that file, so that its data survives a changed argument. A
+    command is identified together with its folder only if it names something in it.
     """
     if isinstance(subject, RecordingTarget):
         parts = ["recording", os.path.abspath(subject.path)]
@@ -272,16 +274,16 @@ def identity(subject: Target | ServerEntry) -> str:
 
 
 def _folder_named_in(command: tuple[str, ...]) -> str:
-    """The current folder, if `command` names something in it."""
+    """Return the current folder, if `command` names something in it."""
     words = [word for word in command[:_WORDS_LOOKED_AT] if not os.path.isabs(word)]
     return os.path.abspath(".") if any(os.path.exists(word) for word in words) else ""
 
 
 def without_secrets(arguments: Mapping[str, Any], schema: Any, secrets: tuple[str, ...] = ()) -> dict[str, Any]:
-    """`arguments` without the values that must not be kept, down to every depth.
+    """Return `arguments` without secret values, at every depth.
 
-    Left out are values that contain one of `secrets`, values under a name that looks secret, and values for which
-    `schema` says `writeOnly` or `format: password`. A list that has one is left out as a whole, so that none shifts.
+    Removed are values that contain one of `secrets`, values under a secret-looking name, and values that `schema` marks
+    `writeOnly` or `format: password`. A list with one is removed as a whole, so that no item shifts.
     """
     strip = _Strip(schema, tuple(secret for secret in secrets if secret))
     found = strip.value(dict(arguments), [schema], 0)
@@ -289,7 +291,7 @@ def without_secrets(arguments: Mapping[str, Any], schema: Any, secrets: tuple[st
 
 
 class _Strip:
-    """Walks a value and the schemas that apply to it side by side; bounded, whatever the schema refers to."""
+    """Walks a value together with the schemas that apply to it; bounded, even if the schema refers to itself."""
 
     def __init__(self, root: Any, secrets: tuple[str, ...]) -> None:
         self._root = root
@@ -333,7 +335,7 @@ class _Strip:
         return any(form in text if len(form) >= secrecy.SHORTEST_INSIDE else form == text for form in self._forms)
 
     def _applying(self, schemas: list[Any]) -> list[Mapping[str, Any]]:
-        """`schemas` and all that they combine or refer to. Any of them may apply, so each may call a value secret."""
+        """Return `schemas` and all that they combine or refer to. Each that might apply can mark a value as secret."""
         found: list[Mapping[str, Any]] = []
         waiting = list(schemas)
         seen: set[int] = set()
@@ -355,7 +357,7 @@ class _Strip:
         return found
 
     def _referred(self, reference: str) -> Any:
-        """What a JSON Pointer within the schema leads to (RFC 6901); None for anything else."""
+        """Resolve a JSON Pointer within the schema (RFC 6901); None for any other reference."""
         if not reference.startswith("#"):
             return None
         current = self._root
@@ -375,7 +377,7 @@ def _marks_secret(schema: Mapping[str, Any]) -> bool:
 
 
 def _of_property(schema: Mapping[str, Any], key: str) -> list[Any]:
-    # patternProperties are taken all: trying a server's pattern could take for ever.
+    # All patternProperties are used: matching a server's pattern could take forever.
     patterns = list(_object(schema.get("patternProperties")).values())[:_MOST_PATTERNS]
     found = [_object(schema.get("properties")).get(key), schema.get("additionalProperties"), *patterns]
     return [part for part in found if part is not None]
@@ -414,7 +416,7 @@ def _call(item: Any) -> PastCall | None:
 
 
 def _fits(arguments: Mapping[str, Any]) -> bool:
-    """Whether arguments are JSON and short enough to be remembered."""
+    """Whether arguments are JSON and short enough to store."""
     try:
         return len(json.dumps(arguments)) <= CALL_CHARACTERS
     except (TypeError, ValueError, RecursionError):

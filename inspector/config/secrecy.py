@@ -1,7 +1,7 @@
-"""Which values are secrets, judged by the names they stand under, and how a text is shown without them.
+"""Detects secret values by their names, and masks them in a text.
 
-Wrong guesses are cheap on one side only: a masked log level is a nuisance, a recorded token is a leak. Even so nothing
-is guessed from a value alone, except the few token formats that announce themselves.
+A false positive is cheap: a masked log level is a nuisance, a recorded token is a leak. Still, a value alone is not a
+reason, except for the few token formats with a known prefix.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _HARMLESS_VARIABLE = re.compile(
 _PATH = re.compile(r"[/~.]|[A-Za-z]:\\")
 _HARMLESS_VALUE = re.compile(r"true|false|yes|no|on|off|null|none|auto|\d{0,5}", re.IGNORECASE)
 
-# The look-behind keeps the search linear: it may not begin again inside a run that it has just refused.
+# The look-behind keeps the search linear: it must not start again inside a run that it has just refused.
 _TOKEN = re.compile(
     r"(?<![\w-])(?:sk-[\w-]{16,}|gh[oprsu]_\w{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|xox[abeoprs]-[\w-]{10,}|AKIA[0-9A-Z]{12,}"
     r"|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*)"
@@ -48,18 +48,18 @@ _USERINFO = re.compile(r"://([^/?#\s]*)@")
 _PARAMETER = re.compile(r"([?&;#])([^=?&;#]*)=([^&;#\s]*)")
 
 SHORTEST_INSIDE = 4
-"""A secret of fewer characters is looked for only as the whole of a text."""
+"""A shorter secret is masked only if it is a whole text."""
 _BEGINNING = 12
-"""Characters at the beginning of a long secret that give it away."""
+"""Characters at the beginning of a long secret that identify it."""
 _SHORTEST_IN_BASE64 = 8
-"""Fewer characters are found in any text."""
+"""Shorter texts occur by chance."""
 
 
 def forms(secret: str) -> set[str]:
-    """A secret as it may stand in a text: as it is, quoted for a URL or in JSON, and in base64, alone or within more.
+    """Return the forms of a secret in a text: plain, quoted, in JSON, in base64.
 
-    What stands in base64 at an offset that is no multiple of three has other characters; at its ends these depend on
-    its neighbours, and are left out.
+    In base64 at an offset that is not a multiple of three the characters differ; those at the ends depend on their
+    neighbours and are dropped.
     """
     import json
     from base64 import b64encode
@@ -78,7 +78,7 @@ def forms(secret: str) -> set[str]:
 
 
 def without(text: str, secrets: Iterable[str]) -> str:
-    """A text of ours without what it repeats of secrets in any of their forms, also where one was cut off."""
+    """Remove secrets in any of their forms from a text of ours, even if one was cut off."""
     for secret in secrets:
         for form in sorted(forms(secret), key=len, reverse=True):
             begins, at = form[:_BEGINNING], -1
@@ -109,15 +109,15 @@ def looks_secret(name: str) -> bool:
 
 
 def looks_secret_setting(name: str) -> bool:
-    """The same for environment variables and headers, where a name that merely ends in `KEY` or `AUTH` is enough."""
+    """The same for environment variables and headers, where a name that ends in `KEY` or `AUTH` is enough."""
     words = _words(name)
     return looks_secret(name) or (bool(words) and words[-1] in ("key", "keys", "auth") and "public" not in words)
 
 
 def in_variable(name: str, value: str) -> list[str]:
-    """The secrets in what a config file takes from environment variable `name`: all of it, unless it is plainly none.
+    """Return the secrets in a value from environment variable `name`: the whole value, unless it is clearly harmless.
 
-    Plain are switches, small numbers, paths, and URLs except for the secrets inside them: to cut those out of every
+    Harmless are switches, small numbers, paths, and URLs except for the secrets inside them: masking those in every
     message would make a recording useless and protect nothing.
     """
     if looks_secret_setting(name):
@@ -129,7 +129,7 @@ def in_variable(name: str, value: str) -> list[str]:
 
 
 def in_headers(headers: Iterable[tuple[str, str]]) -> list[str]:
-    """The secrets in header values: the whole value, and the credential alone where a scheme stands before it."""
+    """Return the secrets in header values: the whole value, and only the credential after a scheme."""
     found: list[str] = []
     for name, value in headers:
         if looks_secret_setting(name):
@@ -142,7 +142,7 @@ def in_headers(headers: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def in_environment(env: Iterable[tuple[str, str]]) -> list[str]:
-    """The secrets among environment variables, passwords inside their URLs included."""
+    """Return the secrets among environment variables, including passwords inside their URLs."""
     found: list[str] = []
     for name, value in env:
         if looks_secret_setting(name):
@@ -153,7 +153,7 @@ def in_environment(env: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def in_url(url: str) -> list[str]:
-    """The secrets in a URL: its userinfo, and query or fragment values under secret-looking names, raw and decoded."""
+    """Return the secrets in a URL: its userinfo, and values under secret-looking names, raw and decoded."""
     found: list[str] = []
     for userinfo in _USERINFO.findall(url):
         user, colon, password = userinfo.partition(":")
@@ -163,7 +163,8 @@ def in_url(url: str) -> list[str]:
 
 
 def in_arguments(argv: Sequence[str]) -> list[str]:
-    """The secrets in a command: `--token X`, `-e API_KEY=X`, `Authorization: Bearer X`, in URLs, of known formats."""
+    """Return the secrets in a command: `--token X`, `-e API_KEY=X`, `Authorization: Bearer X`, in URLs, of known
+    formats."""
     found: list[str] = []
     after_secret_flag = False
     for word in argv:
@@ -183,12 +184,12 @@ def in_arguments(argv: Sequence[str]) -> list[str]:
 
 
 def unique(values: Iterable[str]) -> tuple[str, ...]:
-    """`values` without empty ones, repetitions, and the words that only introduce a credential."""
+    """Return `values` without empty ones, duplicates, and words that only introduce a credential."""
     return tuple(dict.fromkeys(value for value in values if value.strip() and value not in (MASK, "Bearer", "Basic")))
 
 
 def mask(text: str, secrets: Iterable[str]) -> str:
-    """`text` with every secret in it replaced. Secrets of under four characters only where they are the whole value."""
+    """Mask every secret in `text`. A secret of under four characters is masked only as the whole value."""
     for secret in sorted(secrets, key=len, reverse=True):
         if len(secret) >= SHORTEST_INSIDE:
             text = text.replace(secret, MASK)
@@ -200,7 +201,7 @@ def mask(text: str, secrets: Iterable[str]) -> str:
 
 
 def mask_url(url: str) -> str:
-    """`url` with userinfo and secret-looking parameters masked, everything else as it was written."""
+    """Return `url` with masked userinfo and secret-looking parameters, otherwise unchanged."""
     return _PARAMETER.sub(_mask_parameter, _USERINFO.sub(f"://{MASK}@", url))
 
 

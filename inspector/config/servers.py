@@ -1,4 +1,4 @@
-"""The servers that config files name, seen from one folder: listed without opening any, found by name, resolved."""
+"""The servers in config files, for one folder: list them without opening any, find one by name, resolve it."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _NOT_IN_A_SLUG = re.compile(r"[^\w.]+")
 
 @dataclass(frozen=True, slots=True)
 class ServerEntry:
-    """A server in a config file, nothing of it expanded. `raw` is the file's own object for it.
+    """A server in a config file, unexpanded. `raw` is the file's object for it.
 
-    `summary` is the whole command or URL in one line with references as they are written (C-STDIO-10). `reference` is
-    the word that opens this entry and no other; `workspace` the project it belongs to, None for the user's files.
+    `summary` is the whole command or URL in one line with references as written (C-STDIO-10). `reference` is the
+    shortest unique name of this entry; `workspace` the project it belongs to, None for the user's files.
     """
 
     name: str
@@ -41,13 +41,13 @@ class ServerEntry:
     inputs: tuple[expand.Question, ...] = ()
     reference: str = ""
     owned: bool = False
-    """The file is the user's own; any other one may be part of a folder that was cloned."""
+    """Whether the file is the user's own; any other one may be part of a cloned folder."""
 
     def same_as(self, other: ServerEntry) -> bool:
-        """Whether both open the same server: equal definitions that mean the same in either file."""
+        """Whether both open the same server: equal definitions with the same meaning in either file."""
         if self.definition != other.definition or self.name != other.name or self.family == "registry":
             return False
-        # The folder it would start in matters to a command that names something in it.
+        # The start folder matters for a command that names something in it.
         if self.workspace != other.workspace and any(_is_relative(word) for word in self.definition.command):
             return False
         if self.owned != other.owned and self.definition.is_guarded:
@@ -59,7 +59,7 @@ class ServerEntry:
 
 @dataclass(frozen=True, slots=True)
 class ConfigProblem:
-    """A config file, or one `server` of it, that cannot be used: what is wrong, and what to do."""
+    """An invalid config file, or an invalid `server` in it: the error and its hint."""
 
     path: Path
     message: str
@@ -69,14 +69,15 @@ class ConfigProblem:
 
 @dataclass(frozen=True, slots=True)
 class ServerList:
-    """What the config files name. Entries of this folder come first; a problem in one file hides nothing of another."""
+    """The servers in the config files. Entries of this folder come first; an error in one file does not affect
+    others."""
 
     entries: tuple[ServerEntry, ...] = ()
     problems: tuple[ConfigProblem, ...] = ()
     config: Path | None = None
 
     def find(self, word: str) -> ServerEntry:
-        """The entry that `@NAME` or `@NAME:FILEPART` means; TargetError if there is none, or more than one."""
+        """Return the entry for `@NAME` or `@NAME:FILEPART`. Raises TargetError if there is none, or more than one."""
         word = word.removeprefix("@")
         if self.config is not None and not self.entries:
             for problem in self.problems:
@@ -97,8 +98,11 @@ class ServerList:
                     return TargetError(f"@{shown} cannot be used: {problem.message}", hint=problem.hint)
             named = [entry for entry in self.entries if entry.name == name]
             if named:
-                return TargetError(f"@{shown} names no file that has @{name}", hint=f"Write {_listed(named)}.")
-        nowhere = "No config file names a server" if self.config is None else f"{self.config} names no server"
+                return TargetError(
+                    f"@{shown} matches no config file that has @{name}",
+                    hint=f"Write {_listed(named)}.",
+                )
+        nowhere = "No config file has the server" if self.config is None else f"{self.config} has no server"
         return TargetError(f"{nowhere} @{shown}", hint=self._hint(word))
 
     def _hint(self, word: str) -> Hint:
@@ -108,7 +112,7 @@ class ServerList:
             hint = Hint(f"Did you mean @{files.shown(near)}?")
         elif names:
             more = f" and {len(names) - 8} more" if len(names) > 8 else ""
-            hint = Hint(f"There are {', '.join(f'@{files.shown(name, 40)}' for name in names[:8])}{more}.")
+            hint = Hint(f"Use one of: {', '.join(f'@{files.shown(name, 40)}' for name in names[:8])}{more}.")
         else:
             hint = Hint("Give a command or a URL, or ", Parameter.NAME_CONFIG, ".")
         if "/" in word:
@@ -126,9 +130,9 @@ def find_servers(
     platform: str | None = None,
     config: Path | None = None,
 ) -> ServerList:
-    """The servers of every client's config file that counts in `folder`, or of the file `config` alone.
+    """Return the servers in every client's config files for `folder`, or only in the file `config`.
 
-    `platform` is a `sys.platform`. Reads files only: nothing is expanded, started or asked.
+    `platform` is a `sys.platform`. It only reads files: nothing is expanded, started or asked.
     """
     folder = Path.cwd() if folder is None else folder
     home = paths.home_folder() if home is None else home
@@ -154,7 +158,7 @@ def find_servers(
             continue
         owned = places.is_own(place, folder, home, environ, platform or sys.platform, named=config is not None)
         if not owned and real in users:
-            # A link to a file of the user: it is read there, as that client reads it.
+            # A link to a file of the user: it is read as that client reads it.
             continue
         seen.add(real)
         try:
@@ -181,10 +185,10 @@ def resolve(
     home: Path | None = None,
     consent: trust.Consent | None = None,
 ) -> StdioTarget | HttpTarget:
-    """The target that `entry` describes, its references expanded now; ConfigError names a value that is missing.
+    """Return the target of `entry`, with its references expanded now. Raises ConfigError for a missing value.
 
-    An entry that is not the user's own and exposes something of theirs needs an answer that was kept, or `consent`;
-    without one TrustNeeded is raised before any value is read.
+    An entry that is not the user's own and exposes the user's data needs a stored answer, or `consent`; otherwise
+    TrustNeeded is raised before any value is read.
     """
     expander = expand.Expander(**_context(entry, environ, home), prompt=prompt)
     if not entry.owned:
@@ -203,20 +207,20 @@ def resolve(
 def exposure_of(
     entry: ServerEntry, environ: Mapping[str, str] | None = None, home: Path | None = None
 ) -> trust.Exposure | None:
-    """What opening `entry` exposes, for a list of servers; None for nothing, and for an entry of the user's own."""
+    """Return what opening `entry` exposes; None for nothing, and for the user's own entries."""
     if entry.owned:
         return None
     try:
         survey, made = _surveyed(entry, environ, home, lenient=True)
         return _exposure(entry, survey, made)
     except ConfigError:
-        return None  # Opening it says what is wrong.
+        return None  # opening it shows the error
 
 
 def _surveyed(
     entry: ServerEntry, environ: Mapping[str, str] | None, home: Path | None, *, lenient: bool = False
 ) -> tuple[expand.Survey, Definition]:
-    """The references that opening `entry` follows, and its definition with names in place of their values."""
+    """Return the references that opening `entry` follows, and its definition with names instead of their values."""
     survey = expand.Survey(**_context(entry, environ, home), place="the entry", lenient=lenient)
     made = registry.fill(entry.raw, survey) if entry.family == "registry" else entry.definition
     for survey.place, text in made.texts():
@@ -234,7 +238,7 @@ def _exposure(entry: ServerEntry, survey: expand.Survey, made: Definition) -> tr
 
 
 def _context(entry: ServerEntry, environ: Mapping[str, str] | None, home: Path | None) -> dict[str, Any]:
-    """What expanding the values of `entry` depends on."""
+    """Return all that the expansion of `entry` depends on."""
     return {
         "dialect": entry.dialect,
         "server": entry.name,
@@ -249,7 +253,7 @@ def _context(entry: ServerEntry, environ: Mapping[str, str] | None, home: Path |
 def _stdio(entry: ServerEntry, made: Definition, expander: expand.Expander) -> StdioTarget:
     command = tuple(checks.checked_text(expander(word), "the command") for word in made.command)
     if not command[0].strip():
-        raise TargetError("the command is empty once its references are expanded")
+        raise TargetError("the command is empty after its references are expanded")
     env: dict[str, str] = {}
     if made.env_file:
         try:
@@ -260,7 +264,7 @@ def _stdio(entry: ServerEntry, made: Definition, expander: expand.Expander) -> S
     for name, value in made.env.items():
         checks.checked_text(name, "a variable's name")
         if not name or "=" in name:
-            raise TargetError(f"{files.shown(name)!r} is no name for an environment variable")
+            raise TargetError(f"{files.shown(name)!r} is not a valid name of an environment variable")
         env[name] = checks.checked_text(expander(value), f"the value of {name}")
     cwd = str(entry.workspace) if entry.workspace is not None else None
     if made.cwd:
@@ -272,7 +276,7 @@ def _http(entry: ServerEntry, made: Definition, expander: expand.Expander) -> Ht
     headers = checks.checked_headers((name, expander(value)) for name, value in made.headers)
     auth = logins.expanded(made.auth, expander)
     if not entry.owned and auth.get("open_browser"):
-        # Only the user decides that a browser opens unasked.
+        # Only the user decides whether a browser opens without a question.
         del auth["open_browser"]
     return HttpTarget(
         url=checks.checked_url(expander(made.url)),
@@ -290,7 +294,7 @@ def _http(entry: ServerEntry, made: Definition, expander: expand.Expander) -> Ht
 
 
 def _path(text: str, expander: expand.Expander) -> Path:
-    """A path in a config file: `~` is the home folder, and relative means relative to the project."""
+    """A path in a config file: `~` is the home folder; a relative path is relative to the project."""
     if text == "~" or text.startswith(("~/", "~\\")):
         return expander.home / text[2:]
     return expander.workspace / text
@@ -320,7 +324,7 @@ def _problem(place: places.Place, server: str, error: ConfigError) -> ConfigProb
 
 
 def _readings(word: str) -> list[tuple[str, str]]:
-    """What `NAME:FILEPART` can mean, the whole as a name first: names may have colons too."""
+    """Yield the meanings of `NAME:FILEPART`, first the whole as a name: names may contain colons too."""
     cuts = [index for index, char in enumerate(word[:500]) if char == ":"]
     return [(word, ""), *((word[:index], word[index + 1 :]) for index in reversed(cuts))]
 
@@ -343,7 +347,7 @@ def _one(word: str, entries: list[ServerEntry]) -> ServerEntry:
     if all(entry.same_as(first) for entry in enabled[1:]):
         return first
     raise TargetError(
-        f"{files.shown(word)} is in {len(enabled)} files, and they differ",
+        f"{files.shown(word)} is in {len(enabled)} files with different definitions",
         hint=f"Write {_listed(enabled)}.",
     )
 
@@ -353,7 +357,7 @@ def _listed(entries: list[ServerEntry]) -> str:
 
 
 def _referenced(entries: list[ServerEntry]) -> list[ServerEntry]:
-    """The entries, each with the shortest word that means it alone."""
+    """Return the entries, each with its shortest unique name."""
     by_name: dict[str, list[ServerEntry]] = {}
     for entry in entries:
         by_name.setdefault(entry.name, []).append(entry)

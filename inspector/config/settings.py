@@ -1,4 +1,4 @@
-"""What the user prefers: `settings.json`, then `INSPECTOR_…` variables, then flags, the later one winning."""
+"""The user's settings: `settings.json`, then `INSPECTOR_…` variables, then flags; the last one wins."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ class Settings:
     """Every setting with its default. Each key of the file, and each variable in capitals, is the name of a field."""
 
     timeout: float = 60.0
-    """Seconds without an answer or progress after which a request is given up."""
+    """Seconds without an answer or progress after which a request times out."""
 
     max_timeout: float = 600.0
-    """Seconds after which a request is given up in spite of progress; never less than `timeout`."""
+    """Seconds after which a request times out despite progress; never less than `timeout`."""
 
     era: Literal["auto", "legacy", "modern"] = "auto"
-    """Which protocol era to speak: `auto` finds out."""
+    """Protocol era; `auto` detects it."""
 
     protocol: str = ""
     """The protocol revision to offer, such as 2025-11-25; empty: the newest of the era."""
 
     log_level: McpLogLevel | None = None
-    """The least severe log message wanted from servers; null: as the server likes."""
+    """The least severe log message requested from servers; null: the server decides."""
 
     roots: tuple[str, ...] = ()
     """URIs given to a server that asks for roots."""
@@ -47,26 +47,26 @@ class Settings:
     """The answer to elicitation requests: `ask`, `defaults`, `decline`, `cancel`, or an object with the values."""
 
     max_body_bytes: int | None = None
-    """The longest message that is read, in bytes, and above which it is given up; null: 256 MiB."""
+    """The longest message that is read, in bytes; longer ones are dropped; null: 256 MiB."""
 
     max_recording_bytes: int | None = 2 << 30
-    """How large one recording may become, in bytes; beyond that, messages are counted and their bodies are not kept.
-    null: no limit. A recording never uses the last free gigabyte of the disk."""
+    """The size of one recording in bytes, above which only the sizes of messages are recorded. null: no limit. A
+    recording never uses the last free gigabyte of the disk."""
 
     record: bool = True
     """Whether sessions are kept as recordings; false uses a file without a name."""
 
     keep_recordings: int = 1000
-    """How many recordings are kept; the oldest go first."""
+    """Number of recordings that are kept; the oldest are removed first."""
 
     keep_recordings_bytes: int = 2_000_000_000
-    """How many bytes the kept recordings may have together."""
+    """Bytes that the kept recordings may have together."""
 
     calls_folder: str = ""
     """The folder of the saved calls that the interface shows; empty: `calls` in the working directory."""
 
     check_pins: bool = True
-    """Whether a server that was pinned (`inspector pin`) is compared with its pin in every session."""
+    """Whether a pinned server (`inspector pin`) is compared with its pin in every session."""
 
     theme: str = "dark"
     """The theme's name: a bundled one, or a YAML file's in the `themes` folder beside the settings."""
@@ -78,10 +78,10 @@ class Settings:
     """Whether signs outside ASCII are replaced: `auto` does so where the locale is not UTF-8."""
 
     follow: bool = True
-    """Whether the message log begins by following its end."""
+    """Whether the message log follows its end at first."""
 
     mouse: bool = True
-    """Whether the interface takes the mouse; false leaves it to the terminal's own selection."""
+    """Whether the interface uses the mouse; false leaves it to the terminal's own selection."""
 
     diagnostics: Literal["debug", "info", "warning", "error"] = "warning"
     """The least severe message that goes to Inspector's own log file."""
@@ -92,17 +92,17 @@ class Settings:
 
 
 def settings_file(environ: Mapping[str, str] | None = None) -> Path:
-    """Where the user's settings are, whether or not there are any."""
+    """Return the path of the user's settings, even if the file does not exist."""
     return paths.config_folder(environ) / "settings.json"
 
 
 def load_settings(
     file: Path | None = None, environ: Mapping[str, str] | None = None, flags: Mapping[str, Any] | None = None
 ) -> Settings:
-    """The settings of `file` (default: the user's, which may be missing), `environ` and `flags` over the defaults.
+    """Return the settings of `file` (default: the user's, if it exists), `environ` and `flags` over the defaults.
 
-    `flags` maps names of fields to values of their types; None values are flags that were not given. ConfigError names
-    a key that does not exist with the nearest that does, and a value of the wrong type, with the place where it stands.
+    `flags` maps names of fields to values of their types; a None value means that the flag was not given. Raises
+    ConfigError for an unknown key, with the nearest known one, and for a value of the wrong type, with its place.
     """
     environ = os.environ if environ is None else environ
     merged = _from_file(file, environ) | _from_environment(environ)
@@ -131,16 +131,16 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
         if name in _KINDS:
             found[name] = _checked(name, _from_text(name, text), f"the environment variable {variable}")
         elif near := files.nearest(name, list(_KINDS)):
-            # Another program may have variables with this prefix too: only what looks like one of ours is an error.
+            # Another program may have variables with this prefix: only a name that resembles ours is an error.
             raise ConfigError(
-                f"The environment variable {files.shown(variable)} is no setting",
+                f"The environment variable {files.shown(variable)} is not a setting",
                 hint=f"Did you mean {_PREFIX}{near.upper()}?",
             )
     return found
 
 
 def _from_text(name: str, text: str) -> Any:
-    """The value of a variable: JSON where the setting is not a text itself, else the text."""
+    """Parse the value of a variable: JSON if the setting is not a text, else the text."""
     if name in _TEXTS:
         return text
     try:
@@ -154,8 +154,8 @@ def _checked(name: str, value: Any, where: str) -> Any:
     if kind is None:
         near = files.nearest(name, list(_KINDS))
         raise ConfigError(
-            f"“{files.shown(name)}” in {where} is no setting",
-            hint=f"Did you mean “{near}”?" if near else f"Settings are {', '.join(_KINDS)}.",
+            f"“{files.shown(name)}” in {where} is not a setting",
+            hint=f"Did you mean “{near}”?" if near else f"Use one of: {', '.join(_KINDS)}.",
         )
     wanted, check = kind
     checked = check(value)

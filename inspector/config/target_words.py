@@ -1,4 +1,4 @@
-"""How the words of a command line become a target: a URL, a name of a config file, a recording or a command."""
+"""Parses a target on the command line: a URL, a name in a config file, a recording or a command."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from inspector.config.trust import Consent
 
 _SUFFIX = ".mcp.jsonl"
-"""The end of the names of kept recordings."""
+"""The suffix of recordings' file names."""
 _RECORDING_HEADER = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"format"\s*:\s*"mcp-recording"')
 _HOST_AND_PORT = re.compile(r"(?:[\w-]+\.)*[\w-]+:\d{2,5}(?:/\S*)?|\[[0-9a-fA-F:]+\]:\d{2,5}(?:/\S*)?")
 
@@ -43,18 +43,20 @@ def parse_target(
     prompt: Prompt | None = None,
     consent: Consent | None = None,
 ) -> Target:
-    """What `words` name: a URL, `@NAME` or `@NAME:FILEPART` of a config file, a recording, or a command.
+    """Return the target in `words`: a URL, `@NAME` or `@NAME:FILEPART`, a recording, or a command.
 
-    With `command` the words came after `--` and are a command whatever they look like. `headers`, `env`, `cwd`,
-    `transport` and `verify` (False: accept any certificate) are the flags of the command line: they win over what a
-    config file says. `prompt` asks for the values that a config file leaves to its user, `consent` for what a file that
-    is not the user's own would expose. Raises TargetError, ConfigError for a file that is in the way, or TrustNeeded.
+    With `command` the words came after `--` and are always a command. `headers`, `env`, `cwd`, `transport` and `verify`
+    (False: accept any certificate) are flags of the command line: they override a config file. `prompt` asks for the
+    values that a config file leaves to its user, `consent` for what a file that is not the user's own would expose.
+    Raises TargetError, ConfigError for an invalid file, or TrustNeeded.
     """
     environ = os.environ if environ is None else environ
     folder = Path.cwd() if folder is None else folder
     home = paths.home_folder() if home is None else home
     if not words or not words[0].strip():
-        raise TargetError("No target is given", hint="Give a command, a URL, @NAME from a config file, or a recording.")
+        raise TargetError(
+            "The target is missing", hint="Give a command, a URL, @NAME from a config file, or a recording."
+        )
     flags = _Flags(tuple(headers), dict(env or {}), _existing_folder(cwd, folder, home), transport, verify)
     if command:
         return flags.on_command(words)
@@ -86,7 +88,8 @@ def recording_path(
     home: Path | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> Path:
-    """The file that `word` means: a path, else a kept recording by its name, with or without the suffix."""
+    """Return the file that `word` names: a path, else a recording in the recordings folder, with or without the
+    suffix."""
     folder = Path.cwd() if folder is None else folder
     path = _located(word, folder, paths.home_folder() if home is None else home)
     if word and not {"/", os.sep, "\0"} & set(word) and not _is_file(path):
@@ -98,7 +101,7 @@ def recording_path(
 
 
 def is_recording(path: Path) -> bool:
-    """Whether a regular file is at `path` that is named like a recording or begins like one."""
+    """Whether a regular file at `path` is named like a recording or starts like one."""
     if not _is_file(path):
         return False
     if path.name.endswith(".jsonl"):
@@ -112,7 +115,7 @@ def is_recording(path: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Flags:
-    """What the command line says about the target besides its words."""
+    """The flags of the command line for the target."""
 
     headers: tuple[tuple[str, str], ...]
     env: dict[str, str]
@@ -133,7 +136,7 @@ class _Flags:
     def refuse_all(self, what: str) -> None:
         self._refuse(what, headers=True, env=True, cwd=True, verify=True)
         if self.transport != "auto":
-            raise TargetError(f"--transport {self.transport} means nothing to {what}")
+            raise TargetError(f"--transport {self.transport} has no effect on {what}")
 
     def _on_stdio(self, target: StdioTarget) -> StdioTarget:
         self._refuse("a server that is started as a command", headers=True, verify=True)
@@ -172,26 +175,28 @@ class _Flags:
         )
         for parameter, unwanted in given:
             if unwanted:
-                raise TargetError(f"{parameter.option} means nothing to {what}", hint=Hint(Unset((parameter,)), "."))
+                raise TargetError(f"{parameter.option} has no effect on {what}", hint=Hint(Unset((parameter,)), "."))
 
 
 def _refuse_more(words: Sequence[str], what: str) -> None:
     if len(words) > 1:
         raise TargetError(
-            f"{one_line(words[1][:60])} stands after {what}, which is a target by itself",
+            f"Unexpected argument {one_line(words[1][:60])} after {what}",
             hint="Put a command after --, and options before the target.",
         )
 
 
 def _refuse_other_words(word: str, path: Path) -> None:
-    """Names what a lone word is that can be no command, so that nobody has to guess from a failed start."""
+    """Raise a precise error for a single word that cannot be a command."""
     scheme = re.match(r"([A-Za-z][A-Za-z0-9+.-]*)://", word)
     if scheme:
-        raise TargetError(f"{scheme[1]} URLs are not spoken", hint="Give an http or https URL, or a command after --.")
+        raise TargetError(
+            f"{scheme[1]} URLs are not supported", hint="Give an http or https URL, or a command after --."
+        )
     if "/" in word and os.path.isdir(path):
         raise TargetError(f"{one_line(word)} is a folder", hint="Give a command, a URL, @NAME or a recording.")
     if word.endswith(".jsonl"):
-        raise TargetError(f"There is no recording at {one_line(word)}")
+        raise TargetError(f"No recording at {one_line(word)}")
     if _HOST_AND_PORT.fullmatch(word) and not _is_file(path):
         raise TargetError(f"{word} is not a command", hint=f"For the server there, write http://{word}")
     if word.endswith(".json") and _is_file(path):
@@ -205,9 +210,7 @@ def _split(text: str) -> list[str]:
     try:
         words = shlex.split(text)
     except ValueError as error:
-        raise TargetError(
-            f"The command {one_line(text[:80])} cannot be split into words: {split_reason(error)}"
-        ) from None
+        raise TargetError(f"The command {one_line(text[:80])} cannot be parsed: {split_reason(error)}") from None
     if not words:
         raise TargetError("The command is empty")
     return words

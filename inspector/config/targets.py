@@ -1,4 +1,4 @@
-"""What Inspector connects to: a command, a URL or a recording."""
+"""The kinds of target: a command, a URL or a recording."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HttpTransport: TypeAlias = Literal["auto", "http", "sse"]
 
 @dataclass(frozen=True, slots=True)
 class ServerOptions:
-    """What an `inspector.json` says about a server beyond how to reach it; None and empty mean: as set elsewhere."""
+    """The options of a server in `inspector.json`; None and empty mean: use the settings."""
 
     era: Literal["auto", "legacy", "modern"] | None = None
     protocol: str | None = None
@@ -32,10 +32,10 @@ NO_OPTIONS = ServerOptions()
 
 @dataclass(frozen=True, slots=True, repr=False)
 class StdioTarget:
-    """A server that is started as a child process and spoken to over its stdin and stdout.
+    """A server that is started as a child process and uses stdin and stdout.
 
-    `env` holds the variables added to the child's environment, `cwd` its folder (None: the current one). `secrets` are
-    the values that no recording may hold: those handed in and those recognised in `command` and `env`.
+    `env` has the variables added to the child's environment, `cwd` its folder (None: the current one). `secrets` are
+    the values that a recording must not contain: those given and those detected in `command` and `env`.
     """
 
     kind: ClassVar[Literal["stdio"]] = "stdio"
@@ -57,7 +57,7 @@ class StdioTarget:
 
     @property
     def label(self) -> str:
-        """A short name: `@name`, else that of the package or program which the command starts."""
+        """A short name: `@name`, else that of the package or program in the command."""
         if self.name:
             return f"@{self.name}"
         from inspector.config.labels import program_label
@@ -80,10 +80,10 @@ class StdioTarget:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class HttpTarget:
-    """A server at a URL. `transport` auto means Streamable HTTP, then the HTTP+SSE of revision 2024-11-05.
+    """A server at a URL. `transport` auto means Streamable HTTP, then HTTP+SSE of revision 2024-11-05.
 
-    `proxy` is a proxy's URL, `verify` False accepts any certificate. `secrets` are the values that no recording may
-    hold: those handed in and those recognised in `url` and `headers`.
+    `proxy` is a proxy's URL, `verify` False accepts any certificate. `secrets` are the values that a recording must not
+    contain: those given and those detected in `url` and `headers`.
     """
 
     kind: ClassVar[Literal["http"]] = "http"
@@ -98,13 +98,13 @@ class HttpTarget:
     secrets: tuple[str, ...] = ()
     options: ServerOptions = NO_OPTIONS
     auth: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    """What its config entry says about logging in, by the names of `logins.KEYS`' options."""
+    """The login options of its config entry, by the option names in `logins.KEYS`."""
     owned: bool = True
-    """It was not named by a config file of another person."""
+    """Whether it is the user's own: not from another person's config file."""
     network: Any = field(default=None, compare=False)
-    """The `transports.base.Network` through which it is reached; None: the system's."""
+    """The `transports.base.Network` to use; None: the system's."""
     title: str = ""
-    """What stands for the URL in labels: the name of an app in this process."""
+    """The name that replaces the URL in labels: that of an app in this process."""
 
     def __post_init__(self) -> None:
         found = [*self.secrets, *secrecy.in_url(self.url), *secrecy.in_headers(self.headers)]
@@ -121,18 +121,18 @@ class HttpTarget:
 
     @property
     def withholds_login(self) -> str:
-        """Why no kept login is sent to it; empty where one may be."""
+        """Why stored logins are not sent to it; empty if they may be."""
         if not self.verify:
             return "its certificate is not checked"
         if self.title:
             return "it runs in this process"
         if self.proxy and not self.owned:
-            return f"it is reached through a proxy that {one_line(self.source)} names"
+            return f"it is reached through a proxy from {one_line(self.source)}"
         return ""
 
     @property
     def label(self) -> str:
-        """A short name: `@name`, else the host, with its port where one is written."""
+        """A short name: `@name`, else the host, with its port if the URL has one."""
         if self.name or self.title:
             return f"@{self.name}" if self.name else self.title
         authority = re.split(r"[/?#]", self.url.partition("://")[2], maxsplit=1)[0]
@@ -181,7 +181,7 @@ Target: TypeAlias = StdioTarget | HttpTarget | RecordingTarget
 
 
 def demo_target() -> StdioTarget:
-    """The demo server that comes with Inspector, started as a child process."""
+    """Return the target of the bundled demo server, a child process."""
     return StdioTarget((sys.executable, "-m", "inspector.demo"), name="demo")
 
 

@@ -1,8 +1,8 @@
-"""What a config entry of a cloned folder would do with the user's secrets, and whether the user allowed it.
+"""The exposure of the user's secrets by a config entry of a cloned folder, and the user's consent.
 
-A file that is not the user's own may name a variable, a file or a keyring entry of the user's, send everything through
-a proxy, or switch off the check of certificates. Such an entry is opened only after the user said yes. An answer for
-always is kept by the content of the entry, so that any change asks again. Values are neither read nor kept here.
+A file that is not the user's own may use a variable, a file or a keyring entry of the user's, send everything through a
+proxy, or switch off the check of certificates. Such an entry is opened only after the user agreed. The answer “always”
+is stored by the content of the entry, so that any change asks again. This module neither reads nor stores values.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ HARMLESS = frozenset((
     "SYSTEMROOT", "SYSTEMDRIVE", "APPDATA", "LOCALAPPDATA", "PROGRAMFILES", "USERPROFILE", "USERNAME", "HOMEDRIVE",
     "HOMEPATH", "COMSPEC", "PATHEXT",
 ))  # fmt: skip
-"""Variables that every child process gets in any case. A URL does not."""
+"""Variables that every child process gets anyway. A URL does not."""
 HARMLESS_PREFIXES = ("LC_", "XDG_")
 
 MOST_KEPT = 1000
-"""Answers that are kept; the oldest make room."""
+"""Answers that are kept; the oldest are dropped."""
 MOST_SHOWN = 20
 """References that a question lists."""
 _FILE_BYTES = 1024 * 1024
@@ -40,7 +40,7 @@ _AUTH_KEYS = {option: key for key, option in logins.KEYS.items()}
 _KINDS = {"variable": "environment variable", "file": "file", "keyring": "keyring entry"}
 
 Standing: TypeAlias = Literal["free", "asks", "allowed"]
-"""`free`: an entry exposes nothing, or is the user's own; `allowed`: the user allowed it for always."""
+"""`free`: the entry exposes nothing, or is the user's own; `allowed`: the user answered “always”."""
 
 Answer: TypeAlias = Literal["once", "always", "no"]
 """`once` allows one opening, `always` every opening until the entry changes."""
@@ -48,33 +48,33 @@ Answer: TypeAlias = Literal["once", "always", "no"]
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A reference, and where its value goes: `header X-Key`, `variable TOKEN`, `auth.clientSecret` …"""
+    """A reference and the place of its value: `header X-Key`, `variable TOKEN`, `auth.clientSecret` …"""
 
     place: str
     reference: Reference
 
     def describe(self) -> str:
-        """One line, without the value: `environment variable TOKEN in header X-Key`."""
+        """Describe it in one line, without the value: `environment variable TOKEN in header X-Key`."""
         kind, name = _KINDS[self.reference.kind], files.shown(self.reference.name, _NAME)
         return f"{kind} {name} in {files.shown(self.place, _NAME)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Exposure:
-    """What opening an entry of a file that is not the user's would give away. All texts are fit for one line."""
+    """The data that opening an entry of another person's file would expose. All texts fit on one line."""
 
     server: str
     path: Path
     destination: str
-    """The URL or the command, references as they are written."""
+    """The URL or the command, with references as written."""
     is_url: bool
     uses: tuple[Use, ...] = ()
     login_servers: tuple[str, ...] = ()
-    """Where its `auth` sends secrets besides: the authorization server and the identity provider that it names."""
+    """Other servers that get secrets of `auth`: the authorization server and the identity provider."""
     proxy: str = ""
     verify: bool = True
     fingerprint: str = ""
-    """A hash of the file's path and everything that the entry means there."""
+    """A hash of the file's path and the entry's whole meaning."""
 
     @property
     def title(self) -> str:
@@ -82,7 +82,7 @@ class Exposure:
         return f"@{files.shown(self.server)} in {files.shown(str(self.path), _DESTINATION)}"
 
     def facts(self) -> list[str]:
-        """What goes where, a line each. What a long list could push out of sight comes first."""
+        """Return what goes where, one line each, the most important first, because a long list may be cut."""
         lines = [f"{'sends to' if self.is_url else 'runs'} {self.destination}"]
         if self.proxy:
             lines.append(f"sends everything through the proxy {self.proxy}")
@@ -101,20 +101,20 @@ class Exposure:
 
 
 Consent: TypeAlias = Callable[[Exposure], Answer]
-"""Asks the user about an exposure that no kept answer allows."""
+"""Asks the user about an exposure without a stored answer."""
 
 
 def always(exposure: Exposure) -> Answer:
-    """The consent of a user who said `--trust`: for this run only."""
+    """The consent of a user who passed `--trust`, for this run only."""
     return "once"
 
 
 def exposure(
     made: Definition, uses: Iterable[tuple[str, Reference]], *, server: str, path: Path, meaning: Any
 ) -> Exposure | None:
-    """What a definition exposes that follows the references `uses`; None for nothing.
+    """Return what a definition with the references `uses` exposes; None for nothing.
 
-    `meaning` is everything else that the entry's meaning depends on, as JSON: any change of it is another entry.
+    `meaning` is everything else that the entry's meaning depends on, as JSON: any change of it makes another entry.
     """
     stdio = made.kind == "stdio"
     found = tuple(Use(_place(place), reference) for place, reference in uses if not (stdio and is_harmless(reference)))
@@ -146,7 +146,7 @@ def exposure(
 
 
 def require(found: Exposure, consent: Consent | None, memory: Memory | None = None) -> None:
-    """Return where the user allowed the exposure, before or now; TrustNeeded where not."""
+    """Return if the user allowed the exposure, before or now. Raises TrustNeeded otherwise."""
     memory = memory or Memory()
     if memory.allows(found):
         return
@@ -162,7 +162,7 @@ def require(found: Exposure, consent: Consent | None, memory: Memory | None = No
 
 
 def asking_once(consent: Consent) -> Consent:
-    """`consent`, which is asked once for each exposure."""
+    """Return a `consent` that asks once for each exposure."""
     answers: dict[str, Answer] = {}
 
     def asked(found: Exposure) -> Answer:
@@ -174,34 +174,34 @@ def asking_once(consent: Consent) -> Consent:
 
 
 def is_harmless(reference: Reference) -> bool:
-    """Whether a child process gets this value in any case."""
+    """Whether a child process gets this value anyway."""
     name = reference.name
     return reference.kind == "variable" and (name in HARMLESS or name.startswith(HARMLESS_PREFIXES))
 
 
 def standing(found: Exposure | None, memory: Memory | None = None) -> Standing:
-    """Whether an entry is opened without a question, for a list of servers."""
+    """Return whether an entry opens without a question, for a list of servers."""
     if found is None:
         return "free"
     return "allowed" if (memory or Memory()).allows(found) else "asks"
 
 
 class Memory:
-    """The answers for always, in a file of the state folder that only its user can read. Reading never raises."""
+    """The stored “always” answers, in a file of the state folder that only its user can read. Reading never raises."""
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = paths.state_folder() / "trust.json" if path is None else path
         self._kept: dict[str, Any] | None = None
 
     def allows(self, found: Exposure) -> bool:
-        """Whether the user allowed exactly this for always. The file is read once, at the first question."""
+        """Whether the user allowed exactly this with “always”. The file is read once, at the first question."""
         if self._kept is None:
             self._kept = self._read()
         return found.fingerprint in self._kept
 
     def allow(self, found: Exposure) -> bool:
-        """Keep the answer; whether it could be kept."""
-        # Read again: another window may have written since.
+        """Store the answer; returns whether that succeeded."""
+        # Read the file: another window may have changed it.
         self._kept = kept = self._read()
         kept.pop(found.fingerprint, None)
         kept[found.fingerprint] = {"server": found.server, "path": str(found.path), "when": round(time.time())}

@@ -70,7 +70,7 @@ class StepResult:
     answer: int = 0
     """The number of the response in the recording; 0 where there is none."""
     command: str = ""
-    """The command line that repeats the call, quoted for a POSIX shell; empty where no verb sends it."""
+    """Of a step that failed: the command line that repeats the call, quoted for a POSIX shell."""
     tries: int = 1
     """How often it was sent: more than once with `repeat`."""
     parent: int = 0

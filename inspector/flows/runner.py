@@ -5,6 +5,7 @@ the same code; what differs is who opens the session.
 from __future__ import annotations
 
 import asyncio
+import gc
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -45,6 +46,8 @@ _METHODS = {topic: method for method, topic in TOPICS.items()}
 _LOOK_EVERY = 0.02
 """Seconds between two looks for a notification that is waited for."""
 _LIST_CHANGED = "/list_changed"
+COLLECT_AFTER = 16
+"""Sessions that are closed between two collections of garbage."""
 INTERRUPTED = "The run was interrupted."
 
 
@@ -224,6 +227,8 @@ class FlowRun:
         made = StepResult(
             number, row, step.name or label, label, self.flow.line_of_step(number), path=path, parent=parent, **fields
         )
+        if not self.variables.secrets.known:
+            return made
         mask = self._masked
         return replace(
             made, name=mask(made.name), label=mask(made.label), error=mask(made.error), command=mask(made.command),
@@ -391,7 +396,7 @@ class FlowRun:
             expectations = self._with_unknown_tool(expectations, observed, str(params.get("name", "")))
         return self._finished(
             number, step, row, observed, expectations, params, n, call.answer_n, seconds=seconds, tries=tries,
-            command=self._command(request, method, params),
+            command="" if passed else self._command(request, method, params),
         )  # fmt: skip
 
     def _finished(
@@ -831,6 +836,7 @@ class CollectionRun:
         self._opened: dict[str, asyncio.Task[Opened]] = {}
         self._locks: dict[str, asyncio.Lock] = {}
         self._bailed = False
+        self._closed = 0
         self._seconds = 0.0
         self._began = 0.0
         self.interrupted = False
@@ -906,6 +912,9 @@ class CollectionRun:
             result = with_failure(failed)
         finally:
             if opened is not None and not self.options.shared:
+                self._closed += 1
+                if self._closed % COLLECT_AFTER == 0:
+                    gc.collect()  # A session that is over is in circles; hundreds of them would wait for the next time.
                 task = asyncio.current_task()
                 cancelled = task is not None and task.cancelling() > 0
                 await opened.close("interrupted" if cancelled else "closed")

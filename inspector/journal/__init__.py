@@ -1,1 +1,1 @@
-"""Floor 2: the recording. Format, writer, index, reader, pairing, redaction, filter language, findings."""
+"""The recording: format, writer, index, reader, pairing, redaction, filter language, findings."""

@@ -1,4 +1,4 @@
-"""One recording made of several: the events of each after those of the one before, as further connections."""
+"""Appends recordings to another one, each as a further connection."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from inspector.protocol.jsonrpc import NotJson, parse
 
 
 def append_recordings(path: Path, more: Sequence[Path]) -> None:
-    """Put the events of `more` behind those of the recording `path`, which is replaced at once or stays as it is.
+    """Append the events of `more` to the recording `path`, which is replaced at once or stays unchanged.
 
-    Each of them begins with a `reopen` event, and its time where the one before ended. Raises `RecordingError`.
+    Each of them starts with a `reopen` event, at the end time of the previous one. Raises `RecordingError`.
     """
     made = path.with_name(f".{os.getpid()}-appended-{path.name}")
     try:
         with ExitStack() as stack:
             journals = [stack.enter_context(whole_journal(each)) for each in (path, *more)]
             if any(journal.raw_only for journal in journals):
-                raise RecordingError(f"{path} has a newer format, so nothing is appended.", hint="Update Inspector.")
+                raise RecordingError(f"{path} has a newer format, so it cannot be extended.", hint="Update Inspector.")
             out = stack.enter_context(open(made, "w", encoding="utf-8", errors="surrogateescape", newline="\n"))
             out.writelines(_lines(journals))
         os.replace(made, path)
@@ -46,7 +46,7 @@ def _lines(journals: Sequence[Journal]) -> Iterator[str]:
             try:
                 event = parse(journal.line(number))
             except NotJson:
-                continue  # A torn line has no event.
+                continue  # a torn line has no event
             if type(event) is dict:
                 n = before + number
                 t = start + max(journal.index._times[number - 1], 0)
@@ -57,7 +57,7 @@ def _lines(journals: Sequence[Journal]) -> Iterator[str]:
 
 
 def _moved(event: dict[str, Any], before: int, n: int, t: int) -> dict[str, Any]:
-    """An event with new number and time; what it refers to moves with it."""
+    """Return an event with a new number and time; its references move too."""
     moved = {**event, "n": n, "t": t}
     for name in ("for", "question"):
         if type(event.get(name)) is int:

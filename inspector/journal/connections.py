@@ -1,7 +1,7 @@
-"""Where in a recording connections were made: from the beginning of each to the moment at which it stood.
+"""The negotiations in a recording, each from its start until the connection is ready.
 
-The requests in between find out what a server speaks (`client/engine/negotiation.py`). A reader that looks at what the
-server does may want to leave them out. Two numbers are kept for each connection.
+The requests in between detect what a server supports (`client/engine/negotiation.py`). A reader interested in the
+server's work may want to exclude them. Each connection needs two numbers.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from collections.abc import Iterator
 from inspector.journal.format import Kind
 
 KINDS = (Kind.RPC, Kind.INVALID, Kind.HTTP, Kind.SSE, Kind.LIFE)
-"""What belongs to a negotiation of all that happens during one. A server's stderr does not, nor does logging in."""
+"""Events during a negotiation that belong to it. The server's stderr and a login do not."""
 _BEGIN = frozenset(("reopen", "session-lost"))
 _OPENING = frozenset(("initialize", "server/discover"))
-"""What is asked before a connection stands."""
+"""Requests that are sent before a connection is ready."""
 
 
 class Connections:
-    """The negotiations of a recording, as ranges of events. Told of each event before the index counts it."""
+    """The negotiations of a recording, as ranges of events. It gets each event before the index counts it."""
 
     def __init__(self) -> None:
         self.first = array("I")
         self.last = array("I")
         self.open = 1
-        """The first event of the one that goes on; 0: none does."""
+        """The first event of the current one; 0 for none."""
 
     def life(self, n: int, event: str) -> None:
-        """Event `n` is a life event: it may begin a connection, or say that one stands or has failed."""
+        """Handle life event `n`: it may start a negotiation, or end it by success or failure."""
         if event in _BEGIN:
             self._end(n - 1)
             self.open = n
@@ -38,10 +38,10 @@ class Connections:
             self.open = 0
         elif event == "failed":
             self._end(n)
-            self.open = n + 1  # Only another attempt can follow, whether or not it says that it begins.
+            self.open = n + 1  # only another attempt can follow, even if it does not report its start
 
     def asked(self, n: int, method: str) -> None:
-        """Event `n` is a request of ours, while a negotiation goes on: any but those that belong to it ends it."""
+        """Handle request `n` of ours during a negotiation: one that does not belong to it ends it."""
         if method not in _OPENING:
             self._end(n - 1)
             self.open = 0
@@ -52,7 +52,7 @@ class Connections:
             self.last.append(last)
 
     def between(self, first: int, last: int) -> Iterator[tuple[int, int]]:
-        """The parts of the events `first` to `last` that belong to a negotiation, in order."""
+        """Return the parts of the events `first` to `last` that belong to a negotiation, in order."""
         going_on = self.open  # Read before the others: it may end while another thread is here.
         for at in range(bisect_left(self.last, first), len(self.last)):
             if self.first[at] > last:

@@ -1,4 +1,4 @@
-"""How long a call took: the time of the server, and apart from it the time of the person whom it asked.
+"""The duration of a call: the server's time, and separately the time of the person whom it asked.
 
 While a question of the server is open, the call waits for the person. That time is not counted as the server's.
 """
@@ -21,17 +21,17 @@ Interval = tuple[int, int]
 
 
 class Took(NamedTuple):
-    """How long a call took, in microseconds."""
+    """The duration of a call in microseconds."""
 
     server: int
     person: int = 0
 
 
 def took(index: Index, n: int, *, until: int | None = None, upto: int | None = None) -> Took | None:
-    """How long the call of event `n` took, which is its request or its answer; None where it has no answer.
+    """Return the duration of the call of event `n`, its request or its answer; None without an answer.
 
-    `until` is the present, in microseconds since the start, for a call that has no answer by then. `upto` is the last
-    event that counts.
+    `until` is the present, in microseconds since the start, for a call without an answer then. `upto` is the last event
+    that counts.
     """
     request = n if index.shape(n) is Shape.REQUEST else index._pairs[n - 1]
     if not request or index.shape(n) not in (Shape.REQUEST, Shape.RESULT, Shape.ERROR):
@@ -51,13 +51,14 @@ def took(index: Index, n: int, *, until: int | None = None, upto: int | None = N
 
 
 def response_times(index: Index, requests: Iterable[int]) -> list[int]:
-    """The microseconds from each of some requests to its answer, which it must have: those of a person included."""
+    """Return the microseconds from each request to its answer, which it must have, including a person's time."""
     pairs, times = index._pairs, index._times
     return [abs(times[pairs[n - 1] - 1] - times[n - 1]) for n in requests]
 
 
 def questions(index: Index, request: int, last: int, present: int) -> Iterator[Interval]:
-    """When questions of the server inside a request were open, up to event `last`; an open one until `present`."""
+    """Return when questions of the server inside a request were open, up to event `last`; an open one until
+    `present`."""
     if index.dir(request) is not Dir.SEND or not asks_people(index):
         return
     methods = {number for method in PERSON_METHODS if (number := index._method_names.find(method)) is not None}
@@ -73,12 +74,12 @@ def questions(index: Index, request: int, last: int, present: int) -> Iterator[I
 
 
 def asks_people(index: Index) -> bool:
-    """Whether a server has asked a person anything at all."""
+    """Whether a server has asked the user anything."""
     return any(index._method_names.find(method) is not None for method in PERSON_METHODS)
 
 
 def overlap(intervals: Iterable[Interval], begin: int, end: int) -> int:
-    """How much of the time from `begin` to `end` lies in at least one of some intervals."""
+    """Return how much of the time from `begin` to `end` is inside at least one interval."""
     covered, reached = 0, begin
     for low, high in sorted(intervals)[:_MOST_QUESTIONS]:
         low, high = max(low, reached), min(high, end)

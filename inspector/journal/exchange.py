@@ -1,6 +1,6 @@
-"""Exchanges: a request, its response, and what belongs to it: progress, notifications, requests of the other side.
+"""Exchanges: a request, its response, and its related events: progress, notifications, nested requests.
 
-`Exchange` is one of them. The functions below it go through many events at once, for readers that follow a journal.
+`Exchange` is one of them. The functions below process many events at once, for readers that follow a journal.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ SENT_REQUESTS = Query(dir=Dir.SEND, shape=Shape.REQUEST)
 RECEIVED_REQUESTS = Query(dir=Dir.RECV, shape=Shape.REQUEST)
 """The requests of the server."""
 RECEIVED_RESULTS = Query(dir=Dir.RECV, shape=Shape.RESULT)
-"""What the server answered to requests, errors left aside."""
+"""The server's results, without errors."""
 
 _FAILED = Query(shape=tuple(set(Shape) - {Shape.REQUEST}), state=(State.ERROR, State.INVALID))
 _LIFE = Query(kind=Kind.LIFE)
 _FATES = frozenset((State.ERROR, State.TIMED_OUT, State.LOST))
 _GIVEN_UP = frozenset((*_FATES, State.CANCELLED))
-"""How a request may stand that has no response. `ERROR` is also that of one with an error response."""
+"""The states of a request without a response. `ERROR` is also the state of one with an error response."""
 _RESPONSE_SHAPES = (Shape.RESULT, Shape.ERROR)
 _SENT_REQUEST = code_of(Kind.RPC, Dir.SEND, Shape.REQUEST)
 _ENDING = frozenset(code_of(Kind.RPC, dir, shape) for dir in Dir for shape in (*_RESPONSE_SHAPES, Shape.BATCH))
 _STRIDE = 1 << 14
 _MOST_ABOUT = 10_000
-"""Events about one request that are looked at in search of the one that gave it up."""
+"""Most events about one request that are searched for its cancellation or timeout."""
 
 
 class Exchange:
-    """A request and what came of it. Bodies are read from the recording when they are asked for.
+    """A request and its outcome. Bodies are read from the recording on demand.
 
-    It shows what the journal holds at the moment: a response that comes later is there as soon as it is recorded.
+    It always shows the current content of the journal: a later response appears as soon as it is recorded.
     """
 
     __slots__ = ("_journal", "_owner", "n")
@@ -48,7 +48,7 @@ class Exchange:
     def __init__(self, journal: Journal, n: int, owner: object = None) -> None:
         self._journal = journal
         self._owner = owner
-        """It keeps the journal open for as long as anybody holds it."""
+        """Keeps the journal open as long as the exchange exists."""
         self.n = n
         """The number of the request."""
 
@@ -57,23 +57,23 @@ class Exchange:
 
     @property
     def request(self) -> Event:
-        """The request as it stands in the recording."""
+        """The request as recorded."""
         return self._journal.event(self.n)
 
     @property
     def answer_n(self) -> int:
-        """The number of the answer, which may be a batch with others in it; 0 where none has come."""
+        """The number of the answer, which may be a batch with others in it; 0 without one."""
         return self._journal.index.pair(self.n)
 
     @property
     def answer(self) -> Event | None:
-        """The answer; None where none has come."""
+        """The answer; None without one."""
         n = self.answer_n
         return self._journal.event(n) if n else None
 
     @property
     def dir(self) -> Literal["send", "recv"]:
-        """Who asked: `send` is the client, `recv` the server."""
+        """The sender of the request: `send` is the client, `recv` the server."""
         return "send" if self._journal.index.dir(self.n) is Dir.SEND else "recv"
 
     @property
@@ -82,26 +82,26 @@ class Exchange:
 
     @property
     def params(self) -> dict[str, Any]:
-        """The parameters; empty where there are none."""
+        """The parameters; empty without any."""
         message = self.request.message
         params = message.get("params") if type(message) is dict else None
         return params if type(params) is dict else {}
 
     @property
     def name(self) -> str:
-        """What it is about: the tool's or prompt's name, or the URI; else empty."""
+        """Its subject: the tool's or prompt's name, or the URI; else empty."""
         params = self.params
         name = params.get("name") or params.get("uri")
         return name if isinstance(name, str) else ""
 
     @property
     def result(self) -> Any:
-        """The `result` of the answer; None where there is none."""
+        """The `result` of the answer; None without one."""
         return self._member("result")
 
     @property
     def error(self) -> Any:
-        """The `error` of the answer; None where there is none."""
+        """The `error` of the answer; None without one."""
         return self._member("error")
 
     def _member(self, name: str) -> Any:
@@ -110,18 +110,18 @@ class Exchange:
 
     @property
     def state(self) -> str:
-        """`pending`, `done`, `error` (also a tool that says that it failed), `cancelled`, `timeout`, `late`, `lost`."""
+        """`pending`, `done`, `error` (also a tool error), `cancelled`, `timeout`, `late`, `lost`."""
         return STATE_NAMES[self._journal.index.state(self.n)]
 
     @property
     def seconds(self) -> float | None:
-        """From the request to the answer; None where none has come."""
+        """Seconds from the request to the answer; None without one."""
         duration = self._journal.index.duration(self.n)
         return None if duration is None else duration / 1e6
 
     @property
     def events(self) -> list[int]:
-        """The numbers of everything that belongs to it: progress, notifications, nested requests and their answers."""
+        """The numbers of all related events: progress, notifications, nested requests and their answers."""
         return self._journal.index.exchange(self.n)
 
     @property
@@ -131,12 +131,12 @@ class Exchange:
 
     @property
     def notifications(self) -> list[int]:
-        """The numbers of all notifications that came inside it or are about it, progress included."""
+        """The numbers of all notifications inside it or about it, progress included."""
         return self._inside(Query(shape=Shape.NOTIFICATION, inside=self.n))
 
     @property
     def nested(self) -> list[Exchange]:
-        """What the other side asked inside it: sampling, roots, elicitation."""
+        """Requests of the other side inside it: sampling, roots, elicitation."""
         numbers = self._inside(Query(shape=Shape.REQUEST, inside=self.n))
         return [Exchange(self._journal, n, self._owner) for n in numbers]
 
@@ -148,21 +148,21 @@ class Exchange:
 
 
 def is_answer(index: Index, n: int) -> bool:
-    """Whether `n` is the answer that its request is paired with, and not a second or late one beside it."""
+    """Whether `n` is the answer paired with its request, not a second or late one."""
     request = index.pair(n)
     return bool(request) and index.shape(n) in _RESPONSE_SHAPES and index.pair(request) == n
 
 
 def around(index: Index, n: int) -> int:
-    """The request that message `n` belongs to without being its response: it came inside it or is about it; else 0."""
+    """Return the request that message `n` belongs to without being its response; else 0."""
     return index.parent(n) or (index.pair(n) if index.shape(n) is Shape.NOTIFICATION else 0)
 
 
-# Many events at once: arrays of the index, and no call for each event
+# Many events at once, from the arrays of the index, without a call per event
 
 
 def add_roots(index: Index, roots: array[int], upto: int) -> None:
-    """Continue the table of outermost requests up to event `upto`: `roots[n - 1]` is that around event `n`, or `n`."""
+    """Extend the table of outermost requests up to event `upto`: `roots[n - 1]` is that of event `n`, or `n`."""
     codes, pairs, parents = index._codes, index._pairs, index._parents
     for n in range(len(roots) + 1, upto + 1):
         around = parents[n - 1]
@@ -172,7 +172,7 @@ def add_roots(index: Index, roots: array[int], upto: int) -> None:
 
 
 def walk_open(index: Index, found: dict[int, None], after: int, upto: int, most: int) -> None:
-    """Make the open requests of the client after event `after` those after event `upto`; keep the newest `most`."""
+    """Update the client's open requests from event `after` to `upto`; keep the newest `most`."""
     states = index._states
     columns = zip(index._codes[after:upto], index._pairs[after:upto], strict=True)
     for n, (code, pair) in enumerate(columns, after + 1):
@@ -185,14 +185,14 @@ def walk_open(index: Index, found: dict[int, None], after: int, upto: int, most:
 
 
 def is_open(index: Index, request: int, upto: int) -> bool:
-    """Whether a request had no end yet after event `upto`: neither an answer, nor had it been given up."""
+    """Whether a request was still open after event `upto`: not answered, cancelled or timed out."""
     if request > upto or 0 < index.pair(request) <= upto:
         return False
     return index.state(request) not in _GIVEN_UP or given_up_at(index, request) > upto
 
 
 def given_up_at(index: Index, request: int) -> int:
-    """The event by which a request was given up; beyond the last event where none is found."""
+    """Return the event that cancelled or timed out a request; beyond the last event if there is none."""
     n = request
     for _ in range(_MOST_ABOUT):
         try:
@@ -205,12 +205,12 @@ def given_up_at(index: Index, request: int) -> int:
 
 
 def _gives_up(index: Index, n: int) -> bool:
-    """Whether an event about a request that was given up is what gave it up."""
+    """Whether an event about a request is its cancellation or timeout."""
     return index.kind(n) is Kind.LIFE or index.method(n) == CANCELLED
 
 
 def newest_progress(index: Index, request: int, after: int, upto: int) -> int:
-    """The last of the events after `after` up to `upto` that tells of a request's progress; 0 where there is none."""
+    """Return the last event after `after`, up to `upto`, that reports a request's progress; 0 without one."""
     method = index._method_names.find(PROGRESS)
     while upto > after and method is not None:
         begin = max(upto - _STRIDE, after)
@@ -224,10 +224,9 @@ def newest_progress(index: Index, request: int, after: int, upto: int) -> int:
 
 
 def failures(index: Index, after: int, upto: int) -> bytes:
-    """One byte (0 or 1) for each of the events after `after` up to `upto`: 1 where it shows that something failed.
+    """Return one byte (0 or 1) for each event after `after`, up to `upto`: 1 for a failure.
 
-    That is an error response, a message that is not one, and the life event by which a request ended without a
-    response.
+    A failure is an error response, an invalid message, and the life event that ended a request without a response.
     """
     found = bytearray(_FAILED.mask(index, after + 1, upto))
     for n in _LIFE.each(index, after, upto):

@@ -1,4 +1,4 @@
-"""Findings: what the judge, or the session itself, says about events. They never hide data; they stand beside it."""
+"""Findings: statements of the judge or the session about events. They are shown beside the data and never hide it."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ Level = Literal["must", "should", "note"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was seen and what rule it touches."""
+    """One observation and the rule that it concerns."""
 
     n: int
-    """The event it is about, or 0 for the session as a whole."""
+    """The event, or 0 for the session as a whole."""
     rule: str
-    """A requirement id of the specification's check list, such as `BASE-02` or `C-PAG-03`, or a word of our own."""
+    """A requirement id of the specification's check list, such as `BASE-02` or `C-PAG-03`, or a name of ours."""
     level: Level
     message: str
-    """One sentence, with what was seen. Contains server text: show it only through `inspector.text.safe`."""
+    """One sentence, with the observed value. It contains server text: show it only through `inspector.text.safe`."""
     evidence: tuple[str, ...] = ()
     page: str = ""
-    """Where the rule stands: revision and page of the specification."""
+    """The source of the rule: revision and page of the specification."""
 
 
 class Findings:
@@ -31,12 +31,12 @@ class Findings:
 
     def __init__(self) -> None:
         self.version = 0
-        """Grows with every finding: tells a reader that there is something new."""
+        """Increases with every finding, so that a reader can detect new ones."""
         self.total = 0
         self._of: dict[int, list[Finding]] = {}
 
     def add(self, finding: Finding) -> None:
-        """Attach a finding to its event; beyond `LIMIT_PER_EVENT` only the count grows."""
+        """Attach a finding to its event; above `LIMIT_PER_EVENT` only the count increases."""
         there = self._of.setdefault(finding.n, [])
         if len(there) < self.LIMIT_PER_EVENT:
             there.append(finding)
@@ -44,13 +44,13 @@ class Findings:
         self.version += 1
 
     def of(self, n: int) -> list[Finding]:
-        """The findings of one event, in the order they were made."""
+        """Return the findings of one event, in the order they were made."""
         return self._of.get(n, [])
 
     def events(self) -> list[int]:
-        """The numbers of events that have findings, ascending."""
+        """Return the numbers of events with findings, ascending."""
         return sorted(self._of)
 
     def all(self) -> list[Finding]:
-        """Every finding that is kept, by event."""
+        """Return every stored finding, by event."""
         return [finding for n in self.events() for finding in self._of[n]]

@@ -1,10 +1,10 @@
-"""Folding: which events of a journal share the row of a message, so that a log can show one row a message.
+"""Folding: events that share the row of a message, so that a log has one row per message.
 
 Heads of HTTP, SSE events without a message and life events of an HTTP channel are folded into the message that they
-carry: those of the request into the request, those of the response into the answer. An HTTP exchange that carries no
-message is one row, that of its request head. The pages of one list are one row, that of the request for the first page.
+carry: those of the request into the request, those of the response into the answer. An HTTP exchange without a message
+is one row, that of its request head. The pages of one list are one row, that of the request for the first page.
 
-The decision is made from the index's arrays. No body is read.
+The decision uses the index's arrays only; no body is read.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from inspector.journal.select import Query
 from inspector.protocol.jsonrpc import Shape
 
 SLICE = 1 << 13
-"""Events that are looked at between two looks at the clock."""
+"""Events between two checks of the clock."""
 _WINDOW = 2048
-"""Folded events on either side of a row among which those of the row are looked for."""
+"""Folded events on either side of a row that are searched for those of the row."""
 _MOST_FOLLOWED = 4096
-"""Channels and requests that are followed at once; a hostile recording may open any number."""
+"""Channels and requests that are tracked at once; a malicious recording may open any number."""
 _SHARED_CHANNEL = MAX_NAMES - 1
 """The number that all further channels share in a recording with very many."""
 _LOOK_BACK = 64
-"""Events before the first HTTP event among which the message that it carries is looked for."""
+"""Events before the first HTTP event that are searched for its message."""
 _MESSAGES = (Kind.RPC, Kind.INVALID)
 _DEPTH = 4
 _T = TypeVar("_T")
 
 
 def _keep(table: dict[int, _T], key: int, value: _T) -> None:
-    """Set a value, and forget the oldest ones of a table that has very many."""
+    """Set a value, and drop the oldest ones of a very large table."""
     table.pop(key, None)
     table[key] = value
     if len(table) > _MOST_FOLLOWED:
@@ -50,35 +50,35 @@ _LOOKED_AT = Query(kind=(Kind.HTTP, Kind.SSE, Kind.LIFE, Kind.RPC, Kind.INVALID)
 
 
 class Folding:
-    """The folded events of a journal, and the row in which each of them stands. Call `advance` as the journal grows.
+    """The folded events of a journal, and the row of each. Call `advance` as the journal grows.
 
-    The row of an event may change: a response head stands in the row of its request until the answer is there.
+    The row of an event may change: a response head is in the row of its request until the answer exists.
     """
 
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
         self.seen = 0
-        """Events up to here have been looked at."""
+        """Events up to here were read."""
         self.hidden: array[int] = array("I")
         """The folded events, ascending."""
         self._rows: array[int] = array("I")
         """The row of each of them."""
         self._waiting: dict[int, list[int]] = {}
-        """By request: the folded events that its answer will take over."""
+        """By request: the folded events that will move to its answer."""
         self._owners: dict[int, int] = {}
-        """By HTTP channel: the sent message, or the lone request head, to which what happens on it belongs."""
+        """By HTTP channel: the sent message, or the lone request head, that owns its events."""
         self._heads: dict[int, int] = {}
         """By channel: the request head whose message has not been seen."""
         self._http_channels = bytearray(MAX_NAMES)
         self._over_http = False
         self._pages_seen = 0
         self._open_pages: dict[int, int] = {}
-        """Requests for further pages that have no answer yet, and the row of their list."""
+        """Requests for further pages without an answer so far, and the row of their list."""
 
-    # What is folded where
+    # Rows
 
     def row(self, n: int) -> int:
-        """The event in whose row event `n` stands; `n` itself where it is not folded."""
+        """Return the event with the row of event `n`; `n` itself if it is not folded."""
         for _ in range(_DEPTH):
             at = bisect_left(self.hidden, n)
             if at == len(self.hidden) or self.hidden[at] != n:
@@ -87,19 +87,19 @@ class Folding:
         return n
 
     def is_folded(self, n: int) -> bool:
-        """Whether event `n` stands in the row of another one."""
+        """Whether event `n` is in the row of another one."""
         at = bisect_left(self.hidden, n)
         return at < len(self.hidden) and self.hidden[at] == n
 
     def folded(self, n: int) -> list[int]:
-        """The events that stand in the row of `n` beside it, ascending: HTTP events, and messages of further pages."""
+        """Return the other events in the row of `n`, ascending: HTTP events, and messages of further pages."""
         found = self._members(n)
         for m in self.list_messages(n):
             found += self._members(m) if m == n else [m, *self._members(m)]
         return sorted(set(found))
 
     def list_messages(self, n: int) -> list[int]:
-        """The messages of a list of several pages whose first page request `n` asks for; else none."""
+        """Return the messages of a list of several pages whose first page request `n` requests; else none."""
         index = self.journal.index
         requests = [n, *(page for page in index.pages.get(n, ()) if page <= self.seen)]
         if len(requests) == 1:
@@ -107,7 +107,7 @@ class Folding:
         return sorted([*requests, *(answer for m in requests if 0 < (answer := index._pairs[m - 1]) <= self.seen)])
 
     def _members(self, n: int) -> list[int]:
-        """The events that are folded into `n` itself, of those near it."""
+        """Return the events near `n` that are folded into `n` itself."""
         at = bisect_left(self.hidden, n)
         high = min(at + _WINDOW, len(self._rows))
         found = []
@@ -120,12 +120,12 @@ class Folding:
             found.append(self.hidden[at - 1])
         return found
 
-    # Growing
+    # Add events
 
     def advance(self, last: int, seconds: float = 1.0) -> set[int]:
-        """Look at the events up to `last`, for about so many seconds at most.
+        """Read the events up to `last`, for at most about so many seconds.
 
-        Returns the events that stand in another row than before, and the rows that they left or came to.
+        Returns the events that moved to another row, and the rows that they left or joined.
         """
         changed: set[int] = set()
         until = perf_counter() + seconds
@@ -187,7 +187,7 @@ class Folding:
         _keep(self._owners, channel, n)
 
     def _answered(self, request: int, n: int, channel: int, changed: set[int]) -> None:
-        """An answer takes over what came before it on its channel in response to the request."""
+        """Move what came before an answer on its channel, in response to the request, to the answer."""
         waiting = self._waiting.pop(request, None)
         if waiting is not None and self.journal.index._channels[request - 1] == channel:
             for m in waiting:
@@ -195,7 +195,7 @@ class Folding:
             changed.update((request, *waiting))
 
     def _receiver(self, owner: int, n: int, channel: int, *, is_response: bool) -> int:
-        """The message into which something that happened to `owner` is folded: its answer if that came already."""
+        """Return the message for an event that happened to `owner`: its answer if there is one already."""
         index = self.journal.index
         answer = index._pairs[owner - 1]
         if index.shape(owner) is not Shape.REQUEST:
@@ -212,7 +212,7 @@ class Folding:
         return 0 if channel == _SHARED_CHANNEL else self._owners.get(channel, 0)
 
     def _has_head(self, message: int) -> bool:
-        """Whether the head of a request is folded into a message already; then another head is another request."""
+        """Whether a request already has a head folded in; then another head is another request."""
         return any(self.journal.index.kind(m) is Kind.HTTP for m in self._members(message))
 
     def _hide(self, n: int, row: int, changed: set[int]) -> None:
@@ -248,7 +248,7 @@ class Folding:
 
 
 class FoldedRows:
-    """The numbers of the events that have a row: every event that was looked at, less the folded ones."""
+    """The numbers of the events with a row: every event that was read, except the folded ones."""
 
     def __init__(self, folding: Folding) -> None:
         self.folding = folding
@@ -262,7 +262,7 @@ class FoldedRows:
         return position + 1 + before
 
     def position(self, n: int) -> int | None:
-        """Where the row of event `n` stands; None where it has not been looked at."""
+        """Return the position of the row of event `n`; None if it was not read."""
         if not 0 < n <= self.folding.seen:
             return None
         n = self.folding.row(n)
@@ -270,7 +270,7 @@ class FoldedRows:
 
 
 class FoldedMatches:
-    """The rows of what a filter leaves: a match on a folded event shows the row in which it stands."""
+    """The rows of a filter's matches: a match on a folded event shows the row that contains it."""
 
     def __init__(self, folding: Folding, filtered: FilteredView) -> None:
         self.folding = folding
@@ -284,7 +284,7 @@ class FoldedMatches:
         return self.numbers[position]
 
     def position(self, n: int) -> int | None:
-        """Where the row of event `n` stands; None where the filter leaves nothing of that row."""
+        """Return the position of the row of event `n`; None if nothing in that row matches."""
         return self._place(self.folding.row(n))
 
     def _place(self, n: int) -> int | None:
@@ -292,7 +292,7 @@ class FoldedMatches:
         return at if at < len(self.numbers) and self.numbers[at] == n else None
 
     def apply(self, change: FilterChange) -> int | None:
-        """Take in what a scan has found. Returns the first position that is different now, None if none is."""
+        """Apply the result of a scan. Returns the first position that changed, or None."""
         self.filtered.apply(change)
         hidden = self.folding.hidden
         affected = {self.folding.row(n) for n in (*change.joined, *change.left)}
@@ -309,7 +309,7 @@ class FoldedMatches:
         return _first(first, self.look_again(affected))
 
     def look_again(self, rows: Iterable[int]) -> int | None:
-        """Find out whether some events still have a row, or have one now. Returns the first position that changed."""
+        """Check whether some events still have a row, or have one now. Returns the first position that changed."""
         first: int | None = None
         for n in rows:
             wanted = not self.folding.is_folded(n) and any(

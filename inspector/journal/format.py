@@ -1,4 +1,4 @@
-"""The recording format `*.mcp.jsonl`, version 1: JSON Lines, one event a line. See docs/recording-format.md.
+"""The recording format `*.mcp.jsonl`, version 1: JSON Lines, one event a line. See docs/reference/recording-format.md.
 
 An event line is written by hand-made concatenation and not by a JSON encoder: the envelope's values are ours, only
 `raw` needs escaping, and this is the hot path.
@@ -18,13 +18,13 @@ VERSION = 1
 SUFFIX = ".mcp.jsonl"
 
 escape = json.encoder.encode_basestring
-"""A Python string as a JSON string with its quotes; non-ASCII text stays readable."""
+"""Return a Python string as a JSON string with its quotes; non-ASCII text stays readable."""
 
 dumps = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str).encode
 
 
 class Dir(IntEnum):
-    """Which way an event went: to the server, from it, or neither."""
+    """The direction of an event: to the server, from it, or neither."""
 
     LOCAL = 0
     SEND = 1
@@ -32,7 +32,7 @@ class Dir(IntEnum):
 
 
 class Kind(IntEnum):
-    """What an event is. `OTHER` is a kind that a newer version knows and we do not."""
+    """The kind of an event. `OTHER` is a kind of a newer version that we do not know."""
 
     RPC = 0
     INVALID = 1
@@ -54,14 +54,14 @@ _LOCAL = Dir.LOCAL
 DIR_NAMES = ("local", "send", "recv")
 KIND_NAMES = ("rpc", "invalid", "stderr", "http", "sse", "life", "auth", "note", "other")
 _LARGE = 1 << 14
-"""Bytes from which on it pays to search for the few characters that need an escape instead of looking at each."""
+"""Bytes from which it is faster to search for the few characters that need an escape than to check each."""
 _OUTLINED = 256
-"""Characters of an id or a method, and messages of a batch, that the outline of a message has."""
+"""Characters of an id or a method, and messages of a batch, in the outline of a message."""
 _ENVELOPE = frozenset(("n", "t", "dir", "kind", "ch", "raw", "b64"))
 
 
 class Event:
-    """One event as it stands in the file. `n` from 1, `t` in microseconds since the recording began."""
+    """One event of the file. `n` from 1, `t` in microseconds since the recording began."""
 
     __slots__ = ("_message", "_parsed", "ch", "data", "dir", "fields", "kind", "kind_name", "n", "raw", "t")
 
@@ -76,11 +76,11 @@ class Event:
         self.kind_name = kind_name or KIND_NAMES[kind]
         self.ch = ch
         self.raw = raw
-        """The exact text of the message; None where there is none or where it was not UTF-8 (see `data`)."""
+        """The exact text of the message; None if there is none or if it was not UTF-8 (see `data`)."""
         self.data = data
-        """The exact bytes where they were not UTF-8."""
+        """The exact bytes if they were not UTF-8."""
         self.fields = fields
-        """Whatever else stands on the line (status, headers, exit code, why …)."""
+        """The other members of the line (status, headers, exit code, why …)."""
         self._parsed = False
         self._message: Any = None
 
@@ -93,21 +93,21 @@ class Event:
 
     @property
     def dropped(self) -> int | None:
-        """Bytes of a message that was counted and not kept, because the recording was full; None where it is here."""
+        """Bytes of a message whose body was not recorded, because the recording was full; None for a recorded one."""
         about = self.fields.get("dropped") if self.raw is None and self.data is None else None
         size = about.get("bytes") if type(about) is dict else None
         return size if type(size) is int and size >= 0 else None
 
     @property
     def bytes(self) -> bytes:
-        """The exact bytes that crossed the wire."""
+        """The exact bytes on the wire."""
         if self.data is not None:
             return self.data
         return (self.raw or "").encode("utf-8", "surrogatepass")
 
     @property
     def message(self) -> Any:
-        """The parsed message of an `rpc` event, else None. Of one whose body was not kept: its outline."""
+        """The parsed message of an `rpc` event, else None. Of one without a recorded body: its outline."""
         if not self._parsed:
             self._parsed = True
             if self.dropped is not None:
@@ -122,17 +122,17 @@ class Event:
 
     @property
     def shape(self) -> Shape:
-        """What the message is in JSON-RPC's terms."""
+        """The shape of the message in JSON-RPC's terms."""
         return shape_of(self.message) if self.kind == Kind.RPC else Shape.NONE
 
 
 def header_line(header: dict[str, Any]) -> bytes:
-    """The first line of a recording, with its line feed."""
+    """Return the first line of a recording, with its line feed."""
     return dumps({"format": FORMAT, "version": VERSION, **header}).encode("utf-8", "replace") + b"\n"
 
 
 def event_line(n: int, t: int, dir: str, kind: str, ch: str, payload: str | None, b64: bool, extra: str = "") -> str:
-    """One event line, with its line feed. `extra` is ready JSON that begins with a comma, or empty."""
+    """Return one event line, with its line feed. `extra` is ready JSON that starts with a comma, or empty."""
     head = f'{{"n":{n},"t":{t},"dir":"{dir}","kind":"{kind}","ch":{escape(ch)}'
     if payload is None:
         return f"{head}{extra}}}\n"
@@ -142,9 +142,9 @@ def event_line(n: int, t: int, dir: str, kind: str, ch: str, payload: str | None
 
 
 def parsed_line(head: str, raw: bytes) -> bytes:
-    """The line of a message that was read as JSON: `head` is all of it up to the value of `raw`.
+    """Return the line of a message that was parsed as JSON.
 
-    Raises UnicodeDecodeError where the message is not UTF-8.
+    `head` is all of the line up to the value of `raw`. Raises UnicodeDecodeError if the message is not UTF-8.
     """
     if len(raw) < _LARGE:
         return f"{head}{escape(raw.decode('utf-8'))}}}\n".encode()
@@ -154,19 +154,17 @@ def parsed_line(head: str, raw: bytes) -> bytes:
 
 
 def escape_parsed(raw: bytes) -> bytes:
-    """What `escape` does, without the quotes, for UTF-8 that was read as JSON; three times as fast for long texts.
+    """Like `escape`, without the quotes, for UTF-8 that was parsed as JSON; three times as fast for long texts.
 
-    Outside of its strings JSON allows four characters of white space, inside of them no control character at all: what
-    else `escape` looks for cannot be there.
+    Outside of its strings JSON allows four characters of white space, inside of them no control character at all: the
+    other characters that `escape` handles cannot occur.
     """
     raw = raw.replace(b"\\", b"\\\\").replace(b'"', b'\\"')
     return raw.replace(b"\n", b"\\n").replace(b"\r", b"\\r").replace(b"\t", b"\\t")
 
 
 def outline(message: Any) -> Any:
-    """The members of a message by which it is paired with others, each of bounded length: what is left of it in a
-    recording that is full.
-    """
+    """Return the members of a message that pairing needs, each of bounded length, for a full recording."""
     if type(message) is list:
         return [outline(item) for item in message[:_OUTLINED] if type(item) is dict]
     if type(message) is not dict:
@@ -187,7 +185,7 @@ def outline(message: Any) -> Any:
 
 
 def _short(value: Any) -> Any:
-    """A scalar as it is, up to a length; null for anything else."""
+    """Return a scalar up to a length; null for anything else."""
     if type(value) is str:
         return value[:_OUTLINED]
     if type(value) is int and value.bit_length() > 64:
@@ -196,18 +194,18 @@ def _short(value: Any) -> Any:
 
 
 def extra_json(fields: dict[str, Any]) -> str:
-    """Fields as the `extra` of `event_line`. Keys of the envelope are never overwritten."""
+    """Format fields as the `extra` of `event_line`. Keys of the envelope are never overwritten."""
     kept = {key: value for key, value in fields.items() if key not in _ENVELOPE}
     return "," + dumps(kept)[1:-1] if kept else ""
 
 
 def to_base64(data: bytes) -> str:
-    """Bytes as they stand in `b64`."""
+    """Encode bytes for the member `b64`."""
     return base64.b64encode(data).decode("ascii")
 
 
 def read_envelope(line: dict[str, Any]) -> tuple[int, Dir, str]:
-    """Time, direction and channel of a parsed line, whatever stands there."""
+    """Return time, direction and channel of a parsed line, for any values."""
     t, way, ch = line.get("t"), line.get("dir"), line.get("ch")
     return (
         t if type(t) is int and 0 <= t < 1 << 62 else 0,
@@ -217,7 +215,7 @@ def read_envelope(line: dict[str, Any]) -> tuple[int, Dir, str]:
 
 
 def read_event(line: dict[str, Any], fallback_n: int) -> Event:
-    """An event from its parsed line. Tolerates unknown keys and kinds, and wrong types in the envelope."""
+    """Return an event from its parsed line. Tolerates unknown keys and kinds, and wrong types in the envelope."""
     n, raw, b64, kind = line.get("n"), line.get("raw"), line.get("b64"), line.get("kind")
     t, dir, ch = read_envelope(line)
     data: bytes | None = None

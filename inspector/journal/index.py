@@ -1,7 +1,7 @@
 """The index of a recording: a few dozen bytes per event in arrays, and the pairing of messages into exchanges.
 
-It is filled by the writer as events are recorded and by the reader as lines are found, with the same call, so that
-pairing is the same live and later.
+The writer fills it as events are recorded, the reader as lines are found, with the same call, so that pairing is the
+same live and later.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ _STRIDE = 1 << 14
 """Events whose columns are copied at once."""
 
 MAX_NAMES = 0xFFFF
-"""Names of one sort that are kept; further ones share the last number."""
+"""Names of one kind that are kept; further ones share the last number."""
 _FURTHER = "…"
-"""What all further names are called in the table of numbers."""
+"""The name of all further names in the table of numbers."""
 _MOST_CONNS = 1 << 32
 _NOTHING: dict[int, None] = {}
 _MAX_DIRECT_ID = 1 << 62
 
 
 class State(IntEnum):
-    """How an event stands: a request by its answer, an answer by its request."""
+    """The state of an event: a request by its answer, an answer by its request."""
 
     PLAIN = 0
     PENDING = 1
@@ -48,14 +48,14 @@ class State(IntEnum):
     LATE = 6
     INVALID = 7
     UNKNOWN = 8
-    """An answer to nothing we know of."""
+    """An answer to an unknown request."""
     DOUBLED = 9
     """A second answer to the same request."""
     LOST = 10
     """The connection ended before the answer."""
 
 
-# Looking a member up in an enum costs more than all that is done with it; this is the hot path.
+# A lookup of an enum member costs more than all other work on a message; this is the hot path.
 _KINDS, _DIRS, _SHAPES, _STATES = tuple(Kind), tuple(Dir), tuple(Shape), tuple(State)
 _SEND, _RECV = Dir.SEND, Dir.RECV
 _RPC, _INVALID_KIND, _HTTP, _SSE = Kind.RPC, Kind.INVALID, Kind.HTTP, Kind.SSE
@@ -69,7 +69,7 @@ STATE_NAMES = (
 
 
 class Names:
-    """Strings by number. A hostile stream of ever new names ends in one shared number, not in exhausted memory."""
+    """Strings by number. A malicious stream of new names ends in one shared number, not in exhausted memory."""
 
     def __init__(self) -> None:
         self.texts: list[str] = [""]
@@ -85,17 +85,17 @@ class Names:
         return found
 
     def find(self, text: str) -> int | None:
-        """The number of a name that has been seen."""
+        """Return the number of a name that has been seen."""
         return self.numbers.get(text)
 
 
 class Index:
-    """Facts about events 1…`count`, by position `n - 1`. Written by one thread; others may read up to `count`."""
+    """Facts about events 1…`count`, by position `n - 1`. One thread writes; others may read up to `count`."""
 
     def __init__(self) -> None:
         self.count = 0
         self._offsets = array("Q")
-        """Where the event's line begins in the file, in bytes."""
+        """The start of the event's line in the file, in bytes."""
         self._times = array("q")
         """Microseconds since the recording began."""
         self._sizes = array("I")
@@ -107,11 +107,11 @@ class Index:
         self._channels = array("H")
         self._ids = array("q")
         self._pairs = array("I")
-        """The partner: the answer of a request, the request of an answer, of a progress or of a cancellation."""
+        """The partner: the answer of a request, or the request of an answer, a progress or a cancellation."""
         self._parents = array("I")
         """The request inside which an event happened, or 0."""
         self.dropped = array("I")
-        """The events whose bodies were not kept, ascending."""
+        """The events without a recorded body, ascending."""
         self._append = tuple(column.append for column in (
             self._offsets, self._times, self._sizes, self._codes, self._states,
             self._methods, self._channels, self._ids, self._pairs, self._parents,
@@ -131,13 +131,13 @@ class Index:
         self._id_texts: list[str] = []
         self._id_numbers: dict[str, int] = {}
         self._conns: dict[int, int] = {}
-        """The connection of each event that belongs to another one than the session's."""
+        """The connection of each event that is not on the session's own."""
         self._pending: dict[tuple[int, int, Any], int] = {}
         self._answered: OrderedDict[tuple[int, int, Any], int] = OrderedDict()
         self._tokens: dict[tuple[int, Any], int] = {}
         self._token_of: dict[int, tuple[int, Any]] = {}
         self._open_calls: dict[int, dict[int, None]] = {}
-        """By connection, the calls that are open."""
+        """By connection, the open calls."""
         self._channel_request: dict[tuple[int, str], int] = {}
 
     def __len__(self) -> int:
@@ -146,88 +146,88 @@ class Index:
     # Facts about one event
 
     def kind(self, n: int) -> Kind:
-        """What event `n` is."""
+        """Return the kind of event `n`."""
         return _KINDS[self._codes[n - 1] & 15]
 
     def dir(self, n: int) -> Dir:
-        """Which way event `n` went."""
+        """Return the direction of event `n`."""
         return _DIRS[(self._codes[n - 1] >> 4) & 3]
 
     def shape(self, n: int) -> Shape:
-        """What event `n` is in JSON-RPC's terms."""
+        """Return the shape of event `n` in JSON-RPC's terms."""
         return _SHAPES[self._codes[n - 1] >> 6]
 
     def state(self, n: int) -> State:
-        """How event `n` stands."""
+        """Return the state of event `n`."""
         return _STATES[self._states[n - 1]]
 
     def time(self, n: int) -> int:
-        """When event `n` happened, in microseconds since the recording began."""
+        """Return the time of event `n`, in microseconds since the recording began."""
         return self._times[n - 1]
 
     def size(self, n: int) -> int:
-        """Bytes of the message of event `n`."""
+        """Return the bytes of the message of event `n`."""
         return self._sizes[n - 1]
 
     def latest(self) -> int:
-        """The latest time of all events: of the last one, unless a clock ran backwards. 0 where there are none."""
+        """Return the latest time of all events: of the last one, unless a clock ran backwards. 0 without events."""
         return max(self._times, default=0)
 
     def times_between(self, after: int, upto: int) -> Sequence[int]:
-        """The times of the events after `after` up to `upto`, in order."""
+        """Return the times of the events after `after` up to `upto`, in order."""
         return self._times[after:upto]
 
     def ids_between(self, after: int, upto: int) -> tuple[int, int]:
-        """Of the events after `after` up to `upto`: how many have a text for an id, and the largest number that is one.
+        """Return the number of text ids and the largest numeric id of the events after `after` up to `upto`.
 
-        The number is negative where none is.
+        The largest id is negative if there is none.
         """
         ids = self._ids[after:upto]
         return sum(code < NO_ID for code in ids), max(ids, default=NO_ID)
 
     def pair(self, n: int) -> int:
-        """The partner of event `n`: the answer of a request; the request of an answer, a progress or a cancellation.
+        """Return the partner of event `n`; 0 if there is none.
 
-        0 where there is none.
+        It is the answer of a request, or the request of an answer, a progress or a cancellation.
         """
         return self._pairs[n - 1]
 
     def parent(self, n: int) -> int:
-        """The request inside which event `n` happened; 0 where there is none."""
+        """Return the request inside which event `n` happened; 0 if there is none."""
         return self._parents[n - 1]
 
     def method(self, n: int) -> str:
-        """The method of a request or notification; of an answer, the method of its request."""
+        """Return the method of a request or notification; for an answer, the method of its request."""
         return self._method_names.texts[self._methods[n - 1]]
 
     def channel(self, n: int) -> str:
-        """The channel on which event `n` was seen."""
+        """Return the channel of event `n`."""
         return self._channel_names.texts[self._channels[n - 1]]
 
     def shares_channel(self, n: int) -> bool:
-        """Whether `channel` does not know event `n`'s: all beyond the first 65,534 share the name of the last one."""
+        """Whether `channel` may be wrong for event `n`: all beyond the first 65,534 share the name of the last one."""
         return self._channels[n - 1] == self._channel_names.find(_FURTHER)
 
     def conn(self, n: int) -> int:
-        """The number of the connection on which event `n` was seen; 0 is the session's own."""
+        """Return the number of the connection of event `n`; 0 is the session's own."""
         return self._conns.get(n, 0)
 
     def id(self, n: int) -> int | str | None:
-        """The JSON-RPC id of a message, or None."""
+        """Return the JSON-RPC id of a message, or None."""
         code = self._ids[n - 1]
         if code >= 0:
             return code
         return None if code == NO_ID else self._id_texts[_STRING_BASE - code]
 
     def id_code(self, value: int | str) -> int | None:
-        """How an id stands in `ids`, or None if it was never seen."""
+        """Return the number of an id in `ids`, or None if it was never seen."""
         if type(value) is int and 0 <= value < _MAX_DIRECT_ID:
             return value
         number = self._id_numbers.get(repr(value))
         return None if number is None else _STRING_BASE - number
 
     def state_at(self, n: int, upto: int) -> State:
-        """How event `n` stood after event `upto`: a request that was answered or given up later was still pending."""
+        """Return the state of event `n` after event `upto`: a request that ended later was still pending."""
         state = State(self._states[n - 1])
         if state in (State.PLAIN, State.PENDING, State.INVALID) or self.shape(n) != Shape.REQUEST:
             return state
@@ -250,24 +250,24 @@ class Index:
         return at == len(self.dropped) or self.dropped[at] != n
 
     def duration(self, n: int) -> int | None:
-        """Microseconds from the request to its answer, for either of the two; None without a partner."""
+        """Return the microseconds from the request to its answer, for either of the two; None without a partner."""
         partner = self._pairs[n - 1]
         if not partner or self.shape(n) not in (Shape.REQUEST, Shape.RESULT, Shape.ERROR):
             return None
         return abs(self._times[partner - 1] - self._times[n - 1])
 
     def request_of(self, n: int) -> int:
-        """The request to which event `n` belongs: itself, its partner, or what encloses it; 0 if none."""
+        """Return the request that event `n` belongs to: itself, its partner, or its parent; 0 if none."""
         if self.shape(n) == Shape.REQUEST:
             return n
         return self._pairs[n - 1] or self._parents[n - 1]
 
     def awaits(self, message: Any, conn: int = 0) -> bool:
-        """Whether a message from the server answers a request that we sent on `conn` and that has no answer yet."""
+        """Whether a message from the server answers a request that we sent on `conn` and that is still open."""
         return type(message) is dict and (_SEND, conn, id_key(message.get("id"))) in self._pending
 
     def root_of(self, n: int) -> int:
-        """The outermost request around event `n`; 0 if it stands alone."""
+        """Return the outermost request of event `n`; 0 if there is none."""
         request = self.request_of(n)
         for _ in range(16):
             outer = self._parents[request - 1] if request else 0
@@ -277,9 +277,9 @@ class Index:
         return request
 
     def related(self, requests: set[int], after: int, upto: int) -> Iterator[int]:
-        """The events after `after` up to `upto` that belong to one of some requests.
+        """Return the events after `after` up to `upto` that belong to one of some requests.
 
-        The caller adds to `requests` meanwhile what else is followed: the requests nested in them.
+        Meanwhile the caller adds further requests to `requests`: those nested in them.
         """
         for low in range(after, min(upto, self.count), _STRIDE):
             high = min(low + _STRIDE, upto, self.count)
@@ -290,9 +290,10 @@ class Index:
                     yield n
 
     def exchange(self, n: int, limit: int = 10_000) -> list[int]:
-        """The numbers of all events of the exchange of `n`: request, answer, progress, nested requests, notifications.
+        """Return the numbers of all events of the exchange of `n`: request, answer, progress, nested requests,
+        notifications.
 
-        Looks from the request to its answer, or to the end while there is none.
+        Searches from the request to its answer, or to the end without one.
         """
         root = self.root_of(n)
         if not root:
@@ -308,15 +309,15 @@ class Index:
                 break
         return found
 
-    # Adding
+    # Add events
 
     def add(
         self, t: int, dir: Dir, kind: Kind, channel: str, offset: int, size: int, message: Any = None,
         shape: Shape | None = None, conn: int = 0,
     ) -> int:  # fmt: skip
-        """Take in the next event and pair it with events of the same connection. Returns its `n`.
+        """Add the next event and pair it with events of the same connection. Returns its `n`.
 
-        `message` is the parsed JSON of an `rpc` event and `shape` what it is, if the caller knows already.
+        `message` is the parsed JSON of an `rpc` event and `shape` its shape, if the caller has it already.
         """
         n = self.count + 1
         if conn:
@@ -377,7 +378,7 @@ class Index:
         return n
 
     def add_life(self, t: int, kind: Kind, channel: str, offset: int, fields: dict[str, Any]) -> int:
-        """Take in a `life` event; one that names a request (`for`) and its fate settles that request."""
+        """Add a `life` event; one that names a request (`for`) and its end closes that request."""
         event = fields.get("event")
         conn = conn_of(fields)
         if kind == Kind.LIFE and type(event) is str and not conn:
@@ -392,7 +393,7 @@ class Index:
         return n
 
     def bind_channel(self, channel: str, n: int, conn: int = 0) -> None:
-        """Say that what arrives on `channel` belongs to request `n` (a POST and the stream that answers it)."""
+        """Bind the messages on `channel` to request `n` (a POST and its response stream)."""
         self._channel_request[conn, channel] = n
         if len(self._channel_request) > _KEPT_CHANNELS:
             del self._channel_request[next(iter(self._channel_request))]
@@ -433,7 +434,7 @@ class Index:
         return self._enclosing(channel, conn)
 
     def _note_page(self, n: int, dir: Dir, method: str, params: Any) -> None:
-        """A request for a list with a cursor continues the newest one that was made without."""
+        """Assign a list request with a cursor to the newest one without."""
         head = self._list_heads.get((dir, method), 0)
         if not head or type(params) is not dict or params.get("cursor") is None:
             self._list_heads[dir, method] = n
@@ -443,7 +444,7 @@ class Index:
         self.pages.setdefault(head, array("I")).append(n)
 
     def _close_request(self, n: int, dir: Dir, message: dict[str, Any], shape: Shape, conn: int) -> tuple[int, State]:
-        """Pair an answer with its request; the request was sent the other way."""
+        """Pair an answer with its request, which was sent in the other direction."""
         asked = _RECV if dir is _SEND else _SEND
         key = (asked, conn, id_key(message.get("id")))
         request = self._pending.pop(key, 0)
@@ -480,7 +481,7 @@ class Index:
             self._tokens.pop(token, None)
 
     def _request_meant(self, message: dict[str, Any], dir: Dir, conn: int) -> int:
-        """The request that a progress or a cancellation names, or 0."""
+        """Return the request that a progress or a cancellation names, or 0."""
         params = message.get("params")
         if type(params) is not dict:
             return 0
@@ -492,7 +493,7 @@ class Index:
         return request
 
     def _enclosing(self, channel: str, conn: int) -> int:
-        """The request inside which something from the server arrived, if that can be known."""
+        """Return the request inside which a message from the server arrived, if that is certain."""
         if self._channel_request and (conn, channel) in self._channel_request:
             return self._channel_request[conn, channel]
         calls = self._open_calls.get(conn, _NOTHING)
@@ -500,12 +501,12 @@ class Index:
 
 
 def code_of(kind: Kind, dir: Dir, shape: Shape) -> int:
-    """Kind, direction and shape of an event in one number: how the index keeps them."""
+    """Combine kind, direction and shape of an event into the number that the index stores."""
     return kind + dir * 16 + shape * 64
 
 
 def conn_of(fields: dict[str, Any]) -> int:
-    """The connection that an event's fields name; 0, the session's own, where they name none."""
+    """Return the connection in an event's fields; 0, the session's own, if they have none."""
     conn = fields.get("conn")
     return conn if type(conn) is int and 0 < conn <= _MOST_CONNS else 0
 

@@ -51,16 +51,16 @@ _CACHE_LARGEST = 1 << 18
 _BLOCK = 1 << 20
 _HEADER_LIMIT = 1 << 20
 _LONGEST_EXTRA = 1024
-"""Characters beside a message that are kept of it when its body is not."""
+"""Characters of a message's other members that are kept without its body."""
 
-# Looking a member up in an enum costs as much as the rest of what is done with it once for each message.
+# A lookup of an enum member costs as much as all other work on a message.
 _SEND, _RECV, _RPC, _INVALID = Dir.SEND, Dir.RECV, Kind.RPC, Kind.INVALID
 _NONE, _NOTIFICATION, _REQUEST = Shape.NONE, Shape.NOTIFICATION, Shape.REQUEST
 _ANSWERS = (Shape.RESULT, Shape.ERROR)
 
 
 class Frame:
-    """A recorded message on its way to the session: already in the file, already indexed, already parsed."""
+    """A recorded message on its way to the session: written, indexed and parsed."""
 
     __slots__ = ("channel", "message", "n", "shape", "t")
 
@@ -73,7 +73,7 @@ class Frame:
 
 
 class Journal:
-    """A recording and its index. See the module's docstring; make one with `create`, `unnamed` or `open`."""
+    """A recording and its index. See the module's docstring; create one with `create`, `unnamed` or `open`."""
 
     def __init__(self, storage: Storage, header: dict[str, Any], redactor: Redactor | None = None) -> None:
         self.storage = storage
@@ -82,41 +82,42 @@ class Journal:
         self.findings = Findings()
         self.redactor = redactor or Redactor()
         self.ended: dict[str, Any] | None = None
-        """The end line, once it is there. None in a finished file means that the writer was killed."""
+        """The end line, if there is one. None in a finished file means that the writer was killed."""
         self.notices: list[str] = []
-        """What is unusual about the file, in sentences for its reader."""
+        """Unusual facts about the file, as sentences for its reader."""
         self.raw_only = False
-        """The file is of a newer major version: events are shown, not interpreted."""
+        """The file has a newer major version: events are shown, not interpreted."""
         self.moment: int | None = None
-        """Microseconds that what is recorded from now on gets for its time, where it happened before. None: now."""
+        """The time in microseconds for new events, if they happened earlier. None: now."""
         self.exact_frames = False
-        """Frames carry what arrived, secrets included: for who passes messages on. Otherwise what the file says."""
+        """Frames have the exact bytes that arrived, including secrets, for code that forwards messages. Otherwise the
+        redacted ones."""
         self.on_arrival: Callable[[Any], object] | None = None
         """Told of each parsed message before it is recorded: what it adds to `redactor` is not in the recording."""
         self._overflow = Overflow()
         self._mark = ""
-        """Members of the lines of what is sent now, as JSON: see `probing`."""
+        """Members of the lines of messages sent now, as JSON: see `probing`."""
         self._conns = 0
         self._zero = time.monotonic_ns()
         self._scanned = 0
         self._cache: OrderedDict[int, Event] = OrderedDict()
         self._lock = threading.Lock()
 
-    # Making one
+    # Create
 
     @classmethod
     def create(
         cls, path: Path, target: dict[str, Any], secrets: Iterable[str] = (), about: Mapping[str, Any] | None = None
     ) -> Journal:
-        """Begin a recording in `path`, which must be a new file. `target` is what we connect to, without secrets.
+        """Start a recording in `path`, which must be a new file. `target` describes the target, without secrets.
 
-        `about` stands in the header, in place of what would stand there: `started` and `tool` of what is imported.
+        `about` overrides members of the header: `started` and `tool` of an imported file.
         """
         return cls._begin(Storage.create(path), target, secrets, about)
 
     @classmethod
     def unnamed(cls, target: dict[str, Any], secrets: Iterable[str] = ()) -> Journal:
-        """Begin a recording that leaves nothing behind."""
+        """Start a recording in a file without a name."""
         return cls._begin(Storage.unnamed(), target, secrets)
 
     @classmethod
@@ -140,9 +141,9 @@ class Journal:
 
     @classmethod
     def open(cls, path: Path) -> Journal:
-        """Open a recording to read. Nothing is indexed yet: call `refresh` until it says that there is no more.
+        """Open a recording to read. Nothing is indexed yet: call `refresh` until it returns False.
 
-        Raises `RecordingError` where the file is missing, empty, binary or no recording.
+        Raises `RecordingError` if the file is missing, empty, binary or not a recording.
         """
         storage = Storage.read(path)
         try:
@@ -157,18 +158,18 @@ class Journal:
         if type(version) is not int or version > VERSION:
             journal.raw_only = True
             journal.notices.append(
-                f"This recording has format version {version}; this Inspector knows version {VERSION}. "
-                "Its lines are shown as they are."
+                f"This recording has format version {version}; this Inspector supports version {VERSION}. "
+                "Its lines are shown unchanged."
             )
         journal._scanned = end + 1 if end >= 0 else storage.size
         return journal
 
-    # Writing
+    # Write
 
     def bound(self, limit: int | None, *, keep_free: int = KEEP_FREE, overflow: Overflow | None = None) -> None:
-        """Keep no more than `limit` bytes (None: no limit), and never use the last `keep_free` bytes of the disk.
+        """Limit the recording to `limit` bytes (None: no limit), and never use the last `keep_free` bytes of the disk.
 
-        Beyond that, bodies are counted and not kept: see `overflow`.
+        Beyond that, bodies are counted but not recorded: see `overflow`.
         """
         self._overflow = overflow or Overflow.for_limit(limit)
         if overflow is None:
@@ -179,7 +180,7 @@ class Journal:
 
     @property
     def dropped(self) -> tuple[int, int]:
-        """How many bodies were counted and not kept because the recording was full, and their bytes."""
+        """Return the number of bodies that were not recorded because the recording was full, and their bytes."""
         if self.ended is not None and not self.live:
             about = self.ended.get("dropped")
             events, octets = (about.get("events"), about.get("bytes")) if type(about) is dict else (0, 0)
@@ -188,7 +189,7 @@ class Journal:
 
     @property
     def incomplete(self) -> str:
-        """Why the recording does not hold everything, as a short phrase for people; empty where it does."""
+        """Return why the recording is incomplete, as a short phrase; empty if it is complete."""
         if self.storage.problem:
             return f"not on disk: {self.storage.problem}"
         events, octets = self.dropped
@@ -196,10 +197,10 @@ class Journal:
             return ""
         why = {"limit": "recording full", "disk": "disk nearly full"}.get(self.storage.full, "recording was full")
         what = "1 body" if events == 1 else f"{count(events)} bodies"
-        return f"{why}: {what} not kept ({size(octets)})"
+        return f"{why}: {what} not recorded ({size(octets)})"
 
     def _is_full(self, size: int) -> bool:
-        """Whether `size` more bytes are to be counted and not kept. Says in the recording when that changes."""
+        """Whether `size` more bytes do not fit. Records a note when that changes."""
         storage, overflow = self.storage, self._overflow
         full = not storage.has_room(size)
         if self.index.count >= overflow.most_events:
@@ -219,7 +220,7 @@ class Journal:
         self, t: int, dir: Dir, kind: Kind, channel: str, raw: bytes, message: Any = None, extra: str = "",
         *, conn: int = 0,
     ) -> int:  # fmt: skip
-        """Take in an event whose body is not kept. Returns its number, or that of the event that said so."""
+        """Add an event without a body. Returns its number, or that of the note that the recording is full."""
         overflow, index = self._overflow, self.index
         overflow.count(len(raw))
         n, shape = index.count + 1, shape_of(message)
@@ -244,7 +245,7 @@ class Journal:
         return n
 
     def _is_needed(self, dir: Dir, kind: Kind, shape: Shape, message: Any, conn: int) -> bool:
-        """Whether an event that is not written must have a number of its own: requests, and the answers to ours."""
+        """Whether an event needs its own number even if it is not written: requests, and the answers to ours."""
         if kind is not _RPC:
             return False
         if dir is _SEND:
@@ -260,20 +261,20 @@ class Journal:
         return self.storage.writable and self.storage.fd >= 0
 
     def now(self) -> int:
-        """Microseconds since the recording began, on the monotonic clock; `moment` where that is set."""
+        """Return the microseconds since the recording began, on the monotonic clock, or `moment` if that is set."""
         return (time.monotonic_ns() - self._zero) // 1000 if self.moment is None else self.moment
 
     def new_conn(self) -> int:
-        """A number for a connection beside the session's: `conn` of all that is recorded of it."""
+        """Return a number for a further connection: the `conn` of all its events."""
         self._conns += 1
         return self._conns
 
     @contextmanager
     def probing(self, check: str) -> Iterator[None]:
-        """Mark what is sent meanwhile as a probe: a message that is wrong on purpose. Empty: it is none.
+        """Mark messages sent meanwhile as probes: deliberately invalid messages. Empty: not a probe.
 
-        The mark stands on the line of the message itself, so that it cannot be parted from it. Nothing may be awaited
-        inside, or messages of others are marked too.
+        The mark is on the line of the message itself, so that it cannot be separated from it. Do not await inside,
+        otherwise messages of other tasks are marked too.
         """
         before, self._mark = self._mark, f',"probe":{escape(check)}' if check else ""
         try:
@@ -285,11 +286,11 @@ class Journal:
         self, channel: str, messages: Sequence[bytes], extra: str = "", *, cut: bool = False,
         heeded: Collection[str] | None = None, conn: int = 0,
     ) -> list[Frame]:  # fmt: skip
-        """Record what one read brought, in one write, and return what can be handed on.
+        """Record the messages of one read, in one write, and return the frames for the session.
 
-        Each item is one message without its delimiter. What is no JSON becomes an `invalid` event and no frame.
-        `extra` is ready JSON members for each line (`,"status":200`); `cut` marks a last message without its end;
-        `heeded` are the methods of the notifications that are worth a frame (None: all).
+        Each item is one message without its delimiter. A message that is not JSON becomes an `invalid` event without a
+        frame. `extra` is ready JSON members for each line (`,"status":200`); `cut` marks a last message without its
+        end; `heeded` are the methods of notifications that need a frame (None: all).
         """
         index, storage = self.index, self.storage
         if self.on_arrival is not None:
@@ -328,7 +329,7 @@ class Journal:
             lines.append(self._line(n, t, "recv", parsed[-1][0], channel, raw, more, clean=clean))
         offset = storage.size
         storage.append(lines[0] if len(lines) == 1 else b"".join(lines))
-        # Only now, so that whoever reads in another thread finds in the file what is in the index.
+        # Only now, so that a reader in another thread finds in the file what is in the index.
         frames: list[Frame] = []
         for at, (raw, line, (kind, shape, message)) in enumerate(zip(messages, lines, parsed, strict=True)):
             n = index.add(t, _RECV, kind, channel, offset, len(raw), message, shape, conn)
@@ -342,7 +343,7 @@ class Journal:
     def _count_received(
         self, channel: str, messages: Sequence[bytes], extra: str, heeded: Collection[str] | None, conn: int
     ) -> list[Frame]:
-        """What `record_received` does while the recording is full."""
+        """Do the work of `record_received` while the recording is full."""
         t = self.now()
         frames: list[Frame] = []
         for raw in messages:
@@ -361,21 +362,21 @@ class Journal:
         return frames
 
     def _as_shown(self, raw: bytes, message: Any) -> tuple[Any, bool]:
-        """The value of a message that arrived, as the file will have it, and whether it has no secret."""
+        """Return the value of a received message as recorded, and whether it contains no secret."""
         shown, changed = self.redactor.json(raw.decode("utf-8", "replace"))
         return (parse(shown.encode("utf-8", "surrogatepass")), False) if changed else (message, True)
 
     def _line(
         self, n: int, t: int, dir: str, kind: Kind, channel: str, raw: bytes, extra: str, *, clean: bool = False
     ) -> bytes:
-        """The line of any message, whatever its bytes are, without the secrets in it (`clean`: it has none)."""
+        """Return the line of any message, for any bytes, without its secrets (`clean`: it has none)."""
         text, binary, extra = self._text(raw, extra, ',"encoding":"not UTF-8"', json=True, clean=clean)
         return event_line(n, t, dir, KIND_NAMES[kind], channel, text, binary, extra).encode("utf-8")
 
     def _text(
         self, raw: bytes, extra: str, unreadable: str = "", *, json: bool = False, clean: bool = False
     ) -> tuple[str, bool, str]:
-        """Bytes as they stand in a line, without secrets: the text, whether it is base64, and the `extra` about it."""
+        """Return bytes for a line, redacted: the text, whether it is base64, and the `extra` about it."""
         try:
             text, binary = raw.decode("utf-8"), False
         except UnicodeDecodeError:
@@ -388,9 +389,9 @@ class Journal:
     def record_sent(
         self, channel: str, data: bytes, message: Any = None, extra: str = "", *, hold: bool = False, conn: int = 0
     ) -> int:
-        """Record a message before it is sent. `message` is its parsed form; None: bytes that are no JSON. Returns `n`.
+        """Record a message before it is sent. `message` is its parsed form; None: bytes that are not JSON. Returns `n`.
 
-        With `hold` it is written with the next event or at `flush`, which must come before the bytes go out.
+        With `hold` it is written with the next event or at `flush`, which must come before the bytes are sent.
         """
         kind = _RPC if message is not None else _INVALID
         if conn:
@@ -418,7 +419,7 @@ class Journal:
         return (shown, False, more + ',"redacted":true') if changed else (text, False, more)
 
     def record_stderr(self, channel: str, lines: Sequence[bytes], *, conn: int = 0) -> None:
-        """Record what the server wrote to stderr, one event a line."""
+        """Record what the server wrote to stderr, one event per line."""
         full = self._is_full(sum(map(len, lines)))
         t = self.now()
         if full:
@@ -436,16 +437,16 @@ class Journal:
             offset += len(line)
 
     def record_life(self, channel: str, event: str, **fields: Any) -> int:
-        """Record something that happened to the connection or to a request (`for` in `fields` names the request)."""
+        """Record an event of the connection or of a request (`for` in `fields` names the request)."""
         return self._record_local("life", Kind.LIFE, channel, {"event": event, **fields})
 
     def record_auth(
         self, step: str, ok: bool, text: str, *, rule: str = "", fix: str = "", facts: dict[str, Any] | None = None
     ) -> int:
-        """Record a step of an authorization: what was done or decided, by which rule, and what there is to see of it.
+        """Record a step of an authorization: its action or decision, its rule, and its facts.
 
-        `fix` says what should have come where it is not `ok`, or is a `Hint` of what to do, whose parts are kept as
-        well. Secrets among the facts are cut out by their names, too.
+        `fix` is the expected value of a step that is not `ok`, or a `Hint`, whose parts are recorded as well. Secrets
+        among the facts are also redacted by their names.
         """
         hint = Hint(fix).mapped(self.redactor.sentence)
         told = Hint(fix).command_line
@@ -475,7 +476,7 @@ class Journal:
         return self._record_local("sse", Kind.SSE, channel, fields, Dir.RECV, raw=text)
 
     def record_note(self, text: str, finding: Finding | None = None, **fields: Any) -> int:
-        """Record a remark of our own; with a finding, attach that too."""
+        """Record a note of Inspector; with a finding, attach that too."""
         if finding is not None:
             fields["finding"] = {"n": finding.n, "rule": finding.rule, "level": finding.level, "page": finding.page}
             self.findings.add(finding)
@@ -514,7 +515,7 @@ class Journal:
         return self.index.add(t, dir, kind, channel, offset, len(raw or ""), conn=conn_of(fields))
 
     def close(self, reason: str = "closed") -> None:
-        """Write the end line and close the file for writing; the journal can still be read until `release`."""
+        """Write the end line and close the file for writing; the journal can be read until `release`."""
         if self.ended is None and self.live:
             index = self.index
             self.ended = {
@@ -530,19 +531,19 @@ class Journal:
         """Close the file. Idempotent."""
         self.storage.close()
 
-    # Reading
+    # Read
 
     def __len__(self) -> int:
         return self.index.count
 
     @property
     def path(self) -> Path | None:
-        """Where the recording is; None for one that leaves nothing behind."""
+        """The path of the recording; None for one without a name."""
         return self.storage.path
 
     @property
     def started(self) -> datetime:
-        """When the recording began; the epoch where the header does not say."""
+        """When the recording began; the epoch if the header does not have it."""
         try:
             return datetime.fromisoformat(str(self.header.get("started")).replace("Z", "+00:00"))
         except ValueError:
@@ -556,7 +557,7 @@ class Journal:
             return self.started
 
     def event(self, n: int) -> Event:
-        """Read event `n` (from 1) back. Raises IndexError outside 1…len."""
+        """Read event `n` (from 1). Raises IndexError outside 1…len."""
         if not 0 < n <= self.index.count:
             raise IndexError(n)
         with self._lock:
@@ -573,7 +574,7 @@ class Journal:
         return event
 
     def line(self, n: int) -> bytes:
-        """The line of event `n` as it stands in the file, without its line feed."""
+        """Return the line of event `n` in the file, without its line feed."""
         offsets = self.index._offsets
         start = offsets[n - 1]
         end = offsets[n] if n < len(offsets) else min(self.storage.size, start + self._last_length(start))
@@ -597,7 +598,7 @@ class Journal:
             return recent
         line = self.line(n)
         if not line and self.live and self.storage.full:
-            # Indexed when not even a line without a body was written any more.
+            # Indexed when even lines without a body were no longer written.
             dropped = {"dropped": {"bytes": index._sizes[n - 1]}}
             return Event(n, index._times[n - 1], index.dir(n), index.kind(n), index.channel(n), None, None, dropped)
         try:
@@ -605,19 +606,19 @@ class Journal:
         except NotJson:
             value = None
         if self.raw_only or type(value) is not dict:
-            why = "a line of a newer format" if self.raw_only else "this line of the recording cannot be read"
+            why = "a line of a newer format" if self.raw_only else "this line of the recording cannot be parsed"
             return Event(n, index._times[n - 1], Dir.LOCAL, Kind.OTHER, "", None, line, {"why": why})
         event = read_event(value, n)
         event.n = n
         return event
 
     def events(self, first: int = 1, last: int | None = None) -> Iterator[Event]:
-        """The events from `first` to `last`, one at a time, not cached."""
+        """Yield the events from `first` to `last`, not cached."""
         for n in range(first, (last or self.index.count) + 1):
             yield self._read(n)
 
     def refresh(self, limit: int = 20_000) -> bool:
-        """Take in up to `limit` lines that are in the file and not yet in the index. True: there may be more."""
+        """Index up to `limit` new lines of the file. Returns True if there may be more."""
         storage = self.storage
         if self.storage.writable:
             return False
@@ -677,7 +678,7 @@ class Journal:
             self._take_finding(n, event)
 
     def _take_message(self, line: dict[str, Any], raw: bytes, offset: int) -> None:
-        """Most lines of most recordings: what `_take` does, without an `Event`."""
+        """Fast path of `_take` for most lines, without an `Event`."""
         t, dir, channel = read_envelope(line)
         conn = conn_of(line) if "conn" in line else 0
         try:
@@ -705,20 +706,20 @@ class Journal:
 
     @property
     def end_is_missing(self) -> bool:
-        """Whether the whole file has been read and it has no end line: its writer was killed, or still writes."""
+        """Whether the whole file was read and has no end line: its writer was killed, or still writes."""
         return not self.storage.writable and self.ended is None
 
 
 def _read_header(path: Path, line: bytes) -> dict[str, Any]:
     if not line.strip():
-        raise RecordingError(f"{path} is empty: there is no recording in it.", hint="Name another file.")
+        raise RecordingError(f"{path} is empty, so it is not a recording.", hint="Choose another file.")
     try:
         header = json.loads(line)
     except (ValueError, RecursionError):
         header = None
     if type(header) is not dict or header.get("format") != FORMAT:
         raise RecordingError(
-            f"{path} is no recording: its first line does not say “{FORMAT}”.",
+            f"{path} is not a recording: “{FORMAT}” is missing in its first line.",
             hint=Hint("Recordings are made by ", Parameter.MAKE_RECORDING, " and end in .mcp.jsonl."),
         )
     return header
@@ -726,7 +727,7 @@ def _read_header(path: Path, line: bytes) -> dict[str, Any]:
 
 @contextmanager
 def whole_journal(path: Path) -> Iterator[Journal]:
-    """The recording in `path`, indexed to its present end. Raises `RecordingError`."""
+    """Return the recording in `path`, indexed to its present end. Raises `RecordingError`."""
     journal = Journal.open(path)
     try:
         while journal.refresh():

@@ -29,22 +29,22 @@ SECRET_FIELDS = frozenset((
     "access_token", "refresh_token", "id_token", "token", "code", "code_verifier", "client_secret", "client_assertion",
     "assertion", "subject_token", "actor_token", "device_code", "registration_access_token", "password",
 ))  # fmt: skip
-"""Field names of OAuth bodies and URLs whose values are never recorded (RFC 6749, 7009, 7523, 7591, 8628, 8693)."""
+"""Members of OAuth bodies and URLs whose values are never recorded (RFC 6749, 7009, 7523, 7591, 8628, 8693)."""
 
 SHORTEST_SECRET = 4
-"""A shorter value is not looked for: it would be found everywhere, and hides nothing."""
+"""A shorter value is not redacted: it would match everywhere and hide nothing."""
 
 LONGEST_BODY = 8000
 """Characters of an OAuth body that are recorded."""
 
 LONGEST_WHOLE = 200
-"""Characters of a stranger's text that nobody cuts off without saying so."""
+"""Characters above which another program's text is cut with a note."""
 
 MARK = re.compile(r"‹redacted [0-9a-f]{8}›")
-"""What stands in place of a secret."""
+"""Replaces a secret."""
 
 _LONGEST_WORD = 64
-"""Characters of a word of the protocol."""
+"""Most characters of a name in the protocol."""
 
 SHORTEST_NUMBER = 6
 """Digits of a JSON number that may be a secret; a shorter one is a port, a limit or a count."""
@@ -58,17 +58,17 @@ _USERINFO = re.compile(r"(?i)\b(https?://)([^/?#\s@]+)@")
 
 
 _IDS = frozenset(('"id"', '"requestId"', '"progressToken"'))
-"""Keys, as literals, of the ids of JSON-RPC and of what refers to them."""
+"""Keys, as literals, of JSON-RPC ids and of references to them."""
 
 _OF_SERVER = ("rpc_message", "data", "stderr", "challenge")
-"""Members of errors that hold what a server sent."""
+"""Members of errors with text of a server."""
 
 _URL_HEADERS = frozenset(("location", "content-location", "referer", "link", "refresh"))
-"""Header fields in which URLs stand: a redirect carries the code of a login."""
+"""Headers with URLs: a redirect carries the code of a login."""
 
 
 class Redactor:
-    """Knows what must not be recorded. Use one per recording."""
+    """Removes secrets from what is recorded. Use one per recording."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._key = os.urandom(16)
@@ -81,7 +81,7 @@ class Redactor:
             self.add(secret)
 
     def add(self, secret: str) -> None:
-        """Learn a secret that Inspector holds; from now on it is cut out of everything recorded."""
+        """Add a secret of Inspector; from now on it is removed from everything recorded."""
         if len(secret) < SHORTEST_SECRET or secret in self._forms:
             return
         from inspector.config import logfile
@@ -94,24 +94,24 @@ class Redactor:
         self._pattern = re.compile("|".join(map(re.escape, longest_first)))
 
     def mark(self, value: str) -> str:
-        """What stands in the place of a secret value."""
+        """Return the mark of a secret value."""
         import hmac
 
         digest = hmac.new(self._key, value.encode("utf-8", "surrogatepass"), "sha256").hexdigest()
         return f"‹redacted {digest[:8]}›"
 
     def text(self, text: str) -> tuple[str, bool]:
-        """The text without the secrets we hold, and whether it was changed."""
-        # One search for each form takes less than half the time of one for all of them.
+        """Return the text without known secrets, and whether it was changed."""
+        # One search per form takes less than half the time of one for all forms.
         if self._pattern is None or not any(form in text for form in self._forms):
             return text, False
         return self._pattern.sub(lambda found: self.mark(found.group()), text), True
 
     def json(self, text: str) -> tuple[str, bool]:
-        """A message's JSON text without the secrets we hold, and whether it was changed. It is still the same message.
+        """Return a message's JSON text without known secrets, and whether it was changed. It stays the same message.
 
-        Secrets are cut out of strings, keys and whole numbers. A string that is a word of the protocol stays, and so
-        does a number that is an id: they tell nothing, and the message could not be read without them.
+        Secrets are removed from strings, keys and whole numbers. A string that is a name in the protocol stays, and so
+        does a number that is an id: they reveal nothing, and the message could not be read without them.
         """
         if self._pattern is None:
             return text, False
@@ -141,7 +141,7 @@ class Redactor:
         return shown, shown != text
 
     def _token(self, literal: str) -> str:
-        """A string or number of a JSON text without secrets."""
+        """Return a string or number of a JSON text without secrets."""
         assert self._pattern is not None
         if not literal.startswith('"'):
             return f'"{self._keep(literal)}"' if len(literal) >= SHORTEST_NUMBER and literal in self._forms else literal
@@ -159,16 +159,17 @@ class Redactor:
         return mark
 
     def restored(self, value: Any) -> Any:
-        """`value` with the texts that messages had where it has their marks: what goes back to the server."""
+        """Replace the marks in `value` by the original texts, for messages to the server."""
         return _with_marks(value, lambda found: self._marked.get(found[0], found[0])) if self._marked else value
 
     @property
     def active(self) -> bool:
-        """Whether there is any secret to look for in message bodies."""
+        """Whether there is any secret to search for in message bodies."""
         return self._pattern is not None
 
     def headers(self, pairs: Iterable[tuple[str, str]]) -> tuple[list[tuple[str, str]], bool]:
-        """Header pairs without secret values, order kept, and whether any was changed. A scheme (`Bearer`) stays."""
+        """Return header pairs without secret values, in order, and whether any was changed. A scheme (`Bearer`)
+        stays."""
         kept: list[tuple[str, str]] = []
         changed = False
         for name, value in pairs:
@@ -182,14 +183,14 @@ class Redactor:
         return kept, changed
 
     def url(self, url: str) -> tuple[str, bool]:
-        """A URL without user info, without secret query fields and without secrets we hold."""
+        """Return a URL without user info, secret query fields and known secrets."""
         shown = _USERINFO.sub(lambda found: f"{found[1]}{self.mark(found[2])}@", url)
         shown = self.form(shown)
         shown, _ = self.text(shown)
         return shown, shown != url
 
     def form(self, body: str) -> str:
-        """A query string or urlencoded body without the values of secret fields."""
+        """Return a query string or urlencoded body without the values of secret fields."""
         return _QUERY.sub(
             lambda found: (
                 f"{found[1]}{found[2]}={self.mark(found[3])}"
@@ -200,11 +201,12 @@ class Redactor:
         )
 
     def oauth_body(self, body: str) -> tuple[str, bool]:
-        """An OAuth request or response body (JSON or urlencoded) without secret fields, and whether it was changed."""
+        """Return an OAuth request or response body (JSON or urlencoded) without secret fields, and whether it was
+        changed."""
         try:
             value = json.loads(body)
         except (ValueError, RecursionError):
-            # Not JSON, or no longer: a field of a broken object is as secret as that of a whole one.
+            # Not valid JSON, or cut: a member of a broken object is as secret as that of a whole one.
             shown = _JSON_FIELD.sub(lambda found: f"{found[1]}{self.mark(found[2])}{found[3]}", self.form(body))
         else:
             hidden = self._fields(value)
@@ -227,9 +229,9 @@ class Redactor:
         return value
 
     def facts(self, value: Any) -> Any:
-        """JSON of our own that tells of an authorization: secret fields, URLs and bodies in it without their secrets.
+        """Return our JSON about an authorization, with secrets removed from its fields, URLs and bodies.
 
-        What stands under `body` is the text of an OAuth body, what stands under `headers` is pairs.
+        The member `body` is the text of an OAuth body, `headers` has pairs.
         """
         if isinstance(value, dict):
             return {str(key): self._fact(str(key), item) for key, item in value.items()}
@@ -243,14 +245,14 @@ class Redactor:
         if isinstance(value, str) and key in SECRET_FIELDS and value:
             return self.mark(value)
         if isinstance(value, str) and key == "body":
-            # Only the whole of it can be read, so it is cut afterwards.
+            # It can be parsed only as a whole, so it is cut afterwards.
             return self.oauth_body(value)[0][:LONGEST_BODY]
         if key == "headers" and _are_pairs(value):
             return self.headers(value)[0]
         return self.facts(value)
 
     def error(self, error: InspectorError) -> None:
-        """Take the secrets that we hold out of an error: a careless server repeats what it was sent."""
+        """Remove known secrets from an error: a careless server repeats what it received."""
         error.message = self._without_held(error.message)
         error.hint = error.hint.mapped(self._without_held)
         error.args = (error.message,)
@@ -266,7 +268,8 @@ class Redactor:
         return secrecy.without(self.url(said)[0], self._secrets)
 
     def _without(self, value: Any) -> Any:
-        """A value of a server without secrets. It is small, or none is looked for: an error holds no document."""
+        """Return a value of a server without secrets. It is small, or there are no secrets: an error contains no
+        document."""
         if isinstance(value, tuple):
             return tuple(self._without(item) for item in value)
         if isinstance(value, str):
@@ -277,24 +280,24 @@ class Redactor:
             return None
 
     def sentence(self, text: str) -> str:
-        """A text of ours, in which words of a server may be cut off, without URLs' secrets and those that we hold."""
+        """Return a text of ours, which may contain cut texts of a server, without URLs' secrets and known ones."""
         shown, _ = self.url(text)
         cut = "…" in shown or len(shown) >= LONGEST_WHOLE
         return secrecy.without(shown, self._secrets) if cut else shown
 
     def argv(self, words: Sequence[str]) -> tuple[list[str], bool]:
-        """A command line without secrets we hold."""
+        """Return a command line without known secrets."""
         shown = [self.text(word)[0] for word in words]
         return shown, shown != list(words)
 
 
 def unkeyed(value: Any) -> Any:
-    """`value` with all marks alike, so that values of different recordings can be compared."""
+    """Return `value` with equal marks, so that values of different recordings can be compared."""
     return _with_marks(value, lambda _: "‹redacted 00000000›")
 
 
 def _with_marks(value: Any, replace: Callable[[re.Match[str]], str]) -> Any:
-    """`value` with every mark in its strings and keys replaced; the same object where there is none."""
+    """Return `value` with every mark in its strings and keys replaced; the same object without marks."""
     try:
         return _replaced(value, replace)
     except RecursionError:
@@ -341,7 +344,7 @@ def _words_of_protocol() -> frozenset[str]:
 
 
 def _are_pairs(value: Any) -> bool:
-    """Whether this is a list of header fields; a stranger's document may have anything under that name."""
+    """Whether this is a list of headers; another program's document may have anything under that name."""
     return isinstance(value, (list, tuple)) and all(
         isinstance(pair, (list, tuple)) and len(pair) == 2 and all(isinstance(part, str) for part in pair)
         for pair in value
@@ -349,5 +352,5 @@ def _are_pairs(value: Any) -> bool:
 
 
 def describe() -> dict[str, Any]:
-    """What the header of a recording says about its redaction."""
+    """Return the description of the redaction for the header of a recording."""
     return {"headers": sorted(SECRET_HEADERS), "fields": sorted(SECRET_FIELDS), "held": True}

@@ -33,40 +33,40 @@ from inspector.journal.index import Index, Names, State, code_of
 from inspector.protocol.jsonrpc import Shape
 
 _FIRST, _SLICE = 1 << 8, 1 << 15
-"""Events of the first slice and of the longest: the first event that fits is often near."""
+"""Events of the first slice and of the longest: the first match is often near."""
 _DENSE = 8
-"""Of a mask in which one event of so many fits, all are looked at; of a sparser one only those that fit."""
+"""A mask with one match in so many events is read completely; in a sparser one only the matches are visited."""
 _LOW, _HIGH = (0, 1) if sys.byteorder == "little" else (1, 0)
-"""Where the two bytes of a code stand in the array."""
+"""The positions of the two bytes of a code in the array."""
 _NUMBERS = range(1, 1 << 32)
 """The numbers of events, as a column."""
 _SWAP = bytes((1, 0, *range(2, 256)))
 
 _T = TypeVar("_T", Kind, Dir, Shape, State)
 _Test = tuple[Sequence[int], Callable[[int], bool]]
-"""A column of the index, and whether a value of it fits."""
+"""A column of the index, and whether one of its values matches."""
 
 
-# Masks: one byte for each event of a range, 1 where it fits
+# Masks: one byte for each event of a range, 1 for a match
 
 
 def both(one: bytes, other: bytes) -> bytes:
-    """The mask of what is in two masks of one length."""
+    """Return the mask of what is in both masks of one length."""
     return (int.from_bytes(one, "little") & int.from_bytes(other, "little")).to_bytes(len(one), "little")
 
 
 def either(one: bytes, other: bytes) -> bytes:
-    """The mask of what is in one of two masks of one length."""
+    """Return the mask of what is in at least one mask of one length."""
     return (int.from_bytes(one, "little") | int.from_bytes(other, "little")).to_bytes(len(one), "little")
 
 
 def inverted(mask: bytes) -> bytes:
-    """The mask of what is not in a mask."""
+    """Return the mask of what is not in a mask."""
     return mask.translate(_SWAP)
 
 
 def picked(first: int, mask: bytes) -> Iterable[int]:
-    """The numbers that a mask names, ascending; its first byte stands for event `first`."""
+    """Return the numbers in a mask, ascending; its first byte is event `first`."""
     if mask.count(1) * _DENSE > len(mask):
         return compress(range(first, first + len(mask)), mask)
     return _sparse(first, mask)
@@ -80,7 +80,7 @@ def _sparse(first: int, mask: bytes) -> Iterator[int]:
 
 
 def _narrowed(mask: bytes, values: Sequence[int], fits: Callable[[int], bool]) -> bytes:
-    """The mask of those of its events whose value fits."""
+    """Return the mask of those of its events whose value matches."""
     if mask.count(1) * _DENSE > len(mask):
         return both(mask, bytes(map(fits, values)))
     left = bytearray(mask)
@@ -90,13 +90,13 @@ def _narrowed(mask: bytes, values: Sequence[int], fits: Callable[[int], bool]) -
 
 
 class Query:
-    """Which events are wanted: those that fit every condition that is given. Holds nothing of any journal.
+    """Selects events that match every given condition. It has no state of any journal.
 
-    A `shape` other than `NONE` is that of an `rpc` event. `method` and `channel` are exact names, one or several;
-    of an answer, the method is that of its request. `prefix` is how the method begins. `id` is a JSON-RPC id (1 and "1"
-    are different). `exchange` is the number of any event of an exchange, all of which is wanted; `inside` the number of
-    the request during which something happened (0: during none). `conn` is the number of a connection, `since` and
-    `until` are times in microseconds since the start, both included.
+    A `shape` other than `NONE` is that of an `rpc` event. `method` and `channel` are exact names, one or several; for
+    an answer, the method is that of its request. `prefix` is the start of the method. `id` is a JSON-RPC id (1 and "1"
+    are different). `exchange` is the number of any event of an exchange, which is selected as a whole; `inside` the
+    number of the request during which something happened (0: during none). `conn` is the number of a connection,
+    `since` and `until` are times in microseconds since the start, both included.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class Query:
         kinds = _several(kind, Kind if Shape.NONE in shapes else (Kind.RPC,))
         self._codes = _codes(kinds, dirs, shapes)
         self._states: bytes | None = None
-        """By state, whether it fits."""
+        """By state, whether it matches."""
         if state is not None:
             fitting = _several(state, State)
             self._states = bytes(state in fitting for state in range(256))
@@ -143,7 +143,7 @@ class Query:
         self._has_all = len(self._codes) == len(Kind) * len(Dir) * len(Shape)
 
     def __or__(self, other: Query) -> Query:
-        """What fits this query or another, where both are about nothing but kind, direction and shape."""
+        """Return the query for what matches either, if both use only kind, direction and shape."""
         if not (self._only_codes and other._only_codes):
             raise ValueError("only queries by kind, direction and shape can be joined")
         made = Query()
@@ -151,10 +151,10 @@ class Query:
         made._set_tables()
         return made
 
-    # Asking
+    # Results
 
     def numbers(self, index: Index, after: int = 0, upto: int | None = None) -> list[int]:
-        """The numbers of all that fit of the events after `after` up to `upto`, ascending."""
+        """Return the numbers of all matches of the events after `after` up to `upto`, ascending."""
         found: list[int] = []
         last, tests = _last(index, upto), self._tests(index)
         for low in range(max(after, 0) + 1, last + 1, _SLICE):
@@ -162,7 +162,7 @@ class Query:
         return found
 
     def each(self, index: Index, after: int = 0, upto: int | None = None) -> Iterator[int]:
-        """The same, one after the other: the index is looked at as far as it is asked for."""
+        """Yield the same, one after the other: the index is read only as far as needed."""
         last, tests = _last(index, upto), self._tests(index)
         low, length = max(after, 0) + 1, _FIRST
         while low <= last:
@@ -171,7 +171,7 @@ class Query:
             low, length = high + 1, min(length * 4, _SLICE)
 
     def backwards(self, index: Index, after: int = 0, upto: int | None = None) -> Iterator[int]:
-        """The same events, the newest first."""
+        """Yield the same events, the newest first."""
         high, tests = _last(index, upto), self._tests(index)
         length = _FIRST
         while high > max(after, 0):
@@ -184,15 +184,15 @@ class Query:
             high, length = low - 1, min(length * 4, _SLICE)
 
     def first(self, index: Index, after: int = 0, upto: int | None = None) -> int:
-        """The first event that fits; 0 where there is none."""
+        """Return the first match; 0 without one."""
         return next(self.each(index, after, upto), 0)
 
     def last(self, index: Index, after: int = 0, upto: int | None = None) -> int:
-        """The last event that fits; 0 where there is none."""
+        """Return the last match; 0 without one."""
         return next(self.backwards(index, after, upto), 0)
 
     def count(self, index: Index, after: int = 0, upto: int | None = None) -> int:
-        """How many events fit."""
+        """Return the number of matches."""
         last, tests = _last(index, upto), self._tests(index)
         return sum(
             self._mask(index, low, min(low + _SLICE - 1, last), tests).count(1)
@@ -200,16 +200,16 @@ class Query:
         )
 
     def fits(self, index: Index, n: int) -> bool:
-        """Whether event `n` fits."""
+        """Whether event `n` matches."""
         if index._codes[n - 1] not in self._codes:
             return False
         return self._only_codes or self.mask(index, n, n) == b"\1"
 
     def mask(self, index: Index, first: int, last: int) -> bytes:
-        """One byte (0 or 1) for each of the events `first` to `last`."""
+        """Return one byte (0 or 1) for each of the events `first` to `last`."""
         return self._mask(index, first, last, self._tests(index))
 
-    # Looking
+    # Evaluation
 
     def _mask(self, index: Index, first: int, last: int, tests: list[_Test]) -> bytes:
         mask = b"\1" * (last - first + 1) if self._has_all else self._by_code(index, first, last)
@@ -230,7 +230,7 @@ class Query:
         return mask
 
     def _tests(self, index: Index) -> list[_Test]:
-        """The conditions beside kind, direction and shape, as they are for one index now."""
+        """Return the conditions beside kind, direction and shape, for one index now."""
         tests: list[_Test] = []
         if self._only_codes:
             return tests
@@ -258,7 +258,7 @@ class Query:
 
 
 class _Beginning:
-    """Whether a name begins in some way, by its number; each name is looked at once."""
+    """Whether a name has a prefix, by its number; each name is tested once."""
 
     def __init__(self, prefix: str, texts: list[str]) -> None:
         self._prefix = prefix
@@ -279,7 +279,7 @@ def _codes(kinds: tuple[Kind, ...], dirs: tuple[Dir, ...], shapes: tuple[Shape, 
 
 @lru_cache(1024)
 def _tables(codes: frozenset[int]) -> tuple[bytes, bytes]:
-    """By low byte of a code, whether it fits: of codes whose high byte is 0, and of those where it is 1."""
+    """Return by low byte of a code whether it matches, for high byte 0 and for 1."""
     tables = bytearray(256), bytearray(256)
     for code in codes:
         tables[code >> 8][code & 255] = 1

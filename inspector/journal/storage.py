@@ -1,4 +1,4 @@
-"""The append-only file behind a journal: one `write()` a batch, and a bounded tail in memory while the disk refuses."""
+"""The append-only file of a journal: one `write()` per batch, and a bounded tail in memory while writing fails."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from inspector.hints import Hint, Parameter
 TAIL_LIMIT = 64 << 20
 """Bytes kept in memory while the disk cannot be written."""
 RETRY_AFTER = 1.0
-"""Seconds between two attempts to write to a disk that refused."""
+"""Seconds between two attempts to write to a failing disk."""
 KEEP_FREE = 1 << 30
-"""Bytes of free disk that a recording never uses; a tenth of a file system that is smaller than ten times this."""
+"""Bytes of free disk that a recording never uses; a tenth of a file system smaller than ten times this."""
 CHECK_EVERY = 16 << 20
-"""Bytes offered between two looks at how much of the disk is free."""
+"""Bytes between two checks of the free disk."""
 
 
 class Storage:
-    """A logical file: what is on the disk, then the tail that the disk has refused so far.
+    """A logical file: the part on the disk, then the tail that could not be written so far.
 
-    Offsets are logical, so nobody else needs to know that the disk is full. `problem` says what is wrong, or is empty.
+    Offsets are logical, so other code does not need to know that the disk is full. `problem` has the error, or is
+    empty.
     """
 
     def __init__(self, fd: int, path: Path | None, *, writable: bool) -> None:
@@ -36,27 +37,27 @@ class Storage:
         self.tail = bytearray()
         self.problem = ""
         self.dropped = 0
-        """Bytes that neither the disk nor the bounded tail could take."""
+        """Bytes that neither the disk nor the bounded tail could store."""
         self.full: Literal["", "limit", "disk"] = ""
-        """Why bodies are not kept at the moment; empty while they are."""
+        """Why bodies are not recorded now; empty while they are."""
         self.limit: int | None = None
         self._keep_free = 0
         self._room: float = math.inf
         self._retry_at = 0.0
 
     def bound(self, limit: int | None, keep_free: int = KEEP_FREE) -> None:
-        """Keep no more than `limit` bytes (None: no limit), and leave `keep_free` bytes of the disk free."""
+        """Limit the file to `limit` bytes (None: no limit), and leave `keep_free` bytes of the disk free."""
         self.limit, self._keep_free, self._room = limit, keep_free, 0
 
     def has_room(self, size: int) -> bool:
-        """Whether `size` more bytes may be written within the bounds; the disk is asked every `CHECK_EVERY` bytes."""
+        """Whether `size` more bytes fit; the free disk is checked every `CHECK_EVERY` bytes."""
         self._room -= size
         if self._room < 0:
             self._look(size)
         return not self.full
 
     def _look(self, size: int) -> None:
-        if self.full == "limit":  # It does not shrink, so there is nothing to look at any more.
+        if self.full == "limit":  # it does not shrink, so further checks are useless
             self._room = math.inf
             return
         within = math.inf if self.limit is None else self.limit - self.size
@@ -69,7 +70,7 @@ class Storage:
             self._room = min(CHECK_EVERY, within, free) - size
 
     def _free(self) -> float:
-        """Bytes of the disk that the recording may still use."""
+        """Return the bytes of the disk that the recording may still use."""
         if not self._keep_free or not hasattr(os, "fstatvfs"):
             return math.inf
         try:
@@ -81,10 +82,11 @@ class Storage:
 
     @classmethod
     def create(cls, path: Path) -> Storage:
-        """A new file, mode 0600. Raises `RecordingExists` for an existing one, `RecordingError` for other reasons."""
+        """Create a new file, mode 0600. Raises `RecordingExists` for an existing one, `RecordingError` for other
+        reasons."""
         flags = os.O_RDWR | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
         try:
-            if path.is_char_device() or path.is_dir():  # A device has nothing to lose; a folder is told as that.
+            if path.is_char_device() or path.is_dir():  # a device has nothing to lose; a folder has its own error
                 fd = os.open(path, flags)
             else:
                 fd = os.open(path, flags | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
@@ -107,7 +109,7 @@ class Storage:
 
     @classmethod
     def unnamed(cls) -> Storage:
-        """A recording that nobody can find: an unlinked temporary file (`--no-record`)."""
+        """Create a recording without a name: an unlinked temporary file (`--no-record`)."""
         try:
             fd, name = tempfile.mkstemp(prefix="inspector-")
             os.unlink(name)
@@ -117,17 +119,17 @@ class Storage:
 
     @classmethod
     def read(cls, path: Path) -> Storage:
-        """An existing recording, for reading."""
+        """Open an existing recording to read."""
         try:
-            # Without a wait: a pipe with nobody at its other end would be opened for ever.
+            # Without blocking: opening a pipe without a writer would wait forever.
             fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0))
             if not os.path.isfile(path):
                 os.close(fd)
-                raise RecordingError(f"{path} is no file.", hint="Name a recording (*.mcp.jsonl).")
+                raise RecordingError(f"{path} is not a file.", hint="Name a recording (*.mcp.jsonl).")
         except OSError as error:
             raise RecordingError(
                 f"The recording {path} cannot be read: {error.strerror}.",
-                hint="`inspector recordings` lists those kept.",
+                hint="`inspector recordings` lists the existing ones.",
             ) from error
         return cls(fd, path, writable=False)
 
@@ -137,7 +139,7 @@ class Storage:
         return self.disk_size + len(self.tail)
 
     def append(self, data: bytes, *, hold: bool = False) -> bool:
-        """Append to the disk, or to the tail while the disk refuses. False: both are full, the data is not kept.
+        """Append to the disk, or to the tail while writing fails. False: both are full, the data is lost.
 
         `hold` leaves it in the tail until the next append or `flush`, so that several small ones become one write.
         """
@@ -183,7 +185,7 @@ class Storage:
         return self.flush()
 
     def flush(self) -> bool:
-        """Try to bring the tail to the disk. True when nothing is left in memory."""
+        """Try to write the tail to the disk. True if memory is empty afterwards."""
         while self.tail:
             try:
                 written = os.write(self.fd, self.tail)
@@ -196,7 +198,7 @@ class Storage:
         return True
 
     def grown(self) -> bool:
-        """Whether another process has made the file longer; takes in the new size."""
+        """Whether another process has made the file longer; updates the size."""
         size = os.fstat(self.fd).st_size
         if self.writable or size == self.disk_size:
             return False
@@ -204,7 +206,7 @@ class Storage:
         return True
 
     def pread(self, offset: int, length: int) -> bytes:
-        """Bytes at a logical offset; fewer than asked for at the end."""
+        """Return bytes at a logical offset; fewer than requested at the end."""
         parts: list[bytes] = []
         while length > 0 and offset < self.disk_size:
             block = os.pread(self.fd, min(length, self.disk_size - offset), offset)
@@ -219,7 +221,7 @@ class Storage:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def close(self) -> None:
-        """Bring out what can be brought out, and close. Idempotent."""
+        """Write what can be written, and close. Idempotent."""
         if self.fd >= 0:
             if self.writable and self.tail:
                 self.flush()
@@ -227,6 +229,6 @@ class Storage:
             self.fd = -1
 
     def __del__(self) -> None:
-        """Close a storage that was dropped without `close`, as a file object does."""
+        """Close a storage that was dropped without `close`, like a file object."""
         if hasattr(self, "tail"):
             self.close()

@@ -145,7 +145,7 @@ def _words(names: str | Iterable[str]) -> tuple[str, ...]:
 def _checks(option: str, names: str | Iterable[str]) -> frozenset[str]:
     chosen = frozenset(_words(names))
     for name in unknown(chosen):
-        raise UsageError(f"{option}: there is no check or group “{name:.40}”.", hint="docs/check.md lists them all.")
+        raise UsageError(f"{option}: there is no check or group “{name:.40}”.", hint="See docs/reference/checks.md.")
     return chosen
 
 

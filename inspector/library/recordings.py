@@ -92,7 +92,7 @@ class Recording:
         return self.journal.events()
 
     def numbers(self, filter: str = "") -> Iterator[int]:
-        """The numbers of the events that fit a filter (docs/interface.md), in order. Raises `FilterError`."""
+        """The numbers of the events that fit a filter (docs/reference/filter.md), in order. Raises `FilterError`."""
         if not filter.strip():
             return iter(range(1, len(self) + 1))
         from inspector.journal.filters import parse

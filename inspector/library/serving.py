@@ -125,8 +125,8 @@ def serve(
 ) -> MockServer:
     """A server that answers from a recording, to be used with `async with`; its `url` is what clients connect to.
 
-    `match`: what finds the recorded request (docs/serve.md); `on_miss`: what is answered where none is found; `pace`:
-    1.0 is as recorded, None as fast as it goes; `port` 0 is any that is free.
+    `match`: what finds the recorded request (docs/how-to/mock-a-server.md); `on_miss`: what is answered where none is
+    found; `pace`: 1.0 is as recorded, None as fast as it goes; `port` 0 is any that is free.
     """
     return MockServer(Path(path), MockOptions(match=match, on_miss=on_miss, speed=pace), host, port)
 

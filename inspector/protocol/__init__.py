@@ -1,1 +1,1 @@
-"""Floor 1: what the Model Context Protocol says, as data and pure functions. Nothing here does I/O."""
+"""The rules of the Model Context Protocol, as data and pure functions without I/O."""

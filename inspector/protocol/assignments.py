@@ -1,4 +1,4 @@
-"""`key=value` words as arguments: typed by the schema, with what the server may not know as warnings only."""
+"""Parses `key=value` words as arguments, typed by the schema, with warnings for unknown keys."""
 
 from __future__ import annotations
 
@@ -18,21 +18,20 @@ _WORD = re.compile(r"(?P<key>[^=]+?)(?P<sign>:?=)(?P<text>.*)", re.DOTALL)
 
 
 class Assignments(NamedTuple):
-    """What the words of a command line say."""
+    """The result of parsing the words of a command line."""
 
     value: dict[str, Any]
     warnings: list[str]
-    """One sentence for each key that the schema does not know, with the nearest that it does."""
+    """One sentence for each key that the schema does not have, with the nearest one."""
 
 
 def parse_assignments(words: list[str], schema: Any) -> Assignments:
-    """Read words into an object of arguments.
+    """Parse words into an object of arguments.
 
     `key=text` takes the type that the schema gives the key: numbers, `true` and `false`, JSON for objects and arrays,
-    the text itself for strings; a key the schema does not know is JSON where it can be, else text. `key:=json` is JSON
-    whatever the schema says. `a.b=1` goes into an object, `a.0=x` into an array, and a key given several times
-    collects an array's items. Raises `UsageError` for a word without `=`, text that is not of the wanted type, or
-    two words that contradict each other.
+    the text itself for strings; a key that the schema does not have is JSON if valid, else text. `key:=json` is JSON
+    whatever the schema says. `a.b=1` goes into an object, `a.0=x` into an array, and a repeated key collects an array's
+    items. Raises `UsageError` for a word without `=`, text of the wrong type, or two words that contradict each other.
     """
     form = Form(schema, {})
     reader = _Reader(form)
@@ -68,7 +67,7 @@ class _Reader:
             self.collect(key, path, text)
 
     def locate(self, key: str) -> tuple[str, Shape]:
-        """Return the path that a key means and its shape; a key that the schema has literally is not taken apart."""
+        """Return the path of a key and its shape; a key that the schema has literally is not split."""
         path, rest = "", key
         shape = self.form.shape_at("")
         while rest:
@@ -96,12 +95,12 @@ class _Reader:
         if problem:
             raise UsageError(
                 f"{_short(key)}: {_short(text)} {problem}",
-                hint=f"To send it all the same, write it as JSON: {_short(key)}:='{_short(json.dumps(text))}'",
+                hint=f"To send it anyway, write it as JSON: {_short(key)}:='{_short(json.dumps(text))}'",
             )
         return value
 
     def collect(self, key: str, path: str, text: str) -> None:
-        """Take one item of an array that is given item by item."""
+        """Add one item of an array that is given item by item."""
         items = self.form.value_at(path)
         if path in self.given or (items is not UNSET and path not in self.collected):
             raise _twice(key)
@@ -116,7 +115,7 @@ class _Reader:
         parent = path
         while parent := parent.rpartition("/")[0]:
             if self.form.value_at(parent) is not UNSET and not isinstance(self.form.value_at(parent), (dict, list)):
-                raise UsageError(f"{_short(key)} goes into a value that another word has set")
+                raise UsageError(f"{_short(key)} is inside a value that another word has set")
         self.form.put(path, value)
         self.given.add(path)
 
@@ -130,12 +129,12 @@ def _json(key: str, text: str) -> Any:
         why = json_fault(error) if isinstance(error, json.JSONDecodeError) else "an integer of more than 4,300 digits"
         raise UsageError(
             f"{_short(key)}: {_short(text)} is not JSON: {why}",
-            hint="Text goes in quotes after :=, or as it is after = alone.",
+            hint="After := text must be in quotes; after = it is written as it is.",
         ) from None
 
 
 def _twice(key: str) -> UsageError:
-    return UsageError(f"{_short(key)} is given twice", hint="Only items of an array can be given one by one.")
+    return UsageError(f"{_short(key)} is given twice", hint="Only items of an array can be repeated.")
 
 
 def _short(text: str) -> str:
@@ -143,7 +142,7 @@ def _short(text: str) -> str:
 
 
 def _split(key: str, names: dict[str, Any]) -> tuple[str, str]:
-    """Take the first step off a dotted key: the longest that the schema has, else up to the first dot."""
+    """Split the first step off a dotted key: the longest that the schema has, else up to the first dot."""
     at = len(key)
     while at > 0:
         if key[:at] in names:

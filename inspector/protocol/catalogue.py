@@ -1,9 +1,9 @@
-"""The official JSON Schemas of the protocol's revisions, and which definition a message is held against.
+"""The official JSON Schemas of the protocol's revisions, and the definition for each message.
 
-The files in `schemas/` are the specification's own `schema.json`, one a revision, without white space. What belongs to
-which method is read out of the schemas themselves: requests and notifications from `ClientRequest`, `ServerRequest` and
-their like, a result from the name of its request, an error from the code that its definition demands. Definitions are
-compiled when they are first needed.
+The files in `schemas/` are the specification's own `schema.json`, one per revision, without white space. The schemas
+themselves assign definitions to methods: requests and notifications by `ClientRequest`, `ServerRequest` and similar
+unions, a result by the name of its request, an error by the code that its definition requires. Definitions are compiled
+when they are first needed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from inspector.protocol.validation import ERROR_LIMIT, Validator, Violation
 from inspector.protocol.violations import shown
 
 Direction = Literal["send", "recv"]
-"""From the client to the server, or from the server to the client: the words of a recording."""
+"""From the client to the server, or from the server to the client: the values in a recording."""
 
 _SENDER: dict[str, str] = {"send": "Client", "recv": "Server"}
 _OTHER: dict[str, Direction] = {"send": "recv", "recv": "send"}
@@ -47,13 +47,13 @@ class Catalogue:
 
     @classmethod
     def for_revision(cls, revision: str) -> Catalogue:
-        """Return the catalogue of a revision. Raises `SchemaError` for a revision that is not known."""
+        """Return the catalogue of a revision. Raises `SchemaError` for an unknown revision."""
         found = cls._made.get(revision)
         if found is None:
             if revision not in REVISIONS:
                 raise SchemaError(
-                    f"There is no schema for the protocol revision {shown(revision)}",
-                    hint=f"Known are {', '.join(REVISIONS)}.",
+                    f"Unknown protocol revision {shown(revision)}",
+                    hint=f"Use one of: {', '.join(REVISIONS)}.",
                 )
             found = cls._made[revision] = cls(revision)
         return found
@@ -77,9 +77,9 @@ class Catalogue:
                 yield method, name
 
     def result_of(self, method: str, direction: Direction) -> str | None:
-        """Return the definition of the result that answers `method`; `direction` is that of the answer.
+        """Return the definition of the result for `method`; `direction` is that of the answer.
 
-        None for a method that this revision does not know.
+        It is None for a method that this revision does not have.
         """
         request = self.methods("Request", _OTHER[direction]).get(method)
         if request is None:
@@ -88,7 +88,7 @@ class Catalogue:
         return name if name in self.definitions else "EmptyResult"
 
     def error_of(self, code: Any) -> str:
-        """Return the definition of an error response with this code: its own where it has one."""
+        """Return the definition of an error response with this code: its own if there is one."""
         if self._errors is None:
             self._errors = dict(self._read_errors())
         general = "JSONRPCErrorResponse" if "JSONRPCErrorResponse" in self.definitions else "JSONRPCError"
@@ -113,14 +113,14 @@ class Catalogue:
         return found
 
     def check(self, definition: str, value: Any, prefix: str = "", limit: int = ERROR_LIMIT) -> list[Violation]:
-        """Return where `value` does not match a definition; `prefix` is the pointer of the value in its message."""
+        """Return the violations of a definition by `value`; `prefix` is the pointer of the value in its message."""
         found = self.validator(definition).errors(value, limit)
         return [violation._replace(path=prefix + violation.path, definition=definition) for violation in found]
 
     def validate(
         self, message: Any, direction: Direction, answered_method: str | None = None, limit: int = ERROR_LIMIT
     ) -> list[Violation]:
-        """Return where a message does not match this revision; see `validate_message`."""
+        """Return the violations in a message; see `validate_message`."""
         found: dict[tuple[str, str], Violation] = {}
         for violation in self._violations(message, direction, answered_method, limit):
             found.setdefault((violation.path, violation.message), violation)
@@ -135,7 +135,7 @@ class Catalogue:
         if shape is Shape.BATCH:
             yield from self._of_batch(message, direction, limit)
         elif shape is Shape.NONE:
-            yield Violation("", f"{shown(message)} is no JSON-RPC message", "type", definition="JSONRPCMessage")
+            yield Violation("", f"{shown(message)} is not a JSON-RPC message", "type", definition="JSONRPCMessage")
         elif "method" in message:
             yield from self._of_call(message, direction, limit)
         elif shape is Shape.RESULT:
@@ -147,7 +147,7 @@ class Catalogue:
         else:
             if "result" in message:
                 name = "JSONRPCMessage"
-                yield Violation("", "has a result and an error, of which a response has one", "oneOf", definition=name)
+                yield Violation("", "has a result and an error, but a response has only one", "oneOf", definition=name)
             error = message["error"]
             yield from self.check(self.error_of(error.get("code") if isinstance(error, dict) else None), message)
 
@@ -157,7 +157,7 @@ class Catalogue:
             yield Violation("", why, "type", definition="JSONRPCMessage")
         for index, message in enumerate(messages):
             if isinstance(message, list):
-                why = "an array in a batch is no JSON-RPC message"
+                why = "an array in a batch is not a JSON-RPC message"
                 yield Violation(f"/{index}", why, "type", definition="JSONRPCMessage")
                 continue
             for violation in self._violations(message, direction, None, limit):
@@ -171,11 +171,11 @@ class Catalogue:
         if definition is not None:
             yield from self.check(definition, message, limit=limit)
         elif _is_official(method):
-            why = f"{method} is no {kind.lower()} that a {_WHO[direction]} sends in {self.revision}"
+            why = f"{method} is not a {kind.lower()} that a {_WHO[direction]} may send in {self.revision}"
             yield Violation("/method", why, "method", "", _SENDER[direction] + kind)
 
     def _result(self, result: Any, direction: Direction, answered_method: str | None) -> str | None:
-        """Return the definition that a result is held against, by the method it answers and by what it says it is."""
+        """Return the definition for a result, by the method it answers and by its `resultType`."""
         if answered_method is None:
             return None
         name = self.result_of(answered_method, direction)
@@ -207,11 +207,11 @@ def validate_message(
     answered_method: str | None = None,
     limit: int = ERROR_LIMIT,
 ) -> list[Violation]:
-    """Return where a parsed message does not match the official schema of a revision (BASE-01 to BASE-05, BASE-14).
+    """Return the violations of a revision's official schema in a parsed message (BASE-01 to BASE-05, BASE-14).
 
-    `direction` is `send` for client to server and `recv` for the other way. A result can only be held against its
-    definition if `answered_method` says which request it answers. Methods and members that the specification does not
-    know are no violation. Raises `SchemaError` for an unknown revision.
+    `direction` is `send` for client to server and `recv` for the other way. A result can be checked against its
+    definition only if `answered_method` names its request. Methods and members that are not in the specification are
+    allowed. Raises `SchemaError` for an unknown revision.
     """
     return Catalogue.for_revision(revision).validate(message, direction, answered_method, limit)
 
@@ -222,7 +222,7 @@ def _method_of(definition: Mapping[str, Any]) -> str | None:
 
 
 def _is_official(method: str) -> bool:
-    """Tell whether any revision knows the method, for whichever side: one's own methods are nobody's business."""
+    """Whether any revision has the method, for either side: custom methods are allowed."""
     return any(
         method in Catalogue.for_revision(revision).methods(kind, direction)
         for revision in REVISIONS
@@ -232,7 +232,7 @@ def _is_official(method: str) -> bool:
 
 
 def _correct(definitions: Mapping[str, Any]) -> None:
-    """Undo a slip of the published files: where the specification's source says number, they say integer.
+    """Fix an error of the published files: the specification's source has number where they have integer.
 
     `ElicitResult.content` is `string | number | boolean | string[]` and `JSONValue` any JSON there; the files would
     refuse 1.5 in an answer to a question for a number, and null in a `JSONValue`.

@@ -1,8 +1,8 @@
-"""A form without a screen: fields made from a JSON Schema, for the form widget, `key=value` words and elicitation.
+"""A form without a screen: fields from a JSON Schema, for the form widget, `key=value` words and elicitation.
 
-The form's truth is the JSON value that is being made. Fields are a view of schema and value together, computed when
-they are asked for; so whatever was loaded comes back as it was, what the form cannot show included, and recursive
-schemas cost nothing until they are opened. Values are never changed in place: what `value()` returned stays as it was.
+The form stores only the JSON value that is being edited. Fields are computed from schema and value on demand; so a
+loaded value stays unchanged, including what the form cannot show, and recursive schemas cost nothing until they are
+opened. Values are never changed in place: the result of `value()` stays as it was.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from inspector.text import safe
 __all__ = ["UNSET", "Choice", "Field", "Form"]
 
 FIELD_LIMIT = 500
-"""Fields shown of one form; `truncated` says when there are more."""
+"""Most fields of one form; `truncated` tells if there are more."""
 DEPTH_LIMIT = 12
-"""Levels of objects and arrays shown as fields; what is deeper is one JSON field."""
+"""Levels of objects and arrays shown as fields; a deeper one is a JSON field."""
 OPEN_DEPTH = 3
-"""Levels down to which required objects are shown open without being asked for."""
+"""Levels down to which required objects are shown open at first."""
 ERROR_LIMIT = 200
 
 _TEXT = {"type": "string"}
@@ -36,15 +36,15 @@ _ANY: dict[str, Any] = {}
 
 
 class Form:
-    """A value that is being made, and the fields for it."""
+    """A value that is being edited, and its fields."""
 
     def __init__(self, schema: Any, value: Any = UNSET) -> None:
         self.schema = schema
         self.shaper = Shaper(schema)
         self.problem = ""
-        """Why values cannot be checked against the schema; `""` if they can. Fields work all the same."""
+        """Why values cannot be validated against the schema; `""` if they can. Fields work anyway."""
         self.truncated = False
-        """Whether the last `fields()` left some out."""
+        """Whether the last `fields()` was cut at the limit."""
         self._value: Any = UNSET
         self._starts = Starts(self.shaper)
         self._notes = Notes()
@@ -53,17 +53,17 @@ class Form:
 
     @classmethod
     def from_schema(cls, schema: Any, value: Any = UNSET) -> Form:
-        """Make a form for a schema, whatever it is, with a value or with nothing filled in but what must be."""
+        """Return a form for any schema, with a value or with only the fixed required values."""
         return cls(schema, value)
 
-    # The value
+    # Value
 
     def value(self) -> Any:
-        """Return the value as it stands; `UNSET` where nothing at all was given to a schema that is no object's."""
+        """Return the current value; `UNSET` if none was given and the schema is not an object's."""
         return self._value
 
     def load(self, value: Any) -> None:
-        """Take over a value, whatever it is. It is kept as it is, also where it does not fit the schema."""
+        """Set any value. It is kept unchanged, even if it does not match the schema."""
         self._value = value
         self._notes.clear()
 
@@ -80,10 +80,10 @@ class Form:
         return at
 
     def defaults(self) -> Any:
-        """Return the value made of the schema's defaults, and of what is required and has but one possible value."""
+        """Return the value made of the schema's defaults, and of required members with only one possible value."""
         return self._starts.defaults(self.schema)
 
-    # The fields
+    # Fields
 
     @property
     def root(self) -> Field:
@@ -91,9 +91,9 @@ class Form:
         return self._field("", self.schema, self._value, "", -1, required=True)
 
     def fields(self, limit: int = FIELD_LIMIT) -> list[Field]:
-        """Return the fields to be shown, in order, those of open objects and arrays after them.
+        """Return the visible fields in order, those of open objects and arrays after them.
 
-        The members of an object, or the one field of a schema that is no object's.
+        These are the members of an object, or the one field of another schema.
         """
         root = self.root
         found: list[Field] = []
@@ -107,7 +107,7 @@ class Form:
         return found
 
     def field(self, path: str) -> Field:
-        """Return one field, shown or not. Raises `UsageError` where the form has none at this path."""
+        """Return one field, visible or not. Raises `UsageError` if the form has none at this path."""
         at, schema = self.root, self.schema
         for step in _steps(path):
             child = next(((field, inner) for field, inner in self._members(at, schema) if field.name == step), None)
@@ -191,7 +191,7 @@ class Form:
         return self.shaper.shape(schema, value, self._notes.variants.get(path))
 
     def shape_at(self, path: str) -> Shape:
-        """Return what kind of field there is at a path, or would be."""
+        """Return the kind of field at a path, even if it does not exist yet."""
         return self._shape(path, self._schema_at(path), self.value_at(path))
 
     def _schema_at(self, path: str) -> Any:
@@ -210,17 +210,17 @@ class Form:
     # Changes
 
     def set(self, path: str, value: Any) -> None:
-        """Give a field a value. Text is read as the field's kind wants it; any other value is taken as it is.
+        """Set a field. Text is parsed by the field's kind; any other value is set as it is.
 
-        Text that cannot be read so is kept as a string, and `errors` says what is wrong with it. Empty text leaves an
-        optional field out. The text that the field shows already changes nothing.
+        Text that cannot be parsed is kept as a string, and `errors` has the reason. Empty text removes an optional
+        field. The current text of the field changes nothing.
         """
         if not isinstance(value, str):
             self.put(path, value)
             return
         field = self._field_at(path)
         if field.value is not UNSET and field.value is not None and field.text == value:
-            return  # nothing was changed, so neither is what the text was read as
+            return  # unchanged text keeps the value that it was parsed as
         if value == "" and not any(choice.value == "" for choice in field.choices):
             if field.is_item and field.kind != "string":
                 self.put(path, None)
@@ -236,7 +236,7 @@ class Form:
             self._notes.wrong[path] = problem
 
     def _field_at(self, path: str) -> Field:
-        """Return a field, also one that does not exist yet: a key or an item that is about to be added."""
+        """Return a field, even a new key or item that does not exist yet."""
         try:
             return self.field(path)
         except UsageError:
@@ -246,11 +246,11 @@ class Form:
             )
 
     def read(self, path: str, text: str) -> tuple[Any, str]:
-        """Return the value that a text means in a field, and what is wrong with it or `""`.
+        """Parse a text for a field. Returns the value, and the error or `""`.
 
-        That is said of the text, with its verb: “is not a number”, “must be true or false”.
+        The error starts with its verb: “is not a number”, “must be true or false”.
 
-        Of several variants, of which none was chosen by hand, the first that takes the text counts.
+        Of several variants, of which none was chosen by hand, the first that accepts the text is used.
         """
         shape = self.shape_at(path)
         if path not in self._notes.variants:
@@ -262,7 +262,7 @@ class Form:
         return read_text(shape, text)
 
     def put(self, path: str, value: Any) -> None:
-        """Give a field exactly this value, strings included. Objects on the way to it are made.
+        """Set a field to exactly this value, strings included. Missing parents are created.
 
         Raises `UsageError` for an array index that leaves a gap.
         """
@@ -271,7 +271,7 @@ class Form:
         self._value = changed
 
     def unset(self, path: str) -> None:
-        """Leave a field out. An item of an array becomes null, which is reported as missing."""
+        """Remove a field. An item of an array becomes null, which is reported as missing."""
         parent_path = path.rpartition("/")[0]
         parent = self.value_at(parent_path) if path else UNSET
         if isinstance(parent, list):
@@ -286,7 +286,7 @@ class Form:
             self._value = self._with(parent_path, {key: value for key, value in parent.items() if key != name})
 
     def choose(self, path: str, variant: int) -> None:
-        """Choose a variant. What fits it of the value stays, its constants are filled in, the rest starts anew."""
+        """Choose a variant. Matching parts of the value stay, its constants are filled in, the others are reset."""
         value, before = self.value_at(path), self.shape_at(path)
         self._notes.forget(path)
         self._notes.variants[path] = variant
@@ -302,7 +302,7 @@ class Form:
             self.unset(path)
 
     def toggle(self, path: str, choice: int) -> None:
-        """Choose a choice of a multi-select field, or take it back. Chosen values stand in the order of the choices."""
+        """Select a choice of a multi-select field, or deselect it. Selected values have the order of the choices."""
         field = self.field(path)
         value = field.choices[choice].value
         now = field.value if isinstance(field.value, list) else []
@@ -322,16 +322,16 @@ class Form:
         self._notes.opened[path] = is_open
 
     def add(self, path: str, value: Any = UNSET) -> str:
-        """Append an item to an array and return its path; without a value it starts with the least its kind has."""
+        """Append an item to an array and return its path; by default it has the minimal value of its kind."""
         now = self.value_at(path)
         items = now if isinstance(now, list) else []
         return self._add(f"{path}/{len(items)}", self.shaper.item(self.shape_at(path), len(items)), path, items, value)
 
     def add_key(self, path: str, key: str, value: Any = UNSET) -> str:
-        """Add a key of one's own to an object and return the path of its value. Raises `UsageError` if it is there."""
+        """Add a new key to an object and return the path of its value. Raises `UsageError` if it exists."""
         now = self.value_at(path)
         if isinstance(now, dict) and key in now:
-            raise UsageError(f'There is a "{safe(key, 80)}" already')
+            raise UsageError(f'"{safe(key, 80)}" exists already')
         members = now if isinstance(now, dict) else {}
         schema = self.shaper.member(self.shape_at(path), key)
         return self._add(f"{path}/{escape_step(key)}", schema, path, members, value)
@@ -348,7 +348,7 @@ class Form:
         return path
 
     def remove(self, path: str) -> None:
-        """Remove an item of an array, the ones after it moving up, or a key of an object."""
+        """Remove an item of an array, and move up the ones after it, or remove a key of an object."""
         parent_path, _, step = path.rpartition("/")
         parent = self.value_at(parent_path)
         if not isinstance(parent, list):
@@ -360,7 +360,7 @@ class Form:
         self._notes.renumber(parent_path, lambda at: None if at == index else at - (at > index))
 
     def move(self, path: str, by: int) -> str:
-        """Move an item of an array by so many places, as far as there is room, and return its new path."""
+        """Move an item of an array by so many places, as far as possible, and return its new path."""
         parent_path, _, step = path.rpartition("/")
         parent = self.value_at(parent_path)
         if not isinstance(parent, list):
@@ -378,10 +378,10 @@ class Form:
         )
         return f"{parent_path}/{target}"
 
-    # What is wrong
+    # Errors
 
     def errors(self) -> dict[str, str]:
-        """Return what is wrong, by the path of the field that shows it; empty where the value matches the schema."""
+        """Return the errors, by the path of the field that shows each; empty if the value matches the schema."""
         found = dict(self._notes.wrong)
         validator = self._checker()
         if validator is None:
@@ -393,7 +393,7 @@ class Form:
             path, message = violation.path, violation.message
             if violation.member:
                 path += "/" + escape_step(violation.member)
-                message = "is required" if violation.keyword == "required" else "is not known to the schema"
+                message = "is required" if violation.keyword == "required" else "is not in the schema"
             shown, rest = path, ""
             while shown not in known:
                 shown, _, step = shown.rpartition("/")
@@ -412,7 +412,7 @@ class Form:
     # Inside
 
     def _with(self, path: str, value: Any) -> Any:
-        """Return the form's value with another value at `path`: new containers along the path, all else as it is."""
+        """Return the form's value with another value at `path`: new containers along the path, the rest unchanged."""
         places: list[tuple[Any, str, Shape]] = []
         at, here = self._value, ""
         for step in _steps(path):
@@ -437,7 +437,7 @@ class Form:
 
 
 def _schema_or_guess(schema: Any, value: Any) -> Any:
-    """Return the schema, or one for a value of which none speaks: text is text, everything else JSON."""
+    """Return the schema, or a guess for a value without one: text is text, everything else JSON."""
     if isinstance(schema, dict):
         return schema
     return _TEXT if isinstance(value, str) else _ANY
@@ -448,7 +448,7 @@ def _first_text(*candidates: Any) -> str:
 
 
 def _ordered(members: dict[str, Any], names: dict[str, Any]) -> dict[str, Any]:
-    """Return the members in the order of the schema, those that it does not name behind."""
+    """Return the members in the order of the schema, other members last."""
     return {name: members[name] for name in names if name in members} | members
 
 

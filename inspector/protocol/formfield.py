@@ -1,4 +1,4 @@
-"""One field of a form as it stands at a moment."""
+"""One field of a form at a moment."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ class Field:
     kind: str
     """`string`, `integer`, `number`, `boolean`, `null`, `enum`, `const`, `multi`, `array`, `object` or `json`.
 
-    A value that does not fit its kind is shown as `json`, whatever the schema says.
+    A value that does not fit its kind has the kind `json`, whatever the schema says.
     """
     hint: str
-    """What it takes, in a few words: `integer 1-100`. Safe to be shown."""
+    """Its type and limits in a few words: `integer 1-100`. Safe to show."""
     depth: int
-    """How many objects and arrays it stands in, the form itself not counted."""
+    """The number of objects and arrays around it, without the form itself."""
     value: Any
-    """Its value; `UNSET` where it is left out."""
+    """Its value; `UNSET` if it has none."""
     typed: str | None
-    """The text its value was read from, if it was typed."""
+    """The text that its value was parsed from, if it was typed."""
     default: Any
-    """The schema's default, or `UNSET`. It is no part of the form's value until it is set."""
+    """The schema's default, or `UNSET`. It is not part of the form's value until it is set."""
     choices: tuple[Choice, ...]
     nullable: bool
     variants: tuple[str, ...]
-    """Labels of the variants of which one is chosen (`Form.choose`); empty where there is no choice."""
+    """Labels of the variants to choose from (`Form.choose`); empty without a choice."""
     variant: int
     is_open: bool
     """Whether the fields of an object or array are shown after it."""
     is_item: bool
-    """Whether it is an item of an array or a key that was added: it can be removed."""
+    """Whether it is an item of an array or an added key: it can be removed."""
     can_add: bool
     """Whether an item (`Form.add`) or a key (`Form.add_key`) can be added to it."""
 
@@ -53,7 +53,10 @@ class Field:
 
     @property
     def text(self) -> str:
-        """The value as text: what was typed, else a string as it is and all else as JSON; `""` where left out."""
+        """The value as text; `""` if unset.
+
+        It is the typed text, else a string as it is and other values as JSON.
+        """
         if self.value is UNSET:
             return ""
         if self.typed is not None:
@@ -66,7 +69,7 @@ class Field:
 
     @property
     def chosen(self) -> tuple[int, ...]:
-        """Which of the choices are chosen."""
+        """The indexes of the selected choices."""
         values = self.value if self.kind == "multi" and isinstance(self.value, list) else [self.value]
         return tuple(
             index for index, choice in enumerate(self.choices) if any(same(choice.value, value) for value in values)
@@ -74,7 +77,7 @@ class Field:
 
 
 def can_add(kind: str, shape: Shape, value: Any) -> bool:
-    """Tell whether the schema allows one more item or key."""
+    """Whether the schema allows one more item or key."""
     size = len(value) if isinstance(value, (dict, list)) else 0
     schema = shape.schema
     most = schema.get("maxItems" if kind == "array" else "maxProperties")

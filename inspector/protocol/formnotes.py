@@ -1,4 +1,4 @@
-"""What a form remembers besides its value, by the JSON pointers of fields."""
+"""The state of a form besides its value, by the JSON pointers of fields."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Notes:
-    """What was typed, what is wrong with it, which variants were chosen and what was opened or closed by hand."""
+    """Typed texts, their errors, chosen variants, and fields that were opened or closed by hand."""
 
     def __init__(self) -> None:
         self.texts: dict[str, str] = {}
@@ -16,13 +16,13 @@ class Notes:
         self.opened: dict[str, bool] = {}
 
     def clear(self) -> None:
-        """Forget everything that belongs to a value; what is open stays open."""
+        """Remove everything about the value; open fields stay open."""
         self.texts.clear()
         self.wrong.clear()
         self.variants.clear()
 
     def forget(self, path: str) -> None:
-        """Forget what was typed at a path, above it and below it, and what was chosen below it."""
+        """Remove typed texts at, above and below a path, and choices below it."""
         notes: dict[str, Any]
         for notes in (self.texts, self.wrong, self.variants):
             for known in [known for known in notes if known.startswith(path + "/")]:
@@ -32,14 +32,14 @@ class Notes:
         self.forget_above(path)
 
     def forget_above(self, path: str) -> None:
-        """Forget what was typed for the objects and arrays in which a path lies."""
+        """Remove typed texts of the objects and arrays around a path."""
         while path:
             path = path.rpartition("/")[0]
             self.texts.pop(path, None)
             self.wrong.pop(path, None)
 
     def renumber(self, parent: str, place: Callable[[int], int | None]) -> None:
-        """Carry what is noted of an array's items to their new places; None for an item that is gone."""
+        """Move the notes of an array's items to their new places; None for a removed item."""
         head = parent + "/"
         notes: dict[str, Any]
         for notes in (self.texts, self.wrong, self.variants, self.opened):

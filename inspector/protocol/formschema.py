@@ -1,7 +1,6 @@
-"""How a JSON Schema is asked for in a form: which kind of field it makes, with which choices, variants and hint.
+"""Maps a JSON Schema to fields of a form: kind, choices, variants and hint.
 
-Schemas are hostile and need not even be valid: whatever is not understood becomes a `json` field, and all work is
-bounded.
+Schemas may be malicious and invalid: everything unknown becomes a `json` field, and all work is bounded.
 """
 
 from __future__ import annotations
@@ -19,23 +18,23 @@ VARIANT_LIMIT = 50
 MERGE_LIMIT = 5_000
 """Merges of two schemas (`$ref` with siblings, `allOf`) in one form."""
 ANCHOR_LIMIT = 100_000
-"""Values of a schema that are looked through for anchors."""
+"""Values of a schema that are searched for anchors."""
 REFERENCE_DEPTH = 60
-"""References and `allOf` followed inside each other."""
+"""References and `allOf` that are followed inside each other."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of the values that can be chosen."""
+    """One of the values to choose from."""
 
     value: Any
     label: str
-    """The title the schema gives it, else the value as text. The server's text: show it through `text.safe`."""
+    """The title in the schema, else the value as text. It is the server's text: show it through `text.safe`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What kind of field a schema makes."""
+    """The kind of field for a schema."""
 
     kind: str
     """`string`, `integer`, `number`, `boolean`, `null`, `enum`, `const`, `multi`, `array`, `object` or `json`."""
@@ -44,38 +43,38 @@ class Shape:
     nullable: bool = False
     choices: tuple[Choice, ...] = ()
     variants: tuple[str, ...] = ()
-    """Labels of the variants (`anyOf`, `oneOf`, several types) of which one is chosen; empty without a choice."""
+    """Labels of the variants (`anyOf`, `oneOf`, several types) to choose from; empty without a choice."""
     variant: int = 0
 
     @property
     def properties(self) -> dict[str, Any]:
-        """The members that an object's schema names, with their schemas."""
+        """The members in an object's schema, with their schemas."""
         named = self.schema.get("properties")
         return named if isinstance(named, dict) else {}
 
     @property
     def required(self) -> dict[str, None]:
-        """The names of the members that an object must have, in order."""
+        """The names of an object's required members, in order."""
         names = self.schema.get("required")
         return {name: None for name in names if isinstance(name, str)} if isinstance(names, list) else {}
 
 
 _Branch = tuple[dict[str, Any], str]
-"""A variant, with what stands beside it merged in, and its own label or `""`."""
+"""A variant, merged with its siblings, and its own label or `""`."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Variants:
-    """What `anyOf`, `oneOf` or several types come to: branches, or choices where all are constants."""
+    """The result of `anyOf`, `oneOf` or several types: branches, or choices if all are constants."""
 
     branches: list[dict[str, Any]] = field(default_factory=list)
     labels: tuple[str, ...] = ()
     nullable: bool = False
-    """Whether null was one of them; it is no branch then."""
+    """Whether null was one of them; it is not a branch then."""
     choices: tuple[Choice, ...] = ()
     about: Mapping[str, Any] = field(default_factory=dict)
     beyond: bool = False
-    """Whether they are more than a form can show."""
+    """Whether a form cannot show so many."""
 
 
 _EMPTY: Mapping[str, Any] = {}
@@ -90,11 +89,11 @@ _TYPES = ("string", "integer", "number", "boolean", "null", "array", "object")
 
 
 class Shaper:
-    """Finds the shapes of one schema document."""
+    """Finds the shapes in one schema document."""
 
     def __init__(self, root: Any) -> None:
         self.root = root
-        # What was found out, by the identity of the schema; the schema is kept with it, so that none is used twice.
+        # Cached by the identity of the schema; the schema is kept too, so that no identity is reused.
         self._resolved: dict[int, tuple[Any, Any]] = {}
         self._variants: dict[int, tuple[Any, _Variants]] = {}
         self._plains: dict[tuple[int, bool], tuple[Any, Shape]] = {}
@@ -105,7 +104,7 @@ class Shaper:
     # References and allOf
 
     def resolve(self, schema: Any) -> Any:
-        """Return a schema with `$ref` and `allOf` merged in; a reference that leads nowhere, or back, adds nothing."""
+        """Return a schema with `$ref` and `allOf` merged in; a dangling or circular reference adds nothing."""
         if not isinstance(schema, dict) or ("$ref" not in schema and "allOf" not in schema):
             return schema
         known = self._resolved.get(id(schema))
@@ -113,7 +112,7 @@ class Shaper:
             return known[1]
         if self._depth >= REFERENCE_DEPTH:
             return {}
-        self._resolved[id(schema)] = schema, {}  # what a circle finds
+        self._resolved[id(schema)] = schema, {}  # the result for a circular reference
         self._depth += 1
         merged: Any = {key: value for key, value in schema.items() if key not in ("$ref", "allOf")}
         parts = [self._target(schema["$ref"])] if isinstance(schema.get("$ref"), str) else []
@@ -136,7 +135,7 @@ class Shaper:
         return {} if found is None else found
 
     def _merge(self, first: Any, second: Any) -> Any:
-        """Return what satisfies both, as far as a form needs to know; what `first` says about itself wins."""
+        """Return a schema that satisfies both, as far as a form needs to know; annotations of `first` win."""
         if first is False or second is False:
             return False
         if not isinstance(second, dict) or first is second or self._merges >= MERGE_LIMIT:
@@ -163,7 +162,7 @@ class Shaper:
     # Shapes
 
     def shape(self, schema: Any, value: Any = UNSET, chosen: int | None = None) -> Shape:
-        """Return the shape of a schema for a value; `chosen` is the variant picked by hand."""
+        """Return the shape of a schema for a value; `chosen` is the variant selected by hand."""
         resolved = self.resolve(schema)
         if not isinstance(resolved, dict):
             return Shape("json", _EMPTY)
@@ -197,9 +196,9 @@ class Shaper:
         return _Variants([branch for branch, _ in branches], labels, nullable)
 
     def _branches(self, schema: dict[str, Any]) -> tuple[list[_Branch] | None, bool]:
-        """Return the variants of a schema, and whether null is one that was left out.
+        """Return the variants of a schema, and whether null is one that was removed.
 
-        None variants where a schema has but one form; None instead of a list where they are beyond a form.
+        It has no variants if the schema has only one form; None instead of a list if a form cannot show them.
         """
         lists = [name for name in ("anyOf", "oneOf") if isinstance(schema.get(name), list) and schema[name]]
         types = schema.get("type")
@@ -264,7 +263,7 @@ class Shaper:
         return Shape(kind, schema, nullable)
 
     def _item_choices(self, schema: dict[str, Any]) -> tuple[Choice, ...]:
-        """Return the choices of an array's items, where they are a choice of constants; one level and no deeper."""
+        """Return the choices of an array's items, if these are constants; one level and no deeper."""
         resolved = self.resolve(schema)
         if not isinstance(resolved, dict):
             return ()
@@ -274,7 +273,7 @@ class Shaper:
         return _choices_of(branches) or (_options(resolved) if not branches else ())
 
     def _label(self, branch: dict[str, Any]) -> str:
-        """Name a variant that has no name of its own: the constant that tells it apart, else what it takes."""
+        """Return a label for a variant without a name: the constant that identifies it, else its hint."""
         named = branch.get("properties")
         for inner in named.values() if isinstance(named, dict) else ():
             inner = self.resolve(inner)
@@ -285,18 +284,18 @@ class Shaper:
         return self._plain(branch, False).kind
 
     def member(self, shape: Shape, key: str) -> Any:
-        """Return the schema of a member of an object; True where the schema does not speak of it."""
+        """Return the schema of a member of an object; True if the schema does not have it."""
         named = shape.schema.get("properties")
         if isinstance(named, dict) and key in named:
             return named[key]
-        # Whether a pattern fits is not tried: it is the server's, and only the validator runs it within limits.
+        # Patterns are not matched here: they are the server's, and only the validator matches them within limits.
         keyed = shape.schema.get("patternProperties")
         if isinstance(keyed, dict) and len(keyed) == 1:
             return next(iter(keyed.values()))
         return shape.schema.get("additionalProperties", True)
 
     def item(self, shape: Shape, index: int) -> Any:
-        """Return the schema of an item of an array; True where the schema does not speak of it."""
+        """Return the schema of an item of an array; True if the schema does not have it."""
         items = shape.schema.get("items", True)
         for first, rest in (("prefixItems", items), ("items", shape.schema.get("additionalItems", True))):
             tuple_of = shape.schema.get(first)
@@ -337,7 +336,7 @@ def _is_null(schema: dict[str, Any]) -> bool:
 
 
 def _own_label(reference: Any, branch: dict[str, Any]) -> str:
-    """Return the title of a variant, else the name by which it is referred to, else `""`."""
+    """Return the title of a variant, else the name in its reference, else `""`."""
     if isinstance(branch.get("title"), str):
         return str(branch["title"])
     target = reference.get("$ref") if isinstance(reference, dict) else None
@@ -345,7 +344,7 @@ def _own_label(reference: Any, branch: dict[str, Any]) -> str:
 
 
 def _choices_of(branches: list[_Branch]) -> tuple[Choice, ...]:
-    """Return the choices where every variant is a constant, with or without a title; else none."""
+    """Return the choices if every variant is a constant, with or without a title; else none."""
     found = []
     for branch, label in branches:
         options = branch.get("enum")
@@ -360,7 +359,7 @@ def _choices_of(branches: list[_Branch]) -> tuple[Choice, ...]:
 
 
 def _options(schema: dict[str, Any]) -> tuple[Choice, ...]:
-    """Return the choices of an `enum`, with the titles of the older `enumNames`; none where they are too many."""
+    """Return the choices of an `enum`, with the titles of the older `enumNames`; none if there are too many."""
     values, names = schema.get("enum"), schema.get("enumNames")
     if not isinstance(values, list) or len(values) > CHOICE_LIMIT:
         return ()
@@ -372,7 +371,7 @@ def _options(schema: dict[str, Any]) -> tuple[Choice, ...]:
 
 
 def _best(branches: list[dict[str, Any]], value: Any) -> int:
-    """Return which variant a value looks most like; the first where it looks like none."""
+    """Return the variant that a value resembles most; the first if it resembles none."""
     if value is UNSET or value is None:
         return 0
     scores = [_likeness(branch, value) for branch in branches]

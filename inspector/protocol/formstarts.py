@@ -1,4 +1,4 @@
-"""What values start with: defaults, constants, and the least that a new item can be."""
+"""The initial values of fields: defaults, constants, and the minimal value of a new item."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from inspector.protocol.formschema import Shape, Shaper
 from inspector.protocol.formvalues import UNSET
 
 MEMBER_LIMIT = 1_000
-"""Members looked at for one value."""
+"""Members that are visited for one value."""
 DEPTH_LIMIT = 8
 
 
 class Starts:
-    """Finds the values with which the fields of one schema document start."""
+    """Finds the initial values of the fields of one schema document."""
 
     def __init__(self, shaper: Shaper) -> None:
         self.shaper = shaper
@@ -26,7 +26,7 @@ class Starts:
         return shape.schema.get("default", UNSET)
 
     def defaults(self, schema: Any) -> Any:
-        """Return the value made of all defaults, and of what is required and has but one possible value."""
+        """Return the value made of all defaults, and of required members with only one possible value."""
         return self._or_empty(schema, self._filled(schema, 0, [MEMBER_LIMIT], defaults=True))
 
     def skeleton(self, schema: Any) -> Any:
@@ -37,7 +37,7 @@ class Starts:
         return {} if found is UNSET and self.shaper.shape(schema).kind == "object" else found
 
     def _filled(self, schema: Any, level: int, left: list[int], *, defaults: bool) -> Any:
-        """Fill in what is known beforehand; `left` counts down the members looked at."""
+        """Fill in what is known; `left` counts down the members to visit."""
         left[0] -= 1
         shape = self.shaper.shape(schema)
         if defaults and (default := self.default_of(schema, shape)) is not UNSET:
@@ -61,13 +61,13 @@ class Starts:
         return found or UNSET
 
     def constants(self, shape: Shape) -> dict[str, Any]:
-        """Return the members of an object that are required and can have one value only."""
+        """Return the required members of an object with only one possible value."""
         required = shape.required
         inner = {name: self.shaper.shape(schema) for name, schema in shape.properties.items() if name in required}
         return {name: found.schema["const"] for name, found in inner.items() if found.kind == "const"}
 
     def start(self, schema: Any) -> Any:
-        """Return the least that a new item or key can be; `UNSET` where that is nothing, as for a number."""
+        """Return the minimal value of a new item or key; `UNSET` if there is none, as for a number."""
         if not isinstance(schema, dict):
             return ""
         shape = self.shaper.shape(schema)

@@ -1,4 +1,4 @@
-"""The JSON values of a form: present or left out, of which kind, equal, and as text."""
+"""The JSON values of a form: presence, kind, equality, and text."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class Unset:
 
 
 UNSET: Final = Unset()
-"""There is no value: the member is left out. Not the same as null."""
+"""The absence of a value: the member is missing. It differs from null."""
 
 
 def fits(kind: str, value: Any) -> bool:
-    """Tell whether a value is of the type that a kind of field holds; for kinds of any type True."""
+    """Whether a value has the type of a kind of field; for kinds of any type True."""
     if kind in ("enum", "const", "json"):
         return True
     if kind == "null":
@@ -43,7 +43,7 @@ def fits(kind: str, value: Any) -> bool:
 
 
 def same(first: Any, second: Any) -> bool:
-    """Tell whether two JSON values are equal; unlike in Python, true is not 1."""
+    """Whether two JSON values are equal; unlike in Python, true is not 1."""
     try:
         return isinstance(first, bool) == isinstance(second, bool) and bool(first == second)
     except RecursionError:
@@ -51,7 +51,7 @@ def same(first: Any, second: Any) -> bool:
 
 
 def text_of(value: Any) -> str:
-    """Write a value as a field shows it: a string as it is, everything else as JSON."""
+    """Format a value as a field shows it: a string as it is, everything else as JSON."""
     if value is UNSET:
         return ""
     if isinstance(value, str):
@@ -60,8 +60,8 @@ def text_of(value: Any) -> str:
 
 
 def json_of(value: Any) -> str:
-    """Write a value as JSON on one line."""
+    """Format a value as JSON on one line."""
     try:
         return json.dumps(value, ensure_ascii=False)
-    except (RecursionError, ValueError):  # deeper than Python goes, or an integer longer than it writes
+    except (RecursionError, ValueError):  # nested too deeply for Python, or an integer that it refuses to write
         return safe(value)

@@ -1,4 +1,4 @@
-"""The words of a form: what a field takes, in short, and what a text means in it."""
+"""The texts of a form: the hint of a field, and parsing what the user types."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from inspector.text import safe
 HINT_LIMIT = 60
 """Characters of a hint."""
 INTEGER_DIGITS = 4000
-"""Digits of a number that can be typed; Python reads integers of no more than 4,300."""
+"""Digits of a number that can be typed; Python parses integers of at most 4,300."""
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,5})?")
 
 
 def hint_of(shape: Shape, shaper: Shaper) -> str:
-    """Say in a few words what a field takes: `integer 1-100`, `one of 6`, `string email`. Safe to be shown."""
+    """Describe the values of a field in a few words: `integer 1-100`, `one of 6`, `string email`. Safe to show."""
     return safe(_hint(shape, shaper, 0) + (" or null" if shape.nullable else ""), HINT_LIMIT)
 
 
@@ -61,7 +61,7 @@ def _hint(shape: Shape, shaper: Shaper, level: int) -> str:
 
 
 def _counted(length: str, noun: str) -> str:
-    """A range with its noun, which is singular after a last number of 1: `from 1 item`, `1 to 3 items`."""
+    """Format a range with its noun, singular after a last number of 1: `from 1 item`, `1 to 3 items`."""
     return f"{length} {noun}{'' if length.split()[-1] == '1' else 's'}" if length else ""
 
 
@@ -82,11 +82,11 @@ def _range(schema: Mapping[str, Any], low: str, high: str) -> str:
     return f"{json_of(least)} to {json_of(most)}" if words else f"{json_of(least)}-{json_of(most)}"
 
 
-# What was typed
+# Parse typed text
 
 
 def read_text(shape: Shape, text: str) -> tuple[Any, str]:
-    """Return the value that a text means for a shape, and what is wrong with it or `""`; then the text is the value."""
+    """Parse a text for a shape. Returns the value and the error or `""`; with an error the text is the value."""
     kind = shape.kind
     if kind == "string":
         return text, ""
@@ -140,7 +140,7 @@ def _read_number(text: str, kind: str) -> tuple[Any, str]:
 
 
 def _read_json(shape: Shape, text: str) -> tuple[Any, str]:
-    """Read a field of no scalar kind: JSON, or plain text where a string would do."""
+    """Parse a field of a kind that is not scalar: JSON, or plain text if a string is allowed."""
     try:
         value = json.loads(text)
     except RecursionError:

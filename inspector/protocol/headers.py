@@ -1,7 +1,7 @@
-"""What the modern era writes twice: fields of a request that stand in its HTTP header too (C-HTTP-31 to C-HTTP-34).
+"""The request metadata that the modern era repeats in HTTP headers (C-HTTP-31 to C-HTTP-34).
 
 Source: 2026-07-28 basic/transports/streamable-http, "Request Metadata"; server/tools, "x-mcp-header"; SEP-2663,
-"Routing Headers". Nothing here knows a connection: a tool or a request goes in, header fields come out.
+"Routing Headers". The functions need no connection: the input is a tool or a request, the result is headers.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 from inspector.text import safe
 
 ANNOTATION = "x-mcp-header"
-"""The keyword in a parameter's schema that asks for a header field; its value is the end of the field's name."""
+"""The keyword in a parameter's schema that requests a header; its value is the end of the header's name."""
 PREFIX = "Mcp-Param-"
 
 PARAM_LIMIT = 1_000
-"""Annotations looked at in one tool. Servers take about a hundred header fields, so this is far beyond use."""
+"""Annotations that are read in one tool. Servers accept about a hundred headers, so this is far beyond use."""
 DEPTH_LIMIT = 100
 """Property names on the way to an annotated parameter."""
 REASON_LIMIT = 20
@@ -31,7 +31,7 @@ _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _FIELD_VALUE = re.compile(r"[\t\x20-\x7e]*")
 _TYPES = ("string", "integer", "boolean")
 
-# Where JSON Schema 2020-12 and draft-07 have schemas, `properties` excepted: one, a list of them, or a map from names.
+# The places of schemas in JSON Schema 2020-12 and draft-07, except `properties`: one, a list, or a map from names.
 _ANYWHERE = frozenset({
     "items", "additionalItems", "prefixItems", "contains", "unevaluatedItems", "additionalProperties", "propertyNames",
     "unevaluatedProperties", "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "contentSchema",
@@ -42,26 +42,26 @@ _NAMED_BY = {
     "tools/call": "name", "prompts/get": "name", "resources/read": "uri",
     "tasks/get": "taskId", "tasks/update": "taskId", "tasks/cancel": "taskId",
 }  # fmt: skip
-"""Which parameter `Mcp-Name` repeats."""
+"""The parameter that `Mcp-Name` repeats, by method."""
 
 _Chain = tuple["_Chain", str] | tuple[()]
 
 
 class HeaderParam(NamedTuple):
-    """A tool's parameter that is to be repeated in the HTTP header."""
+    """A tool's parameter that is repeated in an HTTP header."""
 
     header: str
-    """The field's name, `Mcp-Param-Region`."""
+    """The header's name, `Mcp-Param-Region`."""
     path: tuple[str, ...]
     """Property names from the arguments to the value."""
 
 
 def mirrored(tool: Any) -> tuple[tuple[HeaderParam, ...], list[str]]:
-    """The parameters that a call of a listed tool repeats in its header, and why it must not be called (C-HTTP-34).
+    """Return the parameters that a call of a tool repeats in headers, and the reasons not to call it (C-HTTP-34).
 
-    `tool` may be anything. Without reasons the tool is in order. With some, the parameters are those that are in order
-    all the same, the first where two ask for one name. A reason is one line, fit to be shown. Only a single type counts
-    as one of the three: what may be null or one of several has no text of its own that all clients agree on.
+    `tool` may be any value. Without reasons the tool is valid. Otherwise, the parameters are the valid ones, the first
+    of two with the same name. A reason is one line, safe to show. Only a single type counts as one of the three: a
+    value that may be null, or of several types, has no text that all clients agree on.
     """
     schema = tool.get("inputSchema") if isinstance(tool, dict) else None
     found: dict[str, HeaderParam] = {}
@@ -72,7 +72,7 @@ def mirrored(tool: Any) -> tuple[tuple[HeaderParam, ...], list[str]]:
             continue
         looked_at += 1
         if looked_at > PARAM_LIMIT or len(reasons) >= REASON_LIMIT:
-            reasons.append(f"more is asked for by {ANNOTATION} than is looked at")
+            reasons.append(f"{ANNOTATION} occurs too often")
             break
         name = subschema[ANNOTATION]
         path = None if chain is None else _path(chain)
@@ -88,9 +88,10 @@ def mirrored(tool: Any) -> tuple[tuple[HeaderParam, ...], list[str]]:
 
 
 def _subschemas(schema: Any) -> Iterator[tuple[dict[str, Any], _Chain | None]]:
-    """Every subschema in the order of the text, with the property names that lead to it, None where others do too.
+    """Yield every subschema in text order with the property names that lead to it.
 
-    Chains are linked backwards, so that their length costs nothing however deep the schema is.
+    The names are None if other keywords lead to it. Chains are linked backwards, so that their length costs nothing in
+    a deep schema.
     """
     stack: list[tuple[Any, _Chain | None]] = [(schema, ())]
     while stack:
@@ -112,7 +113,7 @@ def _subschemas(schema: Any) -> Iterator[tuple[dict[str, Any], _Chain | None]]:
 
 
 def _path(chain: _Chain) -> tuple[str, ...]:
-    """The names of a chain from the outside, one more than the limit where there are too many."""
+    """Return the names of a chain from the outside, one more than the limit if there are too many."""
     names: list[str] = []
     while chain and len(names) <= DEPTH_LIMIT:
         chain, name = chain
@@ -126,17 +127,17 @@ def _where(path: tuple[str, ...]) -> str:
 
 def _misplaced(path: tuple[str, ...] | None) -> str:
     if path is None:
-        return "stands where not only properties lead to it, such as in items, anyOf or $defs"
+        return "is not reached only through properties, but through items, anyOf or $defs"
     if not path:
-        return "stands at the schema itself and not at one of its properties"
+        return "is on the schema itself, not on one of its properties"
     if len(path) > DEPTH_LIMIT:
-        return f"lies deeper than {DEPTH_LIMIT} properties"
+        return f"is nested deeper than {DEPTH_LIMIT} properties"
     return ""
 
 
 def _bad_name(name: Any) -> str:
     if not isinstance(name, str):
-        return f"has an {ANNOTATION} that is no string"
+        return f"has an {ANNOTATION} that is not a string"
     if not name:
         return f"has an empty {ANNOTATION}"
     if not _TOKEN.fullmatch(name):
@@ -152,14 +153,14 @@ def _bad_type(subschema: dict[str, Any]) -> str:
         kind = kind[0]
     if isinstance(kind, str) and kind in _TYPES:
         return ""
-    return f"has an {ANNOTATION} though its type is {safe(kind, 60)} and not string, integer or boolean"
+    return f"has an {ANNOTATION}, but its type is {safe(kind, 60)} instead of string, integer or boolean"
 
 
 def encode(value: str) -> str:
-    """`value` as it stands in a header field: as it is where that is safe, else its UTF-8 in base64 (C-HTTP-32).
+    """Return `value` for a header: unchanged if that is safe, else its UTF-8 in base64 (C-HTTP-32).
 
-    Safe is visible ASCII with spaces inside, the empty string included. A surrogate without its other half has no
-    UTF-8; it goes as U+FFFD.
+    Safe is visible ASCII with spaces inside, the empty string included. A lone surrogate has no UTF-8; it is sent as
+    U+FFFD.
     """
     if value.isascii() and value.isprintable() and value.strip(" ") == value and not _is_coded(value):
         return value
@@ -168,7 +169,7 @@ def encode(value: str) -> str:
 
 
 def decode(text: str) -> str | None:
-    """The value that a header field stands for; None where a server must refuse it: bad characters, base64 or UTF-8."""
+    """Return the value of a header; None if a server must refuse it: bad characters, base64 or UTF-8."""
     if not _FIELD_VALUE.fullmatch(text):
         return None
     if not _is_coded(text) or len(text) < len(_OPEN) + len(_CLOSE):
@@ -186,13 +187,13 @@ def _is_coded(text: str) -> bool:
 def request_headers(
     method: str, params: dict[str, Any] | None, mirrored: Sequence[HeaderParam] = ()
 ) -> tuple[tuple[str, str], ...]:
-    """The header fields that repeat a request: its method, its name, a tool's parameters (C-HTTP-31, C-HTTP-33).
+    """Return the headers that repeat a request: its method, its name, a tool's parameters (C-HTTP-31, C-HTTP-33).
 
-    `mirrored` are the parameters of the tool that `tools/call` names. A value of the wrong type is repeated as long as
-    it is a number, a string or a boolean: whether an argument is good is for the server to say, and it must refuse a
-    call whose header is silent about one before it gets to that. What is null, missing, an object or an array has no
-    field. An integer beyond the safe range stands there with all its digits, as in the body. A method that is no field
-    value is coded as names are: no server will take it, but nothing can break out of its line.
+    `mirrored` are the parameters of the tool in `tools/call`. A value of the wrong type is repeated if it is a number,
+    a string or a boolean: the server validates arguments, and it must refuse a call with a missing header before that.
+    A value that is null, missing, an object or an array has no header. An integer beyond the safe range is written with
+    all its digits, as in the body. A method that is not a valid header value is encoded like a name: no server will
+    accept it, but it cannot break out of its line.
     """
     fields = [("Mcp-Method", encode(method))]
     params = params or {}
@@ -215,7 +216,7 @@ def _at(value: Any, path: tuple[str, ...]) -> Any:
 
 
 def _text(value: Any) -> str | None:
-    """A scalar's text in a header field; an integer written as 42.0 is an integer."""
+    """Return a scalar's text for a header; an integer written as 42.0 is an integer."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):

@@ -1,7 +1,7 @@
-"""JSON nested more deeply than a parser goes: read all the same, what lies too deep being left out.
+"""Parses JSON that is nested more deeply than a parser allows, by removing the deepest values.
 
-One schema of one tool may be nested so; the other tools of the list are worth having. What is left out is JSON too, or
-the whole is not: it is read band by band, from the inside out. The work is linear and its amount bounded.
+One schema of one tool may be nested like this; the other tools of the list are still useful. The removed part is valid
+JSON, otherwise the whole is invalid: it is parsed band by band, from the inside out. The work is linear and bounded.
 """
 
 from __future__ import annotations
@@ -12,29 +12,29 @@ from itertools import islice
 from typing import Any
 
 DEEPEST = 256
-"""Levels that are kept of a text that is nested too deeply to be parsed. One that is nested less is never changed."""
+"""Levels that are kept of a text that is nested too deeply to parse. A text with fewer levels is never changed."""
 LEFT_OUT = f"(nested deeper than {DEEPEST} levels: left out)"
-"""What stands in place of a value that lies too deep."""
+"""Replaces a value that is nested too deeply."""
 
 MOST_MARKS = 300_000
-"""Brackets and strings of a text above which it is given up, for it would hold up everything else."""
+"""Brackets and strings of a text above which it is refused, because it would block everything else."""
 
 _MARK = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}]', re.DOTALL)
 
 
 DEEPEST_READ = 900
-"""Levels that are read whole. Python 3.11 reads about a thousand, Python 3.13 ten thousand: this is one limit for all,
-below that of code which goes into a value level by level."""
+"""Levels that are parsed completely. Python 3.11 parses about a thousand, Python 3.13 ten thousand: this limit is the
+same for all, and below that of code which recurses into a value."""
 
 
 class TooDeep(ValueError):
-    """The text cannot be read in this way either."""
+    """The text cannot be parsed this way either."""
 
 
 def shallow(text: str, decode: Callable[[str], Any]) -> str:
-    """The text with `LEFT_OUT` in place of every value below level `DEEPEST`.
+    """Return the text with `LEFT_OUT` instead of every value below level `DEEPEST`.
 
-    `decode` reads JSON that is nested no deeper than that, and raises ValueError where it is none. Raises that, or
+    `decode` parses JSON that is nested no deeper than that, and raises ValueError for invalid JSON. Raises that, or
     `TooDeep`.
     """
     if 2 * _containers(text) + text.count('"') // 2 > MOST_MARKS:
@@ -68,12 +68,15 @@ def shallow(text: str, decode: Callable[[str], Any]) -> str:
 
 
 def is_too_deep(text: str) -> bool:
-    """Whether a JSON text is nested more deeply than values are read whole."""
+    """Whether a JSON text is nested more deeply than values are parsed completely."""
     return _containers(text) > DEEPEST_READ and depth_of(text) > DEEPEST_READ
 
 
 def depth_of(text: str) -> int:
-    """How deep a JSON text is nested, by its first `MOST_MARKS` brackets and strings; 0 where it cannot be too deep."""
+    """Return the nesting depth of a JSON text, by its first `MOST_MARKS` brackets and strings.
+
+    It is 0 if the text cannot be too deep.
+    """
     depth = deepest = 0
     if _containers(text) <= DEEPEST:
         return 0

@@ -1,4 +1,4 @@
-"""What readers of a JSON text may understand differently, or not at all (RFC 8259 sections 4, 6 and 8)."""
+"""Finds what parsers of a JSON text may interpret differently, or reject (RFC 8259 sections 4, 6 and 8)."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 from inspector.protocol.jsontokens import Broken, Token, escape_step, tokens, unquote
 
 PROBLEM_LIMIT = 100
-"""Problems reported of one document."""
+"""Most problems reported of one document."""
 
 SAFE_INTEGER = 2**53 - 1
 """The largest integer on which all JSON parsers agree (RFC 8259 section 6)."""
 
 
 class Problem(NamedTuple):
-    """Something in a JSON text that readers may understand differently, or not at all."""
+    """Something in a JSON text that parsers may interpret differently, or reject."""
 
     kind: str
     """`duplicate-key`, `nan`, `big-integer`, `overflow`, `underflow`, `precision`, `negative-zero`, `lone-surrogate`,
@@ -24,7 +24,7 @@ class Problem(NamedTuple):
     where: str
     """The JSON pointer (RFC 6901) of the value, `""` for the document."""
     detail: str
-    """What was seen, in a few words."""
+    """A few words about what was found."""
     at: int
     """The offset in the text, in characters."""
 
@@ -43,7 +43,7 @@ _ODD_IN_STRING = re.compile(
 
 
 class _Duplicate(ValueError):
-    """Raised inside the fast look: an object has a key twice."""
+    """Raised by the fast check: an object has a duplicate key."""
 
 
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> None:
@@ -55,9 +55,9 @@ _fast_decode = json.JSONDecoder(object_pairs_hook=_no_duplicates).decode
 
 
 def problems(raw: str, limit: int = PROBLEM_LIMIT) -> list[Problem]:
-    """Find what readers of this JSON text may understand differently; the first `limit` of them, in order.
+    """Return what parsers of this JSON text may interpret differently; the first `limit` problems, in order.
 
-    An ordinary document costs little more than a parse: only what looks unusual is gone through token by token.
+    An ordinary document costs little more than a parse: only unusual text is checked token by token.
     """
     if _UNUSUAL.search(raw) is None:
         try:
@@ -70,14 +70,14 @@ def problems(raw: str, limit: int = PROBLEM_LIMIT) -> list[Problem]:
 
 
 class _Search:
-    """One walk through a document, with the path to where it stands."""
+    """One walk through a document, with the current path."""
 
     def __init__(self, raw: str, limit: int) -> None:
         self.raw = raw
         self.limit = limit
         self.found: list[Problem] = []
         self.returns_in_strings = 0
-        # Of every open container: its keys so far (None for an array), and the key or index that is being read.
+        # For every open container: its keys so far (None for an array), and the current key or index.
         self.keys: list[set[str] | None] = []
         self.steps: list[str | int] = []
 
@@ -118,7 +118,7 @@ class _Search:
             steps[-1] = key
             if keys is not None:
                 if key in keys:
-                    self.add("duplicate-key", "the object has this key already; most readers keep the last", start)
+                    self.add("duplicate-key", "the object has this key already; most parsers keep the last", start)
                 keys.add(key)
             self.look_into(start, end)
         elif raw[start] == '"':
@@ -137,14 +137,14 @@ class _Search:
                 continue
             if kind == "control":
                 self.returns_in_strings += odd[0] == "\r"
-                detail = f"control character U+{ord(odd[0]):04X} in a string, not escaped"
+                detail = f"unescaped control character U+{ord(odd[0]):04X} in a string"
             elif kind == "separator":
                 kind, detail = (
                     "line-separator",
-                    f"U+{ord(odd[0]):04X} in a string, which some readers take for a line end",
+                    f"U+{ord(odd[0]):04X} in a string, which some parsers treat as a line end",
                 )
             elif kind == "escape":
-                detail = f"{odd[0]} is no escape of JSON"
+                detail = f"{odd[0]} is not a JSON escape"
             else:
                 kind, detail = "lone-surrogate", f"{odd[0][:6]} is half a surrogate pair"
             if len(self.found) < self.limit:
@@ -155,12 +155,12 @@ class _Search:
             return
         shown = text if len(text) <= 40 else f"{text[:30]}… ({len(text):,} characters)"
         if text[-1] in "Ny":
-            self.add("nan", f"{text} is no JSON number", at)
+            self.add("nan", f"{text} is not a JSON number", at)
         elif text == "-0":
-            self.add("negative-zero", "-0 becomes 0 in many readers", at)
+            self.add("negative-zero", "-0 becomes 0 in many parsers", at)
         elif text.lstrip("-").isdigit():
             if len(text) > 15 and (len(text) > 20 or abs(int(text)) > SAFE_INTEGER):
-                self.add("big-integer", f"{shown} is beyond 2^53, so that many readers alter it", at)
+                self.add("big-integer", f"{shown} is beyond 2^53, so many parsers change it", at)
         else:
             self.look_at_fraction(text, shown, at)
 
@@ -172,13 +172,13 @@ class _Search:
         elif value == 0 and digits:
             self.add("underflow", f"{shown} is too small for a double", at)
         elif value == 0 and text.startswith("-"):
-            self.add("negative-zero", f"{shown} becomes 0 in many readers", at)
+            self.add("negative-zero", f"{shown} becomes 0 in many parsers", at)
         elif len(digits.rstrip("0")) > 17:
-            self.add("precision", f"{shown} has more digits than a double keeps", at)
+            self.add("precision", f"{shown} has more digits than a double", at)
 
 
 def _pointer(steps: list[str | int]) -> str:
-    """Write a path as a JSON pointer; of a very long one the ends."""
+    """Format a path as a JSON pointer; a very long one is cut in the middle."""
     if len(steps) > 200:
         return _pointer(steps[:20]) + "/…" + _pointer(steps[-20:])
     return "".join(f"/{step}" if isinstance(step, int) else "/" + escape_step(step) for step in steps)

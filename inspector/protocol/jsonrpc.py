@@ -25,13 +25,13 @@ UNSUPPORTED_VERSION = -32022
 USER_REJECTED = -1
 
 # The standard library's JSON is loaded anyway. pydantic_core is three to five times faster, but takes 50 ms to import:
-# what the standard library takes longer for about so many bytes, a message counting as so many more.
+# the time that the standard library needs in addition for about so many bytes, where a message counts as so many more.
 _WARM_AFTER = 2 << 20
 _WEIGHT = 128
 
 
 class Shape(IntEnum):
-    """What a parsed value is, as JSON-RPC sees it."""
+    """The JSON-RPC shape of a parsed value."""
 
     NONE = 0
     REQUEST = 1
@@ -42,11 +42,11 @@ class Shape(IntEnum):
 
 
 class NotJson(ValueError):
-    """The bytes are not JSON at all; the text says why and where."""
+    """The bytes are not JSON; the text has the reason and the position."""
 
 
 class Codec:
-    """Reads and writes JSON: with the standard library at first, with `pydantic_core` once there was enough of it."""
+    """Parses and writes JSON: with the standard library at first, with `pydantic_core` after enough data."""
 
     def __init__(self) -> None:
         self.parsed = 0
@@ -66,12 +66,12 @@ class Codec:
         self._fast_parse = from_json
 
     def parse(self, raw: bytes) -> Any:
-        """The JSON value in `raw`, read as leniently as can be.
+        """Parse `raw` as leniently as possible.
 
         Integers of any size are exact; `NaN`, `1E400` and lone surrogate escapes are accepted; a byte order mark is
-        skipped; bytes that are not UTF-8 become U+FFFD *in the value only* (the recording keeps the bytes).
-        Of duplicate keys the last wins; what is nested too deeply for any parser is left out (see `jsondepth`). Raises
-        `NotJson` with the reason.
+        skipped; bytes that are not UTF-8 become U+FFFD *in the value only* (the recording keeps the bytes). Of
+        duplicate keys the last wins; values that are nested too deeply for any parser are removed (see `jsondepth`).
+        Raises `NotJson` with the reason.
         """
         if self._fast_parse is None:
             self.parsed += len(raw) + _WEIGHT
@@ -85,15 +85,15 @@ class Codec:
             return _lenient(raw)
 
     def encode(self, message: Any) -> bytes:
-        """The message as one line of UTF-8 JSON without its line feed (C-STDIO-02).
+        """Encode a message as one line of UTF-8 JSON without its line feed (C-STDIO-02).
 
-        Text that UTF-8 cannot carry (a lone surrogate that a server sent us) goes out as the escape it came as.
+        Text that UTF-8 cannot encode (a lone surrogate from a server) is written as an escape.
         """
         if self._fast_encode is not None:
             try:
                 return self._fast_encode(message)
             except ValueError:
-                pass  # A lone surrogate, or nested deeper than it can.
+                pass  # a lone surrogate, or nested too deeply
         try:
             return _encode_plain(message).encode("utf-8")
         except UnicodeEncodeError:
@@ -139,26 +139,26 @@ def _too_deep(text: str) -> Any:
     try:
         return _decode(shallow(text.removeprefix("\ufeff"), _decode))
     except (ValueError, RecursionError):
-        raise NotJson("nested too deeply to be read") from None
+        raise NotJson("nested too deeply to parse") from None
 
 
 def excerpt(value: Any, limit: int) -> str:
-    """A parsed value as JSON in at most `limit` characters, for a sentence: `1` and `"1"` are told apart."""
+    """Format a parsed value as JSON in at most `limit` characters, for a sentence: `1` and `"1"` differ."""
     if type(value) is str:
         value = value[: limit + 1]
     try:
         text = encode(value).decode()
     except RecursionError:
-        return "something nested too deeply to be shown"[:limit]
+        return "a value nested too deeply to show"[:limit]
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
-# Done for each message, and looking a member up in an enum costs as much as all the rest of it.
+# Used for each message: a lookup of an enum member costs as much as all the rest.
 _NONE, _REQUEST, _NOTIFICATION, _RESULT, _ERROR, _BATCH = Shape
 
 
 def shape_of(value: Any) -> Shape:
-    """Classify a parsed message. `NONE` means: JSON, but no JSON-RPC message (C-BASE-01)."""
+    """Classify a parsed message. `NONE` means: JSON, but not a JSON-RPC message (C-BASE-01)."""
     if type(value) is not dict:
         return _BATCH if type(value) is list and value else _NONE
     if "method" in value:
@@ -173,12 +173,12 @@ def shape_of(value: Any) -> Shape:
 
 
 def id_key(value: Any) -> int | str | float | None:
-    """A request id as a dictionary key, or None where it is no id. `1` and `"1"` differ; `1` and `1.0` do not."""
+    """Return a request id as a dictionary key, or None if it is invalid. `1` and `"1"` differ; `1` and `1.0` do not."""
     return value if type(value) in (int, str, float) else None
 
 
 def request(id: int | str, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
-    """A request object. `params` is left out when None."""
+    """Return a request object. `params` is omitted if None."""
     message: dict[str, Any] = {"jsonrpc": VERSION, "id": id, "method": method}
     if params is not None:
         message["params"] = params
@@ -186,7 +186,7 @@ def request(id: int | str, method: str, params: dict[str, Any] | None = None) ->
 
 
 def notification(method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
-    """A notification object."""
+    """Return a notification object."""
     message: dict[str, Any] = {"jsonrpc": VERSION, "method": method}
     if params is not None:
         message["params"] = params
@@ -194,12 +194,12 @@ def notification(method: str, params: dict[str, Any] | None = None) -> dict[str,
 
 
 def result(id: Any, value: Any) -> dict[str, Any]:
-    """A response object that carries a result; the id is given back as it came (C-BASE-06)."""
+    """Return a response object with a result; the id is returned unchanged (C-BASE-06)."""
     return {"jsonrpc": VERSION, "id": id, "result": value}
 
 
 def error(id: Any, code: int, message: str, data: Any = None) -> dict[str, Any]:
-    """A response object that carries an error."""
+    """Return a response object with an error."""
     body: dict[str, Any] = {"code": code, "message": message}
     if data is not None:
         body["data"] = data

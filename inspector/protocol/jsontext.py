@@ -1,8 +1,8 @@
-"""JSON as text: what is written, and not what a parser makes of it.
+"""JSON as text, exactly as written instead of parsed.
 
 Everything here works on the raw text of a message, so that the spelling of numbers, duplicate keys, `NaN` and lone
-surrogate escapes stay as they came. All of it is linear and none of it recurses: 100,000 nested arrays are read like
-any other document. Source: RFC 8259. The lines and values returned are the server's text: show them through
+surrogate escapes are preserved. All of it is linear and without recursion: 100,000 nested arrays are handled like any
+other document. Source: RFC 8259. The returned lines and values are the server's text: show them through
 `inspector.text.safe`.
 """
 
@@ -17,22 +17,22 @@ from inspector.protocol.jsontokens import SCALAR_AT, STRING_AT, Broken, Token, e
 __all__ = ["PROBLEM_LIMIT", "Broken", "Problem", "Token", "Tree", "pretty", "problems", "tokens", "tree", "unquote"]
 
 LINE_LIMIT = 2_000_000
-"""Lines laid out of one document; what comes after them is reached by looking at the raw text."""
+"""Lines that are laid out of one document; the raw text has the others."""
 
 DEEPEST_INDENT = 128
-"""Levels that are indented; what lies deeper stands below them, or a deep document would be nothing but spaces."""
+"""Levels that are indented; deeper ones are not, otherwise a deep document would be nothing but spaces."""
 
 RAW_WIDTH = 1000
-"""Characters of one line where the raw text of a broken document is cut."""
+"""Characters per line at which the raw text of an invalid document is cut."""
 
 _NONE = 0xFFFFFFFF
 
 
 class Tree:
-    """A JSON text laid out in lines: which value each line shows, how deep, and what it folds.
+    """A JSON text laid out in lines: the value of each line, its depth, and its fold.
 
-    Six numbers a line in arrays, offsets into the raw text; the lines themselves are made when they are asked for. A
-    text that is no JSON is shown as it is, cut in lines, with the reason in `error`. Line numbers count from 0.
+    Six numbers per line in arrays, offsets into the raw text; the lines themselves are made on demand. Invalid JSON is
+    shown as it is, cut into lines, with the reason in `error`. Line numbers count from 0.
     """
 
     __slots__ = ("_close", "_depth", "_index", "_key", "_parent", "_value", "error", "error_line", "raw", "truncated")
@@ -132,7 +132,7 @@ class Tree:
         return len(self._depth)
 
     def text(self, line: int, indent: int = 2, limit: int | None = None) -> str:
-        """Return one line, indented; of a value at most `limit` characters (the cut is left to who shows it)."""
+        """Return one line, indented; of a value at most `limit` characters (the caller marks the cut)."""
         if self.error is not None:
             start = self._value[line]
             end = self._value[line + 1] if line + 1 < len(self) else len(self.raw)
@@ -168,11 +168,11 @@ class Tree:
         return found.end() if found else start
 
     def depth(self, line: int) -> int:
-        """Return how many containers the line stands in."""
+        """Return the number of containers around the line."""
         return self._depth[line]
 
     def parent(self, line: int) -> int | None:
-        """Return the line that opens the container in which this line stands; None at the top."""
+        """Return the line that opens the container of this line; None at the top."""
         parent = self._parent[line]
         return None if parent == _NONE else parent
 
@@ -188,7 +188,7 @@ class Tree:
         return min(line, close), max(line, close)
 
     def children(self, line: int) -> int:
-        """Return how many members or items the container that this line opens or closes has."""
+        """Return the number of members or items of the container that this line opens or closes."""
         fold = self.fold(line)
         if fold is None:
             return 0
@@ -198,7 +198,7 @@ class Tree:
         return self._index[last] + 1 if last > fold[0] else 0
 
     def key(self, line: int) -> str | None:
-        """Return the key that stands on the line, its escapes resolved; None where there is none."""
+        """Return the key on the line, unescaped; None without one."""
         start = self._key[line]
         return None if start == _NONE else unquote(self.raw[start : self._string_end(start)])
 
@@ -230,13 +230,13 @@ class Tree:
     def line_at(self, offset: int) -> int:
         """Return the line that shows the character at `offset` of the raw text."""
         line = max(bisect_right(self._value, offset) - 1, 0)
-        # A key stands before its value, so an offset inside a key belongs to the line after the one found.
+        # A key is before its value, so an offset inside a key belongs to the line after the one found.
         if line + 1 < len(self) and self._key[line + 1] <= offset:
             line += 1
         return line
 
     def line_of(self, pointer: str) -> int | None:
-        """Return the line that shows or opens the value a JSON pointer names, or the nearest container shown of it."""
+        """Return the line that shows or opens the value of a JSON pointer, or its nearest visible container."""
         if self.error is not None or not len(self):
             return None
         line = 0
@@ -255,7 +255,7 @@ class Tree:
         found, at = None, line + 1
         while at <= fold[1] and self._parent[at] == line:
             if (self.key(at) == step) if in_object else (str(self._index[at]) == step):
-                found = at  # of duplicate keys the last counts, as for most readers
+                found = at  # of duplicate keys the last counts, as for most parsers
                 if not in_object:
                     break
             at = len(self) if self._close[at] == _NONE else self._close[at] + 1
@@ -263,7 +263,7 @@ class Tree:
 
 
 def _end_of(raw: str, start: int) -> int:
-    """Return where the container that opens at `start` ends."""
+    """Return the end of the container that opens at `start`."""
     depth = 0
     for token, _, end in tokens(raw, start):
         if token is Token.CLOSE:
@@ -276,7 +276,7 @@ def _end_of(raw: str, start: int) -> int:
 
 
 def _compact(raw: str, start: int) -> str:
-    """Write a container of scalars on one line: `{ "a": 1 }`, `[1, 2]`, `{}`."""
+    """Format a container of scalars on one line: `{ "a": 1 }`, `[1, 2]`, `{}`."""
     items: list[str] = []
     key, depth = "", 0
     for token, begin, end in tokens(raw, start):
@@ -290,7 +290,7 @@ def _compact(raw: str, start: int) -> str:
             items.append(key + raw[begin:end])
             key = ""
         else:
-            if depth:  # what stands in a container of scalars is empty
+            if depth:  # a container inside a container of scalars is empty
                 items.append(key + ("{}" if token is Token.OBJECT else "[]"))
                 key = ""
             depth += 1
@@ -305,6 +305,6 @@ def tree(raw: str, *, inline: int = 0, limit: int = LINE_LIMIT) -> Tree:
 
 
 def pretty(raw: str, indent: int = 2, limit_lines: int | None = None, *, inline: int = 0) -> list[str]:
-    """Return the text indented, at most `limit_lines` lines; text that is no JSON comes back as it is, in lines."""
+    """Return the text indented, at most `limit_lines` lines; invalid JSON is returned as it is, in lines."""
     laid_out = Tree(raw, inline=inline, limit=LINE_LIMIT if limit_lines is None else limit_lines)
     return [laid_out.text(line, indent) for line in range(len(laid_out))]

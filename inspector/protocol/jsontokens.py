@@ -1,4 +1,4 @@
-"""Reading JSON text token by token, without a value being made of it (RFC 8259)."""
+"""Tokenises JSON text without making values of it (RFC 8259)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from enum import IntEnum
 
 
 class Token(IntEnum):
-    """What `tokens` finds."""
+    """The kinds of `tokens`."""
 
     OBJECT = 0
     ARRAY = 1
@@ -19,7 +19,7 @@ class Token(IntEnum):
 
 
 class Broken(ValueError):
-    """The text is no JSON: `why`, and the offset `at` which that shows."""
+    """The text is not JSON: `why`, and the offset `at` which that shows."""
 
     def __init__(self, why: str, at: int, kind: str = "syntax") -> None:
         super().__init__(f"{why} at character {at + 1}")
@@ -52,11 +52,12 @@ _WANTED = (
 
 
 def tokens(raw: str, start: int = 0) -> Iterator[tuple[Token, int, int]]:
-    """Yield (token, start, end) of the JSON value that begins at `start`; commas and colons are left out.
+    """Yield (token, start, end) of the JSON value at `start`, without commas and colons.
 
-    `NaN`, `Infinity`, `-Infinity`, bad escapes and control characters in strings are let through, and a byte order mark
-    at the start. Raises `Broken` where the text stops being JSON, after everything before that was yielded; text after
-    the value is broken too, so whoever wants a value in the middle of a document stops at its closing bracket.
+    `NaN`, `Infinity`, `-Infinity`, invalid escapes and control characters in strings are accepted, and a byte order
+    mark at the start. Raises `Broken` at the first invalid character, after everything before it was yielded; text
+    after the value is invalid too, so a caller that needs a value in the middle of a document stops at its closing
+    bracket.
     """
     match = _TOKEN.match
     at = 1 if start == 0 and raw.startswith("\ufeff") else start
@@ -105,7 +106,7 @@ def tokens(raw: str, start: int = 0) -> Iterator[tuple[Token, int, int]]:
     if at >= len(raw):
         raise Broken("the text ends too early", at)
     if raw[at] == '"' and STRING_AT.match(raw, at) is None:
-        raise Broken("a string that never ends", at)
+        raise Broken("a string without its closing quote", at)
     if raw[at] == '"' and want in (_WANT_KEY, _WANT_FIRST_KEY):
         raise Broken("a key without its colon", at)
     if raw[at] == '"' and want in (_WANT_VALUE, _WANT_ITEM):
@@ -114,12 +115,12 @@ def tokens(raw: str, start: int = 0) -> Iterator[tuple[Token, int, int]]:
 
 
 def escape_step(key: str) -> str:
-    """Return one key as a step of a JSON pointer (RFC 6901 section 3)."""
+    """Escape one key as a step of a JSON pointer (RFC 6901 section 3)."""
     return key.replace("~", "~0").replace("/", "~1")
 
 
 def unquote(literal: str) -> str:
-    """Return the value of a string literal, with its quotes; where an escape is wrong, the text between the quotes."""
+    """Return the value of a string literal with quotes; for an invalid escape, the text between the quotes."""
     if "\\" not in literal:
         return literal[1:-1]
     try:

@@ -1,7 +1,7 @@
-"""What a tool's result says twice, and where in it a list of records is: the basis for choosing its first view.
+"""Detects repeated content and lists of records in a tool's result: the basis for choosing its first view.
 
 Source: MCP "Tools", "Structured Content": a server that returns structured content should also return its JSON as text
-(C-TOOL-02). The Python SDK and FastMCP wrap what is not an object as `{"result": ...}`.
+(C-TOOL-02). The Python SDK and FastMCP wrap a value that is not an object as `{"result": ...}`.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ MOST_COMPARED = 20_000_000
 """Characters of text that are parsed to compare them with a structured result; longer text counts as different."""
 
 MOST_BESIDE = 12
-"""Members beside a list of records that still let the list be the subject of the result."""
+"""Most members beside a list of records with which the list is still the subject of the result."""
 
 
 def repeats_content(result: Any) -> bool:
-    """Return whether the `structuredContent` of a result says only what its text content says.
+    """Return whether the `structuredContent` of a result repeats its text content.
 
-    True for a structured string (or `{"result": string}`) that a text block holds, for JSON text that is equal to the
+    True for a structured string (or `{"result": string}`) that is a text block, for JSON text that is equal to the
     structured value, and for a list whose items are the text blocks, as the Python SDK sends them.
     """
     if not isinstance(result, dict) or "structuredContent" not in result:
@@ -51,22 +51,22 @@ def text_blocks(result: Any) -> list[str]:
 
 
 def unwrapped(structured: Any) -> Any:
-    """Return the value of an object with one member, as SDKs wrap what is not an object; anything else as it is."""
+    """Return the value of an object with one member, which SDKs use as a wrapper; anything else unchanged."""
     if isinstance(structured, dict) and len(structured) == 1:
         return next(iter(structured.values()))
     return structured
 
 
 def is_records(value: Any) -> bool:
-    """Return whether a value is a list of objects, and not empty."""
+    """Return whether a value is a non-empty list of objects."""
     return isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
 
 
 def records_at(value: Any) -> tuple[str, ...] | None:
-    """Return the path of the list of objects that a value is or holds; None where it is not such a value.
+    """Return the path of the list of objects in a value; None if it has none.
 
-    `()` for the list itself, `("rows",)` for an object with one list of objects in it and otherwise only scalars
-    (a total, a cursor).
+    `()` for the list itself, `("rows",)` for an object with one list of objects in it and otherwise only scalars (a
+    total, a cursor).
     """
     if is_records(value):
         return ()

@@ -1,4 +1,4 @@
-"""The protocol's revisions and what each of them has. The only place where revisions are told apart.
+"""The protocol's revisions and their features. The only module that distinguishes revisions.
 
 Source: the five `schema.json` files and the "Key changes" page of each revision of the specification.
 """
@@ -19,16 +19,16 @@ R5 = "2026-07-28"
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """What one revision of the protocol has. A field is true where the revision defines the thing it names."""
+    """The features of one revision. A field is true if the revision defines the feature that it names."""
 
     revision: str
     era: Era
     batches: bool = False
     """A peer may send a JSON array of messages (C-BASE-07)."""
     completions_capability: bool = True
-    """`completion/complete` must be declared; before, it could only be tried (C-COMP-01)."""
+    """`completion/complete` must be declared; earlier revisions let a client only try it (C-COMP-01)."""
     completion_context: bool = True
-    """`completion/complete` takes the arguments chosen so far (C-COMP-01)."""
+    """`completion/complete` accepts the arguments chosen so far (C-COMP-01)."""
     audio: bool = True
     tool_annotations: bool = True
     titles: bool = True
@@ -43,11 +43,11 @@ class Features:
     elicitation_url: bool = False
     """URL elicitation, `-32042` and `notifications/elicitation/complete` (C-ELIC-04, C-ELIC-05)."""
     elicitation_modes: bool = False
-    """The client declares which modes of elicitation it has; before, `{}` meant the form (C-ELIC-01)."""
+    """The client declares its modes of elicitation; earlier `{}` meant the form (C-ELIC-01)."""
     sampling_tools: bool = False
     """Sampling requests may carry tools (C-SAMP-03)."""
     roots_changed: bool = True
-    """The client tells when its roots change (C-ROOT-01)."""
+    """The client notifies the server when its roots change (C-ROOT-01)."""
     ping: bool = True
     tasks: bool = False
     """Experimental tasks in the core protocol (C-TASK-01)."""
@@ -59,9 +59,9 @@ class Features:
     resumable: bool = True
     """`Last-Event-ID` on a GET resumes a broken stream (C-HTTP-15)."""
     primed_streams: bool = False
-    """An event stream begins with an event that has an id and no data (C-HTTP-16)."""
+    """An event stream starts with an event that has an id and no data (C-HTTP-16)."""
     schema_dialect: str = "https://json-schema.org/draft/2020-12/schema"
-    """The dialect in which the revision's own schema.json is written."""
+    """The dialect of the revision's own schema.json."""
 
 
 _DRAFT7 = "http://json-schema.org/draft-07/schema#"
@@ -90,14 +90,15 @@ FEATURES: dict[str, Features] = {
 REVISIONS = tuple(FEATURES)
 """All revisions, oldest first."""
 LEGACY = tuple(name for name, row in FEATURES.items() if row.era == "legacy")
-"""The revisions that open with the `initialize` handshake, oldest first."""
+"""The revisions with the `initialize` handshake, oldest first."""
 MODERN = tuple(name for name, row in FEATURES.items() if row.era == "modern")
-"""The revisions that carry their metadata in every request, oldest first."""
+"""The revisions with metadata in every request, oldest first."""
 NEWEST_LEGACY = LEGACY[-1]
-"""What the handshake offers (C-LIFE-02)."""
+"""The revision that the handshake offers (C-LIFE-02)."""
 NEWEST_MODERN = MODERN[-1]
 
 
 def features(revision: str | None) -> Features:
-    """The feature row of a revision; the newest handshake revision's where it is unknown or not agreed yet."""
+    """Return the features of a revision; an unknown one, or none agreed yet, has those of the newest handshake
+    revision."""
     return FEATURES.get(revision or "", FEATURES[NEWEST_LEGACY])

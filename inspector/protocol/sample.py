@@ -1,4 +1,4 @@
-"""A value made up for a JSON Schema: arguments with which a tool can be tried before anybody has thought of any."""
+"""Generates a value for a JSON Schema: arguments to try a tool with."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ DEPTH_LIMIT = 8
 MEMBER_LIMIT = 1_000
 """Values made for one schema."""
 TEXT_LIMIT = 4_096
-"""Characters of one string, whatever length is asked for."""
+"""Characters of one string, even if the schema requires more."""
 LARGEST = 1e300
-"""Bounds of numbers beyond it are not heeded: reckoning with them would overflow."""
+"""Bounds of numbers beyond it are ignored: computing with them would overflow."""
 
 _TEXT = "sample"
 _FORMATS = {
@@ -37,10 +37,10 @@ _FORMATS = {
 
 
 def sample(schema: Any) -> Any:
-    """Return a value that `schema` takes, as far as that is seen without solving it; bounded work on any schema.
+    """Return a value that probably matches `schema`; bounded work on any schema.
 
-    What its author gave comes first: a default, an example, a constant, a choice. Else it is a plain value of the type
-    within its bounds; objects have their required members only. `pattern`, `not`, `if` and the like are not followed.
+    Values of its author come first: a default, an example, a constant, a choice. Else it is a plain value of the type
+    within its bounds; objects have only their required members. `pattern`, `not`, `if` and the like are ignored.
     """
     return _Sampler(schema).of(schema, 0)
 
@@ -89,7 +89,7 @@ class _Sampler:
 
 
 def _plain(shape: Shape) -> Any:
-    """A value that holds no other."""
+    """Return a scalar value."""
     if shape.kind == "const":
         return shape.schema["const"]
     if shape.kind == "enum":
@@ -104,7 +104,7 @@ def _plain(shape: Shape) -> Any:
 
 
 def _bound(shape: Shape, key: str) -> int | float | None:
-    """A number that the schema gives, if it can be reckoned with."""
+    """Return a number in the schema, if it can be used in a computation."""
     value = shape.schema.get(key)
     usable = isinstance(value, (int, float)) and not isinstance(value, bool) and -LARGEST < value < LARGEST
     return value if usable else None
@@ -122,7 +122,7 @@ def _text(shape: Shape) -> str:
 
 
 def _number(shape: Shape) -> int | float:
-    """1, or what is nearest to it within the bounds; a whole number wherever there is one."""
+    """Return 1, or the nearest number within the bounds; a whole number if possible."""
     least, above = _bound(shape, "minimum"), _bound(shape, "exclusiveMinimum")
     most, below = _bound(shape, "maximum"), _bound(shape, "exclusiveMaximum")
     lows = [*([] if least is None else [ceil(least)]), *([] if above is None else [floor(above) + 1])]
@@ -140,11 +140,11 @@ def _number(shape: Shape) -> int | float:
 
 
 def _multiple(value: int | float, high: int | float | None, step: int | float | None) -> int | float:
-    """The next multiple of `step`, or the last one below `high`; the value itself where that cannot be reckoned."""
+    """Return the next multiple of `step`, or the last one below `high`; the value itself if that cannot be computed."""
     if step is None or step <= 0:
         return value
     try:
         next_one = ceil(value / step) * step
         return floor(high / step) * step if high is not None and next_one > high else next_one
-    except OverflowError:  # a step so small that the quotient has no end
+    except OverflowError:  # the step is so small that the quotient overflows
         return value

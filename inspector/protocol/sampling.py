@@ -1,4 +1,4 @@
-"""Sampling requests that a client must refuse for what they say (C-SAMP-03).
+"""Detects sampling requests that a client must refuse (C-SAMP-03).
 
 Source: specification 2025-11-25 and 2026-07-28, client/sampling, "Message Content Constraints" and "Error Handling";
 the same schema's comments on `tools` and `toolChoice`.
@@ -13,11 +13,11 @@ from inspector.text import safe
 
 
 def refusal(params: Mapping[str, Any], *, tools: bool) -> str:
-    """Why a `sampling/createMessage` is refused with -32602; empty where it is not.
+    """Return why a `sampling/createMessage` is refused with -32602; empty if it is allowed.
 
-    `tools`: the client has declared `sampling.tools`. Only what the specification names is looked at: tools that were
-    not declared, tool results beside other content, tool uses whose results are missing from the next message. Whatever
-    else is wrong is left for the user to see.
+    `tools`: the client has declared `sampling.tools`. It checks only what the specification names: tools that were not
+    declared, tool results beside other content, tool uses whose results are missing from the next message. The user
+    sees all other errors.
     """
     if not tools:
         for member in ("tools", "toolChoice"):
@@ -40,7 +40,7 @@ def refusal(params: Mapping[str, Any], *, tools: bool) -> str:
 
 
 def _blocks(message: Any) -> list[Any]:
-    """The content of a message: one block or several."""
+    """Return the content of a message: one block or several."""
     content = message.get("content") if isinstance(message, dict) else None
     return content if isinstance(content, list) else [content]
 

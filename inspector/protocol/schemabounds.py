@@ -1,7 +1,7 @@
-"""Bounds on JSON Schemas and on what is checked against them, measured before any validator works (C-BASE-15).
+"""Limits for JSON Schemas and for values, measured before a validator runs (C-BASE-15).
 
-The validator cannot be interrupted and a schema is written by the server, so what a check would cost is reckoned first:
-the reckoning itself takes bounded time and never recurses.
+The validator cannot be interrupted and the server writes the schema, so the cost of a check is estimated first: the
+estimate itself takes bounded time and never recurses.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from inspector.errors import SchemaTooLarge
 from inspector.protocol.jsontokens import escape_step
 
 DEPTH_LIMIT = 200
-"""Levels of nesting, in a schema and in what is checked (the validator's own limit is 255)."""
+"""Levels of nesting, in a schema and in a value (the validator's own limit is 255)."""
 SUBSCHEMA_LIMIT = 20_000
 NODE_LIMIT = 500_000
 """Values of any kind in a schema, such as the members of a large `enum`."""
@@ -24,18 +24,18 @@ PATTERN_LIMIT = 1_000
 PATTERN_WEIGHT_LIMIT = 2_000_000
 """Size of all regular expressions of a schema, counted repetitions multiplied out."""
 BASE_LIMIT = 50
-"""Subschemas with an `$id` of their own."""
+"""Subschemas with their own `$id`."""
 
 VISIT_LIMIT = 50_000_000
-"""Pairs of a subschema and a value that one check may look at: about a second of it."""
+"""Pairs of a subschema and a value that one check may visit: about a second."""
 PAIR_LIMIT = 400_000
-"""Different such pairs that are reckoned with."""
+"""Different such pairs that the estimate visits."""
 REGEX_WORK_LIMIT = 20_000_000_000
-"""Pattern size times text length in one check: a few seconds at the very worst."""
+"""Pattern size times text length in one check: a few seconds in the worst case."""
 BACKTRACK_WORK_LIMIT = 4_000
 """Backtracking patterns times strings in one check."""
 
-# The shapes of schema keywords that hold schemas.
+# The shapes of schema keywords that contain schemas.
 IN_PLACE_LISTS = ("allOf", "anyOf", "oneOf")
 IN_PLACE = ("not", "if", "then", "else")
 IN_PLACE_MAPS = ("dependentSchemas", "dependencies")
@@ -48,29 +48,29 @@ _REPEAT = re.compile(r"\{(\d{1,9})(?:,(\d{0,9}))?\}")
 
 
 class SchemaFacts(NamedTuple):
-    """What is known of a schema that is within bounds."""
+    """The facts of a schema within the limits."""
 
     subschemas: int
     references: bool
     risky: bool
-    """Whether one value can be looked at more often than there are subschemas."""
+    """Whether one value can be visited more often than there are subschemas."""
     pattern_weight: int
     backtracking_patterns: int
 
 
 class ValueFacts(NamedTuple):
-    """What is known of a value that is to be checked."""
+    """The facts of a value to check."""
 
     nodes: int
     chars: int
     strings: int
     depth: int
     odd: bool
-    """Whether there is a `NaN` or an infinity in it, which JSON does not have."""
+    """Whether it contains a `NaN` or an infinity, which JSON does not have."""
 
 
 def measure_schema(schema: Any) -> SchemaFacts:
-    """Walk through a schema once. Raises `SchemaError` naming the bound that it breaks."""
+    """Measure a schema in one walk. Raises `SchemaError` with the limit that it exceeds."""
     subschemas = nodes = chars = patterns = weight = backtracking = bases = 0
     seen: set[str] = set()
     level = [schema]
@@ -117,7 +117,8 @@ def measure_schema(schema: Any) -> SchemaFacts:
 
 def _too(what: str, limit: str) -> SchemaTooLarge:
     return SchemaTooLarge(
-        f"The schema is too {what}: more than {limit}", hint="Values are sent unchecked; edit them as JSON if need be."
+        f"The schema is too {what}: more than {limit}",
+        hint="Values are sent without validation; you can edit them as JSON.",
     )
 
 
@@ -131,7 +132,7 @@ def _patterns(schema: dict[str, Any]) -> Iterator[str]:
 
 
 def pattern_weight(pattern: str) -> int:
-    """Reckon the size of a regular expression with counted repetitions multiplied out, at most 10^12."""
+    """Estimate the size of a regular expression with counted repetitions multiplied out, at most 10^12."""
     totals, last = [0], 0
     at = 0
     while at < len(pattern):
@@ -159,7 +160,7 @@ def pattern_weight(pattern: str) -> int:
 
 
 def measure_value(value: Any) -> ValueFacts:
-    """Walk through a value once; a value deeper than `DEPTH_LIMIT` is measured down to there."""
+    """Measure a value in one walk, down to `DEPTH_LIMIT`."""
     nodes = chars = strings = depth = 0
     odd = False
     level = [value]
@@ -203,10 +204,10 @@ def odd_numbers(value: Any, limit: int) -> list[tuple[str, float]]:
 
 
 def reckon(schema: Any, value: Any, *, root: Any, limit: int, by_size: bool = False) -> int | None:
-    """Reckon how many pairs of subschema and value a check looks at, at the most; None where that is beyond `limit`.
+    """Estimate how many pairs of subschema and value a check visits at most; None if above `limit`.
 
-    `root` is the document in which references are looked up. With `by_size` each look counts as many times as the value
-    has parts. Nothing is evaluated: every branch counts, every pattern is taken to match.
+    `root` is the document for references. With `by_size` each visit counts as many times as the value has parts.
+    Nothing is evaluated: every branch counts, every pattern is assumed to match.
     """
     return _Reckoning(root, limit, by_size).run(schema, value)
 
@@ -219,7 +220,7 @@ class _Reckoning:
         self.bases: list[Any] | None = None
         self.anchors: dict[str, list[Any]] = {}
         self.sizes: dict[int, int] = {}
-        # Lists made on the way stay referenced here, so that no identity is used twice.
+        # Lists made here stay referenced, so that no identity is reused.
         self.kept: list[Any] = []
 
     def run(self, schema: Any, value: Any) -> int | None:
@@ -272,7 +273,7 @@ class _Reckoning:
         return size
 
     def below(self, schema: Any, value: Any) -> Iterator[tuple[Any, Any]]:
-        """Yield every (subschema, value) that checking `value` against `schema` leads to at once."""
+        """Yield every (subschema, value) that checking `value` against `schema` visits directly."""
         if not isinstance(schema, dict):
             return
         for name in REFERENCES:
@@ -324,7 +325,7 @@ class _Reckoning:
                     yield schema[name], inner
 
     def targets(self, reference: str) -> list[Any]:
-        """Return every subschema that a reference may mean: with several `$id`s that depends on where it stands."""
+        """Return every subschema that a reference may mean: with several `$id`s that depends on its position."""
         if self.bases is None:
             self.look_for_bases()
         _, _, fragment = reference.partition("#")
@@ -355,7 +356,7 @@ class _Reckoning:
 
 
 def resolve_pointer(document: Any, fragment: str) -> Any:
-    """Return what a URI fragment with a JSON pointer names in a document (RFC 6901 section 6), or None."""
+    """Return the value of a URI fragment with a JSON pointer in a document (RFC 6901 section 6), or None."""
     from urllib.parse import unquote
 
     at = document

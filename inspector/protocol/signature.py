@@ -1,7 +1,7 @@
 """The signature of a tool in one line: `search(query: string, limit: integer = 10) → Results`.
 
-A parameter that may be left out has its default, or `?` after its name. The type of the result is the title of the
-output schema, else what it describes; a tool without an output schema has none. All text is made safe.
+An optional parameter has its default, or `?` after its name. The type of the result is the title of the output schema,
+else its description; a tool without an output schema has none. All text is made safe.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from inspector.text import safe
 
 MOST_PARAMETERS = 20
 MOST_CHOICES = 4
-"""Values of an enum that are written out."""
+"""Values of an enum that are written in full."""
 DEEPEST = 3
 NAME, TYPE, DEFAULT = 60, 40, 30
 """Characters of a name, a type and a default."""
@@ -24,7 +24,7 @@ WRAPPED = "x-fastmcp-wrap-result"
 
 
 def signature(tool: views.Tool) -> str:
-    """The whole line."""
+    """Return the whole line."""
     shaper = Shaper(tool.input_schema)
     shape = shaper.shape(tool.input_schema)
     named = list(shape.properties.items())
@@ -66,7 +66,7 @@ def _type(shaper: Shaper, schema: Any, level: int) -> str:
 
 
 def _returned(schema: Any) -> str:
-    """The type of the result, or nothing where the server does not say."""
+    """Return the type of the result, or empty text without an output schema."""
     if not isinstance(schema, dict):
         return ""
     shaper = Shaper(schema)

@@ -1,8 +1,8 @@
 """Tables: a list of objects, or comma- or tab-separated text, as rows and columns.
 
-A table holds the text that the server sent and where each row of it is; a row is read when it is asked for. So numbers
-keep their spelling, however long, and 100,000 rows take little more memory than their text. Reading and sorting a
-large table takes longer than a frame: do it in a thread. Sources: RFC 8259, RFC 4180.
+A table has the text of the server and the position of each row in it; a row is parsed on demand. So numbers keep their
+spelling, and 100,000 rows take little more memory than their text. Reading and sorting a large table takes longer than
+a frame: do it in a thread. Sources: RFC 8259, RFC 4180.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from typing import Any
 from inspector.protocol.jsontokens import escape_step, unquote
 
 MOST_COLUMNS = 2_000
-"""Columns of a table; further keys of its objects are only in their JSON."""
+"""Most columns of a table; further keys of its objects are only in their JSON."""
 
 CELL_LIMIT = 2_000
 """Characters of a nested value that are written for a cell."""
 
 _DEEPEST = 50
 _LOOKED_AT = 50
-"""Records of a text that are looked at to tell whether it is delimited at all."""
+"""Records of a text that decide whether it is delimited."""
 _LONGEST_NAME = 60
 
 
@@ -44,7 +44,7 @@ class _Missing:
 
 
 MISSING = _Missing()
-"""The value of a cell whose object has no such key, or whose record has fewer fields."""
+"""The value of a cell without a key in its object or a field in its record."""
 
 
 class Column:
@@ -64,13 +64,13 @@ class Column:
 
 
 class Table:
-    """Rows and columns. `pointer` is the JSON pointer of the list in the value it was read from (`""` for text)."""
+    """Rows and columns. `pointer` is the JSON pointer of the list in its value (`""` for text)."""
 
     pointer = ""
     beside: Sequence[tuple[str, str]] = ()
-    """Members that stand beside the list in its object: name, and the value as text."""
+    """Members beside the list in its object: name, and the value as text."""
     has_more = False
-    """Whether there are keys without a column, because there are more than `MOST_COLUMNS`."""
+    """Whether some keys have no column, because there are more than `MOST_COLUMNS`."""
 
     def __init__(self) -> None:
         self.columns: list[Column] = []
@@ -83,11 +83,11 @@ class Table:
         raise NotImplementedError
 
     def json(self, row: int) -> str:
-        """Return a row as JSON: an object as the server wrote it, or one made of the names and fields of a record."""
+        """Return a row as JSON: an object as the server wrote it, or one made from a record."""
         raise NotImplementedError
 
     def place(self, pointer: str) -> tuple[int, int | None] | None:
-        """Return the row and the column in which the value at a JSON pointer is shown; None where it is not."""
+        """Return the row and the column of the value at a JSON pointer; None if it is not shown."""
         if not pointer.startswith(f"{self.pointer}/"):
             return None
         steps = pointer[len(self.pointer) + 1 :].split("/")
@@ -104,7 +104,7 @@ class Table:
     ) -> array[int]:
         """Return `rows` sorted by a column: numbers by value, then text, then other values; missing values last.
 
-        Rows of equal values keep their order. `stopped` is asked now and then whether the result is still wanted.
+        Rows of equal values keep their order. `stopped` is called at intervals; True cancels the sort.
         """
         keyed: list[tuple[tuple[int, Any], int]] = []
         last: list[int] = []
@@ -120,10 +120,10 @@ class Table:
         return array("L", [*(row for _, row in keyed), *last])
 
     def matching(self, words: str, *, stopped: Callable[[], bool] = bool) -> array[int]:
-        """Return the rows that a filter leaves, in their own order.
+        """Return the rows that match a filter, in their own order.
 
         Each word must be in a cell; `NAME:word` in the cell of that column, and `NAME:>5` compares. Words in lower case
-        match in any case; quotes keep spaces.
+        match any case; quotes keep spaces.
         """
         tests = _filter_tests(words, [column.name for column in self.columns])
         found = array("L")
@@ -137,10 +137,10 @@ class Table:
     def _may_match(self, row: int, tests: Sequence[_Test]) -> bool:
         return True
 
-    # Saving
+    # Save
 
     def csv(self, rows: Iterable[int], columns: Sequence[int]) -> bytes:
-        """Return rows and columns as CSV (RFC 4180) in UTF-8. Values are written as they are, nested ones as JSON."""
+        """Return rows and columns as CSV (RFC 4180) in UTF-8. Values are written unchanged, nested ones as JSON."""
         out = io.StringIO(newline="")
         write = csv.writer(out).writerow
         write([self.columns[at].name for at in columns])
@@ -150,7 +150,7 @@ class Table:
         return out.getvalue().encode("utf-8", "surrogatepass")
 
     def formulas(self, rows: Iterable[int], columns: Sequence[int]) -> int:
-        """Return how many of these cells a spreadsheet may run as a formula: text that begins with =, +, - or @."""
+        """Return how many cells a spreadsheet may run as a formula: text that starts with =, +, - or @."""
         found = 0
         for row in rows:
             cells = self.cells(row)
@@ -162,7 +162,7 @@ class Table:
 
 
 class ObjectTable(Table):
-    """A table of JSON objects, read from the text of their list."""
+    """A table of JSON objects, parsed from the text of their list."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -188,19 +188,19 @@ class ObjectTable(Table):
         return self._text[self._starts[row] : self._ends[row]]
 
     def _may_match(self, row: int, tests: Sequence[_Test]) -> bool:
-        # The text of the row tells of most rows that they cannot match, without reading them.
+        # The text of most rows shows that they cannot match, without parsing them.
         text = self._text[self._starts[row] : self._ends[row]]
         return "\\" in text or all(test.pattern is None or test.pattern.search(text) for test in tests)
 
     def read(self, text: str, at: int) -> tuple[ObjectTable | None, int]:
-        """Read the list of objects that begins at an offset; None where the value there is not such a list."""
+        """Parse the list of objects at an offset; None if the value there is not such a list."""
         if text[at : at + 1] != "[":
             return None, _read(text, at)[1]
         starts, ends = self._starts, self._ends
         begin = at
         at = _skip(text, at + 1)
         if text[at : at + 1] == "{":
-            # Only the text of the rows is kept, not that of the message around them: offsets count from the first.
+            # Only the text of the rows is kept, not the message around them: offsets count from the first.
             first, next_row = at, _NEXT_ROW.match
             while True:
                 starts.append(at - first)
@@ -277,7 +277,7 @@ class TextTable(Table):
         return "{" + ", ".join(members) + "}"
 
     def learn(self) -> None:
-        """Find where the records are, and the columns."""
+        """Find the records and the columns."""
         starts = self._starts
         ends = _LineEnds(self._text)
         widest = 0
@@ -315,7 +315,7 @@ class TextTable(Table):
 
 
 def table_of(text: str, path: Sequence[str] = ()) -> Table | None:
-    """Return the table of the list of objects at a path of keys in a JSON text; None where there is none."""
+    """Return the table of the list of objects at a path of keys in a JSON text, or None."""
     try:
         table: ObjectTable | None = read_at(text, path, lambda text, at: ObjectTable().read(text, at))
     except (ValueError, RecursionError, StopIteration):
@@ -326,10 +326,10 @@ def table_of(text: str, path: Sequence[str] = ()) -> Table | None:
 
 
 def table_of_text(text: str, mime_type: str = "") -> Table | None:
-    """Return the table of delimited text; None where the text is not delimited.
+    """Return the table of delimited text; None if the text is not delimited.
 
-    Text that is not declared as CSV or TSV must look like it: three lines or more, all with the same number of fields,
-    two or more, under a first line of names.
+    Text that is not declared as CSV or TSV must be at least three lines with the same number of fields, at least two,
+    under a first line of names.
     """
     kind = mime_type.split(";")[0].strip().lower()
     declared = {"text/csv": ",", "application/csv": ",", "text/tab-separated-values": "\t"}.get(kind, "")
@@ -380,7 +380,7 @@ def _is_number(text: str) -> bool:
 
 
 class _LineEnds:
-    """The lines of a text for a CSV reader, with where the current record began."""
+    """The lines of a text for a CSV reader, with the start of the current record."""
 
     def __init__(self, text: str) -> None:
         self._lines = iter(text.splitlines(keepends=True)) if "\r" in text and "\n" not in text else io.StringIO(text)
@@ -396,7 +396,7 @@ class _LineEnds:
         return line
 
     def begin(self) -> None:
-        """The next record begins here."""
+        """Start the next record here."""
         self.begun = self._at
 
 
@@ -407,30 +407,31 @@ def _csv_rows(text: str, delimiter: str, most: int = 1) -> Iterator[list[str]]:
         yield record
 
 
-# Reading JSON at a place
+# Parse JSON at a place
 
 _decoder = json.JSONDecoder(parse_int=Number, parse_float=Number, parse_constant=str, strict=False)
 _read: Callable[[str, int], tuple[Any, int]] = _decoder.scan_once  # type: ignore[attr-defined]
-"""Read the JSON value at an offset: the value and its end. Raises `StopIteration` or `ValueError` without one."""
+"""Parse the JSON value at an offset: returns the value and its end. Raises `StopIteration` or `ValueError` without
+one."""
 
 _BLANK = re.compile(r"[ \t\n\r]*")
 _NEXT_ROW = re.compile(r"[ \t\n\r]*(?:,[ \t\n\r]*(?=\{)|(\]))")
-"""What stands between two objects of a list, or the end of the list as group 1."""
+"""The text between two objects of a list, or the end of the list as group 1."""
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 
 
 def read_at(text: str, path: Sequence[str], read: Callable[[str, int], tuple[Any, int]], at: int = 0) -> Any:
-    """Return what `read(text, offset)` makes of the value at a path of keys; None where there is no such value.
+    """Return the result of `read(text, offset)` for the value at a path of keys, or None.
 
     Of duplicate keys the last counts. Other members are skipped at the speed of the C parser. Raises `ValueError`,
-    `StopIteration` or `RecursionError` for text that is not JSON up to there.
+    `StopIteration` or `RecursionError` for text before the value that is not JSON.
     """
     found, _ = _read_member(text, path, read, _skip(text, at + (at == 0 and text.startswith("\ufeff"))))
     return found
 
 
 def slice_at(text: str, path: Sequence[str]) -> str | None:
-    """Return the exact text of the value at a path of keys; None where there is none, or the text is not JSON."""
+    """Return the exact text of the value at a path of keys; None if missing or invalid."""
 
     def cut(text: str, at: int) -> tuple[str, int]:
         end = _read(text, at)[1]
@@ -483,7 +484,10 @@ def _skip(text: str, at: int) -> int:
 
 
 def cell_text(value: Any, limit: int | None = CELL_LIMIT) -> str:
-    """Return what a cell says: text as it is, numbers as written, nested values as compact JSON, `""` for nothing."""
+    """Return the text of a cell; `""` for nothing.
+
+    Text is unchanged, numbers as written, nested values as compact JSON.
+    """
     if isinstance(value, str):
         return str(value)
     if value is MISSING or value is None:
@@ -532,7 +536,7 @@ _NUMBER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,6}
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-# The filter
+# Filter
 
 
 class _Test:
@@ -563,7 +567,7 @@ _COMPARE = re.compile(r"(>=|<=|>|<)(.+)")
 
 
 def filter_patterns(words: str, names: Sequence[str]) -> list[tuple[int | None, re.Pattern[str]]]:
-    """Return the texts that a filter looks for, each with its column or None, so that matches can be marked."""
+    """Return the texts of a filter, each with its column or None, so that matches can be marked."""
     return [(test.column, test.pattern) for test in _filter_tests(words, names) if test.pattern is not None]
 
 

@@ -1,7 +1,7 @@
 """URI templates, RFC 6570, all four levels.
 
-`Template.parse` reads a template once; its variables are what a form asks for; `expand` fills it in. Templates come
-from servers: their length and number of variables are bounded, and expansion is linear in what it returns.
+`Template.parse` parses a template once; its variables are the fields of a form; `expand` fills it in. Templates come
+from servers: their length and number of variables are bounded, and expansion is linear in its result.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from inspector.errors import UsageError
 from inspector.text import safe
 
 LENGTH_LIMIT = 100_000
-"""Characters of a template, and of what it expands to."""
+"""Characters of a template, and of its expansion."""
 VARIABLE_LIMIT = 1_000
 PREFIX_LIMIT = 9_999
 """The largest prefix, by the RFC's grammar."""
@@ -29,13 +29,13 @@ _VARIABLE = re.compile(
 )
 _PART = re.compile(r"\{(?P<inside>[^{}]*)\}|(?P<text>[^{}]+)|(?P<stray>[{}])")
 _TRIPLET = re.compile(r"%[0-9A-Fa-f]{2}")
-# What a literal may not contain (section 2.1); a percent sign must begin a triplet.
+# Characters that a literal must not contain (section 2.1); a percent sign must start a triplet.
 _NO_LITERAL = re.compile(r"[\x00-\x20\"'<>\\^`|\x7f-\x9f\ud800-\udfff]|%(?![0-9A-Fa-f]{2})")
 
 
 @dataclass(frozen=True, slots=True)
 class _Operator:
-    """How an expression is written out (RFC 6570 appendix A)."""
+    """The expansion rules of an expression (RFC 6570 appendix A)."""
 
     first: str = ""
     separator: str = ","
@@ -59,14 +59,14 @@ _FOR_LATER = "=,!@|"
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """One variable of a template, as it stands in its expression."""
+    """One variable of a template, as it is in its expression."""
 
     name: str
     operator: str
     """`""`, `+`, `#`, `.`, `/`, `;`, `?` or `&`."""
     explode: bool = False
     prefix: int | None = None
-    """How many characters of the value are used; None for all."""
+    """The number of characters of the value to use; None for all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Template:
 
     @classmethod
     def parse(cls, source: str) -> Template:
-        """Read a template. Raises `UsageError` that says what is wrong and where."""
+        """Parse a template. Raises `UsageError` with the error and its position."""
         if len(source) > LENGTH_LIMIT:
             raise UsageError(f"The URI template has more than {LENGTH_LIMIT:,} characters")
         parts: list[str | tuple[Variable, ...]] = []
@@ -102,7 +102,7 @@ class Template:
 
     @property
     def variables(self) -> tuple[Variable, ...]:
-        """Every variable in order, each name once: where it first stands."""
+        """Every variable in order, each name once: at its first occurrence."""
         found: dict[str, Variable] = {}
         for part in self.parts:
             for variable in part if isinstance(part, tuple) else ():
@@ -110,10 +110,11 @@ class Template:
         return tuple(found.values())
 
     def expand(self, values: Mapping[str, Any]) -> str:
-        """Return the URI. A value is a string, a number, a list or a mapping of such; None, or no value, is left out.
+        """Return the URI. A value is a string, a number, a list or a mapping of such; None, or a missing value, is
+        skipped.
 
-        Raises `UsageError` for a prefix on a list or mapping, for values nested deeper, and for a URI that gets
-        longer than `LENGTH_LIMIT`.
+        Raises `UsageError` for a prefix on a list or mapping, for values nested deeper, and for a URI longer than
+        `LENGTH_LIMIT`.
         """
         written: list[str] = []
         length = 0
@@ -122,19 +123,19 @@ class Template:
             written.append(text)
             length += len(text)
             if length > LENGTH_LIMIT:
-                raise UsageError(f"The URI gets longer than {LENGTH_LIMIT:,} characters")
+                raise UsageError(f"The URI is longer than {LENGTH_LIMIT:,} characters")
         return "".join(written)
 
 
 def _wrong(source: str, at: int, why: str) -> UsageError:
-    return UsageError(f"The URI template {safe(source, 80)} is wrong at character {at + 1}: {why}")
+    return UsageError(f"The URI template {safe(source, 80)} is invalid at character {at + 1}: {why}")
 
 
 def _literal(source: str, text: str, start: int) -> str:
-    """Return literal text as it is written out: what no URI may contain is percent-encoded (section 3.1)."""
+    """Return literal text for the URI: forbidden characters are percent-encoded (section 3.1)."""
     bad = _NO_LITERAL.search(text)
     if bad is not None:
-        raise _wrong(source, start + bad.start(), f"{safe(bad[0])} cannot stand there")
+        raise _wrong(source, start + bad.start(), f"{safe(bad[0])} is not allowed there")
     return _encode(text, reserved=True)
 
 
@@ -143,13 +144,13 @@ def _expression(source: str, inside: str, start: int) -> tuple[Variable, ...]:
         raise _wrong(source, start, "an expression is empty")
     operator = inside[0] if inside[0] in _OPERATORS else ""
     if inside[0] in _FOR_LATER:
-        raise _wrong(source, start + 1, f"the operator {inside[0]} is reserved and has no meaning yet")
+        raise _wrong(source, start + 1, f"the operator {inside[0]} is reserved")
     found = []
     at = start + 1 + len(operator)
     for text in inside[len(operator) :].split(","):
         match = _VARIABLE.fullmatch(text)
         if match is None:
-            raise _wrong(source, at, f"{safe(text, 40) or 'nothing'} is no variable")
+            raise _wrong(source, at, f"{safe(text, 40) or 'nothing'} is not a variable")
         prefix = int(match["prefix"]) if match["prefix"] else None
         found.append(Variable(match["name"], operator, match["explode"] is not None, prefix))
         at += len(text) + 1
@@ -157,7 +158,7 @@ def _expression(source: str, inside: str, start: int) -> tuple[Variable, ...]:
 
 
 def _encode(text: str, *, reserved: bool) -> str:
-    """Percent-encode all but unreserved characters; with `reserved` keep these too, and triplets that are there."""
+    """Percent-encode all but unreserved characters; with `reserved` keep these too, and existing triplets."""
     if not reserved:
         return quote(text, safe=_UNRESERVED, errors="surrogatepass")
     kept = _TRIPLET.findall(text)
@@ -174,7 +175,7 @@ def _expand(variables: tuple[Variable, ...], values: Mapping[str, Any]) -> str:
 
 
 def _pieces(variable: Variable, value: Any, operator: _Operator) -> list[str]:
-    """Return what one variable adds to its expression, none where it is undefined (section 3.2.1)."""
+    """Return the parts of one variable in its expression, none if it is undefined (section 3.2.1)."""
     if value is None:
         return []
     if isinstance(value, Mapping):
@@ -217,8 +218,8 @@ def _named(name: str, text: str, operator: _Operator) -> str:
 def _refuse_prefix(variable: Variable) -> None:
     if variable.prefix is not None:
         raise UsageError(
-            f"{safe(variable.name, 80)}:{variable.prefix} takes a text, not a list or an object",
-            hint="A prefix has no meaning for several values (RFC 6570 section 2.4.1).",
+            f"{safe(variable.name, 80)}:{variable.prefix} needs a text, not a list or an object",
+            hint="A prefix is undefined for several values (RFC 6570 section 2.4.1).",
         )
 
 
@@ -229,4 +230,6 @@ def _scalar(variable: Variable, value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, (int, float)):
         return safe(value)
-    raise UsageError(f"The value of {safe(variable.name, 80)} is nested: a URI takes texts, lists and objects of texts")
+    raise UsageError(
+        f"The value of {safe(variable.name, 80)} is nested: a URI accepts texts, lists and objects of texts"
+    )

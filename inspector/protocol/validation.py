@@ -1,8 +1,8 @@
-"""The only place where JSON Schema validators are built.
+"""The only module that creates JSON Schema validators.
 
 Nothing outside a schema is ever fetched or read: the library would follow `http:` and `file:` references by default, so
-every validator gets a retriever that refuses (C-BASE-14, C-BASE-15). Schemas and values are hostile: both are measured
-before they are compiled or checked (`schemabounds`).
+every validator gets a retriever that refuses (C-BASE-14, C-BASE-15). Schemas and values may be malicious: both are
+measured before they are compiled or validated (`schemabounds`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from inspector.text import safe
 __all__ = ["DIALECTS", "ERROR_LIMIT", "Validator", "Violation", "dialect_of"]
 
 ERROR_LIMIT = 50
-"""Violations reported of one value, unless asked for more."""
+"""Most violations reported of one value, by default."""
 
 DIALECTS = {
     "json-schema.org/draft-04/schema": "http://json-schema.org/draft-04/schema#",
@@ -28,12 +28,12 @@ DIALECTS = {
     "json-schema.org/draft/2019-09/schema": "https://json-schema.org/draft/2019-09/schema",
     "json-schema.org/draft/2020-12/schema": "https://json-schema.org/draft/2020-12/schema",
 }
-"""The dialects that are understood, by their URI without scheme and `#`."""
+"""The supported dialects, by their URI without scheme and `#`."""
 
 DEFAULT_DIALECT = DIALECTS["json-schema.org/draft/2020-12/schema"]
-"""What a schema without `$schema` is written in (C-BASE-13)."""
+"""The dialect of a schema without `$schema` (C-BASE-13)."""
 
-# Above this many looks (times the size of what is looked at) the library's list of errors could take seconds and
+# Above this many visits (times the size of the visited value) the library's list of errors could take seconds and
 # gigabytes: it clones the value for every error of every branch. Larger values are narrowed down first.
 _EXPLAIN_LIMIT = 10_000
 _NARROW_STEPS = 2_000
@@ -42,7 +42,7 @@ _REGEX_SIZE = 10_000_000
 
 
 def dialect_of(schema: Any) -> str:
-    """Return the URI of the dialect a schema is written in. Raises `SchemaError` for one that is not understood."""
+    """Return the URI of a schema's dialect. Raises `SchemaError` for an unsupported one."""
     stated = schema.get("$schema") if isinstance(schema, dict) else None
     if stated is None:
         return DEFAULT_DIALECT
@@ -52,18 +52,18 @@ def dialect_of(schema: Any) -> str:
             if plain.startswith(scheme) and plain.removeprefix(scheme) in DIALECTS:
                 return DIALECTS[plain.removeprefix(scheme)]
     raise SchemaError(
-        f"The schema names a dialect that is not supported: {shown(stated)}",
-        hint="Supported are draft-04, draft-06, draft-07, 2019-09 and 2020-12 of json-schema.org.",
+        f"Unsupported dialect in the schema: {shown(stated)}",
+        hint="Use draft-04, draft-06, draft-07, 2019-09 or 2020-12 of json-schema.org.",
     )
 
 
 class Validator:
-    """A compiled schema. Building it raises `SchemaError`; checking with it never raises and takes bounded time."""
+    """A compiled schema. Creating it raises `SchemaError`; validating never raises and takes bounded time."""
 
     def __init__(self, schema: Any, *, pointer: str = "", trusted: bool = False) -> None:
-        """Compile `schema`, or the part of it that the JSON pointer names.
+        """Compile `schema`, or the part of it at the JSON pointer.
 
-        `trusted` is for our own schemas, whose cost is known: values are then measured only where they do not match.
+        `trusted` is for our own schemas, whose cost is known: values are then measured only if they do not match.
         """
         if not isinstance(schema, (dict, bool)):
             raise SchemaError(
@@ -84,13 +84,13 @@ class Validator:
         self._parts: Any = None
 
     def is_valid(self, value: Any) -> bool:
-        """Tell whether `value` matches; False also where that could not be found out within bounds."""
+        """Whether `value` matches; False also if the limits did not allow a check."""
         return not self.errors(value, limit=1)
 
     def errors(self, value: Any, limit: int = ERROR_LIMIT) -> list[Violation]:
-        """Return where `value` does not match, at most `limit` places; none if it does.
+        """Return the violations in `value`, at most `limit`; none if it matches.
 
-        A check that would go beyond a bound is not made, which counts as one violation with the keyword `limit`.
+        A check that would exceed a limit is not made; the result is one violation with the keyword `limit`.
         """
         if self._facts is None and self._matches(self._compiled, value):
             return []
@@ -103,7 +103,7 @@ class Validator:
         found = []
         if facts.odd:
             found = [
-                Violation(path, f"{shown(number)} is no JSON number", "type")
+                Violation(path, f"{shown(number)} is not a JSON number", "type")
                 for path, number in bounds.odd_numbers(value, limit)
             ]
         if not self._matches(self._compiled, value):
@@ -112,7 +112,7 @@ class Validator:
         return found[:limit]
 
     def _too_much(self, value: Any, facts: bounds.ValueFacts, schema: bounds.SchemaFacts) -> str:
-        """Say which bound a check of `value` would break; `""` for none."""
+        """Return which limit a check of `value` would exceed; `""` for none."""
         if facts.chars * schema.pattern_weight > bounds.REGEX_WORK_LIMIT:
             return "too much text for the patterns of the schema"
         if facts.strings * schema.backtracking_patterns > bounds.BACKTRACK_WORK_LIMIT:
@@ -129,11 +129,11 @@ class Validator:
             return bool(compiled.is_valid(value))
         except UnicodeEncodeError:
             return bool(compiled.is_valid(_without_surrogates(value)))
-        except ValueError:  # nested too deeply for the library: whoever asked measures the value then
+        except ValueError:  # nested too deeply for the library: the caller then measures the value
             return False
 
     def _explain(self, value: Any, limit: int) -> list[Violation]:
-        """List what is wrong with a value that does not match; a large one is narrowed down to its wrong parts."""
+        """Return the violations in a value that does not match; a large one is narrowed down to its invalid parts."""
         if self._is_small(self._at, value):
             return _listed_errors(self._compiled, value, "", limit)
         if self._parts is None:
@@ -170,7 +170,7 @@ class Validator:
         return bounds.reckon(schema, value, root=self.schema, limit=_EXPLAIN_LIMIT, by_size=True) is not None
 
     def _inner(self, place: str, schema: Any, value: Any, path: str) -> Iterator[tuple[str, Any, Any, str]]:
-        """Yield (place, subschema, value, path) of what must match for the whole to match."""
+        """Yield (place, subschema, value, path) of the parts that must match for the whole to match."""
         if not isinstance(schema, dict):
             return
         reference = schema.get("$ref")
@@ -200,7 +200,7 @@ class Validator:
 
 
 def _build(factory: str, schema: Any) -> Any:
-    """Compile with the library, with everything switched off that reaches outside."""
+    """Compile with the library, with all access to the outside disabled."""
     import jsonschema_rs
 
     asked_for: list[str] = []
@@ -221,20 +221,23 @@ def _build(factory: str, schema: Any) -> Any:
         if asked_for:
             uri = safe(asked_for[0].removeprefix("json-schema:///"), 200)
             raise SchemaError(
-                f"The schema refers to {uri}, which is outside of it",
-                hint="References to other documents are never fetched; the schema must contain what it uses in $defs.",
+                f"The schema refers to {uri}, which is not part of it",
+                hint="Put the definition into $defs; references to other documents are never fetched.",
             ) from None
         raise SchemaError(f"The schema is not valid{_place(error)}: {_reason(error, schema)}") from None
     except jsonschema_rs.ReferencingError:
         raise SchemaError(f"The schema is not valid: {_bad_reference(schema)}") from None
     except ValueError:
-        # The library's own words ("Failed to get key as UTF-8: UnicodeEncodeError…") say nothing about the schema.
+        # The library's own text ("Failed to get key as UTF-8: UnicodeEncodeError…") says nothing about the schema.
         encodable = _without_surrogates(schema)
         if encodable != schema:
             return _build(factory, encodable)
         raise SchemaError(
-            "The schema cannot be used: it has a value that cannot be checked, such as a number of thousands of digits",
-            hint="Arguments are sent without being checked.",
+            (
+                "The schema cannot be used: it has a value that cannot be validated, such as a number of "
+                "thousands of digits"
+            ),
+            hint="Arguments are sent without validation.",
         ) from None
 
 
@@ -244,7 +247,7 @@ def _place(error: Any) -> str:
 
 
 def _reason(error: Any, schema: Any) -> str:
-    """What is wrong with a schema; `error` is an error against the schema of schemas."""
+    """Return the error in a schema; `error` is an error against the meta-schema."""
     if error.kind.name == "$ref":
         return _bad_reference(schema)
     if error.kind.name in ("anyOf", "oneOf"):
@@ -256,7 +259,7 @@ def _reason(error: Any, schema: Any) -> str:
 
 
 def _bad_reference(schema: Any) -> str:
-    """Name the reference that cannot be followed: the first that leads nowhere, else the first of all."""
+    """Return the reference that cannot be followed: the first dangling one, else the first of all."""
     found: list[str] = []
     names: set[str] = set()
     waiting: list[Any] = [schema]
@@ -271,7 +274,7 @@ def _bad_reference(schema: Any) -> str:
         place = reference.removeprefix("#")
         inside = reference.startswith("#/") and bounds.resolve_pointer(schema, place) is None
         if inside or (reference.startswith("#") and place and place[0] != "/" and place not in names):
-            return f"the reference {shown(reference)} leads nowhere"
+            return f"the reference {shown(reference)} has no target"
     return f"the reference {shown(found[0])} cannot be followed" if found else "a reference cannot be followed"
 
 
@@ -293,7 +296,7 @@ def _unchecked(why: str) -> Violation:
 
 
 def _shallow(schema: Any, value: Any, path: str) -> Iterator[Violation]:
-    """Yield what is wrong with a large object or array itself, not with what is in it."""
+    """Yield the violations of a large object or array itself, without its contents."""
     if not isinstance(schema, dict):
         yield Violation(path, "nothing is allowed here", "falseSchema")
         return
@@ -334,7 +337,7 @@ def _plain_reason(schema: Any) -> str:
 
 
 def _without_surrogates(value: Any) -> Any:
-    """Copy a value with U+FFFD for each lone surrogate, which UTF-8 and so the library cannot take."""
+    """Return a copy with U+FFFD for each lone surrogate, which the library cannot encode as UTF-8."""
     if isinstance(value, str):
         return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     if isinstance(value, list):

@@ -1,8 +1,8 @@
-"""Lenient views over what servers send: typed properties on the original object, which never raise and lose nothing.
+"""Lenient views of objects from servers: typed properties that never raise and lose nothing.
 
-A view holds the object itself in `raw`, whatever it is. A property whose value is absent or of the wrong type gives
-its empty value (`""`, `()`, `{}`, None); `problems` says in words what is wrong. All text is the server's: it meets a
-screen only through `inspector.text.safe`.
+A view has the object itself in `raw`, of any type. A property whose value is absent or of the wrong type has its empty
+value (`""`, `()`, `{}`, None); `problems` describes the errors. All text is the server's: show it only through
+`inspector.text.safe`.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ _EMPTY: Mapping[str, Any] = {}
 
 
 class View:
-    """The base: access by type to the members of `raw`."""
+    """The base class: typed access to the members of `raw`."""
 
     __slots__ = ("raw",)
     required: ClassVar[tuple[str, ...]] = ()
-    """Members that must be strings, by the specification."""
+    """Members that must be strings, according to the specification."""
 
     def __init__(self, raw: Any) -> None:
         self.raw = raw
@@ -31,7 +31,7 @@ class View:
 
     @property
     def members(self) -> Mapping[str, Any]:
-        """The object's members; none where `raw` is no object."""
+        """The object's members; none if `raw` is not an object."""
         return self.raw if isinstance(self.raw, dict) else _EMPTY
 
     def text(self, key: str) -> str:
@@ -54,7 +54,7 @@ class View:
 
     @property
     def problems(self) -> list[str]:
-        """What is wrong with the object's own shape, one short phrase each."""
+        """The errors in the object itself, one short phrase each."""
         if not isinstance(self.raw, dict):
             return [f"{_kind(self.raw)} instead of an object"]
         found = [
@@ -67,14 +67,14 @@ class View:
 
 
 class Named(View):
-    """What has a programmatic `name` and perhaps a `title` for people."""
+    """An object with a programmatic `name` and perhaps a `title` for people."""
 
     __slots__ = ()
     required: ClassVar[tuple[str, ...]] = ("name",)
 
     @property
     def name(self) -> str:
-        """The key by which it is called; `""` where the server gave none."""
+        """The key by which it is called; `""` if the server gave none."""
         return self.text("name")
 
     @property
@@ -83,7 +83,7 @@ class Named(View):
 
     @property
     def display_name(self) -> str:
-        """What people are shown: the title where there is one, else the name (C-BASE-17)."""
+        """The name for people: the title if there is one, else the name (C-BASE-17)."""
         return self.title or self.name or UNNAMED
 
     @property
@@ -115,7 +115,7 @@ class Tool(Named):
     def hints(self) -> tuple[str, ...]:
         """The hints that the server gave, in words: `read-only`, `destructive`, `idempotent`, `open-world` …
 
-        Hints that it did not give are left out, although the specification has a default for each.
+        Missing hints are skipped, although the specification has a default for each.
         """
         return tuple(
             words[value]
@@ -125,12 +125,12 @@ class Tool(Named):
 
     @property
     def input_schema(self) -> Any:
-        """`inputSchema` as sent, whatever it is; `{}` where it is missing."""
+        """`inputSchema` as sent, of any type; `{}` if it is missing."""
         return self.members.get("inputSchema", {})
 
     @property
     def output_schema(self) -> Any:
-        """`outputSchema` as sent, or None where there is none."""
+        """`outputSchema` as sent, or None."""
         return self.members.get("outputSchema")
 
     @property
@@ -140,12 +140,12 @@ class Tool(Named):
 
     @property
     def required_arguments(self) -> tuple[str, ...]:
-        """The names that `inputSchema.required` lists."""
+        """The names in `inputSchema.required`."""
         return _strings(_as_object(self.input_schema).get("required"))
 
     @property
     def task_support(self) -> str:
-        """`execution.taskSupport`: `forbidden`, `optional` or `required`; `forbidden` where absent (C-TOOL-06)."""
+        """`execution.taskSupport`: `forbidden`, `optional` or `required`; `forbidden` if missing (C-TOOL-06)."""
         return _text(self.object("execution"), "taskSupport") or "forbidden"
 
     @property
@@ -165,7 +165,7 @@ class Tool(Named):
 
 
 class Resource(Named):
-    """A resource of `resources/list`, or the like part of a resource link."""
+    """A resource of `resources/list`, or the equal part of a resource link."""
 
     __slots__ = ()
     required: ClassVar[tuple[str, ...]] = ("uri", "name")
@@ -184,7 +184,7 @@ class Resource(Named):
 
     @property
     def size(self) -> int | None:
-        """The size that the server states, in bytes; None where it states none."""
+        """The size in bytes that the server states, or None."""
         return _whole(self.members.get("size"))
 
     @property
@@ -284,18 +284,18 @@ class ContentBlock(View):
 
     @property
     def link(self) -> Resource:
-        """A resource link as the resource that it names."""
+        """The resource of a resource link."""
         return Resource(self.raw)
 
     @property
     def encoded(self) -> str | None:
-        """The base64 text of an image, a sound or an embedded binary resource; None where the block has none."""
+        """The base64 text of an image, audio or an embedded binary resource; None if the block has none."""
         source, key = (self.object("resource"), "blob") if self.kind == "resource" else (self.members, "data")
         value = source.get(key)
         return value if isinstance(value, str) and self.kind in ("image", "audio", "resource") else None
 
     def data(self) -> bytes | None:
-        """The decoded bytes (RFC 4648 section 4; line breaks are skipped), or None where it is no base64."""
+        """The decoded bytes (RFC 4648 section 4; line breaks are skipped), or None if it is not base64."""
         if self.encoded is None:
             return None
         return decode_base64(self.encoded)
@@ -330,7 +330,7 @@ class ContentBlock(View):
 
 
 class ServerInfo(Named):
-    """What a server says about itself (`serverInfo`): shown, never relied on."""
+    """A server's description of itself (`serverInfo`): shown, never relied on."""
 
     __slots__ = ()
     required: ClassVar[tuple[str, ...]] = ("name", "version")
@@ -345,7 +345,7 @@ class ServerInfo(Named):
 
 
 class Capabilities(View):
-    """What a server, or a client, declares that it can do."""
+    """The capabilities that a server or a client declares."""
 
     __slots__ = ()
 
@@ -355,9 +355,9 @@ class Capabilities(View):
         return tuple(key for key in self.members if self.has(key))
 
     def has(self, path: str) -> bool:
-        """Tell whether a capability is declared: `tools`, `resources.subscribe`, `tasks.requests.tools.call`.
+        """Whether a capability is declared: `tools`, `resources.subscribe`, `tasks.requests.tools.call`.
 
-        Declared means an object or `true`; whatever else stands there (`false`, `null`, a string) declares nothing.
+        Declared means an object or `true`; any other value (`false`, `null`, a string) declares nothing.
         """
         value: Any = self.raw
         for step in path.split("."):
@@ -395,7 +395,7 @@ _HINTS: dict[str, tuple[str, str]] = {
 
 
 def is_read_only(tool: Any) -> bool:
-    """Whether a tool says that it changes nothing, and does not also say that it destroys something."""
+    """Whether a tool declares that it changes nothing, and does not declare that it destroys something."""
     hints = tool.get("annotations") if isinstance(tool, dict) else None
     if not isinstance(hints, dict):
         return False
@@ -403,7 +403,7 @@ def is_read_only(tool: Any) -> bool:
 
 
 def decode_base64(text: str) -> bytes | None:
-    """Return what base64 `text` holds, or None where it is no base64. Line breaks and missing padding are forgiven."""
+    """Return the bytes of base64 `text`, or None if it is not base64. Line breaks and missing padding are accepted."""
     import binascii
 
     compact = "".join(text.split())
@@ -439,7 +439,7 @@ def _whole(value: Any) -> int | None:
 
 
 def _kind(value: Any) -> str:
-    """Name the JSON type of a value, with its article."""
+    """Return the JSON type of a value, with its article."""
     if value is None:
         return "null"
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""What a JSON Schema check found, in words for people."""
+"""Describes the results of a JSON Schema check."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class Violation(NamedTuple):
     path: str
     """The JSON pointer of the value (RFC 6901); `""` for the whole."""
     message: str
-    """What is wrong, without the path, such as `expected integer, got 12.5`. Safe to be shown."""
+    """The error without the path, such as `expected integer, got 12.5`. Safe to show."""
     keyword: str = ""
-    """The schema keyword that it breaks, or `limit` where a bound kept the check from being made."""
+    """The schema keyword that it violates, or `limit` if a limit prevented the check."""
     member: str = ""
-    """The member of the object at `path` that is missing or should not be there."""
+    """The member of the object at `path` that is missing or not allowed."""
     definition: str = ""
-    """The definition of the official schema that was checked, for messages of the protocol."""
+    """The definition of the official schema, for messages of the protocol."""
 
 
 _FORMATS = {
@@ -50,7 +50,7 @@ _FORMATS = {
 
 
 def shown(value: Any) -> str:
-    """Write a value short enough for a message: scalars as in JSON, containers by their kind."""
+    """Format a value for a message: scalars as in JSON, containers by their kind."""
     if isinstance(value, float) and value - value != 0:
         return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
     if isinstance(value, str):
@@ -63,7 +63,7 @@ def shown(value: Any) -> str:
 
 
 def listed(values: list[Any], joint: str = "or") -> str:
-    """Write alternatives: `"a", "b" or "c"`; of many the first five and how many more."""
+    """Join alternatives: `"a", "b" or "c"`; of many the first five and how many more."""
     words = [shown(value) for value in values[:5]]
     if len(values) > 5:
         return f"{', '.join(words)} {joint} {len(values) - 5:,} more"
@@ -71,12 +71,12 @@ def listed(values: list[Any], joint: str = "or") -> str:
 
 
 def pointer(steps: list[str | int]) -> str:
-    """Write a path as a JSON pointer."""
+    """Format a path as a JSON pointer."""
     return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in steps)
 
 
 def describe(error: Any, prefix: str = "") -> Violation:
-    """Make a violation of a `jsonschema_rs.ValidationError`; `prefix` is the pointer of what was checked."""
+    """Return the violation for a `jsonschema_rs.ValidationError`; `prefix` is the pointer of the checked value."""
     path = prefix + pointer(error.instance_path)
     kind = error.kind
     keyword = kind.name
@@ -106,7 +106,7 @@ def _type(kind: Any, value: Any) -> str:
 
 
 def _meant_variant(error: Any) -> Any:
-    """Return the first error of the one variant that fits the value in kind, if exactly one does."""
+    """Return the first error of the one variant that matches the value's type, if exactly one does."""
     near = [
         errors[0]
         for errors in error.kind.context
@@ -117,7 +117,7 @@ def _meant_variant(error: Any) -> Any:
 
 
 def _variants(error: Any) -> str:
-    """Say what would have been right where all variants agree in kind; otherwise how many there are."""
+    """Return the valid types if all variants agree; otherwise the number of variants."""
     branches = error.kind.context
     firsts = [errors[0] for errors in branches if errors]
     if firsts and all(first.instance_path == error.instance_path for first in firsts):
@@ -150,7 +150,7 @@ _WRITERS: dict[str, Callable[[Any, Any], str]] = {
     "uniqueItems": lambda kind, value: "has equal items",
     "contains": lambda kind, value: "has no item, or too few or too many, of the kind it must contain",
     "oneOf": lambda kind, value: "matches more than one of the variants, of which exactly one is allowed",
-    "not": lambda kind, value: "is what the schema excludes",
+    "not": lambda kind, value: "matches a schema that is excluded by “not”",
     "falseSchema": lambda kind, value: "nothing is allowed here",
     "unevaluatedItems": lambda kind, value: "has items that the schema does not know",
 }

@@ -1,1 +1,1 @@
-"""Secrets in recordings: found, shown, taken out."""
+"""Secrets in recordings: finds, shows and removes them."""

@@ -1,4 +1,4 @@
-"""Replacements in a text, and how they are carried out of a string literal into the text around it."""
+"""Replacements in a text, and their mapping from a string literal to the text around it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ESCAPE = re.compile(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F
 
 
 class Found(NamedTuple):
-    """A secret: by which rule, its text, where it stands."""
+    """A secret: its rule, its text, its place."""
 
     rule: str
     secret: str
@@ -21,7 +21,7 @@ class Found(NamedTuple):
 
 
 class Edit(NamedTuple):
-    """Characters `start` to `end` of a text give way to `text`, because of what was found in them."""
+    """Replaces characters `start` to `end` of a text by `text`, because of the secrets found there."""
 
     start: int
     end: int
@@ -30,7 +30,7 @@ class Edit(NamedTuple):
 
 
 def merged(edits: Iterable[Edit]) -> list[Edit]:
-    """The edits in order, without those that overlap one before them: of two the earlier, then the longer one stays."""
+    """Return the edits in order, without overlaps: the earlier one stays, of two with one start the longer."""
     kept: list[Edit] = []
     for edit in sorted(edits, key=lambda edit: (edit.start, -edit.end)):
         if not kept or edit.start >= kept[-1].end:
@@ -39,7 +39,7 @@ def merged(edits: Iterable[Edit]) -> list[Edit]:
 
 
 def applied(text: str, edits: Sequence[Edit]) -> str:
-    """The text with edits that are in order and apart from each other."""
+    """Return the text with ordered edits that do not overlap."""
     parts: list[str] = []
     at = 0
     for edit in edits:
@@ -49,18 +49,18 @@ def applied(text: str, edits: Sequence[Edit]) -> str:
 
 
 def decoded(literal: str) -> str:
-    """The value of a string literal; where an escape in it is wrong, the text between its quotes."""
+    """Return the value of a string literal; for an invalid escape, the text between its quotes."""
     return unquote(literal)
 
 
 def outward(literal: str, value: str, edits: Sequence[Edit], offset: int) -> list[Edit]:
-    """Edits of the value of a string literal as edits of the text in which the literal begins at `offset`.
+    """Map edits of the value of a string literal to the text in which the literal starts at `offset`.
 
-    Everything beside them stays as it was spelled.
+    Everything else keeps its spelling.
     """
     if not edits:
         return []
-    if len(value) == len(literal) - 2:  # nothing in it is escaped, or an escape is wrong and it is taken as it stands
+    if len(value) == len(literal) - 2:  # nothing is escaped, or an escape is invalid and the text is used as it is
         shift = offset + 1
         return [Edit(edit.start + shift, edit.end + shift, _inside(edit.text), edit.found) for edit in edits]
     places = sorted({place for edit in edits for place in (edit.start, edit.end)})
@@ -85,5 +85,5 @@ def outward(literal: str, value: str, edits: Sequence[Edit], offset: int) -> lis
 
 
 def _inside(text: str) -> str:
-    """A text as it stands inside a string literal."""
+    """Return a text escaped for a string literal."""
     return json.dumps(text, ensure_ascii=False)[1:-1]

@@ -1,7 +1,8 @@
-"""What looks random: long, of several kinds of characters that change often; and no word, path, id or digest.
+"""Detects random-looking text: long, with characters of several kinds that change often; not a word, path, id or
+digest.
 
-A guess: it has to leave alone what messages are full of (names, URIs, cursors, hashes, pictures), or nobody would look
-at what it finds. Secrets without a shape that stand under a telling name are found by that name.
+It is a heuristic: it must ignore what messages are full of (names, URIs, cursors, hashes, images), otherwise its
+findings would be useless. Secrets without a shape under a telling name are found by that name.
 """
 
 from __future__ import annotations
@@ -13,21 +14,21 @@ from collections import Counter
 from itertools import pairwise
 
 RUN = re.compile(r"(?<![A-Za-z0-9+/_=.%-])[A-Za-z0-9+/_-]{20,200}+={0,2}(?![A-Za-z0-9+/_=.%-])")
-"""What may be one. Longer runs are data."""
+"""The length of a candidate. Longer runs are data."""
 
 _LONG = re.compile(r"[A-Za-z0-9+/_-]{20,}")
 _NO_NAME = 28
-"""Characters of a run that is no name even where no digit is in it."""
+"""Characters above which a run is not a name even without a digit."""
 _DIGIT = re.compile(r"[0-9]")
 _MARK = "‹redacted".encode()
 _HEX = re.compile(r"(?:0x)?[0-9a-fA-F-]+={0,2}")
 _WORDS = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}")
 LEAST_BITS = 3.6
-"""Bits of entropy a character that a run must have."""
+"""Least entropy of a run, in bits per character."""
 LEAST_CHANGES = 0.34
-"""How often, of all places, the kind of character must change: 0.6 in what is random, 0.2 in names."""
+"""Least share of positions where the kind of character changes: 0.6 in random text, 0.2 in names."""
 MOST_WORDS = 0.4
-"""The part of it that may be words."""
+"""Most of it that may be words."""
 
 OPAQUE = frozenset((
     "nextcursor", "cursor", "requeststate", "progresstoken", "id", "taskid", "elicitationid", "requestid", "sessionid",
@@ -35,11 +36,11 @@ OPAQUE = frozenset((
     "blob", "data", "b64", "uri", "url", "uritemplate", "traceparent", "tracestate", "d", "path", "src", "$schema",
     "$ref", "$id", "name", "method", "mimetype", "label", "source", "version", "state", "code_challenge", "nonce",
 ))  # fmt: skip
-"""Members whose values look random and are none: names, positions, digests, data."""
+"""Members whose values look random but are not secret: names, positions, digests, data."""
 
 
 def may_hold(text: str) -> bool:
-    """Whether a text holds a run that may be random, or base64, as it stands there or escaped. Quick."""
+    """Whether a text contains a candidate, or base64, plain or escaped. Fast."""
     return any(
         run.lower() != run and run.upper() != run and (len(run) >= _NO_NAME or _DIGIT.search(run) is not None)
         for run in _LONG.findall(text)
@@ -47,7 +48,7 @@ def may_hold(text: str) -> bool:
 
 
 def looks_random(run: str) -> bool:
-    """Whether a run of characters looks drawn by lot."""
+    """Whether a run of characters looks random."""
     body = run.rstrip("=")
     if len(body) < 20 or _HEX.fullmatch(run):
         return False
@@ -63,12 +64,12 @@ def looks_random(run: str) -> bool:
 
 
 def bits(text: str) -> float:
-    """The entropy of a text, in bits a character."""
+    """Return the entropy of a text, in bits per character."""
     return -sum(count / len(text) * math.log2(count / len(text)) for count in Counter(text).values())
 
 
 def _is_text(run: str) -> bool:
-    """Whether a run is base64 of something that can be read, or that was redacted already."""
+    """Whether a run is base64 of readable text, or was redacted already."""
     try:
         data = base64.b64decode(run + "=" * (-len(run) % 4), b"-_" if "-" in run or "_" in run else None, validate=True)
         return _MARK in data or "".join(data.decode("utf-8").split()).isprintable()

@@ -1,4 +1,4 @@
-"""Values that are secret because of the name they stand under: members, header fields, variables, flags, parameters."""
+"""Detects values that are secret by their name: members, headers, variables, flags, parameters."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PLACEHOLDER = re.compile(
 _ASSIGNED = re.compile(r"(?<![\w.$])(?P<name>[A-Za-z_][\w.-]{1,60}+)\\?[\"']?(?P<sep>\s{0,3}(?:=>|[=:])\s{0,3})")
 _VALUE = re.compile(r"\\?[\"'`](?P<quoted>[^\"'`\\\n]++)|(?P<plain>[^\s\"'`&;,)}\]\\<>]{4,}+)")
 _CODE = re.compile(r"[A-Za-z_][\w.]*\(.*|[A-Za-z_]+(?:\.[A-Za-z_]+)+|[a-z]+(?:_[a-z]+)+", re.DOTALL)
-"""What stands behind a name in a program: a call, a member, another name."""
+"""The text after a name in program code: a call, a member, another name."""
 _PARAMETER = re.compile(r"(?<=[?&;#])([A-Za-z_][\w.%-]{0,60}+)=([^&;#\s\"'<>\\]{1,4000}+)")
 _PARAMETER_NAME = re.compile(r"key|sig|signature|code|auth", re.IGNORECASE)
 _CREDENTIAL = re.compile(r"(?=[^\n]*\d)(?=[^\n]*[A-Za-z])\S{8,}|\S{20,}")
@@ -35,23 +35,23 @@ HINTS = (
     "connection", "verifier", "assertion", "session-id", 'pw"', "pw\\", "pw=", "pw:", "pw ", 'pat"', "pat\\", "pat=",
     "pat:", "pat ",
 )  # fmt: skip
-"""In lower case: in a text without these and without `token` nothing stands under such a name."""
+"""In lower case: a text without these and without `token` has no such name."""
 
 
 @lru_cache(4096)
 def is_secret(name: str) -> bool:
-    """Whether what is called so is a secret, as a member, a header field or a variable."""
+    """Whether a value with this name is a secret, as a member, a header or a variable."""
     return name.lower() in SECRET_HEADERS or name.lower() in _OAUTH or secrecy.looks_secret(name[:200])
 
 
 @lru_cache(4096)
 def is_secret_setting(name: str) -> bool:
-    """The same for header fields and variables, whose names say less."""
+    """The same for headers and variables, whose names are less specific."""
     return is_secret(name) or secrecy.looks_secret_setting(name[:200])
 
 
 def plausible(name: str, value: str) -> bool:
-    """Whether a value under such a name is one: no placeholder, no word, no address."""
+    """Whether a value with such a name is really a secret: not a placeholder, a word or an address."""
     if len(value) < 4 or _PLACEHOLDER.fullmatch(value) or _HARMLESS_URL.match(value):
         return False
     if "‹redacted " in value:
@@ -70,7 +70,7 @@ def hides_numbers(name: str) -> bool:
 
 
 def in_text(text: str) -> Iterator[tuple[int, int, str]]:
-    """(start, end, secret) of what is assigned to such names in a text: `KEY=…`, `key: "…"`, and in its URLs."""
+    """Return (start, end, secret) of assignments to such names in a text: `KEY=…`, `key: "…"`, and in its URLs."""
     at = 0
     while (found := _ASSIGNED.search(text, at)) is not None:
         at = found.end()
@@ -81,7 +81,7 @@ def in_text(text: str) -> Iterator[tuple[int, int, str]]:
         given = _VALUE.match(text, at)
         if given is None:
             continue
-        at = given.end()  # So that no character is looked at twice, whatever stands there.
+        at = given.end()  # So that each character is read only once, for any text.
         secret = given["quoted"] or given["plain"]
         if not setting and _CODE.fullmatch(secret):
             continue

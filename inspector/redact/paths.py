@@ -1,4 +1,4 @@
-"""JSON paths of rules: which values of a message they mean."""
+"""JSON paths in rules, and matching them with the values of a message."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from inspector.compare.paths import Key, parse_glob
 from inspector.errors import UsageError
 
 START = frozenset((0,))
-"""What `Path.step` begins with."""
+"""The first argument of `Path.step`."""
 
 
 class Path:
     """`$.params.arguments.password`, `$..token`, `$.result.content[*].text`, `$["a b"].api*`."""
 
     def __init__(self, source: str) -> None:
-        """Raises `UsageError` where the path cannot be understood."""
+        """Raises `UsageError` if the path is invalid."""
         self.source = source
         self._steps = parse_glob(source)
         if not self._steps:
-            raise UsageError("The path $ is the whole message.", hint="Name something in it: $.params.arguments.pin")
+            raise UsageError("The path $ is the whole message.", hint="Add a member: $.params.arguments.pin")
 
     def step(self, reached: frozenset[int], key: Key) -> frozenset[int]:
-        """How far the path has come after one step more into a document, by how far it had come before."""
+        """Return the progress of the path one step deeper into a document, from its progress before."""
         found = set()
         for at in reached:
             if at < len(self._steps):
@@ -32,5 +32,5 @@ class Path:
         return frozenset(found)
 
     def ends(self, reached: frozenset[int]) -> bool:
-        """Whether a value that is reached so is meant."""
+        """Whether the path matches a value with this progress."""
         return len(self._steps) in reached

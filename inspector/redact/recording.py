@@ -1,4 +1,4 @@
-"""A whole recording: what is found in it, and a copy of it without that. Reads line by line, twice."""
+"""Redacts a whole recording: lists its secrets, and writes a copy without them. Reads line by line, twice."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from inspector.redact.token_patterns import SHAPES
 from inspector.version import __version__
 
 MOST_VALUES = 20_000
-"""Different values that are told apart."""
+"""Different values that are listed separately."""
 MOST_KNOWN = 2000
-"""Values that are looked for everywhere, because they stood somewhere under a telling name."""
+"""Values that are searched everywhere because they occurred under a telling name."""
 SHORTEST_KNOWN = 8
-"""Characters of such a value; a shorter one would be found in what is something else."""
+"""Characters of such a value; a shorter one would match other text."""
 EVENTS_NAMED = 10
 LEAST_FOR_A_HEAD = 12
-"""Characters of a secret whose first ones may be shown."""
+"""Characters of a secret from which its first ones may be shown."""
 
 _SHOWN = {shape.name: shape.shown for shape in SHAPES}
 _SPREADS = ("named", "entropy", "aws-secret", "bearer", "url")
@@ -34,42 +34,42 @@ _SPREADS = ("named", "entropy", "aws-secret", "bearer", "url")
 
 @dataclass(slots=True)
 class Value:
-    """One secret: as much of it as may be shown, and where it stands."""
+    """One secret: the part of it that may be shown, and its places."""
 
     rule: str
     head: str
-    """Its first characters where they say what it is, else empty."""
+    """Its first characters if they show its kind, else empty."""
     length: int
     """In characters."""
     where: str
-    """The place of the first one."""
+    """The first place."""
     count: int = 0
     events: list[int] = field(default_factory=list)
-    """The numbers of the first events in which it stands; 0 is the header."""
+    """The numbers of the first events that contain it; 0 is the header."""
 
 
 @dataclass(slots=True)
 class RedactionReport:
-    """What is in a recording."""
+    """The secrets in a recording."""
 
     values: list[Value] = field(default_factory=list)
-    """Each different secret once, in the order in which they were met."""
+    """Each different secret once, in order of occurrence."""
     count: int = 0
     """Places."""
     lines: int = 0
-    """Lines that hold any."""
+    """Lines with a secret."""
     more: int = 0
-    """Places whose values are not among `values`, because there are too many."""
+    """Places whose values are not in `values`, because there are too many."""
 
 
 class Redaction:
-    """Finds, and takes out, what the rules want of one recording.
+    """Finds and removes the secrets that the rules define in one recording.
 
-    Equal values get equal marks, made with a key that is kept nowhere.
+    Equal values get equal marks, made with a key that is not stored.
     """
 
     def __init__(self, path: Path, rules: Rules) -> None:
-        """Raises `RecordingError` where there is no recording in `path`."""
+        """Raises `RecordingError` if `path` is not a recording."""
         journal = Journal.open(path)
         self._size = journal.storage.size
         self.notices = list(journal.notices)
@@ -79,11 +79,11 @@ class Redaction:
         self._scanner = Scanner(rules, Redactor().mark)
         self._values: dict[str, Value] = {}
         self._holds = bytearray()
-        """For each line, whether the first reading found something in it."""
+        """For each line, whether the first reading found a secret in it."""
         self.report = RedactionReport()
 
     def inspect(self) -> RedactionReport:
-        """Look for secrets. What stood under a telling name in one place is then looked for everywhere."""
+        """Search for secrets. A value found under a telling name is then searched everywhere."""
         self._read_first()
         if self._scanner.known:
             for _ in self._read_again():
@@ -91,14 +91,14 @@ class Redaction:
         return self.report
 
     def write(self, out: IO[bytes]) -> RedactionReport:
-        """Write the recording without its secrets. Every other byte of it is as it was."""
+        """Write the recording without its secrets. All other bytes stay unchanged."""
         self._read_first()
         for line in self._read_again():
             out.write(line)
         return self.report
 
     def _raw(self) -> Iterator[bytes]:
-        """The lines as they are in the file, up to the end that it had when it was opened."""
+        """Return the lines of the file, up to its end when it was opened."""
         left = self._size
         try:
             with open(self._path, "rb") as file:
@@ -109,7 +109,7 @@ class Redaction:
             raise RecordingError(f"{self._path} cannot be read: {error.strerror or error}.") from None
 
     def _read_first(self) -> None:
-        """Find out which lines hold anything, and what will have to be looked for everywhere."""
+        """Find the lines with secrets, and the values to search everywhere."""
         if self._holds:
             return
         known = Known({*_SPREADS, *(name for name, _ in self._rules.paths)})
@@ -122,7 +122,7 @@ class Redaction:
         self.report.values = list(self._values.values())
 
     def _read_again(self) -> Iterator[bytes]:
-        """The lines as they are to be written."""
+        """Yield the lines to write."""
         self._values = {}
         self.report = RedactionReport()
         scanner = self._scanner
@@ -138,7 +138,7 @@ class Redaction:
         self.report.values = list(self._values.values())
 
     def _take(self, number: int, edits: list[Edit]) -> None:
-        """Count what was found in a line."""
+        """Count the secrets of a line."""
         report = self.report
         report.lines += bool(edits)
         for rule, secret, where in (found for edit in edits for found in edit.found):
@@ -156,7 +156,7 @@ class Redaction:
                 value.events.append(number)
 
     def _header(self, text: str, edits: list[Edit]) -> bytes:
-        """The first line, which says what was done; one that was redacted before says so already."""
+        """Return the header with a note about the redaction, which may be there already."""
         shown = applied(text, edits)
         end = shown.rstrip()
         if end.endswith("}") and '"redacted":{' not in shown:
@@ -167,16 +167,16 @@ class Redaction:
 
 
 class Known:
-    """Secrets that stood under a telling name, by their longest run of plain characters."""
+    """Secrets that were under a telling name, by their longest run of plain characters."""
 
     def __init__(self, spreads: Collection[str]) -> None:
-        """`spreads`: the rules whose secrets are looked for everywhere."""
+        """`spreads`: the rules whose secrets are searched everywhere."""
         self.by_run: dict[str, list[tuple[str, str]]] = {}
         self._spreads = spreads
         self._seen: set[str] = set()
 
     def take(self, found: Iterable[Found]) -> None:
-        """Learn what is to be looked for in other places."""
+        """Add a secret to search elsewhere."""
         for rule, secret, _ in found:
             if rule not in self._spreads or len(secret) < SHORTEST_KNOWN or secret in self._seen:
                 continue
@@ -189,7 +189,7 @@ class Known:
 
 
 def _marked(text: str, edits: list[Edit]) -> str:
-    """A line with its edits; it says that it was altered, unless it said so before or is no JSON."""
+    """Return a line with its edits, marked as altered if it is JSON without that mark."""
     shown = applied(text, edits)
     try:
         value = parse(shown.encode("utf-8", "surrogateescape"))

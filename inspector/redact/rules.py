@@ -1,4 +1,4 @@
-"""What is to be hidden: shapes switched on or off, JSON paths, patterns, texts; from `--rule` and from a YAML file."""
+"""The rules for redaction: known shapes on or off, JSON paths, patterns, texts; from `--rule` and a YAML file."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ _OFF = frozenset(shape.name for shape in SHAPES if not shape.ordinary)
 
 @dataclass(slots=True)
 class Rules:
-    """What is looked for. `patterns` and `paths` are the user's own, with the names under which they are told."""
+    """The rules. `patterns` and `paths` are the user's own, with their names in reports."""
 
     names: set[str] = field(default_factory=lambda: {name for name in NAMES if name not in _OFF})
-    """What is looked for by itself: names of shapes, `named`, `entropy`."""
+    """The enabled built-in rules: names of shapes, `named`, `entropy`."""
     patterns: list[tuple[str, re.Pattern[str]]] = field(default_factory=list)
-    """A pattern hides its first group, or all of its match where it has none."""
+    """A pattern hides its first group, or without one the whole match."""
     paths: list[tuple[str, Path]] = field(default_factory=list)
 
     @property
     def shapes(self) -> list[Shape]:
-        """The shapes that are looked for."""
+        """The enabled shapes."""
         return [shape for shape in SHAPES if shape.name in self.names]
 
     def add(self, word: str) -> None:
-        """Take in one rule as it is typed: `$.path`, `/pattern/`, `=text`, a name of a shape, or `no-` and one.
+        """Add one rule as typed: `$.path`, `/pattern/`, `=text`, a name of a shape, or `no-` and one.
 
         Raises `UsageError`.
         """
@@ -53,10 +53,10 @@ class Rules:
 
             near = get_close_matches(name, NAMES, 1)
             raise UsageError(
-                f"“{word[:80]}” is no rule.",
+                f"“{word[:80]}” is not a rule.",
                 hint=f"Do you mean {near[0]}?"
                 if near
-                else f"Rules are $.a.path, /a pattern/, =a text, NAME or no-NAME; names are {', '.join(NAMES)}.",
+                else f"Use $.a.path, /a pattern/, =a text, NAME or no-NAME; names are {', '.join(NAMES)}.",
             )
 
     def _add_pattern(self, name: str, source: str) -> None:
@@ -65,7 +65,7 @@ class Rules:
         except (re.error, RecursionError, OverflowError) as error:
             raise UsageError(f"The pattern {name[:80]} cannot be used: {regex_reason(error)}.") from None
         if pattern.match("") is not None:
-            raise UsageError(f"The pattern {name[:80]} fits the empty text, and so everything.")
+            raise UsageError(f"The pattern {name[:80]} matches the empty text, and so everything.")
         self.patterns.append((name, pattern))
 
 
@@ -73,7 +73,7 @@ _KEYS = {"path", "pattern", "text", "name"}
 
 
 def read_rules(words: Iterable[str] = (), files: Sequence[File] = ()) -> Rules:
-    """The rules of files, then those that were typed. Raises `UsageError`."""
+    """Return the rules of files, then those that were typed. Raises `UsageError`."""
     rules = Rules()
     for file in files:
         _read_file(rules, file)
@@ -87,7 +87,7 @@ def _read_file(rules: Rules, file: File) -> None:
 
     try:
         if file.stat().st_size > LARGEST_FILE:
-            raise UsageError(f"{file} is larger than {LARGEST_FILE >> 20} MB: those are no rules.")
+            raise UsageError(f"{file} is larger than {LARGEST_FILE >> 20} MB, the limit for rules.")
         found = yaml.safe_load(read_text(file))
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {os_reason(error)}.") from None
@@ -95,7 +95,7 @@ def _read_file(rules: Rules, file: File) -> None:
         raise UsageError(f"{file} is not YAML: {yaml_reason(error)}.") from None
     if type(found) is not dict or not found.keys() <= {"shapes", "rules"}:
         raise UsageError(
-            f"{file} holds no rules: they stand under `rules`, and names of shapes with true or false under `shapes`."
+            f"{file} has no rules. Put them under `rules`, and names of shapes with true or false under `shapes`."
         )
     shapes, listed = found.get("shapes") or {}, found.get("rules") or []
     if type(shapes) is not dict or type(listed) is not list:
@@ -103,8 +103,8 @@ def _read_file(rules: Rules, file: File) -> None:
     for name, wanted in shapes.items():
         if name not in NAMES or type(wanted) is not bool:
             raise UsageError(
-                f"{file}: `{str(name)[:60]}: {str(wanted)[:20]}` switches nothing on or off.",
-                hint=f"Names are {', '.join(NAMES)}.",
+                f"{file}: invalid entry `{str(name)[:60]}: {str(wanted)[:20]}` in `shapes`.",
+                hint=f"Use true or false for one of: {', '.join(NAMES)}.",
             )
         (rules.names.add if wanted else rules.names.discard)(name)
     for number, item in enumerate(listed, 1):

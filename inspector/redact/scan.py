@@ -1,7 +1,7 @@
-"""Finding secrets in one line of a recording: in its texts, in JSON inside texts, in base64, under telling names.
+"""Finds secrets in one line of a recording: in its texts, in JSON inside texts, in base64, under telling names.
 
-A line is JSON, the message in it is a string, and a string of the message may be JSON again. What is found on the
-inside is carried outward as an edit of the line itself, so that nothing else of it changes.
+A line is JSON, the message in it is a string, and a string of the message may be JSON again. An inner finding is mapped
+outward to an edit of the line itself, so that nothing else of it changes.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from inspector.redact.paths import START, Path
 from inspector.redact.rules import Rules
 
 DEEPEST = 6
-"""JSON in strings of JSON in strings … that is looked into, base64 included."""
+"""Levels of JSON in strings of JSON that are searched, base64 included."""
 SHORTEST = 4
-"""Characters below which nothing is looked for in a text."""
+"""Characters below which a text is not searched."""
 RUN = re.compile(r"(?:\\[nrtbf])?([A-Za-z0-9._~+-]{4,})")
-"""A run of plain characters, also in a text whose escapes are not read."""
+"""A run of plain characters, also in a text with escapes."""
 
 _ESCAPED = re.compile(r"\\u00[2-7]")
 _SHORTEST_ASSIGNMENT = 7
@@ -47,21 +47,21 @@ class _Frame:
 
     def __init__(self, name: str, is_object: bool, start: int, reached: list[frozenset[int]]) -> None:
         self.name = name
-        """What it stands under."""
+        """The name of its member."""
         self.is_object = is_object
         self.start = start
-        """Where it begins, if a rule hides all of it; else -1."""
+        """Its start, if a rule hides all of it; else -1."""
         self.reached = reached
-        """How far the path of each rule has come here."""
+        """The progress of each rule's path here."""
         self.key = ""
         self.index = -1
         self.label = ""
-        """Of an object, what it says that it is the value of; of an array, its first item."""
+        """For an object, the name that it gives for its value; for an array, its first item."""
         self.previous = ""
 
 
 class Scanner:
-    """Looks for what the rules want. `mark` makes what stands in the place of a secret.
+    """Searches for what the rules define. `mark` makes the replacement of a secret.
 
     `known`: secrets that were found elsewhere, with the rules, by their longest run of plain characters; they are found
     in any text.
@@ -75,14 +75,17 @@ class Scanner:
         self._named = "named" in rules.names
         self._random = "entropy" in rules.names
         self.inside_key = False
-        """A private key has begun on stderr, and has not ended."""
+        """A private key has started on stderr, and has not ended."""
         hints = {hint for shape in self._shapes for hint in shape.hints if hint != "token"}
         self._hints = sorted(hints.union(named.HINTS) if self._named else hints)
         self._present = self._hints
-        """Those of the hints that can be in the texts of the line that is read."""
+        """The hints that may occur in the texts of the current line."""
 
     def line(self, text: str) -> list[Edit]:
-        """The edits of a line of a recording, in order; of one that is torn or no JSON, those of its plain text."""
+        """Return the edits of a line of a recording, in order.
+
+        A torn line or invalid JSON is searched as plain text.
+        """
         self._present = self._hints
         if not self._suspicious(text):
             return []
@@ -92,10 +95,10 @@ class Scanner:
                 return merged(self._json(text, "", 0))
             except Broken:
                 pass
-        return merged(self._plain(text, "", "a line that is no JSON"))
+        return merged(self._plain(text, "", "a line that is not JSON"))
 
     def _suspicious(self, text: str) -> bool:
-        """Whether it can be that anything is found. Most lines end here."""
+        """Whether the line may contain a secret. Most lines end here."""
         if self.rules.patterns or self.rules.paths or self.inside_key or _ESCAPED.search(text):
             return True
         if len(text) < _SHORTEST_ASSIGNMENT:
@@ -106,22 +109,22 @@ class Scanner:
         return entropy.may_hold(text) or self.knows(text)
 
     def _present_in(self, text: str) -> list[str]:
-        """The hints that are in a line, or would be if its escapes were read."""
+        """Return the hints in a line, plain or escaped."""
         if _ESCAPED.search(text):
             return self._hints
         low = text.lower()
         found = [hint for hint in self._hints if hint in low]
-        quoted = any(hint.endswith("\\") for hint in found)  # An escaped quote is a plain one further inside.
+        quoted = any(hint.endswith("\\") for hint in found)  # An escaped quote is a plain one one level deeper.
         return [hint for hint in self._hints if hint in low or hint[-1] == '"'] if quoted else found
 
     def knows(self, text: str) -> bool:
-        """Whether it can be that one of the known secrets is in a text."""
+        """Whether a text may contain one of the known secrets."""
         return bool(self.known) and not self.known.keys().isdisjoint(RUN.findall(text))
 
     # Texts
 
     def _text(self, text: str, name: str, where: str, level: int) -> list[Edit]:
-        """The edits of a text, whatever it is; `name` is what it stands under."""
+        """Return the edits of any text; `name` is the name of its member."""
         if level < DEEPEST and text:
             if text[0] in "{[ \t\r\n\ufeff" and text.lstrip(" \t\r\n\ufeff")[:1] in ("{", "["):
                 try:
@@ -137,13 +140,13 @@ class Scanner:
         return merged(self._plain(text, name, where))
 
     def _encoded(self, text: str, where: str, level: int) -> Iterator[Edit]:
-        """The edits of what is base64 in the middle of a text, such as in a `data:` URL."""
+        """Return the edits of base64 in the middle of a text, such as in a `data:` URL."""
         for found in _BASE64_INSIDE.finditer(text):
             for edit in self._base64(found[0], where, level):
                 yield edit._replace(start=found.start(), end=found.end())
 
     def _plain(self, text: str, name: str, where: str, *, binary: bool = False) -> Iterator[Edit]:
-        """The edits of a text that is nothing else. Of `binary` data only what nothing else looks like."""
+        """Return the edits of plain text. Of `binary` data only by rules that nothing else applies."""
         low = text.lower()
         for shape in self._shapes:
             if (binary and not shape.shown) or not any(hint in low for hint in shape.hints):
@@ -186,7 +189,7 @@ class Scanner:
     # Base64
 
     def _base64(self, text: str, where: str, level: int) -> list[Edit]:
-        """The edit of base64 with a secret in it: all of it, encoded anew."""
+        """Return the edit of base64 with a secret in it: all of it, encoded again."""
         safe = "-" in text or "_" in text
         try:
             data = base64.b64decode(text + "=" * (-len(text) % 4), b"-_" if safe else None, validate=True)
@@ -199,7 +202,7 @@ class Scanner:
         return [Edit(0, len(text), encoded if len(text) % 4 == 0 else encoded.rstrip("="), found)]
 
     def data(self, data: bytes, where: str, level: int) -> tuple[bytes, tuple[Found, ...]]:
-        """Bytes without the secrets in them, and these."""
+        """Return bytes without their secrets, and the secrets."""
         try:
             text, binary = data.decode("utf-8"), False
         except UnicodeDecodeError:
@@ -215,7 +218,7 @@ class Scanner:
         if not edits:
             return data, ()
         if binary:
-            # Each character is a byte, and has to be one afterwards.
+            # Each character is a byte, and must be one afterwards.
             edits = [edit._replace(text=edit.text.encode().decode("latin-1")) for edit in edits]
             new = applied(text, edits).encode("latin-1")
         else:
@@ -225,9 +228,9 @@ class Scanner:
     # JSON
 
     def _json(self, text: str, where: str, level: int) -> Iterator[Edit]:
-        """The edits of a JSON text, not in order. Raises `Broken` where it is none.
+        """Return the edits of a JSON text, not in order. Raises `Broken` if it is not JSON.
 
-        Level 0 is the line; on level 1 is the message, in which paths are looked for.
+        Level 0 is the line; on level 1 is the message, in which paths are matched.
         """
         frames: list[_Frame] = []
         paths: Sequence[tuple[str, Path]] = self.rules.paths if level == 1 and where == "$" else ()
@@ -262,13 +265,13 @@ class Scanner:
                     yield self._whole(text, start, end, "named", _place(where, frames, level))
 
     def _whole(self, text: str, start: int, end: int, rule: str, where: str) -> Edit:
-        """The edit of a value of any type: a string takes its place."""
+        """Return the edit of a value of any type: a string replaces it."""
         value = text[start:end]
         secret = decoded(value) if value[0] == '"' else value
         return Edit(start, end, f'"{self.mark(secret)}"', (Found(rule, secret, where),))
 
     def _string(self, literal: str, at: int, frames: list[_Frame], where: str, level: int) -> list[Edit]:
-        """The edits of a string literal that begins at `at`."""
+        """Return the edits of a string literal at `at`."""
         value = decoded(literal)
         name, setting = _name_of(frames, value)
         if level == 0 and len(frames) == 1 and name in ("raw", "b64"):
@@ -284,7 +287,7 @@ class Scanner:
         return outward(literal, value, self._text(value, name, _place(where, frames, level), level + 1), at)
 
     def _payload(self, value: str, name: str, frames: list[_Frame]) -> list[Edit]:
-        """What crossed the wire: a text, or bytes that are none."""
+        """Return the edits of a message on the wire: a text, or other bytes."""
         kind = frames[0].label
         if name == "raw":
             if kind == "stderr" and self._is_key(value):
@@ -298,7 +301,7 @@ class Scanner:
         return [Edit(0, len(value), base64.b64encode(new).decode(), found)] if found else []
 
     def _is_key(self, line: str) -> bool:
-        """Whether a line of stderr is inside of a private key, which takes several of them."""
+        """Whether a line of stderr is inside of a private key, which takes several lines."""
         begins, ends = _KEY_BEGINS.search(line) is not None, "-----END " in line
         inside = self.inside_key and (ends or _KEY_LINE.fullmatch(line) is not None)
         self.inside_key = "pem" in self.rules.names and (begins or inside) and not ends
@@ -306,7 +309,7 @@ class Scanner:
 
 
 def _name_of(frames: list[_Frame], value: str) -> tuple[str, bool]:
-    """What a string stands under, and whether that is a header field or a variable. Remembers what names others."""
+    """Return the name of a string, and whether it is a header or a variable. Remembers names for later values."""
     if not frames:
         return "", False
     frame = frames[-1]
@@ -325,7 +328,7 @@ def _name_of(frames: list[_Frame], value: str) -> tuple[str, bool]:
 
 
 def _reached(paths: Sequence[tuple[str, Path]], frames: list[_Frame]) -> list[frozenset[int]]:
-    """How far each path has come at the value that is read now. In an array of messages each begins anew."""
+    """Return the progress of each path at the current value. In an array of messages each starts again."""
     if not frames:
         return [START] * len(paths)
     frame = frames[-1]
@@ -335,7 +338,7 @@ def _reached(paths: Sequence[tuple[str, Path]], frames: list[_Frame]) -> list[fr
 
 
 def _place(where: str, frames: list[_Frame], level: int) -> str:
-    """Where a value stands, for people: in the message from `$`, in the line by its member's name."""
+    """Return the place of a value, for people: in the message from `$`, in the line by its member's name."""
     if level > 1:
         return where
     steps = [f"[{frame.index}]" if not frame.is_object else f".{frame.key[:_STEP]}" for frame in frames]

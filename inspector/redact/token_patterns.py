@@ -1,6 +1,6 @@
-"""The shapes of secrets that announce themselves: tokens of known services, keys, credentials in URLs and headers.
+"""The shapes of recognisable secrets: tokens of known services, keys, credentials in URLs and headers.
 
-Every pattern is linear: it begins with something fixed, or only where no run of its own characters goes on.
+Every pattern is linear: it starts with something fixed, or only where no run of its own characters continues.
 """
 
 from __future__ import annotations
@@ -9,30 +9,31 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-# Not in the middle of a word; but after an escape that was not read (`%3D`, `\n`) a word begins.
+# Not in the middle of a word; but after an escape that was not decoded (`%3D`, `\n`) a word starts.
 _B = r"(?:(?<![A-Za-z0-9_-])|(?<=%[0-9A-Fa-f]{2})|(?<=\\[nrt]))"
 _END = r"(?![A-Za-z0-9_-])"
 
 
 class Shape(NamedTuple):
-    """One kind of secret. Of a match, `group` is what is hidden."""
+    """One kind of secret. `group` is the hidden part of a match."""
 
     name: str
     summary: str
     hints: tuple[str, ...]
-    """In lower case: a text in which none of these is does not have the shape."""
+    """In lower case: a text without any of these does not have the shape."""
     pattern: re.Pattern[str]
     group: int = 0
     genuine: Callable[[str], bool] = lambda _: True
-    """Whether what has the shape is a secret, and no example."""
+    """Whether a match is really a secret, and not an example."""
     shown: int = 0
-    """Characters at its start that say what it is, and may be shown; only with some is binary data searched for it."""
+    """Characters at its start that show its kind and may be displayed; binary data is searched only for shapes with
+    some."""
     ordinary: bool = True
-    """Looked for unless it is switched off."""
+    """Enabled by default."""
 
 
 def mixed(value: str) -> bool:
-    """Whether letters and digits are in it, and more than a few of them: words and examples are not like that."""
+    """Whether it contains letters and more than a few digits, unlike words and examples."""
     return any(map(str.isdigit, value)) and any(map(str.isalpha, value)) and len(set(value)) > 7
 
 
@@ -107,7 +108,7 @@ SHAPES = (
     _shape("npm", "npm tokens", "npm_", rf"{_B}npm_[A-Za-z0-9]{{36}}{_END}", shown=4),
     _shape("pypi", "PyPI tokens", "pypi-", rf"{_B}pypi-[\w-]{{50,}}", shown=5),
     _shape(
-        "service", "tokens of other services that announce themselves",
+        "service", "tokens of other services with a known prefix",
         "hf_ sg. _v1_ dapi sbp_ hvs. hvb. hvr. shpat_ shpca_ shppa_ shpss_ lin_api_ ntn_ atatt3 age-secret glsa_ "
         "dckr_pat_ rubygems_ pmak- tvly- r8_ gsk_ pplx- xai- :aa", rf"{_B}(?:{'|'.join(_SERVICES)})", shown=3,
     ),
@@ -126,10 +127,10 @@ SHAPES = (
         ordinary=False,
     ),
 )  # fmt: skip
-"""Two more are not here, since no pattern finds them: `named` and `entropy`."""
+"""Two more are not here, because they have no pattern: `named` and `entropy`."""
 
 NAMES = {shape.name: shape.summary for shape in SHAPES} | {
     "named": "values that stand under a name like password, apiKey or Authorization",
-    "entropy": "what looks random, and has no shape that is known",
+    "entropy": "random-looking text without a known shape",
 }
-"""Everything that can be looked for by itself, and what it is."""
+"""Every built-in rule, with its description."""

@@ -1,1 +1,1 @@
-"""Ends at which clients talk to us: our own stdin and stdout, and an HTTP endpoint."""
+"""Ends that clients connect to: our own stdin and stdout, and an HTTP endpoint."""

@@ -1,6 +1,6 @@
 """Our own stdin, stdout and stderr on the event loop.
 
-Descriptors are waited for where that can be done (pipes, sockets); what cannot (files, terminals) is read by a thread.
+The loop waits for descriptors that support it (pipes, sockets); a thread reads the others (files, terminals).
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from contextlib import suppress
 
 READ_SIZE = 1 << 18
 TAKEN_WITHIN = 1.0
-"""Seconds that a reader is given to read what is in its pipe."""
+"""Seconds for a reader to read what is in its pipe."""
 RESUME_BELOW = 1 << 22
-"""Unsent bytes at which whoever waits for room goes on."""
+"""Unsent bytes at which a waiting writer continues."""
 
 
 class Claimed:
-    """Descriptors of our own for stdin and stdout; what others mean by 0 and 1 is nothing, and stderr."""
+    """Our own descriptors for stdin and stdout; for other code, 0 is empty and 1 is stderr."""
 
     def __init__(self, stdin: int, stdout: int) -> None:
         self.stdin, self.stdout = os.dup(stdin), os.dup(stdout)
@@ -36,12 +36,12 @@ class Claimed:
                 _point(1, os.devnull, os.O_WRONLY)
 
     def hang_up(self) -> None:
-        """Nothing more is written: whoever reads finds the end. Nobody may wait for `stdout` any more."""
+        """Close stdout, so that its reader finds the end. `stdout` must have no waiting writer."""
         os.set_blocking(self.stdout, dict(self._blocking)[self.stdout])
         _point(self.stdout, os.devnull, os.O_WRONLY)
 
     def close(self) -> None:
-        """Give them back as they were: whoever else holds the same pipe may expect to block on it."""
+        """Restore the original descriptors: another process with the same pipe may expect to block on it."""
         for fd, blocking in self._blocking:
             with suppress(OSError):
                 os.set_blocking(fd, blocking)
@@ -61,7 +61,7 @@ def can_wait(fd: int) -> bool:
 
 
 class Input:
-    """Reads a descriptor: each block to `take`, an empty one at the end."""
+    """Reads a descriptor: passes each block to `take`, an empty one at the end."""
 
     def __init__(self, fd: int, take: Callable[[bytes], None]) -> None:
         self._fd = fd
@@ -73,7 +73,7 @@ class Input:
         self._go_on = threading.Event()
 
     def start(self) -> None:
-        """Begin to read."""
+        """Start to read."""
         if self._waits:
             os.set_blocking(self._fd, False)
         else:
@@ -100,34 +100,34 @@ class Input:
                 block = b""
             try:
                 self._loop.call_soon_threadsafe(self._take, block)
-            except RuntimeError:  # The loop is closed: nobody listens.
+            except RuntimeError:  # the loop is closed
                 return
             if not block:
                 return
 
     def pause(self) -> None:
-        """Read nothing more for now."""
+        """Stop reading for now."""
         self._go_on.clear()
         if self._reading:
             self._reading = False
             self._loop.remove_reader(self._fd)
 
     def resume(self) -> None:
-        """Read on."""
+        """Continue reading."""
         self._go_on.set()
         if self._waits and not self._reading and not self._closed:
             self._reading = True
             self._loop.add_reader(self._fd, self._read)
 
     def close(self) -> None:
-        """Read no more. Idempotent; the descriptor stays open."""
+        """Stop reading. Idempotent; the descriptor stays open."""
         self.pause()
         self._closed = True
         self._go_on.set()
 
 
 class Output:
-    """Writes to a descriptor: at once what it takes, the rest when there is room."""
+    """Writes to a descriptor: at once what it accepts, the rest when there is room."""
 
     def __init__(self, fd: int, limit: int, broken: Callable[[], None], resume: Callable[[], None]) -> None:
         self._fd = fd
@@ -144,7 +144,7 @@ class Output:
             os.set_blocking(fd, False)
 
     def write(self, data: bytes) -> None:
-        """Write `data` now, or as soon as there is room; nothing where nobody reads any more."""
+        """Write `data` now, or when there is room; drop it if the reader is gone."""
         if not self.open:
             return
         written = 0 if self._queue else self._write(data)
@@ -158,7 +158,7 @@ class Output:
             self._fail()
 
     def _write(self, data: bytes | memoryview) -> int:
-        """How many bytes were taken; -1 where nobody reads any more."""
+        """Return how many bytes were accepted; -1 if the reader is gone."""
         try:
             return os.write(self._fd, data)
         except (BlockingIOError, InterruptedError):
@@ -191,14 +191,14 @@ class Output:
                 waiting[1].set_result(None)
 
     async def drained(self, at_most: int) -> None:
-        """Wait until no more than `at_most` bytes wait, or nobody reads any more."""
+        """Wait until at most `at_most` bytes wait, or the reader is gone."""
         if self.unsent > at_most:
             done: asyncio.Future[None] = self._loop.create_future()
             self._waiters.append((at_most, done))
             await done
 
     async def taken(self) -> None:
-        """Wait until the pipe is empty, for as long as the system tells that it is not, and a second at most."""
+        """Wait until the pipe is empty, if the system can tell, at most a second."""
         pause = 0.0005
         until = self._loop.time() + TAKEN_WITHIN
         while self.open and not self._queue and self._in_pipe() and self._loop.time() < until:
@@ -206,7 +206,7 @@ class Output:
             pause = min(pause * 1.5, 0.01)
 
     def _in_pipe(self) -> int:
-        """Bytes that nobody has read yet; 0 where the system does not tell."""
+        """Return the unread bytes; 0 if the system does not tell."""
         if not sys.platform.startswith("linux"):
             return 0
         import fcntl
@@ -215,7 +215,7 @@ class Output:
 
         try:
             return int(struct.unpack("i", fcntl.ioctl(self._fd, termios.FIONREAD, b"\0\0\0\0"))[0])
-        except OSError:  # It is no pipe.
+        except OSError:  # not a pipe
             return 0
 
     def _fail(self) -> None:
@@ -223,7 +223,7 @@ class Output:
         self._broken()
 
     def close(self) -> None:
-        """Write no more. Idempotent; the descriptor stays open."""
+        """Stop writing. Idempotent; the descriptor stays open."""
         if self._queue:
             self._loop.remove_writer(self._fd)
             self._queue.clear()

@@ -1,7 +1,7 @@
-"""A Streamable HTTP endpoint for clients: POST, GET and DELETE on one path, with sessions where there are any.
+"""A Streamable HTTP endpoint for clients: POST, GET and DELETE on one path, optionally with sessions.
 
-Sources: MCP "Streamable HTTP" of 2025-03-26 to 2026-07-28. What a message means is the handler's matter; here it
-is only looked at for what the binding needs: whether it begins a session, and whether its era has none.
+Sources: MCP "Streamable HTTP" of 2025-03-26 to 2026-07-28. The handler interprets messages; the endpoint reads only
+what the binding needs: whether a message starts a session, and whether its era has none.
 """
 
 from __future__ import annotations
@@ -31,36 +31,36 @@ _VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 _METHODS = "GET, POST, DELETE, OPTIONS"
 _ONLY_POST = "POST, OPTIONS"
 MOST_SESSIONS = 200
-"""Client sessions at a time, beyond which the oldest is ended: each may hold files open."""
+"""Client sessions at a time, above which the oldest is ended: each may have open files."""
 SAME_PORT_TRIES = 5
 CLOSE_WITHIN = 2.0
-"""Seconds that handlers are given to end, and connections to take what was written."""
+"""Seconds for handlers to end, and for connections to send what was written."""
 
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """How the endpoint behaves where the protocol leaves it to the server."""
+    """The options that the protocol leaves to the server."""
 
     path: str = "/mcp"
     sessions: bool = True
     """The answer to `initialize` names a session."""
     listening: bool = True
-    """A GET opens a stream for what belongs to no request; otherwise it is answered with 405."""
+    """A GET opens a stream for messages outside of requests; otherwise the answer is 405."""
     resumable: bool = False
-    """Events have ids, and a client may come back for what it missed."""
+    """Events have ids, and a client may resume a stream."""
     names: tuple[str, ...] = ()
-    """Host names that the server may be asked for, beside its own."""
+    """Accepted host names, besides its own."""
     origins: tuple[str, ...] = ()
-    """Origins whose pages may use the server, beside its own."""
+    """Origins whose pages may use the server, besides its own."""
     limits: Limits = field(default_factory=Limits)
 
 
 class HttpEnd:
-    """`start` it, tell others its `url`, `close` it. It opens a handler for each client session.
+    """The endpoint: `start` it, give its `url` to clients, `close` it. It opens a handler for each client session.
 
-    Clients without a session (the modern era, or a binding that names none) share one handler for each query of the
-    URL: `/mcp?client=a` and `/mcp?client=b` are two clients. It is opened anew when one begins with `server/discover`
-    or `initialize` while nothing else of it is under way.
+    Clients without a session (the modern era, or a binding without sessions) share one handler per query of the URL:
+    `/mcp?client=a` and `/mcp?client=b` are two clients. A new handler is opened when one starts with `server/discover`
+    or `initialize` while no other request of it is running.
     """
 
     def __init__(self, opens: Opens, host: str = "127.0.0.1", port: int = 0, binding: Binding | None = None) -> None:
@@ -78,20 +78,20 @@ class HttpEnd:
         self._closed = False
 
     async def start(self) -> None:
-        """Listen. Raises `UsageError` where that address cannot be listened on."""
+        """Listen. Raises `UsageError` if the address cannot be used."""
         try:
             self._server = await self._listen()
         except (OSError, OverflowError, UnicodeError) as error:
             taken = isinstance(error, OSError) and error.errno == errno.EADDRINUSE
-            reason = "another process listens there" if taken else os_reason(error)
+            reason = "another process uses the port" if taken else os_reason(error)
             raise UsageError(
-                f"Nothing can listen on {self._host}:{self._port}: {reason}.",
-                hint="Name another port, or 0 for any that is free.",
+                f"Cannot listen on {self._host}:{self._port}: {reason}.",
+                hint="Choose another port, or 0 for any free one.",
             ) from None
         self._port = self._server.sockets[0].getsockname()[1]
 
     async def _listen(self) -> asyncio.Server:
-        """A name may have several addresses: where any free port will do, it must be the same one on each of them."""
+        """Listen on all addresses of a name, on the same port."""
         loop = asyncio.get_running_loop()
         port = self._port
         for _ in range(SAME_PORT_TRIES):
@@ -105,18 +105,18 @@ class HttpEnd:
 
     @property
     def url(self) -> str:
-        """Where clients find the endpoint."""
+        """The URL of the endpoint."""
         host = f"[{self._host}]" if ":" in self._host else self._host
         return f"http://{host}:{self._port}{self.binding.path}"
 
     def __len__(self) -> int:
-        """How many client sessions there are now."""
+        """Return the number of current client sessions."""
         return len(self._sessions) + len(self._shared)
 
-    # What comes in
+    # Requests
 
     def screen(self, head: Head) -> Refusal | None:
-        """Refuse by the head what must not come in, or has nothing to look for here."""
+        """Refuse a request by its head if it is forbidden or not for this endpoint."""
         why = self._guard.refusal(head)
         if why:
             return _refusal(403, why)
@@ -140,11 +140,11 @@ class HttpEnd:
         return _refusal(405, f"The method {head.method[:20]} is not allowed here.", [allow, *cors])
 
     def _listening_refusal(self, head: Head, cors: Fields) -> Refusal | None:
-        """What GET and DELETE must be: of an era that has them, and of a session that is known."""
+        """Return why a GET or DELETE is refused: its era must have them, and its session must be known."""
         if head.field(VERSION) in MODERN or not (self.binding.listening or head.method == "DELETE"):
             return self._not_allowed(head, cors)
         if head.method == "GET" and not _accepts(head, "text/event-stream"):
-            return _refusal(406, "Accept must allow text/event-stream.", cors)
+            return _refusal(406, "Accept must include text/event-stream.", cors)
         name = head.field(SESSION)
         if self.binding.sessions:
             return self._session_refusal(name, cors)
@@ -152,13 +152,13 @@ class HttpEnd:
 
     def _session_refusal(self, name: str | None, cors: Fields) -> Refusal | None:
         if name is None:
-            return _refusal(400, f"{SESSION} is missing: begin with initialize.", cors)
+            return _refusal(400, f"{SESSION} is missing: start with initialize.", cors)
         if name not in self._sessions:
-            return _refusal(404, "There is no such session: begin again with initialize.", cors)
+            return _refusal(404, "Unknown session: start again with initialize.", cors)
         return None
 
     def answer(self, request: Request, response: Response) -> None:
-        """Let the session that a request belongs to have it."""
+        """Pass a request to its session."""
         head = request.head
         response.always = self._guard.cors(head)
         if self._closed:
@@ -180,8 +180,8 @@ class HttpEnd:
         arrived = Arrived.read(request.body, cut=not request.complete, head=head)
         try:
             session = self._session_for(arrived, head, response)
-        except (InspectorError, OSError) as error:  # Whoever answers cannot take one client more.
-            response.whole(*_refusal(503, f"No session can be opened: {error}"))
+        except (InspectorError, OSError) as error:  # the handler cannot accept another client
+            response.whole(*_refusal(503, f"Cannot open a session: {error}"))
             return
         if session is None:
             return
@@ -190,7 +190,7 @@ class HttpEnd:
         session.handler.received(arrived, reply)
 
     def _session_for(self, arrived: Arrived, head: Head, response: Response) -> HttpSession | None:
-        """The session a message belongs to; None where it is refused, which has been answered."""
+        """Return the session of a message; None if it was refused, which has been answered."""
         name = head.field(SESSION)
         method = arrived.message["method"] if arrived.shape is Shape.REQUEST else ""
         if name is not None and name in self._sessions:
@@ -270,7 +270,7 @@ class HttpEnd:
 
 
 def is_modern(message: Any, head: Head) -> bool:
-    """Whether a message is of the era without sessions: by what it says of itself, else by the header field."""
+    """Whether a message belongs to the era without sessions: by its metadata, else by the header."""
     params = message.get("params") if type(message) is dict else None
     meta = params.get("_meta") if type(params) is dict else None
     if type(meta) is dict and _VERSION_KEY in meta:
@@ -289,12 +289,12 @@ def _post_refusal(head: Head, cors: Fields) -> Refusal | None:
     if kind != "application/json":
         return _refusal(415, "The body must be application/json.", cors)
     if not (_accepts(head, "application/json") or _accepts(head, "text/event-stream")):
-        return _refusal(406, "Accept must allow application/json and text/event-stream.", cors)
+        return _refusal(406, "Accept must include application/json and text/event-stream.", cors)
     return None
 
 
 def _accepts(head: Head, kind: str) -> bool:
-    """Whether a client takes answers of this type; one that does not say takes all (RFC 9110 section 12.5.1)."""
+    """Whether a client accepts answers of this type; without a header it accepts all (RFC 9110 section 12.5.1)."""
     accept = head.field("accept")
     if accept is None:
         return True
@@ -303,7 +303,7 @@ def _accepts(head: Head, kind: str) -> bool:
 
 
 def _path(head: Head) -> str:
-    """The path of a request's target, which may be a whole URL (RFC 9112 section 3.2.2)."""
+    """Return the path of a request's target, which may be a whole URL (RFC 9112 section 3.2.2)."""
     try:
         return urlsplit(head.target).path
     except ValueError:
@@ -311,6 +311,6 @@ def _path(head: Head) -> str:
 
 
 def _refusal(status: int, text: str, fields: Sequence[tuple[str, str]] = ()) -> Refusal:
-    """A refusal as a JSON-RPC error without an id (MCP "Streamable HTTP", "Sending Messages")."""
+    """Return a refusal as a JSON-RPC error without an id (MCP "Streamable HTTP", "Sending Messages")."""
     body = jsonrpc.encode(jsonrpc.error(None, jsonrpc.INVALID_REQUEST, text))
     return Refusal(status, body, (*JSON, *fields))

@@ -1,4 +1,4 @@
-"""One TCP connection that speaks HTTP/1.1 (RFC 9112): requests in, one answer after the other out, within limits."""
+"""One TCP connection with HTTP/1.1 (RFC 9112): requests in, answers out in order, within limits."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ _REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a client may take of us."""
+    """The limits for a client."""
 
     head: int = 1 << 16
     """Bytes of a request's head."""
     body: int = LONGEST_MESSAGE
     """Bytes of a request's body."""
     unsent: int = MOST_UNSENT
-    """Bytes that wait for a client that does not read."""
+    """Unsent bytes for a slow client."""
     connections: int = 256
     patience: float = 30.0
-    """Seconds for a head to come; a body may take so long, too, and a second more for every 64 KiB of it."""
+    """Seconds for a head to arrive; a body may take so long too, and a second more for every 64 KiB."""
     idle: float = 75.0
     """Seconds that a connection may stay open without a request."""
     stall: float = 120.0
-    """Seconds that a client may take nothing of what waits for it."""
+    """Seconds for which a client may read nothing of what waits for it."""
     keep_alive: float = 15.0
-    """Seconds without an event after which a stream gets a comment, so that nobody in between closes it."""
+    """Seconds without an event after which a stream gets a comment, so that proxies keep it open."""
 
 
 class Request:
-    """One HTTP request whose head has come, and its body."""
+    """One HTTP request after its head has arrived, and its body."""
 
     __slots__ = ("body", "complete", "head")
 
@@ -52,11 +52,11 @@ class Request:
         self.head = head
         self.body = b""
         self.complete = False
-        """The body came to its end."""
+        """The body is complete."""
 
 
 class Refusal(NamedTuple):
-    """An answer that is known before the body has come."""
+    """An answer that is decided before the body has arrived."""
 
     status: int
     body: bytes
@@ -64,28 +64,28 @@ class Refusal(NamedTuple):
 
 
 class Owner(Protocol):
-    """Who answers what comes in on a connection."""
+    """Answers the requests of a connection."""
 
     limits: Limits
     connections: set[Connection]
 
     def screen(self, head: Head) -> Refusal | None:
-        """A head has come: how it is refused, whatever its body is. None: it is not."""
+        """Return the refusal for a head, whatever its body; None to accept it."""
 
     def answer(self, request: Request, response: Response) -> None:
-        """A request has come, or (not `complete`) the beginning of one whose client hung up. Never blocks."""
+        """Answer a request, or (not `complete`) the beginning of one whose client disconnected. Never blocks."""
 
 
 class Response:
-    """The answer to one request: its head, then its body in pieces. Nothing has an effect once the client is gone."""
+    """The answer to one request: its head, then its body in pieces. After the client is gone, calls have no effect."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection: Connection | None = connection
         self.begun = False
         self.on_left: Callable[[], None] | None = None
-        """Told when the client hangs up before the end."""
+        """Called when the client disconnects before the end."""
         self.always: Fields = ()
-        """Header fields of this answer, whatever it is."""
+        """Headers of this answer in every case."""
 
     @property
     def open(self) -> bool:
@@ -93,7 +93,7 @@ class Response:
         return self._connection is not None
 
     def begin(self, status: int, fields: Fields, length: int | None = None) -> None:
-        """Write the head. `length` is that of the body; None: it comes in pieces, and ends with `finish`."""
+        """Write the head. `length` is that of the body; None: it is sent in pieces and ends with `finish`."""
         if self._connection is not None and not self.begun:
             self.begun = True
             self._connection.begin(status, (*fields, *self.always), length)
@@ -104,7 +104,7 @@ class Response:
             self._connection.write(data)
 
     def finish(self) -> None:
-        """The body is complete."""
+        """End the body."""
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.finish()
@@ -122,19 +122,19 @@ class Response:
             connection.abort()
 
     def lost(self) -> None:
-        """The client has hung up."""
+        """Handle that the client has disconnected."""
         gone, self._connection = self._connection is not None, None
         if gone and self.on_left is not None:
             self.on_left()
 
     async def drained(self) -> None:
-        """Wait until the client has taken most of what was written, or is gone."""
+        """Wait until the client has read most of what was written, or is gone."""
         if self._connection is not None:
             await self._connection.drained()
 
 
 class Connection(asyncio.Protocol):
-    """Reads requests and writes answers with h11; one is answered before the next is looked at."""
+    """Reads requests and writes answers with h11; one is answered before the next is read."""
 
     def __init__(self, owner: Owner) -> None:
         import h11
@@ -155,9 +155,9 @@ class Connection(asyncio.Protocol):
         self._writable: asyncio.Future[None] | None = None
         self._reading = True
         self._deaf = False
-        """Nothing that comes is looked at any more."""
+        """Incoming data is ignored."""
 
-    # The event loop's side
+    # Calls of the event loop
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
@@ -175,7 +175,7 @@ class Connection(asyncio.Protocol):
         if self._request is None or not self._request.complete:
             self._advance()
         elif len(self._state.trailing_data[0]) > self._limits.head:
-            self._pause_reading()  # It asks on without listening to the answer.
+            self._pause_reading()  # it sends requests without reading the answer
 
     def eof_received(self) -> bool:
         self._hung_up()
@@ -203,7 +203,7 @@ class Connection(asyncio.Protocol):
             writable.set_result(None)
 
     def _watch_stall(self) -> None:
-        """Look later whether the client has taken any of what waits for it."""
+        """Check later whether the client has read any of what waits for it."""
         if self._transport is not None:
             waiting = self._transport.get_write_buffer_size()
             self._stall = self._loop.call_later(self._limits.stall, self._still_waiting, waiting)
@@ -217,12 +217,12 @@ class Connection(asyncio.Protocol):
             self._watch_stall()
 
     async def drained(self) -> None:
-        """Wait until most of what was written is gone, or the connection is."""
+        """Wait until most of what was written is sent, or the connection is closed."""
         if self._writable is not None:
             await asyncio.shield(self._writable)
 
     def _hung_up(self) -> None:
-        """Nothing more comes: what has begun to come is the beginning of a message, and nobody waits for an answer."""
+        """Handle the end of input: an unfinished message is incomplete, and the client expects no answer."""
         self._wake()
         self._deaf = True
         request, self._request = self._request, None
@@ -236,10 +236,10 @@ class Connection(asyncio.Protocol):
         else:
             response.lost()
 
-    # Reading
+    # Read
 
     def _advance(self) -> None:
-        """Take out of the state what has come, until more is needed or an answer is owed."""
+        """Take the parsed events from h11, until it needs more data or an answer is due."""
         while not self._deaf:
             try:
                 event = self._state.next_event()
@@ -253,7 +253,7 @@ class Connection(asyncio.Protocol):
             elif isinstance(event, self._h11.EndOfMessage):
                 self._complete()
                 return
-            else:  # More is needed, or this was the last request.
+            else:  # more data is needed, or this was the last request
                 if event is self._h11.NEED_DATA and self._state.they_are_waiting_for_100_continue:
                     self._send(self._h11.InformationalResponse(status_code=100, headers=[], reason="Continue"))
                 return
@@ -284,7 +284,7 @@ class Connection(asyncio.Protocol):
             self._parts.append(data)
 
     def _too_large(self) -> None:
-        self._refusal = Refusal(413, f"A body may have {self._limits.body} bytes.\n".encode(), PLAIN)
+        self._refusal = Refusal(413, f"The body is longer than {self._limits.body} bytes.\n".encode(), PLAIN)
         self._refuse()
 
     def _complete(self) -> None:
@@ -301,7 +301,7 @@ class Connection(asyncio.Protocol):
             self._owner.answer(request, response)
 
     def _refuse(self) -> None:
-        """Answer as the owner wants. A body that is still on its way is not waited for; the connection then ends."""
+        """Send the owner's refusal. The rest of the body is not awaited; the connection then closes."""
         refusal, response = self._refusal, self._response
         if refusal is not None and response is not None:
             self._deaf = self._request is not None and not self._request.complete
@@ -312,7 +312,7 @@ class Connection(asyncio.Protocol):
             self._reading = False
             self._transport.pause_reading()
 
-    # Patience
+    # Timeouts
 
     def _wait(self, seconds: float) -> None:
         if self._timer is not None:
@@ -326,7 +326,7 @@ class Connection(asyncio.Protocol):
         self._timer = self._stall = None
 
     def _lose_patience(self, size: int) -> None:
-        """Time is over for a head or a body, unless enough of it has come meanwhile."""
+        """Handle the timeout of a head or a body, unless enough data has arrived meanwhile."""
         self._timer = None
         seconds = (self._size - size) >> 16
         if seconds:
@@ -334,10 +334,10 @@ class Connection(asyncio.Protocol):
         elif self._request is None and not self._state.trailing_data[0]:
             self._close()
         else:
-            self._give_up(408, "The request did not come to its end in time.")
+            self._give_up(408, "The request did not arrive in time.")
 
     def _give_up(self, status: int, why: str) -> None:
-        """Say why nothing of this connection will be answered any more, and close it."""
+        """Send the reason why this connection answers no more requests, and close it."""
         self._deaf = True
         self._request = self._response = None
         if self._state.our_state in (self._h11.IDLE, self._h11.SEND_RESPONSE):
@@ -347,7 +347,7 @@ class Connection(asyncio.Protocol):
             self._send(self._h11.EndOfMessage())
         self._linger()
 
-    # Writing
+    # Write
 
     def begin(self, status: int, fields: Fields, length: int | None) -> None:
         """Write the head of an answer."""
@@ -360,7 +360,7 @@ class Connection(asyncio.Protocol):
         self._send(self._h11.Response(status_code=status, headers=headers, reason=_REASONS.get(status, "")))
 
     def write(self, data: bytes) -> None:
-        """Write a piece of the body, unless it was only the head that was asked for."""
+        """Write a piece of the body, unless the request was HEAD."""
         if self._request is None or self._request.head.method != "HEAD":
             self._send(self._h11.Data(data=data))
 
@@ -371,7 +371,7 @@ class Connection(asyncio.Protocol):
         try:
             parts = self._state.send_with_data_passthrough(event)
         except self._h11.LocalProtocolError:
-            # A body of another length than was said, or a field that is none: it cannot be sent honestly.
+            # A body of another length than declared, or an invalid header: it cannot be sent correctly.
             self.abort()
             return
         for part in parts or ():
@@ -380,7 +380,7 @@ class Connection(asyncio.Protocol):
             transport.abort()
 
     def finish(self) -> None:
-        """The answer is complete: look at the next request, or close."""
+        """End the answer: read the next request, or close."""
         self._send(self._h11.EndOfMessage())
         self._response = self._request = None
         if self._transport is None:
@@ -398,7 +398,7 @@ class Connection(asyncio.Protocol):
         self._loop.call_soon(self._advance)
 
     def _linger(self) -> None:
-        """Close, but not on a client that still sends: it would lose the answer with the connection."""
+        """Close, but not while a client still sends: it would lose the answer with the connection."""
         self._deaf = True
         transport = self._transport
         if transport is None or self._state.their_state in (self._h11.DONE, self._h11.MUST_CLOSE, self._h11.CLOSED):
@@ -413,26 +413,26 @@ class Connection(asyncio.Protocol):
             self._transport.close()
 
     def abort(self) -> None:
-        """Close without an end, once what was written has gone out: an answer without its end tells that it broke."""
+        """Close without an end, after sending what was written: an answer without its end shows that it broke."""
         self._deaf = True
         self._request = self._response = None
         self._close()
 
     def shut(self) -> None:
-        """The server ends: what was written may go out, nothing else."""
+        """Stop the server: send what was written, but nothing else."""
         self._hung_up()
         self._close()
 
     def kill(self) -> None:
-        """Close now, whatever still waits to go out."""
+        """Close now and drop unsent data."""
         if self._transport is not None:
             self._transport.abort()
 
 
 PLAIN = (("Content-Type", "text/plain; charset=utf-8"),)
 HIGH_WATER = 1 << 20
-"""Bytes that wait for a client above which `drained` waits."""
+"""Unsent bytes for a client above which `drained` waits."""
 UNWANTED = 1 << 20
-"""Bytes of a body that are read though its request is refused, so that the refusal is heard."""
+"""Bytes that are read of a refused request's body, so that the client reads the refusal."""
 LINGER = 1.0
-"""Seconds that a client which still sends is given to hear why nobody listens."""
+"""Seconds for a client that still sends to read the refusal."""

@@ -1,4 +1,4 @@
-"""Which HTTP requests may come in at all: by their Host and Origin (DNS rebinding), and what CORS tells a browser.
+"""Decides which HTTP requests are accepted, by Host and Origin (DNS rebinding), and sets CORS headers.
 
 Sources: MCP "Streamable HTTP", "Security"; the Fetch standard, section 3.2 (CORS protocol).
 """
@@ -29,7 +29,7 @@ def own_address(transport: asyncio.BaseTransport | None) -> tuple[str, int]:
 
 
 def normal_origin(text: str) -> str:
-    """An origin as browsers write it: lower case, without the port of its scheme. Empty for what is not an origin."""
+    """Return an origin in browsers' form: lower case, without the default port. Empty if it is not an origin."""
     found = _ORIGIN.fullmatch(text.strip())
     where = _authority(found[2]) if found is not None else None
     if found is None or where is None:
@@ -42,10 +42,10 @@ def normal_origin(text: str) -> str:
 class Guard:
     """Refuses requests that a web page of another site could have sent.
 
-    A page that resolves its own name to our address (DNS rebinding) still asks for that name, so `Host` must name us. A
-    request that reached us over loopback may ask for any name of this machine, and come from any page of it. Any other
-    request must ask for the address and port that it reached, or the host name that we were told to listen on, and an
-    `Origin` must be the same host and port. `names` (for `Host`) and `origins` extend this.
+    A page that resolves its own name to our address (DNS rebinding) still requests that name, so `Host` must name us. A
+    request over loopback may have any name of this machine, and come from any of its pages. Any other request must have
+    the address and port that it reached, or the host name that we listen on, and an `Origin` must be the same host and
+    port. `names` (for `Host`) and `origins` extend this.
     """
 
     def __init__(self, host: str, names: Iterable[str] = (), origins: Iterable[str] = ()) -> None:
@@ -54,7 +54,7 @@ class Guard:
         self._origins = {normal_origin(origin) for origin in origins} - {""}
 
     def refusal(self, head: Head) -> str:
-        """Why the request is refused; empty where it may come in."""
+        """Return why the request is refused; empty if it is accepted."""
         hosts = [value for name, value in head.fields if name.lower() == "host"]
         if len(hosts) != 1:
             return "A request must have exactly one Host header."
@@ -98,7 +98,7 @@ class Guard:
         return (port or 80) == own_port and (host == self._host or _is_same_address(host, own))
 
     def cors(self, head: Head) -> list[tuple[str, str]]:
-        """What every answer to a page of an allowed origin says; nothing where there is none."""
+        """Return the headers of every answer to a page of an allowed origin; none without one."""
         origin = head.field("origin")
         if origin is None or not self.allows(head):
             return []
@@ -109,7 +109,7 @@ class Guard:
         ]
 
     def preflight(self, head: Head, methods: str) -> list[tuple[str, str]]:
-        """What the answer to OPTIONS says beside that: the methods, and the header fields that were asked for."""
+        """Return the further headers of the answer to OPTIONS: the methods, and the requested headers."""
         wanted = head.field("access-control-request-headers") or ""
         fields = [("Access-Control-Allow-Methods", methods), ("Access-Control-Max-Age", "600")]
         if wanted and len(wanted) <= _LONGEST and _TOKENS.fullmatch(wanted):
@@ -118,13 +118,13 @@ class Guard:
 
 
 def _authority(text: str) -> tuple[str, int | None] | None:
-    """Host (lower case, without brackets) and port of `host:port`; None for anything else."""
+    """Return host (lower case, without brackets) and port of `host:port`; None for anything else."""
     found = _AUTHORITY.fullmatch(text.strip().lower())
     return (found[1].strip("[]"), int(found[2]) if found[2] else None) if found is not None else None
 
 
 def _is_same_address(host: str, own: str) -> bool:
-    """Whether a host is the address of our end. A socket for both families calls 192.0.2.1 `::ffff:192.0.2.1`."""
+    """Whether a host is the address of our end. A dual-stack socket shows 192.0.2.1 as `::ffff:192.0.2.1`."""
     asked = _plain(parse(host))
     return asked is not None and asked == _plain(parse(own))
 

@@ -1,4 +1,4 @@
-"""One client session over HTTP: its handler, the replies to its POSTs, and the streams on which it listens."""
+"""One client session over HTTP: its handler, the replies to its POSTs, and its streams."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from inspector.serving.http_connection import Response
 from inspector.serving.http_stream import KEPT_BYTES, KEPT_EVENTS, Stream
 
 MOST_FINISHED = 16
-"""Ended streams that are kept for clients which come back late."""
+"""Ended streams that are kept for clients that resume late."""
 JSON: Fields = (("Content-Type", "application/json"),)
 
 
 class HttpReply:
-    """What answers one POST."""
+    """The reply to one POST."""
 
     def __init__(self, session: HttpSession, channel: str, response: Response) -> None:
         self.channel = channel
@@ -32,13 +32,13 @@ class HttpReply:
 
     @property
     def open(self) -> bool:
-        """Whether anything sent can still reach the client."""
+        """Whether messages can still reach the client."""
         if self._ended:
             return False
         return self._stream.open if self._stream is not None else self._response.open
 
     def begin(self, form: Form, status: int = 200, fields: Fields = ()) -> None:
-        """Decide how the answer stands in the response. A stream's head goes out at once, a body's with the body."""
+        """Choose the form of the answer. A stream's head is sent at once, a body's with the body."""
         if self._ended or self._stream is not None or self._parts is not None:
             return
         self._status, self._fields = status, fields
@@ -61,7 +61,7 @@ class HttpReply:
             self._stream.send(data)
 
     def end(self) -> None:
-        """Complete the answer; 202 where nothing was begun."""
+        """Complete the answer; 202 if there is none."""
         if self._ended:
             return
         self._ended = True
@@ -74,7 +74,7 @@ class HttpReply:
             self._response.whole(self._status, fields=self._fields)
 
     def cut(self, data: bytes = b"", retry: int | None = None) -> None:
-        """Break the connection off, in the middle of the body or stream; without `data` before it."""
+        """Break the connection in the middle of the body or stream; without `data` before it."""
         if self._ended:
             return
         if self._stream is not None:
@@ -92,13 +92,13 @@ class HttpReply:
             self._session.handler.left(self)
 
     async def drain(self) -> None:
-        """Wait until the client has taken most of what was sent, or is gone."""
+        """Wait until the client has read most of the data, or is gone."""
         if self._stream is not None:
             await self._stream.drained()
 
 
 class HttpSession:
-    """A client session: the `Client` of its handler. `session` is its id, empty where the protocol has no session."""
+    """A client session: the `Client` of its handler. `session` is its id, empty if the protocol has none."""
 
     transport: Literal["http"] = "http"
 
@@ -107,9 +107,9 @@ class HttpSession:
     ) -> None:
         self.session = id
         self.primes = primes
-        """Streams begin with an event that has an id and no data (2025-11-25)."""
+        """Streams start with an event that has an id and no data (2025-11-25)."""
         self.on_drop: Callable[[], None] = lambda: None
-        """Told when the handler gives its client up."""
+        """Called when the handler drops its client."""
         self._resumable = resumable
         self._keep_alive = keep_alive
         self._streams: dict[str, Stream] = {}
@@ -123,22 +123,22 @@ class HttpSession:
 
     @property
     def channel(self) -> str:
-        """The newest stream on which the client listens."""
+        """The newest stream that the client listens on."""
         return channels.of_get(self._listening[-1].name if self._listening else 0)
 
     @property
     def idle(self) -> bool:
-        """Whether no answer is owed."""
+        """Whether no answer is pending."""
         return not any(each.open for each in self._posts)
 
     def reply(self, channel: str, response: Response) -> HttpReply:
-        """The reply to a POST of this session."""
+        """Return the reply to a POST of this session."""
         self._posts = {each for each in self._posts if each.open}
         self._posts.add(response)
         return HttpReply(self, channel, response)
 
     def new_stream(self) -> Stream:
-        """A stream with a name of its own; the oldest ended ones are forgotten."""
+        """Return a stream with a new name; the oldest ended ones are dropped."""
         self._made += 1
         stream = Stream(str(self._made), resumable=self._resumable, keep_alive=self._keep_alive)
         if self._resumable:
@@ -148,7 +148,7 @@ class HttpSession:
         return stream
 
     def listen(self, response: Response, last_event: str = "") -> None:
-        """A GET: a stream for what belongs to no request, or what is left of the one that `last_event` belongs to."""
+        """Handle a GET: a stream for messages outside of requests, or the rest of the one with `last_event`."""
         name, _, number = last_event.partition(".")
         found = self._streams.get(name)
         if found is not None and number.isascii() and number.isdigit() and len(number) < 16:
@@ -168,12 +168,12 @@ class HttpSession:
         self._waiting_bytes = 0
 
     def _stop_listening(self, stream: Stream) -> None:
-        """Its client is gone; where it may come back and no other stream is open, what comes is kept for it."""
+        """Handle a disconnect; if the client may resume and no other stream is open, messages are kept for it."""
         if len(self._listening) > 1 or not self._resumable:
             self._listening = [each for each in self._listening if each is not stream]
 
     def push(self, data: bytes) -> None:
-        """Send a message on the newest open stream; where there is none it waits, as long as there is room."""
+        """Send a message on the newest open stream; without one it waits, within the limit."""
         if self._closed:
             return
         attended = [each for each in self._listening if each.attended] or self._listening
@@ -184,7 +184,7 @@ class HttpSession:
             self._waiting_bytes += len(data)
 
     def drop(self) -> None:
-        """Close every connection that carries the session, without an end."""
+        """Close all connections of the session, without an end."""
         for response in self._posts:
             response.abort()
         for stream in [*self._listening, *self._streams.values()]:
@@ -192,12 +192,12 @@ class HttpSession:
         self.on_drop()
 
     async def drain(self) -> None:
-        """Wait until the client has taken most of what was pushed, or is gone."""
+        """Wait until the client has read most of what was pushed, or is gone."""
         if self._listening:
             await self._listening[-1].drained()
 
     async def close(self) -> None:
-        """End the handler, without waiting for what it still has to say, and all streams. Idempotent."""
+        """End the handler, without waiting for its answers, and all streams. Idempotent."""
         if self._closed:
             return
         self._closed = True

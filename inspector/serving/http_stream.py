@@ -1,4 +1,4 @@
-"""One event stream to a client: server-sent events, kept for a while where the client may come back for them.
+"""One event stream to a client: server-sent events, kept for a while if the client may resume.
 
 Sources: HTML "Server-sent events", section 9.2.6; MCP 2025-11-25 "Streamable HTTP", "Resumability and Redelivery".
 """
@@ -15,7 +15,7 @@ from inspector.serving.http_connection import Response
 
 KEPT_EVENTS = 1000
 KEPT_BYTES = 1 << 24
-"""What is kept of one stream for a client that comes back, and of what no client listens to."""
+"""Bytes that are kept of one stream for a client that resumes, and of messages without a listener."""
 FIELDS: Fields = (
     ("Content-Type", "text/event-stream"),
     ("Cache-Control", "no-store"),
@@ -26,7 +26,7 @@ _COMMENT = b": still here\n\n"
 
 
 def event(data: bytes, id: str = "") -> bytes:
-    """One server-sent event. Each line of the data has its own field; a client joins them with line feeds."""
+    """Return one server-sent event. Each line of the data has its own field; a client joins them with line feeds."""
     head = f"id: {id}\n".encode() if id else b""
     if b"\n" not in data and b"\r" not in data:
         return b"%bdata: %b\n\n" % (head, data)
@@ -34,14 +34,14 @@ def event(data: bytes, id: str = "") -> bytes:
 
 
 class Stream:
-    """Events for one response, or, `resumable`, for those that follow it after a break."""
+    """Events for one response, or, if `resumable`, for those that continue it."""
 
     def __init__(self, name: str, *, resumable: bool, keep_alive: float) -> None:
         self.name = name
-        """What the ids of its events begin with."""
+        """The prefix of its event ids."""
         self.ended = False
         self.on_left: Callable[[], None] | None = None
-        """Told when a client that was listening has hung up."""
+        """Called when a listening client has disconnected."""
         self._resumable = resumable
         self._keep_alive = keep_alive
         self._loop = asyncio.get_running_loop()
@@ -58,11 +58,11 @@ class Stream:
 
     @property
     def open(self) -> bool:
-        """Whether what is sent can still reach the client."""
+        """Whether messages can still reach the client."""
         return not self.ended and (self._resumable or self.attended)
 
     def attach(self, response: Response, status: int = 200, fields: Fields = ()) -> None:
-        """Let `response` carry what is sent from now on; it takes the place of any other."""
+        """Send everything in `response` from now on; it replaces any other."""
         before, self._response = self._response, response
         if before is not None:
             before.on_left = None
@@ -72,12 +72,12 @@ class Stream:
         self._beat()
 
     def prime(self) -> None:
-        """An event without data, whose id the client can come back with before there is any other (2025-11-25)."""
+        """Send an event without data, whose id the client can resume with before there is another (2025-11-25)."""
         if self._resumable:
             self._put(b"")
 
     def resume(self, response: Response, after: int) -> None:
-        """Let `response` carry what followed event number `after` and is still kept, and all that comes."""
+        """Send in `response` the kept events after number `after`, and all later ones."""
         self.attach(response)
         kept = list(self._events)
         for data in kept[max(0, len(kept) - (self._count - after)) :] if after < self._count else ():
@@ -86,7 +86,7 @@ class Stream:
             self._finish()
 
     def send(self, data: bytes) -> None:
-        """Send one message. While nobody listens it is kept, as long as there is room."""
+        """Send one message. Without a listener it is kept, within the limit."""
         if self.open:
             self._put(data)
 
@@ -102,7 +102,7 @@ class Stream:
             self._response.write(line)
 
     def end(self) -> None:
-        """Nothing more will be sent."""
+        """End the stream."""
         if not self.ended:
             self.ended = True
             self._finish()
@@ -115,7 +115,7 @@ class Stream:
             self._response = None
 
     def cut(self, data: bytes = b"", retry: int | None = None) -> None:
-        """Break the connection off, after the beginning of an event. Where it can be resumed, the stream goes on."""
+        """Break the connection, after the beginning of an event. A resumable stream continues."""
         self._stop()
         response, self._response = self._response, None
         if response is not None:
@@ -133,7 +133,7 @@ class Stream:
             self.on_left()
 
     def _beat(self) -> None:
-        """A comment now and then keeps the connection from being closed on the way."""
+        """Send a comment at intervals, so that proxies keep the connection open."""
         self._stop()
         self._timer = self._loop.call_later(self._keep_alive, self._still_here)
 
@@ -148,6 +148,6 @@ class Stream:
             self._timer = None
 
     async def drained(self) -> None:
-        """Wait until the client has taken most of what was sent, or is gone."""
+        """Wait until the client has read most of the data, or is gone."""
         if self._response is not None:
             await self._response.drained()

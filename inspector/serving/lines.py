@@ -1,17 +1,17 @@
-"""Bytes as they are read, in lines: no limit but the one that is set, linear in their length."""
+"""Splits bytes into lines as they are read, in linear time, with an optional limit."""
 
 from __future__ import annotations
 
 
 class Lines:
-    """Puts lines together of what single reads bring. `held` is the length of the line that has not ended."""
+    """Joins lines from single reads. `held` is the length of the unfinished line."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
         self.held = 0
 
     def feed(self, block: bytes) -> list[bytes]:
-        """The lines that `block` completes, without their line feeds."""
+        """Return the lines that `block` completes, without their line feeds."""
         if b"\n" not in block:
             self._parts.append(block)
             self.held += len(block)
@@ -28,7 +28,7 @@ class Lines:
         return lines
 
     def rest(self) -> bytes:
-        """What has come of a line that has not ended; forgets it."""
+        """Return the start of an unfinished line and drop it."""
         rest = b"".join(self._parts)
         self._parts.clear()
         self.held = 0

@@ -1,7 +1,7 @@
-"""Our own stdin and stdout as the end at which one client talks to us: one message a line (C-STDIO-02).
+"""The end on our own stdin and stdout, for one client: one message per line (C-STDIO-02).
 
-Raw descriptors on the event loop where they can be waited for (pipes, sockets); what cannot (files, terminals) is read
-by a thread. While it runs, file descriptor 1 is stderr: nothing but messages reaches the client.
+The event loop waits for descriptors that support it (pipes, sockets); a thread reads the others (files, terminals).
+While it runs, file descriptor 1 is stderr: only messages reach the client.
 """
 
 from __future__ import annotations
@@ -16,19 +16,18 @@ from inspector.serving.descriptors import RESUME_BELOW, Claimed, Input, Output
 from inspector.serving.lines import Lines
 
 PAUSE_ABOVE = 1 << 24
-"""Unsent bytes above which nothing more is read: whoever does not read answers may ask no more."""
+"""Unsent bytes above which reading pauses: a client that reads no answers may send no more requests."""
 BEGINNING = 1 << 20
-"""Bytes handed on of a line that was given up for its length."""
+"""Bytes that are passed on of a line that was too long."""
 FLUSH_WITHIN = 2.0
-"""Seconds that a client is given at the end to take what was written."""
+"""Seconds for the client to read what was written, at the end."""
 
 End = Literal["end", "stopped", "dropped", "broken", "too-long"]
-"""How it ended: stdin did, we were told to stop, the handler dropped its client, nobody reads any more, a line did not
-end."""
+"""How it ended: end of stdin, `stop`, dropped by the handler, reader gone, line too long."""
 
 
 class StdioEnd:
-    """`run` serves the one client until it is gone. It is that client's `Client`, too."""
+    """`run` serves the one client until it is gone. It is also that client's `Client`."""
 
     transport: Literal["stdio"] = "stdio"
     session = ""
@@ -66,7 +65,7 @@ class StdioEnd:
             self._files.close()
         return how
 
-    # What comes
+    # Receive
 
     def _take(self, block: bytes) -> None:
         if self._ended.done():
@@ -96,7 +95,7 @@ class StdioEnd:
         if not self._ended.done():
             self._ended.set_result(how)
 
-    # What goes
+    # Send
 
     def push(self, data: bytes) -> None:
         """Write one message. Line ends within it, which JSON has only between its tokens, become spaces."""
@@ -105,24 +104,24 @@ class StdioEnd:
         self._out.write(data + b"\n")
 
     def drop(self, data: bytes = b"") -> None:
-        """End as a server does that dies, after the beginning of a last message."""
+        """End like a server that dies, after the beginning of a last message."""
         if data:
             self._out.write(data)
         self._end("dropped")
 
     @property
     def open(self) -> bool:
-        """Whether the client may still be told something: also after stdin's end, until all has been answered."""
+        """Whether the client can still receive messages: also after stdin's end, until all is answered."""
         return self._out.open and (not self._ended.done() or self._ended.result() == "end")
 
     async def drain(self) -> None:
-        """Wait until the client has read what was written, or is gone; a second at most for what the pipe holds."""
+        """Wait until the client has read what was written, or is gone; at most a second for the pipe."""
         await self._out.drained(RESUME_BELOW)
         await self._out.taken()
 
 
 class StdioReply:
-    """All answers go the same way on stdio; there is nothing to begin or to end."""
+    """The reply on stdio, where all answers use the same stream, without a start or an end."""
 
     channel = channels.STDIO
 
@@ -131,7 +130,7 @@ class StdioReply:
 
     @property
     def open(self) -> bool:
-        """Whether anything sent can still reach the client."""
+        """Whether messages can still reach the client."""
         return self._end.open
 
     def begin(self, form: Form, status: int = 200, fields: Fields = ()) -> None:
@@ -145,9 +144,9 @@ class StdioReply:
         """Has no effect on stdio."""
 
     def cut(self, data: bytes = b"", retry: int | None = None) -> None:
-        """Break off: the whole connection, which is what carries the answer."""
+        """Break the whole connection, because it carries the answer."""
         self._end.drop(data)
 
     async def drain(self) -> None:
-        """Wait until the client has read what was written, or is gone; a second at most for what the pipe holds."""
+        """Wait until the client has read what was written, or is gone; at most a second for the pipe."""
         await self._end.drain()

@@ -1,7 +1,7 @@
 """A tap across transports: a client on one, its server on the other, message by message.
 
-Messages pass as they were written. What one binding says in its own way is said in the other's: the end of a stream,
-header fields, cancellation; and where HTTP fails, the client of stdio gets an error for its request.
+Messages are passed on as they were written. Differences of the bindings are translated: the end of a stream, headers,
+cancellation; and if HTTP fails, a client on stdio gets an error for its request.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from inspector.tap.renaming import Renamed, with_answer_for, with_names
 from inspector.transports.base import Outgoing
 
 _FINISH = 1.0
-"""Seconds for the answers to what was asked before stdin ended."""
+"""Seconds for the answers to requests before stdin ended."""
 _SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 _KEPT = 10_000
 
 
 class Bridge:
-    """Makes a handler for each client session, each with a connection of its own to the server."""
+    """Makes a handler for each client session, each with its own connection to the server."""
 
     def __init__(
         self, target: StdioTarget | HttpTarget, journal_of: Callable[[], Journal], options: Options | None = None,
@@ -41,14 +41,14 @@ class Bridge:
         self.target = target
         self.options = options or Options()
         self.complain = complain
-        """Told of the lines of the server's stderr."""
+        """Gets the lines of the server's stderr."""
         self.failed: InspectorError | None = None
         """Why the last connection ended."""
         self.connect = connect
         self._journal_of = journal_of
 
     def opens(self, client: Client) -> Handler:
-        """A client has come."""
+        """Return the handler of a new client."""
         return _Crossing(self, client, self._journal_of())
 
 
@@ -62,9 +62,9 @@ class _Crossing:
         journal.exact_frames = True
         self._connection = BareConnection(bridge.target, journal, self, bridge.options, connect=bridge.connect)
         self._open: dict[Any, Reply] = {}
-        """The replies of requests that are under way, by the ids that the server knows them by."""
+        """The replies of open requests, by the ids that the server knows."""
         self._renamed: dict[Any, Renamed] = {}
-        """By the same ids, what the client calls those whose own names another client had in use."""
+        """By the same ids, the client's own names of renamed requests."""
         self._tokens: OrderedDict[Any, Any] = OrderedDict()
         """Progress token: the key of its request."""
         self._names = count(1)
@@ -110,7 +110,7 @@ class _Crossing:
         return token is not None and self._tokens.get(token) in self._open
 
     def _rename(self, key: Any, token: Any, data: bytes) -> tuple[Any, Any, bytes]:
-        """Clients that share a connection chose the same id or token: the server is told others, made up here."""
+        """Rename a request whose id or token another client on the connection uses, with names made here."""
         name = next(name for n in self._names if (name := f"tap-{n}") not in self._open and name not in self._tokens)
         self._renamed[name] = Renamed(name, key, token)
         return name, name if token is not None else None, with_names(data, name)
@@ -122,7 +122,7 @@ class _Crossing:
                 self._tokens.popitem(last=False)
 
     def left(self, reply: Reply) -> None:
-        """The client has closed the stream of a request: in the modern era that cancels it, and stdio is told so."""
+        """Handle a closed stream of a request: in the modern era that cancels it, and stdio gets a notification."""
         key = next((key for key, known in self._open.items() if known is reply), None)
         if key is None or not self._connection.revision or not self._is_modern():
             return
@@ -138,7 +138,7 @@ class _Crossing:
         return features(self._connection.revision).era == "modern"
 
     async def close(self, *, gone: bool) -> None:
-        """The client has left; what it asked before may still be answered."""
+        """Handle that the client has left; its open requests may still be answered."""
         if not gone:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._idle.wait(), _FINISH)
@@ -147,17 +147,17 @@ class _Crossing:
         self.journal.close("closed")
         self.journal.release()
 
-    # From the server (the connection's hearer)
+    # From the server (the connection's listener)
 
     def on_received(self, messages: Sequence[bytes], frames: Sequence[Frame]) -> None:
-        """Pass messages on to where they belong; what is no JSON goes nowhere over HTTP, and as it is on stdio."""
+        """Pass messages on to their requests; bytes that are not JSON are dropped over HTTP, and unchanged on stdio."""
         if self._client.transport == "stdio":
             for data in messages:
                 self._client.push(data)
             for frame in frames:
                 self._settle(frame.message)
             return
-        # Not as they stand in the recording: secrets are cut out of that.
+        # Not as in the recording, which has no secrets.
         readable = messages if len(messages) == len(frames) else [data for data in messages if _is_json(data)]
         for data, frame in zip(readable, frames, strict=True):
             self._route(data, frame.message)
@@ -174,7 +174,7 @@ class _Crossing:
             reply.end()
 
     def _belongs_to(self, message: Any) -> Any:
-        """The key of the request to whose stream a message belongs; None: to none."""
+        """Return the key of the request whose stream a message belongs to, or None."""
         shape = jsonrpc.shape_of(message)
         if shape in (Shape.RESULT, Shape.ERROR):
             return id_key(message.get("id"))
@@ -185,7 +185,7 @@ class _Crossing:
                 return id_key(meta[_SUBSCRIPTION])
             if message.get("method") == "notifications/progress":
                 return self._tokens.get(id_key(params.get("progressToken")))
-        # On stdio nothing says to which request a log message or a question belongs; with one under way it is that.
+        # On stdio nothing assigns a log message or a server request to a request; if only one is open it is that.
         return next(iter(self._open)) if len(self._open) == 1 else None
 
     def _settle(self, message: Any) -> bool:
@@ -199,11 +199,11 @@ class _Crossing:
         return ended
 
     def on_stderr(self, lines: Sequence[bytes]) -> None:
-        """Pass on what the server says to people."""
+        """Pass on the server's stderr."""
         self._bridge.complain(lines)
 
     def on_failed(self, outgoing: Outgoing, error: InspectorError) -> None:
-        """A request will get no answer from the server: the client gets an error in its place."""
+        """Answer a failed request with an error, instead of the server."""
         self._fail(id_key(outgoing.id), error)
 
     def _fail(self, key: Any, error: InspectorError) -> None:
@@ -217,7 +217,7 @@ class _Crossing:
             answer = jsonrpc.error(key, code, error.rpc_message, error.data)
         else:
             answer = jsonrpc.error(key, jsonrpc.INTERNAL_ERROR, f"The tap got no answer: {error.message}")
-        self.journal.record_note(f"The tap answered a request in the server's place: {error.message}")
+        self.journal.record_note(f"The tap answered a request instead of the server: {error.message}")
         if self._client.transport == "http":
             reply.begin("json")
         reply.send(jsonrpc.encode(answer))
@@ -226,7 +226,7 @@ class _Crossing:
             self._idle.set()
 
     def on_lost(self, error: InspectorError) -> None:
-        """The server is gone: everything under way fails, and the client's session ends."""
+        """Handle a lost server: all open requests fail, and the client's session ends."""
         self._bridge.failed = error
         self.journal.record_life("", "lost", error=error.as_json())
         early, self._early = self._early or [], None
@@ -249,7 +249,7 @@ def _is_json(data: bytes) -> bool:
 
 
 def _token_of(message: dict[str, Any]) -> Any:
-    """The progress token of a request, as a key; None where it has none."""
+    """Return the progress token of a request, as a key; None without one."""
     params = message.get("params")
     meta = params.get("_meta") if type(params) is dict else None
     return id_key(meta.get("progressToken")) if type(meta) is dict else None

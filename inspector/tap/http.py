@@ -1,8 +1,8 @@
-"""A tap on HTTP: an address of this machine that stands for a server's URL.
+"""A tap on HTTP: a local address that replaces a server's URL.
 
-Each connection of a client has one to the server. Bytes pass as they come; of a request's head the `Host` is made the
-server's, an `Origin` that is allowed becomes the server's, and header fields that were asked for are added. `Guard`
-decides which requests are let in, because the server behind the tap cannot see who asks any more.
+Each connection of a client has one to the server. Bytes are passed on as they come; in a request's head the `Host`
+becomes the server's, an allowed `Origin` becomes the server's, and the configured headers are added. `Guard` decides
+which requests are accepted, because the server behind the tap cannot see who sent them.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from inspector.transports.http_url import Url, parse_url
 CONNECT = 10.0
 """Seconds for a connection to the server."""
 LINGER = 1.0
-"""Seconds that a client which still sends is given to read why nobody listens."""
+"""Seconds for a client that still sends to read the refusal."""
 _END = re.compile(rb"\r?\n\r?\n")
 _LINE = re.compile(rb"\r?\n")
 _REASONS = {403: "Forbidden", 431: "Request Header Fields Too Large", 502: "Bad Gateway"}
 
 
 class HttpTap:
-    """`start` it, `close` it. `url` is what a client is to be given."""
+    """`start` it, `close` it. `url` is for the client."""
 
     def __init__(
         self, target: HttpTarget, journal: Journal, host: str = "127.0.0.1", port: int = 0, names: Sequence[str] = (),
@@ -58,13 +58,13 @@ class HttpTap:
         return f"http://{host}:{self.port}{self.upstream.target}"
 
     async def start(self) -> None:
-        """Begin to listen. Raises `UsageError` where the address cannot be had."""
+        """Start to listen. Raises `UsageError` if the address cannot be used."""
         loop = asyncio.get_running_loop()
         try:
             self._server = await loop.create_server(self._accepted, self.host, self.port)
         except OSError as error:
             raise UsageError(
-                f"{self.host}:{self.port} cannot be listened on: {error.strerror or error}.",
+                f"Cannot listen on {self.host}:{self.port}: {error.strerror or error}.",
                 hint=Hint("Choose another port with ", Parameter.LISTEN, ", or 0 for any."),
             ) from None
         self.port = self._server.sockets[0].getsockname()[1]
@@ -76,11 +76,11 @@ class HttpTap:
         return pair.client
 
     def ended(self, pair: _Pair) -> None:
-        """A connection is over."""
+        """Forget a closed connection."""
         self._pairs.discard(pair)
 
     async def close(self) -> None:
-        """Listen no more and close every connection. Idempotent."""
+        """Stop listening and close every connection. Idempotent."""
         if self._server is not None:
             self._server.close()
         for pair in list(self._pairs):
@@ -88,7 +88,7 @@ class HttpTap:
 
 
 class _Side(asyncio.Protocol):
-    """One side of a pair: what it sends goes to `took`."""
+    """One side of a pair; its bytes go to `took`."""
 
     def __init__(self, pair: _Pair, took: Callable[[bytes], None], ended: Callable[[bool], None]) -> None:
         self._pair = pair
@@ -107,7 +107,7 @@ class _Side(asyncio.Protocol):
 
     def eof_received(self) -> bool:
         self._ended(False)
-        return True  # The other direction may still have something to say.
+        return True  # the other direction may still send data
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.transport = None
@@ -120,24 +120,24 @@ class _Side(asyncio.Protocol):
         self._hold(False)
 
     def _hold(self, pause: bool) -> None:
-        """Whoever writes faster than we can pass on has to wait."""
+        """Pause a side that writes faster than we can pass on."""
         if self.other is not None:
             self.other.read(not pause)
 
     def read(self, on: bool) -> None:
-        """Read on, or nothing for now."""
+        """Continue or pause reading."""
         transport = self.transport
         if transport is not None and not transport.is_closing() and self._reading != on:
             self._reading = on
             (transport.resume_reading if on else transport.pause_reading)()
 
     def write(self, data: bytes) -> None:
-        """Pass on; nothing where it is gone."""
+        """Pass data on; drop it if the side is gone."""
         if self.transport is not None and not self.transport.is_closing():
             self.transport.write(data)
 
     def finish(self) -> None:
-        """Nothing more will be written."""
+        """End writing."""
         transport = self.transport
         if transport is None or transport.is_closing():
             return
@@ -159,7 +159,7 @@ class _Side(asyncio.Protocol):
 
 
 class _Refused(Exception):
-    """The tap answers in the place of the server."""
+    """The tap answers instead of the server."""
 
     def __init__(self, status: int, why: str) -> None:
         super().__init__(why)
@@ -222,7 +222,7 @@ class _Pair:
             self.server.finish()
 
     def _refuse(self, status: int, text: str) -> None:
-        """Answer in the place of the server, and be done with the client."""
+        """Answer instead of the server, and close the client."""
         self._refused = True
         self._waiting.clear()
         body = f"{safe(text, 500)}\n".encode()
@@ -273,7 +273,7 @@ class _Pair:
 
 
 class _Heads:
-    """Finds the heads of requests among the client's bytes, and puts the server's name into them."""
+    """Finds the heads of requests in the client's bytes, and puts the server's name into them."""
 
     def __init__(self, tap: HttpTap, watch: RequestWatch, client: _Side | None = None) -> None:
         self._tap = tap
@@ -283,7 +283,7 @@ class _Heads:
         """The beginning of a head."""
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """What passes on of what is known by now. Raises `_Refused` for a request that is not let in."""
+        """Return the bytes to pass on so far. Raises `_Refused` for a refused request."""
         while data:
             if self._watch.blind:
                 yield data
@@ -306,11 +306,11 @@ class _Heads:
             yield self._rewritten(head)
 
     def given_up(self) -> bytes:
-        """What was held of a head that will not be one: the two sides speak something else by now."""
+        """Return a held part that will not become a head: the two sides use another protocol now."""
         return self.rest() if self._watch.blind and self.held else b""
 
     def rest(self) -> bytes:
-        """What is held; forgets it."""
+        """Return the held bytes and drop them."""
         held = bytes(self.held)
         self.held.clear()
         return held
@@ -319,7 +319,8 @@ class _Heads:
         return own_address(self._client.transport if self._client is not None else None)
 
     def _rewritten(self, raw: bytes) -> bytes:
-        """A request's head with the server's name. Raises `_Refused`. What is no HTTP but can be read is judged too."""
+        """Return a request's head with the server's name. Raises `_Refused`. Text that resembles HTTP is checked
+        too."""
         first, *lines = _LINE.split(raw.rstrip(b"\r\n"))
         pairs = [(name.strip(), value.strip()) for name, _, value in (line.partition(b":") for line in lines)]
         fields = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in pairs]
@@ -346,7 +347,7 @@ class _Heads:
 
 
 def _with_value(line: bytes, value: str) -> bytes:
-    """A header field with another value; its name and the space after it stay as they were written."""
+    """Return a header with another value; its name and the space after it stay unchanged."""
     name, colon, old = line.partition(b":")
     return name + colon + old[: len(old) - len(old.lstrip(b" \t"))] + value.encode("latin-1")
 

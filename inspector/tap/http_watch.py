@@ -1,7 +1,7 @@
-"""What passes one HTTP connection, read beside it: heads, bodies, events. RFC 9112, by way of h11.
+"""Records the content of one tapped HTTP connection: heads, bodies, events. RFC 9112, with h11.
 
-The watch is fed copies of the bytes and records what it makes of them. Where the two sides stop speaking HTTP/1.1 as it
-is understood here (an upgrade, a broken framing), it says so once and watches no longer; the bytes pass on.
+It gets copies of the bytes. If the two sides stop using HTTP/1.1 (an upgrade, invalid framing), it reports that once
+and stops recording; the bytes are still passed on.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from inspector.transports.base import Sink
 from inspector.transports.http_stream import EventStream
 
 LONGEST = 1 << 28
-"""Bytes of a body above which the rest of it is not recorded."""
+"""Bytes of a body above which the rest is not recorded."""
 HEAD = 1 << 20
 _SECRET_FIELDS = ("mcp-session-id", "authorization")
 
@@ -42,7 +42,7 @@ class TappedExchange:
         self.began = time.monotonic()
         self.body = _Body(request.headers)
         self.login = False
-        """It is a step of a login, and no message."""
+        """It is a step of a login, not a message."""
 
     def asked(self) -> None:
         """The head of the request is complete."""
@@ -52,7 +52,7 @@ class TappedExchange:
         )
 
     def sent(self, cut: bool = False) -> None:
-        """The request is complete, or will not be."""
+        """The request is complete, or broken off."""
         data = self.body.whole()
         if data:
             data, more = self.without_secrets(data, self.request.headers)
@@ -65,9 +65,9 @@ class TappedExchange:
             )
 
     def without_secrets(self, data: bytes, headers: Sequence[tuple[bytes, bytes]]) -> tuple[bytes, str]:
-        """A body of a login without its tokens and codes, and the mark for that; a message as it is.
+        """Return a body of a login without its tokens and codes, and its mark; a message unchanged.
 
-        A server may be its own authorization server: what passes here is then more than messages.
+        A server may be its own authorization server: then not only messages pass here.
         """
         form = (
             _field(headers, b"content-type").partition(b";")[0].strip().lower() == b"application/x-www-form-urlencoded"
@@ -80,7 +80,7 @@ class TappedExchange:
 
 
 class _Body:
-    """A body on its way, without its content coding."""
+    """A body in progress, with its content coding removed."""
 
     def __init__(self, headers: Sequence[tuple[bytes, bytes]]) -> None:
         coding = _field(headers, b"content-encoding").strip().lower()
@@ -88,10 +88,10 @@ class _Body:
         self._parts: list[bytes] = []
         self._size = 0
         self.cut = False
-        """More has come than is recorded."""
+        """More data has come than is recorded."""
 
     def plain(self, data: bytes) -> bytes:
-        """What `data` says; itself where it cannot be unpacked."""
+        """Return `data` decoded; unchanged if it cannot be decoded."""
         if self._unpack is None:
             return data
         try:
@@ -113,12 +113,12 @@ class _Body:
         self._size += len(data)
 
     def whole(self) -> bytes:
-        """All that has come."""
+        """Return all data so far."""
         return b"".join(self._parts)
 
 
 class RequestWatch:
-    """Reads what the client sends. `waiting` are the requests that have begun and have no response yet."""
+    """Parses what the client sends. `waiting` are the requests without a response so far."""
 
     def __init__(self, tap: Channels) -> None:
         self._tap = tap
@@ -126,15 +126,15 @@ class RequestWatch:
         self._now: TappedExchange | None = None
         self.waiting: deque[TappedExchange] = deque()
         self.blind = False
-        """It is not understood any more."""
+        """The data is not HTTP any more."""
 
     @property
     def in_body(self) -> bool:
-        """Whether what comes next belongs to the request that has begun."""
+        """Whether the next data belongs to the current request."""
         return self._now is not None
 
     def feed(self, data: bytes) -> int:
-        """Read on, to the end of this request at most; how many bytes belonged to it."""
+        """Parse data, at most to the end of this request; returns how many bytes belonged to it."""
         try:
             self._parser.receive_data(data)
             return len(data) - self._read()
@@ -144,7 +144,7 @@ class RequestWatch:
             return len(data)
 
     def _read(self) -> int:
-        """Take in what is complete; how many bytes are left over for the next request."""
+        """Handle what is complete; returns how many bytes are left for the next request."""
         while True:
             event = self._parser.next_event()
             if isinstance(event, h11.Request):
@@ -163,7 +163,7 @@ class RequestWatch:
                 return 0
 
     def end(self) -> None:
-        """Nothing more will come."""
+        """End the input."""
         if self._now is not None and not self.blind:
             self._now.sent(cut=True)
             self._now = None
@@ -174,7 +174,7 @@ def _parser() -> h11.Connection:
 
 
 class ResponseWatch:
-    """Reads what the server answers, in the order of the requests."""
+    """Parses what the server answers, in the order of the requests."""
 
     def __init__(self, tap: Channels, requests: RequestWatch) -> None:
         self._tap = tap
@@ -184,13 +184,13 @@ class ResponseWatch:
         self.blind = False
 
     def feed(self, data: bytes) -> None:
-        """Read on."""
+        """Parse data."""
         try:
             while data and not (self.blind or self._requests.blind):
                 parser = self._parser or self._begin()
                 if parser is None:
                     self.blind = True
-                    self._tap.unreadable("server", "it answers without having been asked")
+                    self._tap.unreadable("server", "it answers without a request")
                     return
                 parser.receive_data(data)
                 data = self._read(parser)
@@ -199,12 +199,12 @@ class ResponseWatch:
             self._tap.unreadable("server", str(problem))
 
     def _begin(self) -> h11.Connection | None:
-        """A parser for the next response; None where no request waits for one."""
+        """Return a parser for the next response; None if no request waits for one."""
         if not self._requests.waiting:
             return None
         exchange = self._requests.waiting.popleft()
         self._parser = parser = h11.Connection(h11.CLIENT, max_incomplete_event_size=HEAD)
-        # The parser must know what was asked: the answer to HEAD has no body, whatever its head says.
+        # The parser needs the request: the answer to HEAD has no body, whatever its head says.
         asked = exchange.request
         headers = [(b"Host", b"tap"), *((b"Upgrade", value) for name, value in asked.headers if name == b"upgrade")]
         parser.send(h11.Request(method=asked.method, target="/", headers=headers))
@@ -213,7 +213,7 @@ class ResponseWatch:
         return parser
 
     def _read(self, parser: h11.Connection) -> bytes:
-        """Take in what is complete; what belongs to the next response."""
+        """Handle what is complete; returns what belongs to the next response."""
         assert self._now is not None
         while True:
             event = parser.next_event()
@@ -234,7 +234,7 @@ class ResponseWatch:
                 return b""
 
     def end(self) -> None:
-        """Nothing more will come: for a body without a length that is its end, for any other it broke off."""
+        """End the input: a body without a length is complete, any other is broken off."""
         if self._parser is None or self._now is None or self.blind or self._requests.blind:
             return
         whole = False
@@ -246,7 +246,7 @@ class ResponseWatch:
 
 
 class _Answer:
-    """One response as it comes."""
+    """One response in progress."""
 
     def __init__(self, exchange: TappedExchange) -> None:
         self.exchange = exchange
@@ -290,7 +290,7 @@ class _Answer:
 
 
 class _Recorded:
-    """What an event stream needs of a sink."""
+    """The part of a sink that an event stream needs."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
@@ -304,7 +304,7 @@ class _Recorded:
 
 
 class Channels:
-    """Names the channels of one tap, and says what is not understood."""
+    """Names the channels of one tap, and reports data that is not HTTP."""
 
     def __init__(self, journal: Journal, base: str) -> None:
         self.journal = journal
@@ -312,7 +312,7 @@ class Channels:
         self._counts: dict[str, int] = {}
 
     def began(self, request: h11.Request) -> TappedExchange:
-        """A request has begun."""
+        """Add a started request."""
         kind = channels.of_method(request.method.decode("latin-1"))
         self._counts[kind] = self._counts.get(kind, 0) + 1
         target = request.target.decode("latin-1")
@@ -320,18 +320,20 @@ class Channels:
         return TappedExchange(self.journal, f"{kind}-{self._counts[kind]}", request, url)
 
     def switched(self, status: int) -> None:
-        """The two sides have agreed to speak something else."""
-        self.journal.record_note(f"After status {status} the two sides no longer speak HTTP: it passes unrecorded.")
+        """Handle that the two sides have agreed on another protocol."""
+        self.journal.record_note(
+            f"After status {status} the two sides no longer use HTTP: their data is passed on without recording."
+        )
 
     def unreadable(self, side: str, why: str) -> None:
-        """From here on the bytes of a connection pass without being understood."""
+        """Stop recording a connection whose data is invalid."""
         self.journal.record_note(
-            f"What the {side} sends is no HTTP/1.1 that can be read ({why}): it passes unrecorded."
+            f"The {side} does not send valid HTTP/1.1 ({why}): its data is passed on without recording."
         )
 
 
 def _fields(event: h11.Request | h11.Response | h11.InformationalResponse) -> list[tuple[str, str]]:
-    """The header fields as they were spelled."""
+    """Return the headers in their spelling."""
     return [(name.decode("latin-1"), value.decode("latin-1")) for name, value in event.headers.raw_items()]
 
 
@@ -340,7 +342,7 @@ def _field(headers: Sequence[tuple[bytes, bytes]], name: bytes) -> bytes:
 
 
 def _learn(journal: Journal, headers: Sequence[tuple[bytes, bytes]]) -> None:
-    """Secrets that stand in a head are looked for in everything that comes after it."""
+    """Redact the secrets of a head in everything after it."""
     for name, value in headers:
         if name.decode("latin-1") in _SECRET_FIELDS:
             journal.redactor.add(value.decode("latin-1").rpartition(" ")[2])

@@ -1,6 +1,6 @@
-"""What passes a tap, as a recording: lines of stdio in both directions, a message each.
+"""Records what passes a tap: lines of stdio in both directions, one message each.
 
-The recorder only watches. Bytes pass on whether or not it can make anything of them, and whatever it costs to.
+The recorder only reads. Bytes are passed on even if it cannot parse them.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ from inspector.protocol.jsonrpc import NotJson, parse
 from inspector.serving.lines import Lines
 
 LONGEST = 1 << 28
-"""Bytes of a line that has not ended above which its beginning is recorded as a message that broke off."""
+"""Bytes of an unfinished line above which its beginning is recorded as an incomplete message."""
 BEGINNING = 1 << 20
 _STDERR_LINE = 1 << 16
 
 
 class LineRecorder:
-    """Records what the client writes (`sent`), what the server writes (`received`), and what it complains of."""
+    """Records what the client writes (`sent`), what the server writes (`received`), and its stderr."""
 
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
         self._sent, self._received, self._stderr = Lines(), Lines(), Lines()
 
     def sent(self, block: bytes) -> None:
-        """The client has written something; nothing at the end."""
+        """Record data of the client; empty at the end."""
         lines = self._sent.feed(block) if block else []
         for line in lines:
             self._record_sent(line)
@@ -39,7 +39,7 @@ class LineRecorder:
         self.journal.record_sent(channels.STDIO, line, message, ',"cut":true' if cut else "")
 
     def received(self, block: bytes) -> None:
-        """The server has written something; nothing at the end."""
+        """Record data of the server; empty at the end."""
         lines = self._received.feed(block) if block else []
         if lines:
             self.journal.record_received(channels.STDIO, lines)
@@ -47,7 +47,7 @@ class LineRecorder:
             self.journal.record_received(channels.STDIO, [self._received.rest()[:BEGINNING]], cut=True)
 
     def complained(self, block: bytes) -> None:
-        """The server has written to stderr; nothing at the end."""
+        """Record stderr of the server; empty at the end."""
         lines = self._stderr.feed(block) if block else []
         if self._stderr.held > _STDERR_LINE or (not block and self._stderr.held):
             lines.append(self._stderr.rest())

@@ -1,6 +1,6 @@
-"""Ids and progress tokens of clients that share a connection and chose the same ones: exact edits of the text.
+"""Renames equal ids and progress tokens of clients that share a connection, by exact edits of the text.
 
-Everything else in a message stays as it was written.
+Everything else in a message stays unchanged.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Renamed(NamedTuple):
     """A request that the server knows under another name."""
 
     name: str
-    """What the server knows as its id and as its progress token."""
+    """Its id and its progress token for the server."""
     id: Any
     """The client's id."""
     token: Any
@@ -27,12 +27,12 @@ class Renamed(NamedTuple):
 
 
 def with_names(data: bytes, name: str) -> bytes:
-    """A client's request with `name` as its id, and as its progress token where it has one."""
+    """Return a client's request with `name` as its id, and as its progress token if it has one."""
     return _with(data, {("id",): name, ("params", "_meta", "progressToken"): name})
 
 
 def with_answer_for(data: bytes, renamed: Renamed) -> bytes:
-    """What the server sent for a renamed request, as the client expects it."""
+    """Return what the server sent for a renamed request, with the client's names."""
     name = renamed.name
     values: dict[Path, Any] = {("id",): renamed.id, _SUBSCRIPTION: renamed.id}
     if renamed.token is not None:
@@ -41,7 +41,7 @@ def with_answer_for(data: bytes, renamed: Renamed) -> bytes:
 
 
 def _with(data: bytes, values: Mapping[Path, Any], only: str | None = None) -> bytes:
-    """The text with other scalars at these places; with `only`, where that string stands there now."""
+    """Return the text with other scalars at these places; with `only`, if that string is there now."""
     try:
         text = data.decode()
         found = [
@@ -57,7 +57,7 @@ def _with(data: bytes, values: Mapping[Path, Any], only: str | None = None) -> b
 
 
 def _scalars(text: str, depth: int) -> Iterator[tuple[Path, int, int]]:
-    """Scalars that stand in objects within objects, `depth` of them at most: the keys that lead there, start, end."""
+    """Yield scalars in objects within objects, at most `depth` levels: their keys, start, end."""
     keys: list[str] = []
     inside: list[bool] = []
     for token, start, end in tokens(text):

@@ -1,7 +1,8 @@
-"""A tap on stdio: between a client, which has started us, and the server's command, which we start in our place.
+"""A tap on stdio: between a client, which started us, and the server's command, which we start.
 
-Bytes go on as they come, in both directions and on stderr, unchanged and at once. The server gets the environment and
-the folder that the client has given us, whole; signals that end us are handed to it, and its exit code becomes ours.
+Bytes are passed on as they come, in both directions and on stderr, unchanged and at once. The server gets the whole
+environment and the folder that the client gave us; signals that end us are passed to it, and its exit code becomes
+ours.
 """
 
 from __future__ import annotations
@@ -32,16 +33,16 @@ from inspector.transports.child import (
 from inspector.transports.pipes import BlockPipe, InputPipe
 
 PAUSE_ABOVE = 1 << 22
-"""Bytes that one side has not taken yet above which the other is not read: it has to wait, as it would without us."""
+"""Bytes that one side has not read yet, above which we stop reading from the other: it has to wait, as without us."""
 LEFT = 5.0
-"""Seconds that a server has to end after its client has gone; then it is told to, and a second later made to."""
+"""Seconds for a server to exit after its client is gone; then it gets SIGTERM, and a second later SIGKILL."""
 AFTER_TERM = 1.0
 LAST_WORDS = 0.2
-"""Seconds after the server's end for what it had still written; a process that it left behind may hold its pipes."""
+"""Seconds after the server's end for its remaining output; a process that it left behind may hold its pipes."""
 
 
 class StdioTap:
-    """`run` passes everything on until one side ends; returns the exit code that the client shall see."""
+    """`run` passes everything on until one side ends; returns the exit code for the client."""
 
     def __init__(self, command: Sequence[str], journal: Journal, *, cwd: str | None = None) -> None:
         self.command = list(command)
@@ -52,15 +53,15 @@ class StdioTap:
         self._process: subprocess.Popen[bytes]
         self._exited: asyncio.Future[None]
         self._unheard: asyncio.Future[None]
-        """Done when nobody reads what the server says."""
+        """Done when the server's output has no reader."""
         self._silent: asyncio.Future[None]
-        """Done when the server will say nothing more."""
+        """Done when the server's output has ended."""
         self._hanging_up: asyncio.Task[None] | None = None
         self._told: asyncio.Future[None]
-        """Done when a signal has told us to end."""
+        """Done when a signal has asked us to end."""
 
     async def run(self, environment: dict[str, str] | None = None) -> int:
-        """Start the server and pass everything on. Raises `SpawnError` where it cannot be started."""
+        """Start the server and pass everything on. Raises `SpawnError` if it cannot be started."""
         self._loop = asyncio.get_running_loop()
         self._exited, self._unheard, self._silent, self._told = (self._loop.create_future() for _ in range(4))
         mark = new_mark()
@@ -128,7 +129,7 @@ class StdioTap:
         return status if status is not None and status >= 0 else 128 - (status or 0)
 
     async def _hear_out(self) -> None:
-        """The process has ended and somebody holds its output: whoever it has left the work to, or nobody any more."""
+        """Wait for the output of an ended process that another one still holds, for a limited time."""
         handed_over = exit_status(self._process) == 0 and self._to_server.has_reader()
         if handed_over:
             self.journal.record_life(channels.STDIO, "handed-over", status=0)
@@ -138,7 +139,7 @@ class StdioTap:
         )  # fmt: skip
 
     async def _see_out(self) -> None:
-        """The client will hear nothing more: the server is told to end if it does not by itself."""
+        """End the server if it does not exit by itself, because the client reads nothing more."""
         for seconds, number in ((LEFT, signal.SIGTERM), (AFTER_TERM, signal.SIGKILL), (AFTER_TERM, None)):
             await asyncio.wait((self._exited,), timeout=seconds)
             if self._exited.done():
@@ -147,7 +148,7 @@ class StdioTap:
                 self._signal(number)
 
     async def _flush(self) -> None:
-        """A client that reads slowly gets everything, however long that takes; nobody has to read stderr."""
+        """Flush: a slow client gets everything, however long that takes; stderr may be dropped."""
         flushed = asyncio.ensure_future(self._to_client.drained(0))
         await asyncio.wait((flushed, self._told), return_when=asyncio.FIRST_COMPLETED)
         complained = asyncio.ensure_future(self._to_person.drained(0))
@@ -158,7 +159,7 @@ class StdioTap:
     # Bytes
 
     def _asked(self, block: bytes) -> None:
-        """From the client; nothing at the end. The bytes go on before anybody looks at them."""
+        """Handle data from the client; empty at the end. The bytes are passed on before they are parsed."""
         if not block:
             self._recorder.sent(block)
             self.journal.record_life(channels.STDIO, "client-closed")
@@ -178,7 +179,7 @@ class StdioTap:
             self._from_client.resume()
 
     def _said(self, block: bytes) -> None:
-        """From the server; nothing at the end."""
+        """Handle data from the server; empty at the end."""
         if not block:
             self._silent.set_result(None)
             self._hanging_up = self._loop.create_task(self._hang_up())
@@ -189,7 +190,7 @@ class StdioTap:
             self._from_server.pause()
 
     async def _hang_up(self) -> None:
-        """The server says nothing more, though it may live on: so do we, when the client has heard the rest."""
+        """Close our stdout after the server's, when the client has read the rest; the server may still run."""
         await self._to_client.drained(0)
         self._watch_client_no_more()
         self._to_client.close()
@@ -210,7 +211,7 @@ class StdioTap:
         self._from_stderr.resume()
 
     def _client_deaf(self) -> None:
-        """Nobody reads what the server says: it shall notice, as it would without us."""
+        """Close the server's stdout, because its reader is gone, so that it notices as without us."""
         if self._unheard.done():
             return
         self._unheard.set_result(None)
@@ -221,7 +222,7 @@ class StdioTap:
         self._to_server.close()
 
     def _watch_client(self) -> None:
-        """Once a client writes no more, it may be gone: then nobody holds the other end of our stdout either."""
+        """Detect a client that is gone after it stopped writing: then our stdout has no reader either."""
         if can_wait(self._files.stdout) and not self._unheard.done():
             self._loop.add_reader(self._files.stdout, self._look_for_client)
 
@@ -229,14 +230,14 @@ class StdioTap:
         self._watch_client_no_more()
         poll = select.poll()
         poll.register(self._files.stdout, 0)
-        if poll.poll(0):  # Only errors and hang-ups are asked for, and those are told always.
+        if poll.poll(0):  # only errors and hang-ups are requested, which are always reported
             self._to_client.close()
             self._client_deaf()
 
     def _watch_client_no_more(self) -> None:
         self._loop.remove_reader(self._files.stdout)
 
-    # Ends
+    # End
 
     def _take_signals(self) -> None:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -249,7 +250,7 @@ class StdioTap:
                 self._loop.remove_signal_handler(number)
 
     def _told_to_end(self, number: int) -> None:
-        """The client ends us: it means the server."""
+        """Pass a signal from the client to the server."""
         if not self._told.done():
             self._told.set_result(None)
         self.journal.record_life(channels.STDIO, "signal", signal=number)
@@ -260,7 +261,7 @@ class StdioTap:
             os.killpg(self._process.pid, number)
 
     def _kill(self) -> None:
-        """Whatever is left of the server's group goes; it is reaped only then, so that its number is nobody else's."""
+        """Kill the rest of the server's group; it is reaped only then, so that its number is not reused before."""
         self._signal(signal.SIGKILL)
         signal_left(self._mark, signal.SIGKILL)
         with suppress(subprocess.TimeoutExpired):
@@ -268,17 +269,17 @@ class StdioTap:
 
 
 class _Complaints:
-    """Our stderr, on a descriptor of its own; others may share it, so it is given back as it was."""
+    """Our stderr, on its own descriptor; other processes may share it, so it is restored."""
 
     def __init__(self) -> None:
         try:
             self.fd = os.dup(2)
-        except OSError:  # We were started without one.
+        except OSError:  # we were started without one
             self.fd = os.open(os.devnull, os.O_WRONLY)
         self._blocking = os.get_blocking(self.fd)
 
     def close(self) -> None:
-        """Give it back."""
+        """Restore it."""
         with suppress(OSError):
             os.set_blocking(self.fd, self._blocking)
         os.close(self.fd)

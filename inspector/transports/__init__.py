@@ -1,1 +1,1 @@
-"""Floor 3: bytes to and from a server. Each transport is given a sink that records what it reads and says."""
+"""Bytes to and from a server. Each transport has a sink that records what it sends and receives."""

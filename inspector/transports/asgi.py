@@ -1,8 +1,8 @@
-"""An ASGI app as the other end of HTTP: no socket and no process; requests and answers are passed in memory.
+"""Connects to an ASGI app in this process, without a socket: requests and responses stay in memory.
 
-Source: ASGI specification 3.0, "HTTP & WebSocket" 2.3 and "Lifespan" 2.0. An `App` stands in for the network below
+Source: ASGI specification 3.0, "HTTP & WebSocket" 2.3 and "Lifespan" 2.0. An `App` replaces the network below
 `http_client.Endpoint`, so everything above it (heads, event streams, redirects, the recording) is that of real HTTP.
-Answers are streamed: httpx's own ASGI transport waits for the end of an answer, which an event stream does not have.
+Responses are streamed: httpx's own ASGI transport waits for the end of a response, which an event stream does not have.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ START_SECONDS = 30.0
 STOP_SECONDS = 2.0
 """Seconds for the app's shutdown; after that it is cancelled."""
 DISCONNECT_SECONDS = 0.5
-"""Seconds for the app to notice that the client has gone away; after that its task is cancelled."""
+"""Seconds for the app to notice that the client disconnected; after that its task is cancelled."""
 MOST_BUFFERED = 1 << 20
-"""Bytes of an answer that wait to be read; the app waits in `send` above that."""
+"""Bytes of a response that wait to be read; above that the app waits in `send`."""
 
 _log = logging.getLogger("inspector.app")
 
 
 class App:
-    """One ASGI app. `start` runs its startup, `close` its shutdown. Use one event loop for all of it."""
+    """One ASGI app. `start` runs its startup, `close` its shutdown. Use one event loop for all calls."""
 
     def __init__(self, app: AsgiApp, url: Url, label: str) -> None:
-        """`url`: where the app believes to be reached. `label`: its name for people."""
+        """`url`: the URL that the app sees. `label`: its name for people."""
         self.label = label
         self.url = url
         self._app = app
@@ -50,22 +50,22 @@ class App:
         self._lifespan: asyncio.Task[None] | None = None
         self._events: asyncio.Queue[Message] = asyncio.Queue()
         self._replies: asyncio.Queue[str] = asyncio.Queue()
-        """The types of what the app sends in its lifespan, and `ended`."""
+        """The types of the app's lifespan messages, and `ended`."""
         self._raised: Exception | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
     def serves(self, url: Url) -> bool:
-        """Whether requests to this URL are the app's."""
+        """Whether requests to this URL go to the app."""
         return url.origin == self.url.origin
 
     def create_connection(self, origin: httpcore.Origin) -> AppConnection:
-        """A connection. The HTTP client asks for one for each request that runs at the same time."""
+        """Create a connection. The HTTP client needs one for each concurrent request."""
         return AppConnection(self)
 
     # Lifespan
 
     async def start(self) -> None:
-        """Run the app's startup. Raises `HttpError` if the app says that it failed. An app without one is fine."""
+        """Run the app's startup. Raises `HttpError` if the app reports a failure. An app without a startup is fine."""
         scope = {"type": "lifespan", "asgi": {"version": "3.0", "spec_version": "2.0"}, "state": self._state}
         self._lifespan = asyncio.get_running_loop().create_task(self._live(scope))
         await self._events.put({"type": "lifespan.startup"})
@@ -92,14 +92,14 @@ class App:
         try:
             await self._app(scope, self._events.get, send)
         except Exception as error:  # noqa: BLE001 - whatever the app raises
-            # An app without a lifespan may raise before it receives an event; the specification wants no more of it.
+            # An app without a lifespan may raise before it receives an event; the specification allows that.
             self._raised = error
             if self._events.empty():
                 _log.error("%s raised in its lifespan function", self.label, exc_info=error)
         await self._replies.put("ended")
 
     async def close(self) -> None:
-        """End the requests that run, then run the app's shutdown. Idempotent."""
+        """End the running requests, then run the app's shutdown. Idempotent."""
         await cancelled(list(self._tasks))
         lifespan, self._lifespan = self._lifespan, None
         if lifespan is not None and not lifespan.done():
@@ -110,7 +110,7 @@ class App:
     # Requests
 
     def run(self, request: httpcore.Request, exchange: _Exchange) -> asyncio.Task[None]:
-        """Begin one request."""
+        """Start one request."""
         target = request.url.target.decode("ascii")
         path, _, query = target.partition("?")
         scope = {
@@ -146,13 +146,13 @@ class App:
 
 
 class AppConnection:
-    """What the HTTP client takes for a connection. It carries one request at a time and is reusable at once."""
+    """A connection for the HTTP client. It carries one request at a time and is reusable at once."""
 
     def __init__(self, app: App) -> None:
         self._app = app
 
     async def handle_async_request(self, request: httpcore.Request) -> httpcore.Response:
-        """Start a request and wait for the head of its answer. Raises `HttpError` if the app gives none."""
+        """Start a request and wait for the head of its response. Raises `HttpError` if there is none."""
         import httpcore
 
         parts = [part async for part in request.stream]  # type: ignore[union-attr]
@@ -170,20 +170,20 @@ class AppConnection:
         return True
 
     def has_expired(self) -> bool:
-        """Whether it is of no more use."""
+        """Whether it can no longer be used."""
         return False
 
     async def aclose(self) -> None:
-        """Nothing is held by it."""
+        """It has no resources to release."""
 
 
 class _Exchange:
-    """One request and its answer: what the app receives and sends; the answer's body, to be iterated by the client."""
+    """One request and its response: the messages for and from the app, and the body for the client."""
 
     def __init__(self, body: bytes) -> None:
         self.task: asyncio.Task[None]
         self.complete = False
-        """The app has sent all of its answer."""
+        """The app has sent its complete response."""
         self._body: bytes | None = body
         self._head: asyncio.Future[tuple[int, list[tuple[bytes, bytes]]]] = asyncio.get_running_loop().create_future()
         self._chunks: deque[bytes] = deque()
@@ -196,7 +196,7 @@ class _Exchange:
     # The app's side
 
     async def receive(self) -> Message:
-        """The request, then, when it happens, that the client has gone away."""
+        """Return the request, then the disconnection of the client when it happens."""
         if self._body is not None:
             body, self._body = self._body, None
             return {"type": "http.request", "body": body, "more_body": False}
@@ -204,7 +204,7 @@ class _Exchange:
         return {"type": "http.disconnect"}
 
     async def send(self, message: Message) -> None:
-        """The answer's head, then parts of its body."""
+        """Accept the head of the response, then parts of its body."""
         if message["type"] == "http.response.start":
             headers = [(bytes(name), bytes(value)) for name, value in message.get("headers", ())]
             if not self._head.done():
@@ -221,7 +221,7 @@ class _Exchange:
                 await self._taken.wait()
 
     def end(self, error: Exception | None, what: str) -> None:
-        """The app has returned, or raised."""
+        """Handle that the app has returned or raised."""
         if not self.complete:
             self._problem = HttpError(f"{what}.", hint="The traceback shows where." if error is not None else "")
             self._problem.__cause__ = error
@@ -233,7 +233,7 @@ class _Exchange:
     # The client's side
 
     async def head(self) -> tuple[int, list[tuple[bytes, bytes]]]:
-        """Status and header fields."""
+        """Wait for the status and the headers."""
         return await self._head
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -251,7 +251,7 @@ class _Exchange:
             await self._news.wait()
 
     async def aclose(self) -> None:
-        """The client is done. An app that still answers is told so, and cancelled if it goes on all the same."""
+        """The client is done. An app that still answers gets a disconnect, and is cancelled if it continues."""
         self._gone.set()
         self._taken.set()
         if not self.complete and not self.task.done():

@@ -1,4 +1,4 @@
-"""A server's process: what it is given, how it is started, how it ended; and who ends it if we cannot."""
+"""A server's process: its environment, its start and end, and a guard that ends it if Inspector is killed."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if sys.platform == "linux":
     import resource
 
 MARK = "INSPECTOR_CHILD"
-"""The environment variable by which what a child started is found, whatever session it has moved to."""
+"""The environment variable that identifies all processes of a child, in any session."""
 MOST_SWEEPS = 5
-"""How often it is looked for what a child has left: what is being ended may start more."""
+"""Most searches for remaining processes: one that is being ended may start more."""
 LOOK_EVERY = 0.2
-"""Seconds between two looks at a process where the system cannot tell us of its end."""
+"""Seconds between two checks of a process, if the system does not report its end."""
 
 INHERITED = (
     "PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TMP", "TEMP", "PWD",
@@ -32,13 +32,13 @@ INHERITED = (
     "SYSTEMROOT", "SYSTEMDRIVE", "APPDATA", "LOCALAPPDATA", "PROGRAMFILES", "USERPROFILE", "USERNAME", "HOMEDRIVE",
     "HOMEPATH", "COMSPEC", "PATHEXT", "PROCESSOR_ARCHITECTURE",
 )  # fmt: skip
-"""Variables that a child gets from us. Everything else must be given with `--env` or in the config entry."""
+"""Variables that a child inherits. All others must be set with `--env` or in the config entry."""
 PROXIES = frozenset(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"))
-"""Those of them that may hold a user name and a password, which a child does not get."""
+"""Those of them that may contain a user name and a password, which a child does not get."""
 INHERITED_PREFIXES = ("LC_", "XDG_")
 
-# Reads the leader of the child's process group, waits for us to die (its stdin ends without a word), then ends that
-# group and what has the mark.
+# Reads the leader of the child's process group, waits until we die (its stdin then ends without a word), then ends that
+# group and all marked processes.
 _GUARD = """
 read -r leader && [ "$leader" != done ] && read -r word && exit 0
 [ "$leader" = done ] && exit 0
@@ -57,7 +57,8 @@ left "$1" "$2" KILL
 
 
 def child_environment(extra: Mapping[str, str], environ: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The child's environment: what every program needs, plus what was asked for. No proxy's password is in it."""
+    """Return the child's environment: what every program needs, plus the requested variables. Passwords of proxies are
+    removed."""
     ours = os.environ if environ is None else environ
     kept = {
         name: _without_userinfo(value) if name in PROXIES else value
@@ -68,27 +69,27 @@ def child_environment(extra: Mapping[str, str], environ: Mapping[str, str] | Non
 
 
 def _without_userinfo(url: str) -> str:
-    """A proxy's address without user name and password."""
+    """Return a proxy's address without user name and password."""
     scheme, separator, rest = url.partition("://")
     return scheme + separator + rest.rpartition("@")[2] if separator else url.rpartition("@")[2]
 
 
 def new_mark() -> dict[str, str]:
-    """The variable that marks one child and what it starts; add it to the child's environment."""
+    """Return the variable that marks one child and its processes; add it to the child's environment."""
     return {MARK: os.urandom(8).hex()}
 
 
 def _limit(mark: str) -> int:
-    """The same mark as a limit: microseconds of real-time processor time, more than any process can use."""
+    """Return the same mark as a limit: microseconds of real-time processor time, more than any process can use."""
     return 1 << 61 | int(mark, 16) & (1 << 61) - 1
 
 
 def mark_limits(pid: int, mark: str) -> None:
-    """Mark a process that was just started, and what it starts, also by a resource limit.
+    """Mark a process that was just started, and its children, also by a resource limit.
 
     Every process inherits its limits, and keeps them when it moves to another session or empties its environment. The
-    limit is the soft one of `RLIMIT_RTTIME`, which is unlimited unless a process sets it for itself, and holds only for
-    processes of a real-time scheduling class. Ours is not changed, so that other children of this process have no mark.
+    limit is the soft one of `RLIMIT_RTTIME`, which is unlimited unless a process sets it, and affects only processes of
+    a real-time scheduling class. Ours stays unchanged, so that other children of this process have no mark.
     """
     if sys.platform == "linux":
         with suppress(OSError, ValueError):
@@ -98,7 +99,7 @@ def mark_limits(pid: int, mark: str) -> None:
 
 
 def _marked(mark: str) -> list[int]:
-    """The processes with the mark in their environment or their limits; none where the system shows neither."""
+    """Return the processes with the mark in their environment or limits; none if the system shows neither."""
     wanted, limit = f"{MARK}={mark}".encode(), _limit(mark)
     pids: list[int] = []
     with suppress(OSError), os.scandir("/proc") as entries:
@@ -120,9 +121,9 @@ def _has_variable(pid: int, wanted: bytes) -> bool:
 
 
 def signal_left(mark: str, number: int) -> None:
-    """Send a signal to everything that the marked child has started, in whatever session it is.
+    """Send a signal to all processes of the marked child, in any session.
 
-    With SIGKILL until nothing is left. A process that emptied its environment is found by its limits.
+    With SIGKILL, repeat until none is left. A process that emptied its environment is found by its limits.
     """
     if sys.platform != "linux":
         return
@@ -136,17 +137,16 @@ def signal_left(mark: str, number: int) -> None:
 
 
 def find_program(command: Sequence[str], environment: Mapping[str, str]) -> str | None:
-    """The file that a command starts, looked for where the child would look."""
+    """Return the file that a command starts, by the child's search path."""
     return shutil.which(command[0], path=environment.get("PATH"))
 
 
 def start_child(
     command: Sequence[str], program: str | None, environment: Mapping[str, str], cwd: str | None
 ) -> subprocess.Popen[bytes]:
-    """Start a command in a process group of its own, with three pipes.
+    """Start a command in its own process group, with three pipes.
 
-    The mark that `environment` has is put into the limits of the process, too. Raises `SpawnError` with the
-    reason.
+    The mark in `environment` is also set in the limits of the process. Raises `SpawnError` with the reason.
     """
     try:
         process = subprocess.Popen(
@@ -176,7 +176,7 @@ def _spawn_error(error: Exception, name: str, program: str | None, cwd: str | No
     if isinstance(error, FileNotFoundError):
         if program:
             return SpawnError(
-                f"{program} was found, but the interpreter in its first line was not.",
+                f"The interpreter in the first line of {program} was not found.",
                 hint="Check the “#!” line of the script.",
             )
         return SpawnError(
@@ -186,20 +186,20 @@ def _spawn_error(error: Exception, name: str, program: str | None, cwd: str | No
             ),
         )
     if isinstance(error, PermissionError) and os.path.isdir(os.path.join(cwd or "", name)):
-        return SpawnError(f"“{name}” is a folder.", hint="Name the program in it that is the server.")
+        return SpawnError(f"“{name}” is a folder.", hint="Name the server's program in that folder.")
     if isinstance(error, PermissionError):
         return SpawnError(
-            f"“{name}” may not be executed.", hint=f"Try: chmod +x {name} — or start it with its interpreter."
+            f"“{name}” is not executable.", hint=f"Try: chmod +x {name} — or start it with its interpreter."
         )
     reason = os_reason(error)
     return SpawnError(f"“{name}” could not be started: {reason}.", hint="Check the command; it is run without a shell.")
 
 
 def exit_status(process: subprocess.Popen[bytes]) -> int | None:
-    """How a process ended: its exit code, negative for a signal; None while it runs.
+    """Return how a process ended: its exit code, negative for a signal; None while it runs.
 
-    It is not reaped where the system can do without: until it is, nobody else can be given its number, so that a
-    signal to its group meets its own children and no stranger.
+    If possible, the process is not reaped: until then its number cannot be reused, so that a signal to its group
+    reaches only its own children.
     """
     if process.returncode is not None or not hasattr(os, "waitid"):
         return process.poll()
@@ -213,7 +213,7 @@ def exit_status(process: subprocess.Popen[bytes]) -> int | None:
 
 
 def describe_status(status: int) -> str:
-    """An exit status in words: `ended with exit code 3`, `was ended by SIGSEGV`."""
+    """Describe an exit status: `ended with exit code 3`, `was ended by SIGSEGV`."""
     if status >= 0:
         return f"ended with exit code {status}"
     try:
@@ -251,7 +251,7 @@ class ExitWatch:
         self._ended()
 
     def stop(self) -> None:
-        """Watch no longer. Idempotent."""
+        """Stop watching. Idempotent."""
         if self._timer is not None:
             self._timer.cancel()
         if self._fd >= 0:
@@ -261,7 +261,7 @@ class ExitWatch:
 
 
 class Guard:
-    """A small process that ends a child and what it started if we are killed (also by `kill -9`).
+    """A small process that ends a child and its processes if we are killed (even by `kill -9`).
 
     It is started before the child, which it finds by the mark: we may be killed at any moment.
     """
@@ -278,11 +278,11 @@ class Guard:
                 )  # fmt: skip
 
     def watch(self, leader: int) -> None:
-        """The child was started: `leader` is the number of its group."""
+        """Set the group of the started child: `leader` is its number."""
         self._say(f"{leader}\n")
 
     def stop(self) -> None:
-        """The group has ended, or there is none: no guard is needed. Idempotent."""
+        """End the guard, because the group has ended or there is none. Idempotent."""
         self._say("done\n")
         guard, self._process = self._process, None
         if guard is not None and guard.stdin is not None:

@@ -1,6 +1,6 @@
-"""Which request a raw message answers, without reading all of it where its ends tell.
+"""Finds the request that a raw message answers, if possible without parsing all of it.
 
-Over HTTP an answer is known by its exchange, but an event stream also carries other messages, and a large answer should
+Over HTTP the exchange identifies an answer, but an event stream also carries other messages, and a large answer should
 not be parsed twice. Every MCP implementation writes the id at the beginning or at the end of the object.
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 from inspector.protocol.jsonrpc import NotJson, Shape, encode, parse, shape_of
 
 _SMALL = 1 << 16
-"""Bytes up to which a message is simply parsed."""
+"""Bytes up to which a message is always parsed."""
 _TAIL = 512
 
 _ID = rb'"id"\s*:\s*(-?\d+|"[^"\\]*")\s*'
@@ -26,7 +26,7 @@ _ENDS = re.compile(rb"[,{\s]" + _ID + rb"(?:,\s*" + _VERSION + rb")?\}\s*\Z")
 
 
 def answers(raw: bytes, id: int | str) -> bool:
-    """Whether `raw` is, or holds in a batch, the response to request `id`. `1` and `"1"` are different ids."""
+    """Whether `raw` is, or contains in a batch, the response to request `id`. `1` and `"1"` are different ids."""
     if _ASKS.match(raw):
         return False
     if len(raw) > _SMALL and raw[-_TAIL:].rstrip().endswith(b"}"):
@@ -45,7 +45,7 @@ def _is_answer(message: Any, id: int | str) -> bool:
 
 
 def id_span(raw: bytes) -> tuple[int, int] | None:
-    """Where the id stands in a response, if that can be told from the ends of the text."""
+    """Return the position of the id in a response, if the ends of the text show it."""
     found = _BEGINS.match(raw)
     if found:
         return found.span(1)
@@ -57,7 +57,7 @@ def id_span(raw: bytes) -> tuple[int, int] | None:
 
 
 def parsed(raw: bytes) -> Any:
-    """The JSON value in `raw`, or None where it is no JSON."""
+    """Return the JSON value in `raw`, or None if it is not JSON."""
     try:
         return parse(raw)
     except NotJson:
@@ -65,7 +65,7 @@ def parsed(raw: bytes) -> Any:
 
 
 def rpc_error(message: Any) -> dict[str, Any] | None:
-    """The error object of a JSON-RPC error response, whatever its id; None for anything else."""
+    """Return the error object of a JSON-RPC error response, with any id; None for anything else."""
     if shape_of(message) != Shape.ERROR:
         return None
     error = message["error"]

@@ -1,9 +1,9 @@
-"""Streamable HTTP: each message is a POST of its own, answered by JSON or by an event stream.
+"""Streamable HTTP: each message is a separate POST, answered by JSON or by an event stream.
 
 Source: specification, "Transports", "Streamable HTTP" of revisions 2025-03-26 to 2026-07-28 (C-HTTP-01 … C-HTTP-38).
-The era's driver decides what is used: the handshake's era has a session id, a version field, a standing stream and
-resumption, all of them off until `agreed` or the server's answers switch them on; the modern era gives its header
-fields with each message and cancels by closing a stream (`close_stream`).
+The era's driver decides what is used: the handshake's era has a session id, a version header, a standing stream and
+resumption, all of them off until `agreed` or the server's answers switch them on; the modern era sends its headers with
+each message and cancels by closing a stream (`close_stream`).
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from inspector.transports.http_requests import JSON_TYPE, STREAM_TYPE, Requester
 from inspector.transports.http_tasks import Tasks, a_fault, cancelled
 
 SETTLE_SECONDS = 2.0
-"""Seconds for notifications to be accepted before the next request goes out all the same."""
+"""Seconds to wait for notifications to be accepted before the next request is sent anyway."""
 SEND_GRACE = 0.3
-"""Seconds that notifications and answers still have to leave when the transport is closed."""
+"""Seconds for unsent notifications and answers when the transport is closed."""
 DELETE_GRACE = 0.6
 """Seconds for the DELETE that ends the session."""
 
@@ -33,7 +33,7 @@ class HttpTransport:
     name = "http"
 
     def __init__(self, url: str, sink: Sink, options: HttpOptions | None = None) -> None:
-        """Raises `UsageError` for a URL, a proxy or header fields that cannot be used."""
+        """Raises `UsageError` for an invalid URL, proxy or header."""
         self.sink = sink
         self.requester = Requester(url, sink, options or HttpOptions())
         self.resumable = False
@@ -53,13 +53,13 @@ class HttpTransport:
         return self._listener is not None and self._listener.open
 
     async def start(self) -> None:
-        """Make ready; the first connection is made by the first message."""
+        """Prepare; the first message makes the first connection."""
         self.requester.start()
 
-    # Sending
+    # Send
 
     def send(self, outgoing: Outgoing) -> None:
-        """Record the message and begin its POST, on a channel of its own (C-HTTP-01)."""
+        """Record the message and start its POST, on a separate channel (C-HTTP-01)."""
         if self._closed:
             raise HttpError("The connection is closed.", hint="Reconnect.")
         self._posts += 1
@@ -84,10 +84,10 @@ class HttpTransport:
             if timer is not None:
                 timer.cancel()
 
-    # What the driver decides
+    # Calls of the driver
 
     def agreed(self, revision: str, *, version_header: bool, resumable: bool, listen: bool) -> None:
-        """From now on: the version field (C-HTTP-11), resumption, the standing stream."""
+        """Set the version header (C-HTTP-11), resumption and the standing stream from now on."""
         self.requester.revision = revision if version_header else None
         self.resumable = resumable
         self._stop_listening()
@@ -102,11 +102,11 @@ class HttpTransport:
         self._listening = self._listener = None
 
     async def settled(self) -> None:
-        """Wait for the POSTs of notifications: each has a connection of its own, and the next one may overtake it."""
+        """Wait for the POSTs of notifications: each has its own connection, and the next one may overtake it."""
         await self._tasks.settled(SETTLE_SECONDS)
 
     def abandon(self, id: int | str) -> None:
-        """Nobody waits for this answer any more: a late one is still recorded, for a while."""
+        """Stop waiting for an answer; for a while a late one is still recorded."""
         found = self._exchanges.get(id)
         if found is not None and not found[0].abandoned:
             found[0].abandoned = True
@@ -114,10 +114,10 @@ class HttpTransport:
 
     def _cut_off(self, id: int | str) -> None:
         self._timers.pop(id, None)
-        self.close_stream(id, reason="nobody waits for it any more")
+        self.close_stream(id, reason="request abandoned")
 
     def close_stream(self, id: int | str, *, reason: str = "cancelled") -> bool:
-        """Close the exchange of a request now: how the modern era cancels (C-HTTP-36)."""
+        """Close the exchange of a request now: this cancels it in the modern era (C-HTTP-36)."""
         found = self._exchanges.get(id)
         if found is not None:
             exchange, task = found
@@ -126,28 +126,28 @@ class HttpTransport:
         return True
 
     def unread(self) -> int | None:
-        """An HTTP server shows what it has read by its answer only."""
+        """Unknown: only its answer shows what an HTTP server has read."""
         return None
 
-    # The session id
+    # Session id
 
     def session_begun(self, channel: str, session_id: str | None) -> None:
-        """A successful `initialize` named the session, or none (C-HTTP-10). The id is a secret (C-HTTP-20)."""
+        """Set the session of a successful `initialize`, or none (C-HTTP-10). The id is a secret (C-HTTP-20)."""
         self.requester.session_id = session_id
         if session_id is not None:
             self.sink.secret(session_id)
             self.sink.life(channel, "session", id=session_id)
 
     def session_lost(self, session_id: str) -> None:
-        """The server no longer knows the session: the next `initialize` begins another (C-HTTP-12)."""
+        """Drop a session that the server no longer knows: the next `initialize` starts another (C-HTTP-12)."""
         if self.requester.session_id == session_id:
             self.requester.session_id = None
             self._stop_listening()
 
-    # Closing
+    # Close
 
     async def close(self) -> None:
-        """Let the last notifications go, end the session with a DELETE (C-HTTP-13), close everything. Idempotent."""
+        """Send the last notifications, end the session with a DELETE (C-HTTP-13), close everything. Idempotent."""
         if self._closed:
             return
         self._closed = True
@@ -164,7 +164,7 @@ class HttpTransport:
         await self.requester.aclose()
 
     def kill_now(self) -> None:
-        """The server is not a process of ours."""
+        """Does nothing: the server is not our process."""
 
     async def _delete(self) -> None:
         try:

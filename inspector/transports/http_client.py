@@ -1,11 +1,11 @@
-"""The one seam over the HTTP library: an `Endpoint` makes exchanges, an `HttpAnswer` is a response that is being read.
+"""The only module that uses the HTTP library: an `Endpoint` makes exchanges, an `HttpAnswer` reads a response.
 
-Nothing else of the transports imports an HTTP library, so another one is a change to this file and to
-`http_problems.py`. What is used is httpcore, on which httpx stands: httpx's own layers double the time of a request and
-take a third of a second to import, and its pool looks at every connection for every request, so that its rate falls to
-a third with a hundred requests in flight. The pool here keeps idle connections on a stack.
+No other module of the transports imports an HTTP library, except `http_problems.py`, so replacing it changes two files.
+It is httpcore, on which httpx is built: httpx's own layers double the time of a request and take a third of a second to
+import, and its pool checks every connection for every request, so that its rate falls to a third with a hundred
+requests in flight. The pool here keeps idle connections on a stack.
 
-Library imports happen in `Endpoint.__init__`, never at module level.
+The library is imported in `Endpoint.__init__`, never at module level.
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ if TYPE_CHECKING:
     import httpcore
 
 KEPT_ALIVE = 4.0
-"""Seconds an idle connection is used again. Servers close theirs after five, and a request must not meet that."""
+"""Seconds for which an idle connection is reused. Servers close theirs after five, and a request must not meet that."""
 FEW = 8
-"""Connections that are opened without a thought; more only for requests that had to wait."""
+"""Connections that are opened at once; more only for requests that had to wait."""
 PATIENCE = 0.01
-"""Seconds a request waits for one of the few before it gets a connection of its own."""
+"""Seconds a request waits for one of these before it gets a new connection."""
 STEP = 16
-"""Connections opened at a time for requests that waited: a small server's accept queue must not overflow."""
+"""Connections opened at a time for waiting requests: a small server's accept queue must not overflow."""
 
 PIECE = 1 << 16
-"""Bytes unpacked at a time of a body that came compressed."""
+"""Bytes of a compressed body that are decompressed at a time."""
 UNPACKED_ANYWAY = 8 << 20
 UNPACKED_RATIO = 100
-"""A compressed body may unpack to so many times its size, and to `UNPACKED_ANYWAY` bytes in any case."""
+"""Most times its size that a compressed body may decompress to; `UNPACKED_ANYWAY` bytes are always allowed."""
 
 Connected = Callable[[dict[str, Any]], object]
-"""Told about a new connection: address, milliseconds, TLS version, proxy."""
+"""Gets the facts of a new connection: address, milliseconds, TLS version, proxy."""
 
 
 class HttpAnswer:
-    """A response whose head has been read. Read it with `pump`, or `body`; end it with `aclose`."""
+    """A response whose head has been read. Read it with `pump` or `body`; end it with `aclose`."""
 
     def __init__(self, endpoint: Endpoint, url: Url, lease: _Lease, response: httpcore.Response, ms: float) -> None:
         self._endpoint = endpoint
@@ -59,37 +59,37 @@ class HttpAnswer:
         self._response = response
         self._closed = False
         self.url = url
-        """What was asked for; after redirects, the last of them."""
+        """The requested URL; after redirects, the last one."""
         self.status: int = response.status
         extensions = response.extensions
         self.reason: str = extensions.get("reason_phrase", b"").decode("latin-1")
         self.version: str = extensions.get("http_version", b"HTTP/?").decode("latin-1")
         self.headers: list[tuple[str, str]] = [(k.decode("latin-1"), v.decode("latin-1")) for k, v in response.headers]
         self.ms = ms
-        """Milliseconds from handing over the request to the end of the response's head."""
+        """Milliseconds from the request to the end of the response's head."""
         self.authorized = False
-        """Whether the request carried what a login brought."""
+        """Whether the request had the credentials of a login."""
 
     def header(self, name: str) -> str | None:
-        """The first field of that name, whatever its case (C-HTTP-04)."""
+        """Return the first header of that name, in any case (C-HTTP-04)."""
         name = name.lower()
         return next((value for key, value in self.headers if key.lower() == name), None)
 
     def all(self, name: str) -> tuple[str, ...]:
-        """All fields of that name, in order."""
+        """Return all headers of that name, in order."""
         name = name.lower()
         return tuple(value for key, value in self.headers if key.lower() == name)
 
     @property
     def media_type(self) -> str:
-        """The content type without parameters, in lower case; empty where there is none."""
+        """The content type without parameters, in lower case; empty if missing."""
         return (self.header("content-type") or "").partition(";")[0].strip().lower()
 
     async def pump(self, deliver: Callable[[bytes], None], gate: Gate | None = None) -> None:
-        """Read to the end, passing on what each network read brought in one call. Closes the answer.
+        """Read to the end and deliver each network read in one call. Closes the response.
 
-        Reading pauses while `gate` is crowded. Raises `HttpError` where the body breaks off, `LimitReached` where it
-        unpacks to too much, and whatever `deliver` raises.
+        Reading pauses while `gate` is crowded. Raises `HttpError` for an incomplete body, `LimitReached` for one that
+        decompresses to too much, and every error of `deliver`.
         """
         try:
             await Pump(self._response.stream, deliver, gate=gate, unpack=self._unpacker())
@@ -101,15 +101,15 @@ class HttpAnswer:
             await self.aclose()
 
     def _unpacker(self) -> Unpack | None:
-        """What undoes the content coding of the body, which we never ask for (RFC 9110 section 8.4)."""
+        """Return the decoder of the body's content coding, which we never request (RFC 9110 section 8.4)."""
         coding = (self.header("content-encoding") or "identity").strip().lower()
         if coding in ("", "identity"):
             return None
         where = self._endpoint.url.address
         if coding not in ("gzip", "x-gzip", "deflate"):
             raise HttpError(
-                f"{where} sent its answer in the coding “{safe(coding, 40)}”, which was not asked for.",
-                hint="Inspector asks for no coding and reads gzip and deflate. Look at the server's proxy.",
+                f"{where} sent its response with the content coding “{safe(coding, 40)}”, which was not requested.",
+                hint="Inspector requests no content coding, but reads gzip and deflate. Check the server's proxy.",
             )
         inflate = zlib.decompressobj(zlib.MAX_WBITS | 32)
         packed = unpacked = 0
@@ -122,14 +122,16 @@ class HttpAnswer:
                 try:
                     plain = inflate.decompress(chunk, PIECE)
                 except zlib.error as error:
-                    raise HttpError(f"{where} sent an answer that is not valid {coding}.") from error
+                    raise HttpError(f"{where} sent a response that is not valid {coding}.") from error
                 chunk = inflate.unconsumed_tail
                 unpacked += len(plain)
                 if unpacked > max(UNPACKED_ANYWAY, UNPACKED_RATIO * packed):
                     raise LimitReached(
-                        f"The {coding} answer from {where} unpacks to more than {UNPACKED_RATIO} times its size.",
-                        hint=f"{size(packed)} unpacked to more than {size(unpacked - len(plain))}. Inspector asks for "
-                        "no compression; send the answer without it.",
+                        f"The {coding} response of {where} decompresses to more than {UNPACKED_RATIO} times its size.",
+                        hint=(
+                            f"{size(packed)} decompressed to more than {size(unpacked - len(plain))}. Send "
+                            "the response without compression, which Inspector does not request."
+                        ),
                     )
                 if plain:
                     yield plain
@@ -137,13 +139,14 @@ class HttpAnswer:
         return unpack
 
     async def body(self, limit: int) -> tuple[bytes, bool]:
-        """Up to `limit` bytes of the body, and whether that is all of it. Never raises for a body that breaks off."""
+        """Return up to `limit` bytes of the body, and whether that is all of it. Never raises for an incomplete
+        body."""
         parts = bytearray()
 
         def take(chunk: bytes) -> None:
             parts.extend(chunk)
             if len(parts) > limit:
-                raise LimitReached("more than was wanted")
+                raise LimitReached("body limit reached")
 
         try:
             await self.pump(take)
@@ -152,7 +155,7 @@ class HttpAnswer:
         return bytes(parts), True
 
     async def aclose(self) -> None:
-        """Done with it. A body that was not read to its end costs the connection. Idempotent."""
+        """Release it. A body that was not read to its end costs the connection. Idempotent."""
         if self._closed:
             return
         self._closed = True
@@ -164,7 +167,7 @@ class HttpAnswer:
 
 
 class _Lease:
-    """A connection while a request has it."""
+    """A connection in use by a request."""
 
     __slots__ = ("connection", "fresh")
 
@@ -174,10 +177,10 @@ class _Lease:
 
 
 class Endpoint:
-    """All connections to one origin. Safe for any number of exchanges at once; none of them blocks another for long."""
+    """All connections to one origin. Any number of concurrent exchanges is safe; none blocks another for long."""
 
     def __init__(self, url: Url, options: HttpOptions) -> None:
-        """Import the HTTP library and make ready. Raises `UsageError` for a proxy that cannot be used."""
+        """Import the HTTP library and prepare. Raises `UsageError` for an unusable proxy."""
         import httpcore
 
         self.url = url
@@ -186,7 +189,7 @@ class Endpoint:
         self._timeouts = {"connect": options.connect_timeout}
         self._verify = options.verify
         self._spoke = False
-        """A request was answered in HTTP."""
+        """The server has answered a request in HTTP."""
         network = options.network if options.network is not None and options.network.serves(url) else None
         proxy = None if network is not None else options.proxy or system_proxy(url)
         self.proxy = _proxy(proxy) if proxy else None
@@ -223,8 +226,8 @@ class Endpoint:
     ) -> HttpAnswer:  # fmt: skip
         """Send one request and read the response's head.
 
-        `url` has this endpoint's origin; `headers` go out as they are, in order; `lasting` says that the answer will
-        stay open, so that nobody should wait for its connection. Raises `HttpError`.
+        `url` has this endpoint's origin; `headers` are sent unchanged, in order; `lasting` means that the response will
+        stay open, so that no other request should wait for its connection. Raises `HttpError`.
         """
         started = time.perf_counter()
         lease = await self._acquire(lasting)
@@ -248,7 +251,7 @@ class Endpoint:
         return HttpAnswer(self, url, lease, response, (time.perf_counter() - started) * 1000)
 
     def _tracer(self, started: float, facts: dict[str, Any], connected: Connected | None) -> Any:
-        """Fills `facts` as the library connects, and tells them when it has."""
+        """Fill `facts` while the library connects, and report them afterwards."""
         facts.update(host=self.url.host, port=self.url.port)
         if self.proxy_address:
             facts["proxy"] = self.proxy_address
@@ -300,7 +303,7 @@ class Endpoint:
         return None
 
     def _connect(self) -> _Lease:
-        # Undocumented: the pool itself would look through all of its requests whenever one of them begins or ends.
+        # Undocumented: the pool itself would check all of its requests whenever one starts or ends.
         connection: httpcore.AsyncConnectionInterface = self._factory.create_connection(self._origin)
         self._open.add(connection)
         return _Lease(connection, True)
@@ -310,7 +313,7 @@ class Endpoint:
             self._timer = asyncio.get_running_loop().call_later(PATIENCE, self._lose_patience)
 
     def _lose_patience(self) -> None:
-        """The few connections are with slow requests: open some more for those who wait."""
+        """All connections have slow requests: open some more for those that wait."""
         self._timer = None
         self._young.clear()
         for _ in range(STEP):
@@ -328,7 +331,7 @@ class Endpoint:
         return False
 
     def release(self, lease: _Lease) -> None:
-        """A request is done with its connection: the next one who waits has it, or the stack of idle ones."""
+        """Give the connection of a finished request to the next one that waits, or to the stack of idle ones."""
         self._young.discard(lease)
         connection = lease.connection
         if connection not in self._open:
@@ -339,7 +342,7 @@ class Endpoint:
             self._idle.append(connection)
 
     def _drop(self, lease: _Lease) -> None:
-        """The library has closed the connection; one who waits may open another."""
+        """Forget a connection that the library has closed; a waiting request may open another."""
         self._young.discard(lease)
         self._open.discard(lease.connection)
         self._hand_over(None)
@@ -350,7 +353,7 @@ class Endpoint:
             await connection.aclose()
 
     async def aclose(self) -> None:
-        """Close all connections; exchanges that are under way fail. Idempotent."""
+        """Close all connections; running exchanges fail. Idempotent."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -363,7 +366,7 @@ class Endpoint:
 
 
 def _octets(text: str) -> bytes:
-    """A header field as it goes out. Latin-1 where possible: so did it come in, if it is a server's value."""
+    """Encode a header. Latin-1 if possible: a server's value was decoded that way."""
     try:
         return text.encode("latin-1")
     except UnicodeEncodeError:
@@ -371,7 +374,7 @@ def _octets(text: str) -> bytes:
 
 
 def _failures(library: Any) -> tuple[type[BaseException], ...]:
-    """What the HTTP library raises when an exchange goes wrong."""
+    """Return the exceptions of the HTTP library for a failed exchange."""
     import anyio
 
     return (
@@ -381,7 +384,7 @@ def _failures(library: Any) -> tuple[type[BaseException], ...]:
 
 
 def tls_context(verify: bool) -> ssl.SSLContext:
-    """Trusts what the system trusts, and Mozilla's list unless the user chose the authorities (`SSL_CERT_FILE` …)."""
+    """Trust what the system trusts, and Mozilla's list unless the user chose the authorities (`SSL_CERT_FILE` …)."""
     context = ssl.create_default_context()
     if not verify:
         context.check_hostname = False
@@ -394,15 +397,15 @@ def tls_context(verify: bool) -> ssl.SSLContext:
 
 
 def _proxy(text: str) -> Url:
-    """Read a proxy's URL. Raises `UsageError`."""
-    hint = "A proxy is http://host:port, https://host:port or socks5://host:port, with user:password@ where needed."
+    """Parse a proxy's URL. Raises `UsageError`."""
+    hint = "A proxy is http://host:port, https://host:port or socks5://host:port, optionally with user:password@."
     try:
         proxy = parse_url(text, PROXY_SCHEMES)
     except ValueError as error:
         raise UsageError(f"The proxy cannot be used: {error}.", hint=hint) from None
     if proxy.scheme.startswith("socks") and importlib.util.find_spec("socksio") is None:
         raise UsageError(
-            f"The proxy {proxy.address} speaks SOCKS, for which the package “socksio” is missing.",
+            f"The proxy {proxy.address} uses SOCKS, but the package “socksio” is not installed.",
             hint="Install it beside Inspector (pip install socksio), or use an HTTP proxy.",
         )
     return proxy

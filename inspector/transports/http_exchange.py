@@ -1,4 +1,4 @@
-"""One POST and everything that answers it: a JSON body, an event stream, its resumption, or a failure."""
+"""One POST and its response: a JSON body, an event stream, its resumption, or a failure."""
 
 from __future__ import annotations
 
@@ -24,47 +24,47 @@ from inspector.transports.http_status import no_answer, status_problem
 from inspector.transports.http_stream import BEGINNING, EventStream, too_large
 
 RESUME_ATTEMPTS = 5
-"""Reconnects in a row that bring nothing, after which an answer is given up."""
+"""Reconnects in a row without new events after which the exchange fails."""
 RESUME_GROWTH = 1.5
 LONGEST_WAIT = 60.0
 LATE_SECONDS = 30.0
-"""How long an abandoned exchange is still read for its late answer."""
+"""Seconds for which an abandoned exchange is still read for its late answer."""
 LATE_BYTES = 16 << 20
-"""Bytes that an abandoned exchange may still bring."""
+"""Bytes that an abandoned exchange may still deliver."""
 ELSEWHERE_SECONDS = 1.0
-"""How long an answer may come on the standing stream after a request was only accepted (202)."""
+"""Seconds for the answer on the standing stream after a request was only accepted (202)."""
 
 _SSE_STARTS = (b"data:", b"event:", b"id:", b"retry:", b":")
 
 
 class Owner(Protocol):
-    """What an exchange needs of its transport."""
+    """The interface of the transport for its exchanges."""
 
     requester: Requester
     resumable: bool
     gate: Gate
-    """Holds up reading while too many replies to the server are on their way."""
+    """Pauses reading while too many replies to the server are being sent."""
 
     @property
     def listening(self) -> bool:
-        """Whether a standing stream is open on which answers could come."""
+        """Whether a standing stream is open that may deliver answers."""
 
     def session_begun(self, channel: str, session_id: str | None) -> None:
-        """A successful answer to `initialize` named this session, or none."""
+        """Set the session of a successful answer to `initialize`, or none."""
 
     def session_lost(self, session_id: str) -> None:
-        """The server no longer knows this session."""
+        """Drop a session that the server no longer knows."""
 
 
 class HttpExchange:
-    """One message on its way out and what comes back for it. `run` is its task's body."""
+    """One outgoing message and its response. `run` is its task's body."""
 
     def __init__(self, owner: Owner, channel: str, outgoing: Outgoing) -> None:
         self.owner = owner
         self.channel = channel
         self.outgoing = outgoing
         self.settled = False
-        """The answer came, or the sink knows that none will."""
+        """The answer came, or the sink has the error."""
         self.abandoned = False
         requester = owner.requester
         self._requester = requester
@@ -87,7 +87,7 @@ class HttpExchange:
         self._size = 0
 
     async def run(self) -> None:
-        """Send, read, and tell the sink if there will be no answer."""
+        """Send, read, and report to the sink if there will be no answer."""
         try:
             await self._run()
         except InspectorError as error:
@@ -111,7 +111,7 @@ class HttpExchange:
         else:
             await self._settle_stream(self._stream, broken)
 
-    # Reading
+    # Read
 
     def _take(self, chunk: bytes) -> None:
         self._count_late(len(chunk))
@@ -127,7 +127,7 @@ class HttpExchange:
             raise too_large(self._where, self._limit)
 
     def _is_stream(self, start: bytes) -> bool:
-        """By the content type, unless the first bytes plainly say otherwise."""
+        """Decide by the content type, unless the first bytes clearly show otherwise."""
         if self._answer.media_type == STREAM_TYPE:
             return start.lstrip()[:1] not in (b"{", b"[")
         return self._answer.status < 300 and self._answer.media_type != JSON_TYPE and _looks_like_events(start)
@@ -137,14 +137,14 @@ class HttpExchange:
         return self._stream
 
     def _count_late(self, more: int) -> None:
-        """An answer that nobody waits for may not go on for ever."""
+        """Limit the answer of an abandoned request."""
         if self.abandoned:
             self._late += more
             if self._late > LATE_BYTES:
-                raise HttpError(f"The answer from {self._where}, which nobody waits for any more, was cut off.")
+                raise HttpError(f"The answer from {self._where} to an abandoned request was cut off.")
 
     def _watch(self, messages: Sequence[bytes]) -> None:
-        """See each message before the sink does: whether it is the answer, and whether it begins a session."""
+        """Check each message before the sink: whether it is the answer, and whether it starts a session."""
         id = self.outgoing.id
         if id is None or self.settled:
             return
@@ -157,12 +157,12 @@ class HttpExchange:
                 return
 
     def _unread(self, messages: Sequence[bytes]) -> None:
-        """Not all of them are JSON: what looked like the answer by its ends may be none in the middle."""
+        """Not all of them are JSON: what looked like the answer by its ends may be invalid in the middle."""
         if self.settled and self._claimed in messages and parsed(self._claimed) is None:
             self.settled = False
 
     def _leave(self) -> None:
-        """Record what an interrupted read had brought."""
+        """Record what an interrupted read had received."""
         if self._parts:
             body, self._parts = b"".join(self._parts), []
             self._sink.received(self.channel, [body], cut=True)
@@ -181,7 +181,7 @@ class HttpExchange:
             return
         problem = self._status_problem(answer, body)
         if isinstance(problem, (AuthorizationNeeded, SessionLost)):
-            # Before the body is passed on: an error response in it would end the request without a remedy.
+            # Before the body is passed on: an error response in it would end the request before it can be repeated.
             self._fail(problem)
         if isinstance(broken, LimitReached):
             body = body[: min(self._limit, BEGINNING)]
@@ -233,7 +233,7 @@ class HttpExchange:
         self._sink.life(self.channel, "stream-end", **{"for": self.outgoing.n, "events": stream.events}, **fields)
 
     async def _resume(self, stream: EventStream, broken: InspectorError | None) -> InspectorError | None:
-        """Read on after `Last-Event-ID` until the answer is there (C-HTTP-15, C-HTTP-17). Returns why it is not."""
+        """Continue after `Last-Event-ID` until the answer arrives (C-HTTP-15, C-HTTP-17). Returns the error, if any."""
         attempt = 0
         while self.owner.resumable and stream.resume_id and attempt < RESUME_ATTEMPTS and not self.abandoned:
             wait = min(stream.retry / 1000 * RESUME_GROWTH**attempt, LONGEST_WAIT)
@@ -258,7 +258,7 @@ class HttpExchange:
         return self._gone(stream, broken)
 
     async def _read_on(self, stream: EventStream) -> InspectorError | None:
-        """One GET that resumes the stream. Returns an error that makes further attempts pointless."""
+        """Send one GET that resumes the stream. Returns an error if further attempts are pointless."""
         wanted = [*self.outgoing.headers, (RESUME_FIELD, stream.resume_id)]
         answer = await self._requester.open(self.channel, "GET", self._requester.fields(STREAM_TYPE, wanted=wanted))
         if answer.status == 200 and answer.media_type == STREAM_TYPE:
@@ -278,8 +278,10 @@ class HttpExchange:
         if problem is not None and (answer.status >= 500 or answer.status == 429):
             raise problem
         return HttpError(
-            f"The stream of {self.outgoing.method} from {self._where} ended before the answer and cannot be resumed: "
-            f"the server answered {answer.status} to the GET with {RESUME_FIELD}.",
+            (
+                f"The stream of {self.outgoing.method} from {self._where} ended before the answer and cannot "
+                f"be resumed: the server answered {answer.status} to the GET with {RESUME_FIELD}."
+            ),
             hint="Send the request again if that is safe.",
             status=answer.status,
         )
@@ -291,14 +293,13 @@ class HttpExchange:
         if broken is not None:
             message += f" {broken.message}"
         if not self.owner.resumable:
-            hint = (
-                "This revision of the protocol has no way to resume a stream; send the request again if that is safe."
-            )
+            hint = "This revision of the protocol cannot resume a stream; send the request again if that is safe."
         elif not stream.resume_id:
             hint = "No event had an id, so the stream cannot be resumed; send the request again if that is safe."
         else:
             hint = (
-                f"{RESUME_ATTEMPTS} attempts to resume it brought nothing new; send the request again if that is safe."
+                f"{RESUME_ATTEMPTS} attempts to resume it delivered nothing new; send the request again "
+                "if that is safe."
             )
         return HttpError(message, hint=hint)
 

@@ -1,4 +1,4 @@
-"""The standing stream: a GET on which the server sends what belongs to no request (C-HTTP-14, C-HTTP-19)."""
+"""The standing stream: a GET on which the server sends messages outside of requests (C-HTTP-14, C-HTTP-19)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from inspector.transports.http_stream import EventStream
 
 GROWTH = 2.0
 LONGEST_WAIT = 30.0
-"""Seconds between two attempts at most."""
+"""Most seconds between two attempts."""
 LASTED = 5.0
-"""Seconds after which a stream counts as one that worked, even if it brought nothing."""
+"""Seconds after which a stream counts as successful, even without events."""
 
 
 class Listener:
@@ -35,7 +35,7 @@ class Listener:
         self._stream = EventStream(requester.sink, channel, requester.url.address, requester.options.longest)
 
     async def run(self) -> None:
-        """Open the stream, and again whenever it ends, until the server says that it offers none."""
+        """Open the stream, again whenever it ends, until the server refuses it."""
         attempt = 0
         loop = asyncio.get_running_loop()
         while True:
@@ -46,7 +46,7 @@ class Listener:
                     return
             except HttpError as error:
                 why = {"error": error.message}
-                if error.status is not None:  # A redirect that is not followed; more attempts would end the same.
+                if error.status is not None:  # a redirect that is not followed; more attempts would end the same way
                     self._life("not-listening", status=error.status, **why)
                     return
             except LimitReached as error:
@@ -62,7 +62,7 @@ class Listener:
             self._life("reconnect", attempt=attempt + 1, after=self._after() or None)
 
     async def _listen(self) -> bool:
-        """One GET, read to its end. False: the server offers no standing stream."""
+        """Send one GET and read it to its end. False: the server offers no standing stream."""
         after = self._after()
         wanted = [(RESUME_FIELD, after)] if after else []
         fields = self._requester.fields(STREAM_TYPE, wanted=wanted)

@@ -1,4 +1,4 @@
-"""What goes wrong below HTTP, in sentences: name lookup, connecting, TLS, a peer that speaks something else."""
+"""Describes errors below HTTP: name lookup, connecting, TLS, a server with another protocol."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _CERTIFICATE = {
     9: "is not valid yet",
     10: "has expired",
     18: "is self-signed",
-    19: "comes from an authority that signed itself and is not trusted here",
-    20: "comes from an authority that is not trusted here",
-    21: "comes from an authority that is not trusted here",
+    19: "is signed by a self-signed authority that is not trusted here",
+    20: "is signed by an authority that is not trusted here",
+    21: "is signed by an authority that is not trusted here",
     23: "has been revoked",
     62: "was issued for another name",
     64: "was issued for another address",
@@ -35,20 +35,20 @@ _NOT_TLS = frozenset((
     "UNEXPECTED_MESSAGE", "BAD_PACKET_LENGTH",
 ))  # fmt: skip
 _NO_REASONS = (ssl.SSLWantReadError, ssl.SSLWantWriteError, ssl.SSLEOFError)
-"""States of a TLS connection that something else has ended."""
+"""States of a TLS connection with another cause."""
 _UNANSWERED = frozenset(("RemoteProtocolError", "ReadError", "WriteError"))
-"""How a request ends that a TLS server has taken for a broken handshake."""
+"""The errors of a request that a TLS server took for a broken handshake."""
 _BINARY = "illegal request line"
-"""What h11 says of an answer that begins with a control character, as a TLS alert does."""
+"""h11's error for a response that starts with a control character, like a TLS alert."""
 
 
 def explain(
     error: BaseException, url: Url, proxy: str, *, reached: bool = True, answered: bool = False, spoke: bool = True
 ) -> HttpError:
-    """The `HttpError` for an exception of the HTTP library, the system or the TLS library.
+    """Return the `HttpError` for an exception of the HTTP library, the system or the TLS library.
 
-    `proxy` is the proxy's host:port or empty; `reached` says that the other side had taken the TCP connection,
-    `answered` that the response's head had been read, `spoke` that an earlier request was answered in HTTP.
+    `proxy` is the proxy's host:port or empty; `reached` means that the TCP connection was accepted, `answered` that the
+    response's head was read, `spoke` that an earlier request was answered in HTTP.
     """
     chain = list(_causes(error))
     names = {type(one).__name__ for one in chain}
@@ -62,17 +62,17 @@ def explain(
     if "ProxyError" in names:
         return HttpError(
             f"The proxy {proxy} refused to connect to {where}: {safe(str(error), _DETAIL)}.",
-            hint="Check the proxy's address, user and password, and whether it lets this host through.",
+            hint="Check the proxy's address, user and password, and whether it allows this host.",
         )
     if answered:
         return HttpError(
-            f"The answer from {where} broke off before its end: {_text(error)}.",
-            hint="The server, or something between, closed the connection. The part that came is in the message log.",
+            f"The response from {where} is incomplete: {_text(error)}.",
+            hint="The server, or a proxy, closed the connection. The message log has the received part.",
         )
     if names & {"ConnectError", "ConnectTimeout"} or isinstance(error, OSError):
         return _shaking_hands(names, url, proxy) if reached else _connecting(chain, names, url, proxy)
     found = _exchanging(error, names, url)
-    # Where the answer was binary, the hint says so already.
+    # For a binary response the hint already has this.
     if url.scheme == "http" and not proxy and not spoke and names & _UNANSWERED and not _is_binary(error):
         found.hint = Hint(f"If the server expects TLS, use https://{url.netloc}{url.target}. ", found.hint)
     return found
@@ -107,7 +107,7 @@ _WORDS = (
     ("malformed chunk", "a chunk of the body is not valid"),
     ("Response status_code", "its status code is out of range"),
     ("status code must be", "its status code is not a number"),
-    ("Received server _SWITCH", "it switches to a protocol that was not asked for"),
+    ("Received server _SWITCH", "it switches to a protocol that was not requested"),
     ("Illegal header name", "the name of a header is not valid"),
     ("Illegal header value", "the value of a header is not valid"),
     ("Illegal target", "the path has characters that are not allowed"),
@@ -116,14 +116,14 @@ _WORDS = (
     ("peer closed connection", "the connection was closed"),
     ("Server disconnected", "the connection was closed"),
 )
-"""How h11 and httpcore begin a sentence, and what is said instead."""
+"""The beginnings of h11's and httpcore's sentences, and our text for each."""
 _RECEIVED = re.compile(r"received (\d+) bytes, expected (\d+)")
 
 
 def _text(error: BaseException) -> str:
-    """What was wrong with the HTTP of the other side, or with ours, as a clause."""
+    """Return the HTTP error of the server, or of our request, as a clause."""
     text = str(error)
-    reason = next((reason for start, reason in _WORDS if text.startswith(start)), "it breaks the rules of HTTP")
+    reason = next((reason for start, reason in _WORDS if text.startswith(start)), "it violates HTTP")
     if counts := _RECEIVED.search(text):
         reason += f" after {int(counts[1]):,} of {int(counts[2]):,} bytes"
     if quoted := _QUOTED.search(text):
@@ -140,7 +140,10 @@ def _certificate(error: ssl.SSLCertVerificationError, url: Url) -> HttpError:
     return HttpError(
         f"The certificate of {url.address} {what} ({safe(error.verify_message, _DETAIL)}).",
         hint=Hint(
-            "Name the authority that signed it with SSL_CERT_FILE=/path/to/ca.pem. To connect without checking, add ",
+            (
+                "Set SSL_CERT_FILE=/path/to/ca.pem to trust the authority that signed it. To connect without "
+                "verification, add "
+            ),
             Parameter.NO_VERIFY,
             ".",
         ),
@@ -151,12 +154,12 @@ def _tls(error: ssl.SSLError, url: Url) -> HttpError:
     reason = error.reason or ""
     if reason in _NOT_TLS:
         return HttpError(
-            f"{url.address} does not speak TLS ({safe(reason, _DETAIL)}).",
+            f"{url.address} does not use TLS ({safe(reason, _DETAIL)}).",
             hint=f"It may be a plain HTTP server: try http://{url.netloc}{url.target}",
         )
     return HttpError(
         f"The TLS handshake with {url.address} failed: {tls_reason(error)}.",
-        hint="The server may want a client certificate, or a version of TLS that is switched off here.",
+        hint="The server may require a client certificate, or a version of TLS that is disabled here.",
     )
 
 
@@ -172,11 +175,11 @@ def _connecting(chain: list[BaseException], names: set[str], url: Url, proxy: st
         )
     if "ConnectTimeout" in names or (system is not None and system.errno == errno.ETIMEDOUT):
         return HttpError(
-            f"{start} did not take the connection in time.",
-            hint="Check host and port, and whether a firewall is between; a longer time can be set.",
+            f"{start} did not accept the connection in time.",
+            hint="Check host and port, and whether a firewall blocks them; the timeout can be longer.",
         )
     if system is None:
-        return HttpError(f"No connection to {peer} could be made.", hint="Check host and port.")
+        return HttpError(f"Cannot connect to {peer}.", hint="Check host and port.")
     if system.errno == errno.ECONNREFUSED:
         return HttpError(
             f"Nothing listens on {peer}: the connection was refused.",
@@ -184,22 +187,24 @@ def _connecting(chain: list[BaseException], names: set[str], url: Url, proxy: st
         )
     if system.errno in (errno.EMFILE, errno.ENFILE):
         return HttpError(
-            f"No connection to {peer} could be made: too many files are open.",
+            f"Cannot connect to {peer}: too many files are open.",
             hint="Send fewer requests at once, or raise the limit (ulimit -n).",
         )
     return HttpError(
-        f"No connection to {peer} could be made: {os_reason(system)}.",
-        hint="Check host and port, and the network between.",
+        f"Cannot connect to {peer}: {os_reason(system)}.",
+        hint="Check host and port, and the network.",
     )
 
 
 def _shaking_hands(names: set[str], url: Url, proxy: str) -> HttpError:
     peer = f"{url.address} (by the proxy {proxy})" if proxy else url.address
     what = (
-        "did not answer the TLS handshake in time" if "ConnectTimeout" in names else "hung up during the TLS handshake"
+        "did not answer the TLS handshake in time"
+        if "ConnectTimeout" in names
+        else "closed the connection during the TLS handshake"
     )
     return HttpError(
-        f"{peer} took the connection, but {what}.",
+        f"{peer} accepted the connection, but {what}.",
         hint=f"Check the port; it may be a plain HTTP server: try http://{url.netloc}{url.target}",
     )
 
@@ -208,7 +213,7 @@ def _exchanging(error: BaseException, names: set[str], url: Url) -> HttpError:
     where = url.address
     if "LocalProtocolError" in names:
         return HttpError(
-            f"The request to {where} cannot be sent: {_text(error)}.", hint="Check the header fields that were added."
+            f"The request to {where} cannot be sent: {_text(error)}.", hint="Check the headers that you added."
         )
     cause = error.__cause__
     if type(error).__name__ == "RemoteProtocolError" and cause is not None:
@@ -222,16 +227,16 @@ def _exchanging(error: BaseException, names: set[str], url: Url) -> HttpError:
     if "RemoteProtocolError" in names:
         return HttpError(
             f"{where} closed the connection without an answer.",
-            hint="The server may have crashed. It may have carried out the request: look before sending it again.",
+            hint="The server may have crashed. It may have executed the request: check before you send it again.",
         )
     return HttpError(
-        f"The connection to {where} broke before an answer: {_reason(error)}.",
-        hint="The server may have crashed. It may have carried out the request: look before sending it again.",
+        f"The connection to {where} broke before a response: {_reason(error)}.",
+        hint="The server may have crashed. It may have executed the request: check before you send it again.",
     )
 
 
 def _is_binary(error: BaseException) -> bool:
-    """Whether an answer was not HTTP because it began with a control character. h11 tells it by its text alone."""
+    """Whether a response was not HTTP because it starts with a control character. h11 tells only in its text."""
     return error.__cause__ is not None and _BINARY in str(error)
 
 

@@ -1,4 +1,4 @@
-"""Reading a body in as few steps as the network allows."""
+"""Reads a body in as few steps as the network allows."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from typing import Any, Protocol
 
 
 class Gate(Protocol):
-    """Holds up reading while too much that was read waits to be dealt with."""
+    """Pauses reading while too much data waits to be handled."""
 
     @property
     def crowded(self) -> bool:
-        """Whether reading is to pause."""
+        """Whether reading should pause."""
 
     async def room(self) -> None:
-        """Wait until it may go on."""
+        """Wait until reading may continue."""
 
 
 Unpack = Callable[[bytes], Iterator[bytes]]
-"""Undoes a content coding: what a chunk unpacks to, in pieces."""
+"""Decodes a content coding: yields the decoded data of a chunk in pieces."""
 
 
 class Pump:
-    """Awaits an iterator of chunks, delivering whatever is there before each wait.
+    """Awaits an iterator of chunks, and delivers all available ones before each wait.
 
     The HTTP library yields one chunk for each chunk of the transfer coding, which for an event stream often is one per
     event. Stepping its iterator by hand shows when it would really wait for the network.
@@ -72,13 +72,13 @@ class Pump:
         else:
             for piece in self._unpack(chunk):
                 self._deliver(piece)
-                yield  # A small chunk may unpack to a large one: others get their turn.
+                yield  # A small chunk may decompress to a large one: yield to others.
         if self._gate is not None and self._gate.crowded:
             yield from self._gate.room().__await__()
 
 
 def _go_on(step: Any, signal: Any, error: BaseException | None = None) -> Generator[Any, Any, bytes]:
-    """Finish an awaitable that has been stepped once and waits for `signal`; with `error`, by raising that in it."""
+    """Finish an awaitable that was stepped once and waits for `signal`; with `error`, raise that in it."""
     try:
         while True:
             sent = None

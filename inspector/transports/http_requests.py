@@ -1,4 +1,4 @@
-"""What every HTTP request to the one MCP endpoint has in common: header fields, recording, redirects.
+"""The common part of every HTTP request to the MCP endpoint: headers, recording, redirects.
 
 Used by the exchanges of Streamable HTTP, by its standing stream, and by any other HTTP binding.
 """
@@ -29,16 +29,16 @@ STREAM_TYPE = "text/event-stream"
 REDIRECTS = frozenset((301, 302, 303, 307, 308))
 MAX_REDIRECTS = 5
 MAX_AUTHORIZATIONS = 8
-"""Attempts at one request; how often anybody is asked for authorization is the credential's matter, and less."""
+"""Attempts at one request; the credential limits how often it asks for authorization, and to fewer."""
 SMALL_BODY = 1 << 16
-"""Bytes read of a body that nobody needs, so that its connection can be used again."""
+"""Bytes that are read of an unused body, so that its connection can be reused."""
 
 
 class Requester:
-    """Makes requests to one endpoint and records both heads of each. Holds the session id and the agreed revision."""
+    """Sends requests to one endpoint and records both heads of each. Has the session id and the agreed revision."""
 
     def __init__(self, url: str, sink: Sink, options: HttpOptions) -> None:
-        """Raises `TargetError` for what is no URL of ours, and for headers that cannot be sent."""
+        """Raises `TargetError` for an invalid URL, and for headers that cannot be sent."""
         try:
             self.url = parse_url(url)
         except ValueError as error:
@@ -50,7 +50,7 @@ class Requester:
         self.options = options
         self.session_id: str | None = None
         self.revision: str | None = None
-        """What goes into `MCP-Protocol-Version`; None: the field is not sent."""
+        """The value of `MCP-Protocol-Version`; None: the header is not sent."""
         self._theirs = list(checked_headers((name, value.strip()) for name, value in options.headers))
         if self.url.user or self.url.password:
             self._theirs.insert(0, ("Authorization", self._basic()))
@@ -71,12 +71,12 @@ class Requester:
             self._endpoint = Endpoint(self.url, self.options)
             proxy = self._endpoint.proxy
             if proxy is not None and (secret := proxy.password or proxy.user):
-                self.sink.secret(secret)  # A user name alone is a token.
+                self.sink.secret(secret)  # a user name alone is a token
 
     def fields(self, accept: str, *, fresh: bool = False, wanted: Iterable[tuple[str, str]] = ()) -> Fields:
-        """Header fields of a request without a body: ours, then the era's (`wanted`), then the user's, who wins.
+        """Return the headers of a request without a body: ours, then the era's (`wanted`), then the user's, which win.
 
-        `fresh`: the request begins a session, so it carries neither session id nor revision (C-HTTP-10, C-HTTP-11).
+        `fresh`: the request starts a session, so it has neither session id nor revision (C-HTTP-10, C-HTTP-11).
         """
         fields = [
             ("Host", self.url.netloc), ("Accept", accept), ("Accept-Encoding", "identity"),
@@ -97,7 +97,7 @@ class Requester:
         wanted: Iterable[tuple[str, str]] = (),
         winners: Iterable[tuple[str, str]] = (),
     ) -> Fields:
-        """Header fields of a POST with a JSON body of `size` bytes (C-HTTP-02). `winners` replace others."""
+        """Return the headers of a POST with a JSON body of `size` bytes (C-HTTP-02). `winners` replace others."""
         own = [("Content-Type", JSON_TYPE), *wanted]
         fields = _over(self.fields(f"{JSON_TYPE}, {STREAM_TYPE}", fresh=fresh, wanted=own), list(winners))
         fields.append(("Content-Length", str(size)))
@@ -114,11 +114,11 @@ class Requester:
         about: str = "",
         seconds: float | None = None,
     ) -> HttpAnswer:
-        """Send a request and read the head of its response; authorize it where that is wanted (C-AUTH-02, C-AUTH-03).
+        """Send a request and read the head of its response; authorize it if required (C-AUTH-02, C-AUTH-03).
 
-        `about` is the JSON-RPC method that the request carries; `seconds` are for each head, not for what somebody does
-        to authorize. The answer has any status, a redirect that cannot be followed excepted. Raises `HttpError`, and
-        `AuthorizationNeeded` where authorization failed.
+        `about` is the JSON-RPC method of the request; `seconds` is the timeout for each head, without the time for
+        authorization. The response has any status, except a redirect that cannot be followed. Raises `HttpError`, and
+        `AuthorizationNeeded` if authorization failed.
         """
         credential = self.options.credential
         if credential is None or "authorization" in self._names:
@@ -147,7 +147,7 @@ class Requester:
         lasting: bool,
         seconds: float | None,
     ) -> HttpAnswer:
-        """One request, its redirects within the origin included."""
+        """Send one request and follow its redirects within the origin."""
         assert self._endpoint is not None
         url = self.url
         for _ in range(MAX_REDIRECTS + 1):
@@ -161,7 +161,7 @@ class Requester:
             except TimeoutError:
                 raise HttpError(
                     f"{url.address} did not answer the {method} within {seconds:g} s.",
-                    hint="Check host, port and path: what answers there may be no MCP server.",
+                    hint="Check host, port and path: the server there may not be an MCP server.",
                 ) from None
             self.sink.http(
                 channel, Dir.RECV, status=answer.status, reason=answer.reason, version=answer.version,
@@ -180,7 +180,7 @@ class Requester:
                 self.url = url
         raise HttpError(
             f"{self.url.origin} redirected more than {MAX_REDIRECTS} times.",
-            hint="Give the URL at which the server answers.",
+            hint="Use the URL at which the server answers.",
         )
 
     async def aclose(self) -> None:
@@ -190,7 +190,7 @@ class Requester:
 
 
 def _over(fields: Fields, winners: Fields, names: set[str] | None = None) -> Fields:
-    """`fields` without those that `winners` name too, then the winners."""
+    """Return `fields` without those that `winners` has too, then the winners."""
     if not winners:
         return fields
     if names is None:
@@ -199,16 +199,18 @@ def _over(fields: Fields, winners: Fields, names: set[str] | None = None) -> Fie
 
 
 def _redirected(url: Url, method: str, status: int, location: str) -> Url:
-    """Where to go on, if it is safe to: the same origin, the same method. Raises `HttpError` that says why not."""
-    start = f"{url.text} answered {status} and points to {safe(location, 300)}"
+    """Return the URL of a safe redirect: same origin, same method. Raises `HttpError` with the reason otherwise."""
+    start = f"{url.text} answered {status} and redirects to {safe(location, 300)}"
     try:
         target = resolve(url, location.encode("latin-1").decode("utf-8", "replace"))
     except ValueError as error:
-        raise HttpError(f"{start}, which is no usable URL: {error}.", status=status) from None
+        raise HttpError(f"{start}, which is not a valid URL: {error}.", status=status) from None
     if target.origin != url.origin:
         raise HttpError(
-            f"{url.origin} redirects to another origin, {target.origin} (status {status}). "
-            "That is not followed: credentials never go to another origin.",
+            (
+                f"{url.origin} redirects to another origin, {target.origin} (status {status}). Inspector does "
+                "not follow: credentials never go to another origin."
+            ),
             hint=f"If you trust it, connect to {safe(target.text, 300)}",
             status=status,
         )

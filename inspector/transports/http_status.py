@@ -1,4 +1,4 @@
-"""HTTP statuses and bodies that are no answer, in sentences."""
+"""Describes HTTP statuses and bodies that are not an answer."""
 
 from __future__ import annotations
 
@@ -18,32 +18,32 @@ _EXCERPT = 200
 _LOOKED_AT = 1 << 14
 _SCRIPT = re.compile(r"(?is)<(script|style)\b.*?(?:</\1\s*>|\Z)")
 _WANTS_TLS = re.compile(r"(?i)plain(?:text)? ?HTTP.{0,40}(?:HTTPS|SSL)|HTTP request to an HTTPS server")
-"""What servers answer to plain HTTP on a TLS port: nginx and Apache, Go."""
+"""Responses of servers to plain HTTP on a TLS port: nginx and Apache, Go."""
 _TAG = re.compile(r"<[^<>]*>")
 
 _HINTS = {
     400: "The body above is the server's reason; the message log has all of it.",
     405: Hint(
-        "The server takes no POST here: the path may be wrong, or it speaks the older HTTP+SSE (",
+        "The server does not accept POST here: the path may be wrong, or it uses the older HTTP+SSE (",
         Parameter.TRANSPORT.to("sse"),
         ").",
     ),
-    404: "Check the path of the URL: many servers answer at /mcp.",
-    406: "The server does not accept our Accept field; does an added header field replace it?",
-    407: "The proxy wants a user and a password: http://user:password@host:port.",
+    404: "Check the path of the URL: many servers use /mcp.",
+    406: "The server does not accept our Accept header. Does an added header replace it?",
+    407: "The proxy requires a user and a password: http://user:password@host:port.",
     413: "The server limits the size of requests.",
-    415: "The server does not accept application/json; does an added header field replace Content-Type?",
+    415: "The server does not accept application/json. Does an added header replace Content-Type?",
     421: "The server does not serve this host name: check the host in the URL.",
-    431: "The server finds the header fields too large.",
-    500: "The server failed while it worked on this; its own log may say why.",
-    502: "A proxy in front of the server got no good answer from it.",
+    431: "The server finds the headers too large.",
+    500: "The server failed to process the request; its log may have the reason.",
+    502: "A proxy in front of the server got an invalid response from it.",
     503: "The server is not ready; try again later.",
-    504: "A proxy in front of the server got no answer in time.",
+    504: "A proxy in front of the server got no response in time.",
 }
 
 
 def excerpt(body: bytes, media_type: str = "") -> str:
-    """The first words of a body, as one safe line; markup is left out of HTML."""
+    """Return the first words of a body, as one safe line; HTML markup is removed."""
     text = body[:_LOOKED_AT].decode("utf-8", "replace")
     if "html" in media_type or text.lstrip()[:1] == "<":
         text = html.unescape(_TAG.sub(" ", _SCRIPT.sub(" ", text)))
@@ -51,10 +51,10 @@ def excerpt(body: bytes, media_type: str = "") -> str:
 
 
 def status_problem(answer: HttpAnswer, body: bytes, where: str, method: str, *, session: bool) -> InspectorError:
-    """The error for a status that is no success. `session`: the request carried a session id.
+    """Return the error for a status outside 2xx. `session`: the request had a session id.
 
     401 and 403 give `AuthorizationNeeded`, 404 to a session id `SessionLost` (C-HTTP-12); a JSON-RPC error in the body
-    is the server's answer whatever its id is (C-HTTP-38), since the exchange tells what it answers.
+    is the server's answer with any id (C-HTTP-38), because the exchange identifies its request.
     """
     status = answer.status
     said = f"{status} {safe(answer.reason, 60)}".rstrip()
@@ -70,7 +70,7 @@ def status_problem(answer: HttpAnswer, body: bytes, where: str, method: str, *, 
     text = excerpt(body, answer.media_type)
     if status == 400 and answer.url.scheme == "http" and _WANTS_TLS.search(text):
         return HttpError(
-            f"{where} speaks TLS, and the URL says http. It answered {said}: {text}",
+            f"{where} uses TLS, but the URL is http. It answered {said}: {text}",
             hint=f"Use https://{answer.url.netloc}{answer.url.target}",
             status=status,
         )
@@ -85,10 +85,10 @@ def _unauthorized(
     text = safe("; ".join(challenge), _EXCERPT)
     if not text:
         text = safe(error.get("message"), _EXCERPT) if error is not None else excerpt(body, answer.media_type)
-    wants = "wants authorization" if answer.status == 401 else "refuses access"
+    wants = "requires authorization" if answer.status == 401 else "denied access"
     hint = LOG_IN
     if answer.status == 403:
-        hint = Hint("The authorization given is not enough, or the server does not take this Origin or Host.")
+        hint = Hint("The authorization is not sufficient, or the server does not accept this Origin or Host.")
     return AuthorizationNeeded(
         f"{where} {wants} (status {said})" + (f": {text}" if text else "."),
         hint=hint, status=answer.status, challenge=challenge,
@@ -100,34 +100,32 @@ def _hint(answer: HttpAnswer) -> str:
     after = answer.header("retry-after")
     if after is not None and answer.status in (429, 503):
         waiting = safe(after, 60)
-        hint = (
-            f"The server asks to wait {waiting} s." if after.strip().isdigit() else f"It asks to wait until {waiting}."
-        )
+        hint = f"Wait {waiting} s." if after.strip().isdigit() else f"Wait until {waiting}."
     elif answer.status == 429:
-        hint = "The server limits how often it may be asked; try again later."
+        hint = "The server limits the rate of requests; try again later."
     elif answer.status == 500 and answer.authorized:
-        hint += " Some fail so at a token that they do not know: `inspector logout URL`, then log in again."
+        hint += " Some servers answer an unknown token this way: `inspector logout URL`, then log in again."
     elif not hint and 300 <= answer.status < 400:
-        hint = "A redirect without a usable Location."
+        hint = "The redirect has no usable Location."
     return hint
 
 
 def server_error(error: dict[str, Any], method: str) -> ServerError:
-    """A JSON-RPC error object as an exception."""
+    """Return a JSON-RPC error object as an exception."""
     return ServerError(error.get("code"), error.get("message"), error.get("data"), method=method)
 
 
 def no_answer(answer: HttpAnswer, body: bytes, where: str, request: Outgoing) -> InspectorError:
-    """The error for a success whose body is no answer to the request."""
+    """Return the error for a success whose body has no answer to the request."""
     method = request.method or "the message"
     status = answer.status
     said = f"{status} {safe(answer.reason, 60)}".rstrip()
     if not body.strip():
         return HttpError(
             f"{where} answered {said} with an empty body to {method}, which expects an answer.",
-            hint="202 is for notifications: a request is answered with JSON or an event stream."
+            hint="202 is for notifications; the answer to a request is JSON or an event stream."
             if status == 202
-            else "The server ended the exchange without an answer; its log may say why.",
+            else "The server closed the exchange without an answer; its log may have the reason.",
             status=status,
         )
     message = parsed(body)
@@ -138,14 +136,14 @@ def no_answer(answer: HttpAnswer, body: bytes, where: str, request: Outgoing) ->
         kind = safe(answer.media_type, 60) or "no content type"
         text = excerpt(body, answer.media_type)
         return HttpError(
-            f"{where} answered {said} to {method}, but the body ({kind}) is no JSON: {text}",
-            hint="Check that the URL is that of the MCP endpoint and not of a web page."
+            f"{where} answered {said} to {method}, but the body ({kind}) is not JSON: {text}",
+            hint="Check that the URL is that of the MCP endpoint, not of a web page."
             if "html" in kind
             else "The message log has the body and the reason.",
             status=status,
         )
     return HttpError(
-        f"{where} answered {said} to {method}, but the body holds no response to request {safe(request.id, 60)}.",
-        hint="The message log shows what it holds instead.",
+        f"{where} answered {said} to {method}, but the body has no response to request {safe(request.id, 60)}.",
+        hint="The message log shows the body.",
         status=status,
     )

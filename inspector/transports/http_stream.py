@@ -1,4 +1,4 @@
-"""One event stream on its way into the sink: messages in batches, everything else as it is."""
+"""Passes one event stream to the sink: messages in batches, all other events unchanged."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from inspector.transports.base import Sink
 from inspector.transports.sse_stream import SseEvent, SseParser
 
 ENDPOINT = "endpoint"
-"""The type of the event that tells where messages are to be posted: its data is a URI, whatever stands in it."""
+"""The event type with the URL for messages: its data is a URI."""
 DEFAULT_RETRY = 1000
-"""Milliseconds before a reconnect where the server names none."""
+"""Milliseconds before a reconnect if the server names none."""
 SHORTEST_RETRY = 100
 LONGEST_RETRY = 60_000
-"""Bounds of what a server may ask for, in milliseconds."""
+"""Limits of the server's value, in milliseconds."""
 LONGEST_ID = 4096
 BEGINNING = 1 << 20
-"""Bytes recorded of a message that was given up for its length."""
+"""Bytes recorded of a message that was too long."""
 
 _UNSENDABLE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 def too_large(where: str, limit: int) -> LimitReached:
-    """The error for an answer that is larger than the user allows."""
+    """Return the error for an answer above the user's limit."""
     return LimitReached(
         f"The answer from {where} is larger than {size(limit)}.",
-        hint="Raise max_body_bytes in the settings if it is meant; its beginning is in the recording.",
+        hint="If the size is intended, raise max_body_bytes in the settings; the recording has its beginning.",
     )
 
 
 class EventStream:
     """Events of one channel. Id and retry survive a reconnect.
 
-    `watch` sees each batch before the sink does; `unread` sees it again if the sink could not read all of it; `heed`
-    sees each event without a message before the sink does.
+    `watch` gets each batch before the sink; `unread` gets it again if the sink could not parse all of it; `heed` gets
+    each event without a message before the sink.
     """
 
     def __init__(
@@ -61,27 +61,27 @@ class EventStream:
         self._parser = SseParser()
         self._previous_id = ""
         self.events = 0
-        """Events so far, comments not counted."""
+        """Events so far, without comments."""
         self.news = 0
-        """Messages and new ids so far: what shows that a reconnect was worth it."""
+        """Messages and new ids so far: they show that a reconnect was useful."""
 
     @property
     def resume_id(self) -> str:
-        """What to send as `Last-Event-ID`; empty where no event had an id, or one that no header can carry.
+        """The value of `Last-Event-ID`; empty if no event had an id, or one that a header cannot carry.
 
-        Its bytes are those that came, one character each, as in all header fields here.
+        Its bytes are the received ones, one character each, like all headers here.
         """
         id = self._parser.last_id.encode("utf-8", "surrogateescape").decode("latin-1").strip()
         return "" if len(id) > LONGEST_ID or _UNSENDABLE.search(id) else id
 
     @property
     def retry(self) -> int:
-        """Milliseconds to wait before reconnecting (C-HTTP-16), within bounds."""
+        """Milliseconds to wait before reconnecting (C-HTTP-16), within limits."""
         asked = self._parser.retry
         return DEFAULT_RETRY if asked is None else min(max(asked, SHORTEST_RETRY), LONGEST_RETRY)
 
     def feed(self, chunk: bytes) -> None:
-        """Take in what one read brought: messages reach the sink in one call as long as their ids do not differ."""
+        """Parse the data of one read. Messages reach the sink in one call while their ids do not differ."""
         batch: list[bytes] = []
         strays: list[bytes] = []
         about = ""
@@ -114,7 +114,7 @@ class EventStream:
             self._give_up((left.data or left.line or b"") if left is not None else b"", limit)
 
     def _give_up(self, data: bytes, limit: int) -> NoReturn:
-        """An event is too large: record its beginning, so that it can be seen what it was."""
+        """Record the beginning of an event that is too large."""
         self._sink.received(self._channel, [data[: min(limit, BEGINNING)]], cut=True)
         raise too_large(self._where, limit)
 
@@ -133,12 +133,12 @@ class EventStream:
             self._unread(messages)
 
     def _stray(self, lines: list[bytes]) -> None:
-        """Lines without effect (C-HTTP-05): as many as came together are one record, so that a flood costs little."""
+        """Record lines without effect (C-HTTP-05): those of one read are one record, so that a flood costs little."""
         self._sink.sse(self._channel, b"\n".join(lines).decode("utf-8", "replace"))
         lines.clear()
 
     def _other(self, event: SseEvent) -> None:
-        """An event without a message: priming, retry, an event type that is none of ours."""
+        """Handle an event without a message: priming, retry, an unknown event type."""
         self.events += 1
         if self._heed is not None:
             self._heed(event)
@@ -155,7 +155,7 @@ class EventStream:
         self._sink.sse(self._channel, (event.data or b"").decode("utf-8", "replace"), **fields)
 
     def end(self) -> None:
-        """The stream is over: record what it left unfinished; the stream that resumes it begins anew."""
+        """End the stream and record what it left unfinished; the stream that resumes it starts with a new event."""
         left = self._parser.end()
         if left is None:
             return
@@ -168,14 +168,14 @@ class EventStream:
 
 
 def _is_message(event: SseEvent, data: bytes) -> bool:
-    """Messages are `message` events; another type is taken as one too where it plainly carries JSON-RPC."""
+    """Whether it is a message: type `message`, or another type whose data is clearly JSON-RPC."""
     if not data or data.isspace():
         return False
     return event.type in ("", "message") or (event.type != ENDPOINT and b'"jsonrpc"' in data)
 
 
 def _describe(event: SseEvent) -> str:
-    """What the recording says about the event beside its data: ready JSON members, or nothing."""
+    """Return the other facts of an event for the recording: ready JSON members, or nothing."""
     if event.id is None and event.retry is None:
         return _TYPES[event.type] if event.type in _TYPES else _members({"event": event.type})
     fields: dict[str, Any] = {"event": event.type} if event.type else {}
@@ -187,7 +187,7 @@ def _describe(event: SseEvent) -> str:
 
 
 def _shown(id: str) -> str:
-    """An id for the recording: bytes that are not UTF-8, kept for sending them back, become U+FFFD."""
+    """Return an id for the recording: bytes that are not UTF-8, which the header keeps, become U+FFFD."""
     return id if id.isascii() else id.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 

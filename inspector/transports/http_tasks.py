@@ -1,4 +1,4 @@
-"""What a transport over HTTP has running: every task has this owner, and none ends unseen."""
+"""The running tasks of an HTTP transport: each has this owner, and its errors are reported."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 from inspector.errors import HttpError
 
 MOST_SENDING = 64
-"""Messages that expect no answer, replies to the server among them, which are on their way before reading pauses."""
+"""Messages without an expected answer that are being sent, replies included, above which reading pauses."""
 REPLIES_AT_ONCE = 8
-"""Replies being posted at the same time; the others wait, so that a flood of them leaves time for the rest."""
+"""Replies that are posted at the same time; others wait, so that a flood of them leaves time for the rest."""
 CANCEL_GRACE = 0.2
 """Seconds for a cancelled exchange to close its connection."""
 
 
 class Tasks:
-    """The running tasks of one transport. Those that expect an answer need not be waited for when closing.
+    """The running tasks of one transport. Closing does not wait for those that expect an answer.
 
-    Also the gate of its readers (see `Pump`): a server that asks faster than it takes our replies is not read on.
+    It is also the gate of its readers (see `Pump`): reading pauses if a server asks faster than it accepts our replies.
     """
 
     def __init__(self) -> None:
@@ -27,9 +27,9 @@ class Tasks:
         """Running tasks that expect no answer."""
         self._replying = asyncio.Semaphore(REPLIES_AT_ONCE)
         self._relief: asyncio.Event | None = None
-        """Set when there is room again; None while no task waits for that."""
+        """Set when there is room again; None if no task waits for it."""
         self._running: dict[asyncio.Task[None], bool] = {}
-        """With each task, whether it expects an answer."""
+        """For each task, whether it expects an answer."""
 
     def __len__(self) -> int:
         return len(self._running)
@@ -37,7 +37,7 @@ class Tasks:
     def start(
         self, work: Coroutine[Any, Any, None], *, waits: bool, fault: Callable[[BaseException], None] | None = None
     ) -> asyncio.Task[None]:
-        """Run `work`. `fault` is told of an exception that it should have dealt with, which is a fault of our own."""
+        """Run `work`. `fault` gets an exception that it should have handled, which is a bug."""
         task = asyncio.get_running_loop().create_task(work)
         self._running[task] = waits
         self._sending += not waits
@@ -58,13 +58,13 @@ class Tasks:
             )
 
     async def in_turn(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Post a reply to the server, when those before it leave room."""
+        """Post a reply to the server, after earlier ones leave room."""
         async with self._replying:
             await work()
 
     @property
     def crowded(self) -> bool:
-        """Whether more messages are on their way than a server should have to take at once."""
+        """Whether the server has to accept too many messages at once."""
         return self._sending > MOST_SENDING
 
     async def room(self) -> None:
@@ -75,18 +75,18 @@ class Tasks:
             await self._relief.wait()
 
     async def settled(self, seconds: float) -> None:
-        """Wait for those that expect no answer, but not longer than that."""
+        """Wait for tasks that expect no answer, at most so long."""
         sending = [task for task, waits in self._running.items() if not waits]
         if sending:
             await asyncio.wait(sending, timeout=seconds)
 
     async def cancel(self, *, waiting: bool = False) -> None:
-        """Cancel all, or with `waiting` those that expect an answer, and let them close what they hold."""
+        """Cancel all, or with `waiting` those that expect an answer, and let them release their resources."""
         await cancelled([task for task, waits in self._running.items() if waits or not waiting])
 
 
 async def cancelled(tasks: Iterable[asyncio.Task[None]]) -> None:
-    """Cancel tasks and wait until they have ended, for a moment at most."""
+    """Cancel tasks and wait shortly until they have ended."""
     tasks = list(tasks)
     for task in tasks:
         task.cancel()
@@ -95,5 +95,5 @@ async def cancelled(tasks: Iterable[asyncio.Task[None]]) -> None:
 
 
 def a_fault(error: BaseException) -> HttpError:
-    """What a request is told that fails by a fault of our own: it must neither hang nor vanish."""
+    """Return the error of a request that fails by a bug of ours: it must neither hang nor vanish."""
     return HttpError(f"Reading the answer failed: {error!r}.", hint="This is a bug.")

@@ -1,4 +1,4 @@
-"""The URL of an HTTP endpoint: its parts, its origin, where it redirects to, and which proxy the system has for it."""
+"""The URL of an HTTP endpoint: its parts, its origin, redirects, and the system's proxy for it."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ _HOST = re.compile(r"[A-Za-z0-9._~!$&'()*+,;=%-]+\Z")
 
 @dataclass(frozen=True, slots=True)
 class Url:
-    """An absolute URL, ready for the wire. User and password are kept out of its text."""
+    """An absolute URL in its form for the request. Its text excludes user and password."""
 
     scheme: str
     host: str
     """ASCII: a name (IDNA-encoded), an IPv4 address, or an IPv6 address without brackets."""
     port: int
     target: str
-    """Path and query, percent-encoded; begins with a slash."""
+    """Path and query, percent-encoded; starts with a slash."""
     user: str = ""
     password: str = ""
 
     @property
     def has_own_port(self) -> bool:
-        """Whether the port is the scheme's own."""
+        """Whether the port differs from the scheme's default."""
         return _PORTS[self.scheme] == self.port
 
     @property
     def netloc(self) -> str:
-        """Host and port as in a `Host` field: the scheme's own port is left out."""
+        """Host and port as in a `Host` header: without the scheme's default port."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.has_own_port else f"{host}:{self.port}"
 
@@ -50,7 +50,7 @@ class Url:
 
     @property
     def origin(self) -> str:
-        """Scheme, host and port (RFC 6454): what must be equal for credentials to go along."""
+        """Scheme, host and port (RFC 6454), which must be equal to send credentials."""
         return f"{self.scheme}://{self.netloc}"
 
     @property
@@ -60,7 +60,7 @@ class Url:
 
 
 def parse_url(text: str, schemes: Sequence[str] = SCHEMES) -> Url:
-    """Read a URL. Raises ValueError with a sentence that says what is wrong."""
+    """Parse a URL. Raises ValueError with the reason as a clause."""
     text = text.strip()
     try:
         parts = urlsplit(text)
@@ -69,10 +69,10 @@ def parse_url(text: str, schemes: Sequence[str] = SCHEMES) -> Url:
         raise ValueError(url_reason(error)) from None
     scheme = parts.scheme.lower()
     if scheme not in schemes:
-        raise ValueError(f"it does not begin with {' or '.join(f'{name}://' for name in schemes)}")
+        raise ValueError(f"it does not start with {' or '.join(f'{name}://' for name in schemes)}")
     host = parts.hostname or ""
     if not host:
-        raise ValueError("it names no host")
+        raise ValueError("it has no host")
     if port == 0:
         raise ValueError("its port is 0")
     target = quote(parts.path or "/", safe=_TARGET)
@@ -89,20 +89,20 @@ def _ascii_host(host: str) -> str:
         try:
             ipaddress.IPv6Address(host.partition("%")[0])
         except ValueError:
-            raise ValueError(f"“{host[:100]}” is no IPv6 address") from None
+            raise ValueError(f"“{host[:100]}” is not an IPv6 address") from None
         return host
     try:
         ascii_host = host.encode("idna").decode("ascii") if not host.isascii() else host
-        ascii_host.encode("idna")  # Also what is ASCII only now: “․” (U+2024) has become a full stop.
+        ascii_host.encode("idna")  # Also characters that are ASCII only now: “․” (U+2024) has become a full stop.
     except UnicodeError:
-        raise ValueError(f"“{host[:100]}” is no host name") from None
+        raise ValueError(f"“{host[:100]}” is not a host name") from None
     if not _HOST.match(ascii_host):
-        raise ValueError(f"“{host[:100]}” is no host name")
+        raise ValueError(f"“{host[:100]}” is not a host name")
     return ascii_host
 
 
 def resolve(base: Url, location: str) -> Url:
-    """Where a `Location` header points, seen from `base`. Raises ValueError with a clause that says what is wrong."""
+    """Resolve a `Location` header against `base`. Raises ValueError with the reason as a clause."""
     try:
         joined = urljoin(base.text, location.strip())
     except ValueError as error:
@@ -111,9 +111,9 @@ def resolve(base: Url, location: str) -> Url:
 
 
 def system_proxy(url: Url) -> str | None:
-    """The proxy that the environment (`HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY` …) or the system has for `url`.
+    """Return the proxy for `url` in the environment (`HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY` …) or the system.
 
-    None for this machine itself, whatever the environment says.
+    It is None for this machine itself, whatever the environment has.
     """
     if is_loopback(url.host):
         return None

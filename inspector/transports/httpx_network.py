@@ -1,4 +1,4 @@
-"""An httpx client or transport of the program as the network: its proxies, certificates, hooks and authentication."""
+"""Uses an httpx client or transport of the program as the network: its proxies, certificates, hooks, authentication."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 
 class HttpxNetwork:
-    """Sends requests through `sender`, which stays the program's: it is not closed here."""
+    """Sends requests through `sender`, which the program owns and closes."""
 
     def __init__(self, sender: httpx.AsyncClient | httpx.AsyncBaseTransport) -> None:
         self.sender = sender
 
     def serves(self, url: Url) -> bool:
-        """Every URL."""
+        """True for every URL."""
         return True
 
     def create_connection(self, origin: httpcore.Origin) -> HttpxConnection:
-        """What the HTTP client takes for a connection. The real ones are httpx's."""
+        """Return a connection for the HTTP client. The real ones are httpx's."""
         return HttpxConnection(self.sender)
 
 
@@ -63,11 +63,11 @@ class HttpxConnection:
         return True
 
     def has_expired(self) -> bool:
-        """Whether it is of no more use."""
+        """Whether it can no longer be used."""
         return False
 
     async def aclose(self) -> None:
-        """Nothing is held by it."""
+        """It has no resources to release."""
 
 
 class _Body:
@@ -90,5 +90,5 @@ class _Body:
 def _problem(error: Exception, sent: httpx.Request, what: str) -> HttpError:
     where = safe(str(sent.url.copy_with(userinfo=b"", query=None)), 200)
     return HttpError(
-        f"{sent.method} {where} {what}: {type(error).__name__}.", hint="Look at the httpx client that was passed."
+        f"{sent.method} {where} {what}: {type(error).__name__}.", hint="Check the httpx client that was passed."
     )

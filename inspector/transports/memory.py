@@ -1,4 +1,4 @@
-"""A server in this process, as a transport: for tests of everything above, well-behaved servers and hostile ones."""
+"""A transport to a server in this process, for tests of the layers above, with valid and malicious servers."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from inspector.protocol.jsonrpc import encode
 from inspector.transports.base import Outgoing, Sink
 
 Reply = Callable[[dict[str, Any] | list[Any] | bytes], None]
-"""Sends something to the client: a message, a batch, or bytes that go out as they are, valid or not."""
+"""Sends to the client: a message, a batch, or raw bytes, valid or not."""
 Server = Callable[[Any, Reply], Awaitable[None]]
-"""Takes each message of the client (bytes where it is no JSON) in a task of its own, and a way to reply at any time."""
+"""Gets each message of the client (bytes if it is not JSON) in a separate task, and a function to reply at any time."""
 
 
 class MemoryTransport:
@@ -30,18 +30,18 @@ class MemoryTransport:
         self.sink = sink
         self.server = server
         self.abandoned: list[int | str] = []
-        """Ids whose answers nobody waits for any more."""
+        """Ids of abandoned requests."""
         self.agreed_on: dict[str, Any] = {}
-        """What the handshake agreed on, as `agreed` was told."""
+        """The arguments of `agreed`."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._error: InspectorError | None = None
         self._closed = False
 
     async def start(self) -> None:
-        """Nothing to connect."""
+        """Does nothing: there is nothing to connect."""
 
     def send(self, outgoing: Outgoing) -> None:
-        """Record the message and let the server have it."""
+        """Record the message and pass it to the server."""
         if self._closed or self._error is not None:
             raise self._error or ConnectionProblem("The connection is closed.")
         outgoing.n = self.sink.sent(self.channel, outgoing)
@@ -56,38 +56,38 @@ class MemoryTransport:
         except ConnectionProblem as error:
             self.drop(error)
         except Exception as error:  # noqa: BLE001 - the server is foreign code: its crash is what is reported
-            self.drop(ServerExited(f"The in-process server crashed: {error!r}.", hint="See the server's code."))
+            self.drop(ServerExited(f"The in-process server crashed: {error!r}.", hint="Check the server's code."))
 
     def reply(self, message: dict[str, Any] | list[Any] | bytes) -> None:
-        """Let something arrive from the server. Nothing arrives once the connection is gone."""
+        """Receive something from the server. After the connection is gone, it is dropped."""
         if not self._closed and self._error is None:
             self.sink.received(self.channel, [message if isinstance(message, bytes) else encode(message)])
 
     def drop(self, error: ConnectionProblem) -> None:
-        """Lose the connection, as when a server dies."""
+        """Lose the connection, as if the server died."""
         if not self._closed and self._error is None:
             self._error = error
             self.sink.lost(error)
 
     def agreed(self, revision: str, *, version_header: bool, resumable: bool, listen: bool) -> None:
-        """Remembered for tests; a pipe has no use for it."""
+        """Keep the arguments for tests."""
         self.agreed_on = {
             "revision": revision, "version_header": version_header, "resumable": resumable, "listen": listen,
         }  # fmt: skip
 
     async def settled(self) -> None:
-        """Nothing to wait for."""
+        """Does nothing: there is nothing to wait for."""
 
     def abandon(self, id: int | str) -> None:
-        """Remembered for tests; nothing is held for an answer."""
+        """Keep the id for tests."""
         self.abandoned.append(id)
 
     def close_stream(self, id: int | str) -> bool:
-        """A pipe has no stream for each request."""
+        """False: a pipe has no stream per request."""
         return False
 
     def unread(self) -> int | None:
-        """The server has a message as soon as it is sent."""
+        """0: the server gets a message as soon as it is sent."""
         return 0
 
     async def close(self) -> None:
@@ -100,4 +100,4 @@ class MemoryTransport:
             await asyncio.wait(tasks, timeout=1.0)
 
     def kill_now(self) -> None:
-        """There is no process to kill."""
+        """Does nothing, because the server runs in this process."""

@@ -1,6 +1,7 @@
-"""The three pipes of a child process, on the event loop: what it is told, what it says, what it complains of.
+"""The three pipes of a child process on the event loop: stdin, stdout, stderr.
 
-Raw file descriptors instead of asyncio's subprocess streams: those copy each line twice and are quadratic on long ones.
+Raw file descriptors instead of asyncio's subprocess streams: those copy each line twice and are quadratic for long
+ones.
 """
 
 from __future__ import annotations
@@ -18,35 +19,35 @@ READ_SIZE = 1 << 18
 FIRST_READ = 1 << 14
 STDERR_READ = 1 << 16
 MANY_LINES = 4096
-"""Lines in one read above which less is read at a time, so that a flood of short ones leaves time for the rest."""
+"""Lines in one read above which less is read at a time, so that a flood of short ones leaves time for other work."""
 STDERR_LINE = 1 << 16
-"""Bytes of one stderr line at most; a longer one is recorded in pieces."""
+"""Most bytes of one stderr line; a longer one is recorded in pieces."""
 
 _PIPE_SIZE = 1 << 20
 _F_SETPIPE_SZ = 1031
 
 
 class InputPipe:
-    """The writing end of a child's stdin: takes everything at once, writes what fits and queues the rest."""
+    """The writing end of a child's stdin: accepts everything at once, writes what fits and queues the rest."""
 
     def __init__(self, pipe: IO[bytes] | None, drained: Callable[[], None] | None = None) -> None:
-        """`drained` is called whenever everything that was queued has been written, or given up."""
+        """`drained` is called whenever all queued data has been written or dropped."""
         self._loop = asyncio.get_running_loop()
         self._fd = _take(pipe)
         self._drained = drained
         self._queue: deque[memoryview] = deque()
         self.queued = 0
-        """Bytes that the pipe has not taken yet."""
+        """Bytes that the pipe has not accepted yet."""
         self._written = 0
         self._closes = False
 
     @property
     def open(self) -> bool:
-        """Whether the child may still be told something."""
+        """Whether the child's stdin is still open."""
         return self._fd >= 0
 
     def write(self, data: bytes) -> None:
-        """Write `data` now, or as soon as there is room. A child that does not read any more is told nothing."""
+        """Write `data` now, or when there is room. If the child has stopped reading, it is dropped."""
         if self._queue:
             self._queue.append(memoryview(data))
             self.queued += len(data)
@@ -58,13 +59,13 @@ class InputPipe:
             self._loop.add_writer(self._fd, self._write_queue)
 
     def _write(self, data: bytes | memoryview) -> int:
-        """How many bytes the pipe took; -1 where nobody reads it any more."""
+        """Return how many bytes the pipe accepted; -1 if it has no reader."""
         try:
             written = os.write(self._fd, data)
         except (BlockingIOError, InterruptedError):
             return 0
         except OSError:
-            # What the child still writes is read; its end is found by other signs.
+            # What the child still writes is read; its end is detected elsewhere.
             self.close()
             return -1
         self._written += written
@@ -88,7 +89,7 @@ class InputPipe:
             self.close()
 
     def close(self, *, after_queue: bool = False) -> None:
-        """Close the child's stdin, at once or when all has been written. Idempotent."""
+        """Close the child's stdin, at once or after all has been written. Idempotent."""
         if after_queue and self._queue:
             self._closes = True
         elif self._fd >= 0:
@@ -101,7 +102,7 @@ class InputPipe:
                 self._drained()
 
     def _waiting(self) -> int | None:
-        """Bytes in the pipe; None where the system does not tell."""
+        """Return the bytes in the pipe; None if the system does not tell."""
         if self._fd < 0 or not sys.platform.startswith("linux"):
             return None
         import fcntl
@@ -115,12 +116,12 @@ class InputPipe:
         return int(struct.unpack("i", waiting)[0])
 
     def unread(self) -> int | None:
-        """Bytes that nobody has read yet, queued ones included; None where the system does not tell."""
+        """Return the unread bytes, queued ones included; None if the system does not tell."""
         waiting = self._waiting()
         return None if waiting is None else waiting + self.queued
 
     def taken(self) -> int | None:
-        """Bytes that somebody has read; None where the system does not tell."""
+        """Return the bytes that have been read; None if the system does not tell."""
         waiting = self._waiting()
         return None if waiting is None else self._written - waiting
 
@@ -130,7 +131,7 @@ class InputPipe:
 
 
 class _ReadingPipe:
-    """The reading end of a pipe: `_read` is called whenever there is something, and at the end."""
+    """The reading end of a pipe: `_read` is called whenever there is data, and at the end."""
 
     def __init__(self, pipe: IO[bytes] | None, size: int) -> None:
         self._loop = asyncio.get_running_loop()
@@ -140,16 +141,16 @@ class _ReadingPipe:
 
     @property
     def open(self) -> bool:
-        """Whether anything may still come."""
+        """Whether more data may come."""
         return self._fd >= 0
 
     def _read(self) -> None:
         raise NotImplementedError
 
     def _block(self, size: int) -> bytes | None:
-        """What is there, up to `size` bytes, empty at the end; None where there is nothing yet.
+        """Read the available data, up to `size` bytes, empty at the end; None if there is none yet.
 
-        Read into a buffer of our own: `os.read` would ask for and give back a large block of memory each time.
+        It reads into its own buffer: `os.read` would allocate and free a large block of memory each time.
         """
         try:
             return self._view[: os.readv(self._fd, (self._view[:size],))].tobytes()
@@ -159,24 +160,24 @@ class _ReadingPipe:
             return b""
 
     def pause(self) -> None:
-        """Read nothing for now: whoever writes has to wait."""
+        """Stop reading for now: the writer has to wait."""
         if self._fd >= 0:
             self._loop.remove_reader(self._fd)
 
     def resume(self) -> None:
-        """Read on."""
+        """Continue reading."""
         if self._fd >= 0:
             self._loop.add_reader(self._fd, self._read)
 
     def drain(self, until: float) -> None:
-        """Read what is there, until the moment `until` of the loop's clock at most."""
+        """Read the available data, at most until the time `until` of the loop's clock."""
         for _ in range(64):
             if not self.open or self._loop.time() > until or not _events(self._fd, select.POLLIN | select.POLLHUP):
                 return
             self._read()
 
     def close(self) -> None:
-        """Read no more. Idempotent."""
+        """Stop reading. Idempotent."""
         if self._fd >= 0:
             self._loop.remove_reader(self._fd)
             os.close(self._fd)
@@ -184,7 +185,7 @@ class _ReadingPipe:
 
 
 class BlockPipe(_ReadingPipe):
-    """The reading end of a pipe as it is: each block to `took`, an empty one at the end."""
+    """The reading end of a pipe, raw: passes each block to `took`, an empty one at the end."""
 
     def __init__(self, pipe: IO[bytes] | None, took: Callable[[bytes], None]) -> None:
         super().__init__(pipe, READ_SIZE)
@@ -200,10 +201,10 @@ class BlockPipe(_ReadingPipe):
 
 
 class LinePipe(_ReadingPipe):
-    """The reading end of a child's stdout: whole lines, one call for one read, linear in their length.
+    """The reading end of a child's stdout: whole lines, one call per read, linear in their length.
 
-    `received(lines, cut)` gets lines without line feeds (`cut`: the last one broke off at the end), `ended()` is called
-    at the end, `too_long(size)` instead where `limit` bytes have come without a line feed.
+    `received(lines, cut)` gets lines without line feeds (`cut`: the last one is incomplete), `ended()` is called at the
+    end, `too_long(size)` instead after `limit` bytes without a line feed.
     """
 
     def __init__(
@@ -254,7 +255,7 @@ class LinePipe(_ReadingPipe):
         self._received(lines, False)
 
     def close(self) -> None:
-        """Read no more; a line that has begun is given as one that broke off. Idempotent."""
+        """Stop reading; an unfinished line is passed on as an incomplete one. Idempotent."""
         super().close()
         if self._parts:
             rest = b"".join(self._parts)
@@ -263,7 +264,7 @@ class LinePipe(_ReadingPipe):
 
 
 class StderrPipe(_ReadingPipe):
-    """The reading end of a child's stderr: lines, those that are too long in pieces, to `said(lines)`."""
+    """The reading end of a child's stderr: passes lines, long ones in pieces, to `said(lines)`."""
 
     def __init__(self, pipe: IO[bytes] | None, said: Callable[[list[bytes]], None]) -> None:
         super().__init__(pipe, STDERR_READ)
@@ -285,19 +286,19 @@ class StderrPipe(_ReadingPipe):
             self._said(lines)
 
     def flush(self) -> None:
-        """Give what has been said of a line that has not ended."""
+        """Pass on the start of an unfinished line."""
         rest, self._rest = self._rest, b""
         if rest:
             self._said([rest])
 
     def close(self) -> None:
-        """Read no more. Idempotent."""
+        """Stop reading. Idempotent."""
         super().close()
         self.flush()
 
 
 def _take(pipe: IO[bytes] | None) -> int:
-    """Our own non-blocking descriptor of a pipe, as large as the system allows."""
+    """Return our non-blocking descriptor of a pipe, enlarged as far as the system allows."""
     assert pipe is not None
     fd = os.dup(pipe.fileno())
     pipe.close()
@@ -311,7 +312,7 @@ def _take(pipe: IO[bytes] | None) -> int:
 
 
 def _events(fd: int, wanted: int) -> int:
-    """Which of the `wanted` events, or of those that are always told, a descriptor has now."""
+    """Return the `wanted` events, or errors, that a descriptor has now."""
     poll = select.poll()
     poll.register(fd, wanted)
     found = poll.poll(0)

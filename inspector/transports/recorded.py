@@ -1,7 +1,7 @@
-"""A recording as a transport: what was asked then is answered now as it was answered then.
+"""A transport that answers from a recording.
 
-Each request is matched with a recorded one (`recorded_requests`), and what belonged to that one arrives again
-(`recorded_play`): progress, notifications, the server's own questions and the answer.
+Each request is matched with a recorded one (`recorded_requests`), whose events are sent again (`recorded_play`):
+progress, notifications, the server's own requests and the answer.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from inspector.transports.request_matching import Order, RecordedRequests
 
 
 class RecordedTransport:
-    """Answers from `journal`, which the caller opened and releases.
+    """Answers from `journal`, which the caller opens and closes.
 
-    `speed` is the pace: 1.0 as recorded, 2.0 twice as fast, None as fast as can be. Everything of one exchange is on a
-    channel of its own; `recorded` on each event is the number of the event in the recording.
+    `speed` is the pace: 1.0 as recorded, 2.0 twice as fast, None as fast as possible. Each exchange has a separate
+    channel; `recorded` on each event is the number of the event in the recording.
     """
 
     name = "recording"
@@ -42,12 +42,12 @@ class RecordedTransport:
         self._closed = False
 
     async def start(self) -> None:
-        """Index the recording. Raises `RecordingError` where nothing in it could answer."""
+        """Index the recording. Raises `RecordingError` if it has no request of a client."""
         await load(self._requests, self.journal)
         self.sink.life(channels.REPLAY, "connect", recording=str(self.journal.path or ""), events=len(self.journal))
 
     def send(self, outgoing: Outgoing) -> None:
-        """Record the message and begin to play what was recorded for it. Notifications end here."""
+        """Record the message and start to play what was recorded for it. Notifications end here."""
         if self._closed:
             raise ConnectionProblem("The recording is closed.", hint="Open it again.")
         if outgoing.id is None:
@@ -68,7 +68,7 @@ class RecordedTransport:
             del self._plays[outgoing.id]
         error = None if task.cancelled() else task.exception()
         if error is not None:
-            # A fault of our own must neither hang the request nor vanish.
+            # A bug of ours must neither hang the request nor vanish.
             problem = ConnectionProblem(f"Playing the recording failed: {error!r}.", hint="This is a bug.")
             self.sink.failed(outgoing, problem)
             task.get_loop().call_exception_handler({"message": "replay failed", "exception": error, "task": task})
@@ -89,21 +89,21 @@ class RecordedTransport:
             )
 
     def agreed(self, revision: str, *, version_header: bool, resumable: bool, listen: bool) -> None:
-        """A recording has agreed on its revision long ago."""
+        """Does nothing: a recording has a fixed revision."""
 
     async def settled(self) -> None:
-        """Nothing to wait for."""
+        """Does nothing: there is nothing to wait for."""
 
     def close_stream(self, id: int | str) -> bool:
-        """Nothing more of this exchange is wanted; whether a notification follows is the era's matter."""
+        """Stop playing this exchange; the era decides whether a notification follows."""
         return False
 
     def unread(self) -> int | None:
-        """A recording takes everything at once."""
+        """0: a recording accepts everything at once."""
         return 0
 
     def abandon(self, id: int | str) -> None:
-        """Play nothing more of this exchange."""
+        """Stop playing this exchange."""
         task = self._plays.get(id)
         if task is not None:
             task.cancel()
@@ -119,11 +119,11 @@ class RecordedTransport:
         await self._requests.aclose()
 
     def kill_now(self) -> None:
-        """There is no process to kill."""
+        """Does nothing, because a recording has no process."""
 
 
 class _Channel:
-    """The channel of one exchange, as the stage on which it is played."""
+    """The channel of one exchange, as its stage."""
 
     def __init__(self, transport: RecordedTransport, channel: str) -> None:
         self._transport = transport
@@ -134,7 +134,7 @@ class _Channel:
         self._transport.sink.received(self._channel, [raw], f',"recorded":{m}', cut=cut)
 
     async def passed(self, m: int) -> None:
-        """What was no message is not repeated."""
+        """Skip an event that was not a message."""
 
     def ask(self, id: object) -> Question:
         return self._transport.questions.ask(id)
@@ -149,20 +149,20 @@ class _Channel:
 
 
 async def load(requests: RecordedRequests, journal: Journal) -> None:
-    """Index a recording to answer from it. Raises `RecordingError` where nothing in it could."""
+    """Index a recording to answer from it. Raises `RecordingError` if it has no request of a client."""
     if journal.raw_only:
         raise RecordingError(
-            "The recording has a newer format, so it cannot be answered from.", hint="Update Inspector."
+            "The recording has a newer format, so it cannot be used as a server.", hint="Update Inspector."
         )
     if not await requests.load():
         name = journal.path or "The recording"
         raise RecordingError(
-            f"{name} holds no request of a client: nothing can be answered from it.",
-            hint="Choose a recording in which something was asked.",
+            f"{name} has no request of a client, so it cannot be used as a server.",
+            hint="Choose a recording with requests.",
         )
 
 
 def fate(journal: Journal, n: int) -> str:
-    """What became of a request that has no answer, as the end of a sentence."""
+    """Return the end of a request without an answer, as the end of a sentence."""
     became = {"cancelled": "it was cancelled", "timeout": "it timed out", "lost": "the connection was lost"}
-    return became.get(STATE_NAMES[journal.index.state(n)], "it ends before one")
+    return became.get(STATE_NAMES[journal.index.state(n)], "the recording ends before one")

@@ -1,6 +1,6 @@
-"""One recorded exchange, played for a live request: in its order, with the ids and tokens of now.
+"""Plays one recorded exchange for a live request: in order, with the live ids and tokens.
 
-The text of messages is kept wherever only an id has to be another one.
+The text of messages is kept if only an id changes.
 """
 
 from __future__ import annotations
@@ -17,45 +17,45 @@ from inspector.protocol.jsonrpc import Shape, encode, id_key
 from inspector.transports.correlate import id_span, parsed
 
 _AT_ONCE = 64
-"""Messages played before others get their turn."""
+"""Messages that are played before other tasks run."""
 _LOOKED_AT = 1 << 13
-"""Events looked at before others get their turn."""
+"""Events that are read before other tasks run."""
 _TOKEN = re.compile(rb'"progressToken"\s*:\s*(-?\d+|"[^"\\]*")\s*[,}]')
 _SUBSCRIPTION = re.compile(rb'"io\.modelcontextprotocol/subscriptionId"\s*:\s*(-?\d+|"[^"\\]*")\s*[,}]')
 SUBSCRIPTION_KEY = "io.modelcontextprotocol/subscriptionId"
 
 Question = tuple[Any, asyncio.Future[None]]
-"""What a recorded server asked: the id it has now, and when the client has answered."""
+"""A request of the recorded server: its live id, and when the client has answered."""
 
 
 class Stage(Protocol):
-    """Where an exchange is played."""
+    """Receives the played events of an exchange."""
 
     async def deliver(self, raw: bytes, m: int, event: Event, *, answer: bool) -> None:
-        """Let the client have what event `m` was, as it reads now. `answer`: it ends the exchange."""
+        """Send event `m` to the client, in its live form. `answer`: it ends the exchange."""
 
     async def passed(self, m: int) -> None:
-        """An event of the exchange that is no message of the server: what the client said, an HTTP head, an end."""
+        """Handle an event that is not a message of the server: one of the client, an HTTP head, an end."""
 
     def ask(self, id: Any) -> Question:
-        """Expect an answer to a question of the server's, under this id or another one that is free."""
+        """Expect an answer to a request of the server, under this id or another free one."""
 
     def forget(self, questions: list[Question]) -> None:
-        """Expect no answers to these any more."""
+        """Stop expecting answers to these."""
 
     async def wait(self, microseconds: int) -> None:
-        """So much time had passed."""
+        """Wait for so much recorded time."""
 
 
 class Names:
-    """What a request was called in the recording, and is called now."""
+    """The names of a request in the recording and live."""
 
     def __init__(self, recorded: Any, live: Any) -> None:
         self.recorded_id, self.id = _id(recorded), _id(live)
         self.recorded_token, self.token = token_of(recorded), token_of(live)
 
     def notification(self, raw: bytes, message: dict[str, Any]) -> bytes | None:
-        """A notification with the token of now; None for progress that nobody asked for this time."""
+        """Return a notification with the live token; None for progress that the live request did not ask for."""
         params = message.get("params")
         if type(params) is not dict:
             return raw
@@ -76,7 +76,7 @@ class Names:
         return _swapped(raw, _SUBSCRIPTION, self.id, lambda: {**message, "params": changed})
 
     def response(self, raw: bytes, message: Any) -> bytes:
-        """The answer with the id of now; of a batch that answers several, with this one's."""
+        """Return the answer with the live id; from a batch of several answers, this one's."""
         if self.id == self.recorded_id and type(self.id) is type(self.recorded_id):
             return raw
         if type(message) is list:
@@ -94,7 +94,7 @@ class Names:
 
 
 class Play:
-    """The exchange of request `n`, for the request `live`."""
+    """Plays the exchange of request `n` for the request `live`."""
 
     def __init__(self, journal: Journal, n: int, live: Any, stage: Stage) -> None:
         self.n = n
@@ -106,7 +106,8 @@ class Play:
         """By their number in the recording."""
 
     async def run(self) -> bool:
-        """Deliver everything in its order, each after what the client had said by then. Whether an answer was there."""
+        """Deliver everything in order, each event after the client's earlier messages. Returns whether there was an
+        answer."""
         try:
             await self._run()
         finally:
@@ -134,7 +135,7 @@ class Play:
                 await asyncio.sleep(0)
 
     async def _members(self) -> AsyncIterator[int]:
-        """The events of the exchange after its request: to its answer, or to the end while there is none."""
+        """Yield the events of the exchange after its request: to its answer, or to the end without one."""
         index = self._journal.index
         members = {self.n}
         last = index.pair(self.n) or index.count
@@ -146,7 +147,7 @@ class Play:
                 yield m
 
     async def _client_answers(self, m: int) -> None:
-        """Here the client had answered a question: go on when it has done so again."""
+        """Wait until the client answers a question that it had answered here."""
         question = self._questions.get(self._journal.index.pair(m))
         if question is not None:
             await question[1]
@@ -174,7 +175,7 @@ class Play:
 
 
 class UnansweredQuestions:
-    """What recorded servers asked and the live client has not answered."""
+    """Requests of recorded servers that the live client has not answered."""
 
     def __init__(self) -> None:
         self._open: dict[Any, asyncio.Future[None]] = {}
@@ -183,7 +184,7 @@ class UnansweredQuestions:
         return len(self._open)
 
     def ask(self, id: Any) -> Question:
-        """Expect an answer to a question; its id, another one if that is waiting already, and when it is answered."""
+        """Expect an answer to a request. Returns its id (another one if that is in use) and an event for its answer."""
         fresh, again = id, 1
         while fresh in self._open:
             again += 1
@@ -192,26 +193,26 @@ class UnansweredQuestions:
         return fresh, future
 
     def answered(self, message: Any) -> None:
-        """The client has said something: go on if that is an answer."""
+        """Handle a message of the client that may be an answer."""
         if jsonrpc.shape_of(message) in (Shape.RESULT, Shape.ERROR):
             asked = self._open.pop(id_key(message.get("id")), None)
             if asked is not None and not asked.done():
                 asked.set_result(None)
 
     def forget(self, questions: list[Question]) -> None:
-        """Expect no answers to these any more."""
+        """Stop expecting answers to these."""
         for id, future in questions:
             if self._open.get(id) is future:
                 del self._open[id]
 
 
 def asked_as(id: Any, raw: bytes, message: dict[str, Any]) -> bytes:
-    """A request of the server's under this id."""
+    """Return a request of the server with this id."""
     return raw if id == message["id"] else encode({**message, "id": id})
 
 
 def token_of(message: Any) -> Any:
-    """The progress token of a request, or None."""
+    """Return the progress token of a request, or None."""
     params = message.get("params") if type(message) is dict else None
     meta = params.get("_meta") if type(params) is dict else None
     return id_key(meta.get("progressToken")) if type(meta) is dict else None
@@ -222,7 +223,7 @@ def _id(message: Any) -> Any:
 
 
 def _swapped(raw: bytes, pattern: re.Pattern[bytes], value: Any, otherwise: Callable[[], Any]) -> bytes:
-    """`raw` with the one value that `pattern` finds replaced; where there is not exactly one, `otherwise()` encoded."""
+    """Return `raw` with the one value that `pattern` finds replaced; without exactly one, `otherwise()` encoded."""
     found = list(pattern.finditer(raw))
     if len(found) != 1:
         return encode(otherwise())

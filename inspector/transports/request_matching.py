@@ -1,4 +1,4 @@
-"""Which recorded request stands for a live one: same method and parameters, ids and tokens left out of it."""
+"""Finds the recorded request for a live one: same method and parameters, without ids and tokens."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import METHOD_NOT_FOUND, Shape
 
 NOT_RECORDED = -32000
-"""The error code for a method that is in the recording, but not with these parameters."""
+"""The error code for a method that is in the recording, but with other parameters."""
 HANDSHAKE = ("initialize", "server/discover", "ping")
-"""What is answered from the recording whoever the client says that it is."""
+"""Methods that are answered from the recording for any client."""
 
 Match = Literal["exact", "params", "similar", "method", "sequence"]
-"""How a recorded request is found, see `Order.find`."""
+"""The rule for finding a recorded request, see `Order.find`."""
 
 _OURS = "io.modelcontextprotocol/"
 _AT_ONCE = 256
-"""Requests read from the file before others get their turn."""
+"""Requests that are read from the file before other tasks run."""
 _SAFE = 1 << 53
 _COMPARED = 500
-"""Recorded requests that are looked at for the one which is nearest."""
+"""Recorded requests that are compared to find the nearest."""
 
 Key = tuple[str, str]
 
 
 class RecordedRequests:
-    """The client's requests of a recording. Their parameters are read when their method is first asked for."""
+    """The client's requests of a recording. Their parameters are read when their method is first needed."""
 
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
@@ -42,7 +42,7 @@ class RecordedRequests:
         self._reading: dict[str, asyncio.Task[None]] = {}
 
     async def load(self) -> int:
-        """Index the recording to its end and find the client's requests. Returns how many there are."""
+        """Index the recording to its end and find the client's requests. Returns their number."""
         more = True
         while more:
             more = self.journal.refresh()
@@ -55,7 +55,7 @@ class RecordedRequests:
         return count
 
     async def read(self, method: str) -> bool:
-        """Have the parameters of a method's requests read. False where there are none."""
+        """Read the parameters of a method's requests. False if there are none."""
         if method not in self.methods:
             return False
         if method not in self._reading:
@@ -83,7 +83,7 @@ class RecordedRequests:
         return NOT_RECORDED, f"{method[:200]} is in the recording, but not with these parameters."
 
     def nearest(self, method: str, params: Any) -> int:
-        """The recorded request of this method that has most in common with a live one, or 0."""
+        """Return the recorded request of this method that has most in common with a live one, or 0."""
         wanted = _leaves(params)
         about = subject(method, params)
         best, found = (-1, 0.0), 0
@@ -105,25 +105,25 @@ class RecordedRequests:
 
 
 class Order:
-    """Which of the recorded requests one client has used up: each is used once before the last is used again."""
+    """The recorded requests that one client has used: each is used once before the last is repeated."""
 
     def __init__(self, requests: RecordedRequests, match: Match = "similar") -> None:
         self.used: set[int] = set()
         self.repeated = False
-        """What was found last had been found before."""
+        """Whether the last result had been found before."""
         self._requests = requests
         self._match = match
         self._next: dict[tuple[str, ...], int] = {}
-        """By key, how many of its requests have been passed."""
+        """By key, the number of its requests that were used."""
         self._position = 0
 
     async def find(self, method: str, params: Any) -> int:
-        """The number of the recorded request that stands for this one, or 0.
+        """Return the number of the recorded request for this one, or 0.
 
-        `exact`: the next unused one with equal parameters. `params`: the same, `_meta` and what the client filled in
-        left aside; where all are used, the last again. `similar`: else one about the same thing, that is the same
-        tool, prompt, resource or page. `method`: else any of that method. `sequence`: the next one of that method
-        after the one that was found last. What opens a connection is found whatever its parameters are.
+        `exact`: the next unused one with equal parameters. `params`: the same without `_meta` and the client's
+        additions; if all are used, the last again. `similar`: else one with the same subject: tool, prompt, resource or
+        page. `method`: else any of that method. `sequence`: the next one of that method after the last result. Requests
+        that open a connection match with any parameters.
         """
         if self._match == "sequence" and method not in HANDSHAKE:
             return self._after(method)
@@ -146,7 +146,7 @@ class Order:
         return self._use(numbers, (str(id(table)), method, key), again=again) if numbers else 0
 
     def _use(self, numbers: Sequence[int], key: tuple[str, ...], *, again: bool = True) -> int:
-        """The next that is not used yet, which it then is; else the last one."""
+        """Return the next unused one and mark it as used; else the last one."""
         position = self._next.get(key, 0)
         while position < len(numbers) and numbers[position] in self.used:
             position += 1
@@ -158,7 +158,7 @@ class Order:
         return numbers[-1] if again else 0
 
     async def last(self, method: str, params: Any) -> int:
-        """The one that was used last, of those about the same thing, else of the method; 0 if there is none."""
+        """Return the last used one with the same subject, else with the method; 0 if there is none."""
         if not await self._requests.read(method):
             return 0
         numbers = self._requests.by_subject.get((method, subject(method, params))) or self._requests.methods[method]
@@ -174,7 +174,7 @@ class Order:
         return 0
 
     def _opening(self, method: str, params: Any) -> int:
-        """One that came off, with the same revision if there is one; the last of those, which is what was agreed on."""
+        """Return a successful one, with the same revision if possible; the last of them has what was agreed on."""
         numbers = self._requests.methods[method]
         index = self._requests.journal.index
         good = [n for n in numbers if index.pair(n) and index.shape(index.pair(n)) == Shape.RESULT]
@@ -186,7 +186,8 @@ class Order:
 
 
 def canonical(params: Any) -> str:
-    """Parameters as a text that is equal for equal ones. `_meta` counts without tokens and the protocol's own keys."""
+    """Return parameters as a text that is equal for equal ones. `_meta` is compared without tokens and the protocol's
+    keys."""
     if type(params) is dict and type(params.get("_meta")) is dict:
         meta = {
             key: value for key, value in params["_meta"].items() if key != "progressToken" and not key.startswith(_OURS)
@@ -197,14 +198,14 @@ def canonical(params: Any) -> str:
     try:
         return json.dumps(_plain(params) or None, sort_keys=True)
     except RecursionError:
-        return "too deep to be compared"
+        return "too deep to compare"
 
 
 def comparable(params: Any) -> str:
-    """The same without `_meta`; of what the client filled in for the server (2026-07-28) only what it was asked for.
+    """Return the same without `_meta`; of the client's additions for the server (2026-07-28) only what was requested.
 
-    Of `task` (2025-11-25) it counts that it is there, not how long the task is to be kept; some clients repeat it where
-    they only ask for a task by its id.
+    Of `task` (2025-11-25) only its presence counts, not the time to keep the task; some clients repeat it when they
+    only ask for a task by its id.
     """
     if type(params) is dict:
         params = {key: value for key, value in params.items() if key != "_meta"}
@@ -216,7 +217,7 @@ def comparable(params: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Numbers that are equal in JSON read alike: some clients write 1.0 and others 1."""
+    """Normalise numbers that are equal in JSON: some clients write 1.0 and others 1."""
     if type(value) is dict:
         return {key: _plain(item) for key, item in value.items()}
     if type(value) is list:
@@ -227,7 +228,7 @@ def _plain(value: Any) -> Any:
 
 
 def subject(method: str, params: Any) -> str:
-    """What a request is about: a name, a URI, what is to be completed, or which page of a list."""
+    """Yield the subject of a request: a name, a URI, the argument to complete, or the page of a list."""
     return "\n".join(_subject(method, params if type(params) is dict else {}))
 
 
@@ -249,7 +250,7 @@ def _revision(params: Any) -> Any:
 
 
 def _leaves(params: Any) -> set[str]:
-    """The values of parameters, each with where it stands; bounded."""
+    """Yield the values of parameters, each with its place; bounded."""
     found: set[str] = set()
     stack = [("", params)]
     while stack and len(found) < _COMPARED:

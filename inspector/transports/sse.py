@@ -1,12 +1,11 @@
-"""HTTP+SSE: one event stream brings all messages, and POSTs to an address that it names take them.
+"""HTTP+SSE: one event stream carries all messages of the server; POSTs go to a URL that it names.
 
-Source: specification 2024-11-05, "Transports", "HTTP with SSE" (C-SSE-01, C-SSE-02, C-SSE-04). There is nothing to
-resume: the session ends with its stream. The answer to a POST only says that the message was taken, so a JSON-RPC
-response in it is recorded (servers send it there and on the stream) but not handed on.
+Source: specification 2024-11-05, "Transports", "HTTP with SSE" (C-SSE-01, C-SSE-02, C-SSE-04). Resumption does not
+exist: the session ends with its stream. The answer to a POST only says that the message was accepted, so a JSON-RPC
+response in it is recorded (servers send it there and on the stream) but not passed on.
 
-POSTs go out at once and side by side, as in Streamable HTTP. Sent one after the other they would stand still with a
-server that answers the POST of a call only when the call is done, and asks something meanwhile. Where the order matters
-`settled` waits.
+POSTs are sent at once and in parallel, as in Streamable HTTP. In sequence they would block with a server that answers
+the POST of a call only when the call is done, and sends a request meanwhile. If the order matters `settled` waits.
 """
 
 from __future__ import annotations
@@ -31,11 +30,11 @@ from inspector.transports.sse_endpoint import endpoint_url, session_ids
 from inspector.transports.sse_stream import SseEvent
 
 HEAD_SECONDS = 10.0
-"""Seconds for the server to answer the GET, after the time that a connection may take."""
+"""Seconds for the server to answer the GET, after the timeout of the connection."""
 ENDPOINT_SECONDS = 10.0
 """Seconds for it to name the endpoint then."""
 MOST_ENDPOINTS = 16
-"""How often a server may name its endpoint: each name holds secrets that must be looked for in all that is recorded."""
+"""How often a server may name its endpoint: each contains secrets to redact in all that is recorded."""
 CHANNEL = channels.of_get(1)
 _SAYS_NOTHING = (b"", b"accepted", b"ok")
 STREAMABLE = Hint(
@@ -49,14 +48,14 @@ class SseTransport:
     name = "sse"
 
     def __init__(self, url: str, sink: Sink, options: HttpOptions | None = None) -> None:
-        """Raises `UsageError` for a URL, a proxy or header fields that cannot be used."""
+        """Raises `UsageError` for an invalid URL, proxy or header."""
         self.sink = sink
         self.requester = Requester(url, sink, options or HttpOptions())
         self._stream = EventStream(
             sink, CHANNEL, self.requester.url.address, self.requester.options.longest, heed=self._heed
         )
         self._began = self.requester.url
-        """Where the stream comes from, after redirects: the endpoint is relative to it."""
+        """The URL of the stream after redirects: the endpoint is relative to it."""
         self._tasks = Tasks()
         self._posting: dict[int | str, asyncio.Task[None]] = {}
         self._posts = 0
@@ -69,13 +68,13 @@ class SseTransport:
         self._error: InspectorError | None = None
         """Why the connection is gone."""
 
-    # The stream
+    # Stream
 
     async def start(self) -> None:
         """Open the stream and wait for the endpoint (C-SSE-01).
 
-        Raises `NoSseEndpoint` for a URL that is none of an HTTP+SSE server, `AuthorizationNeeded`, and `HttpError`
-        for an endpoint that must not be used or a connection that fails.
+        Raises `NoSseEndpoint` if the URL does not belong to an HTTP+SSE server, `AuthorizationNeeded`, and `HttpError`
+        for a forbidden endpoint or a failed connection.
         """
         self.requester.start()
         self._named = asyncio.get_running_loop().create_future()
@@ -86,11 +85,11 @@ class SseTransport:
         try:
             await self._listen()
             error: InspectorError = HttpError(
-                f"{self._began.address} ended its event stream.", hint="HTTP+SSE cannot resume a stream: reconnect."
+                f"{self._began.address} closed its event stream.", hint="HTTP+SSE cannot resume a stream: reconnect."
             )
             if not self._endpoints:
                 error = NoSseEndpoint(
-                    f"{self._began.address} ended its event stream without naming an endpoint.", hint=STREAMABLE
+                    f"{self._began.address} closed its event stream without naming an endpoint.", hint=STREAMABLE
                 )
         except InspectorError as broken:
             error = broken
@@ -126,7 +125,7 @@ class SseTransport:
             raise self._refused
 
     def _over(self, error: InspectorError) -> None:
-        """The stream has ended, and the connection with it."""
+        """Handle that the stream has ended, and the connection with it."""
         self._error = error
         if self._open:
             self.sink.life(CHANNEL, "stream-end", events=self._stream.events, error=error.message)
@@ -135,7 +134,7 @@ class SseTransport:
             self._named.set_exception(error)
 
     async def _no_stream(self, answer: HttpAnswer) -> InspectorError:
-        """Why the answer to the GET is not what was asked for."""
+        """Return why the answer to the GET is not an event stream."""
         body = b""
         with suppress(TimeoutError):
             async with asyncio.timeout(ENDPOINT_SECONDS):
@@ -161,7 +160,7 @@ class SseTransport:
     # The endpoint
 
     def _heed(self, event: SseEvent) -> None:
-        """See an event before it is recorded: the session id in an endpoint is a secret."""
+        """Handle an event before it is recorded: the session id in an endpoint is a secret."""
         if event.type != ENDPOINT or not event.data or self._refused is not None:
             return
         text = event.data.decode("utf-8", "replace")
@@ -173,22 +172,22 @@ class SseTransport:
             self._refused = error
 
     def _use(self, text: str) -> None:
-        """Post to this address from now on. The last one that was named counts."""
+        """Post to this URL from now on. The last one that was named counts."""
         self._endpoints += 1
         if self._endpoints > MOST_ENDPOINTS:
             raise HttpError(
                 f"{self._began.address} named its endpoint more than {MOST_ENDPOINTS} times.",
-                hint="A server names it once, when the stream begins.",
+                hint="A server should name it once, at the start of the stream.",
             )
         self.requester.url = endpoint_url(text, self._began)
         if not self._named.done():
             self._open = True
             self._named.set_result(None)
 
-    # Sending
+    # Send
 
     def send(self, outgoing: Outgoing) -> None:
-        """Record the message and begin its POST, on a channel of its own."""
+        """Record the message and start its POST, on a separate channel."""
         if self._error is not None:
             raise self._error
         if not self._open:
@@ -219,7 +218,7 @@ class SseTransport:
             self.sink.failed(outgoing, error)
 
     async def _accepted(self, channel: str, outgoing: Outgoing, answer: HttpAnswer) -> None:
-        """Any success will do, whatever its body is: the answer comes on the stream (C-SSE-02)."""
+        """Accept any success, with any body: the answer comes on the stream (C-SSE-02)."""
         if answer.media_type == STREAM_TYPE:
             await answer.aclose()
             return
@@ -231,18 +230,18 @@ class SseTransport:
             )  # fmt: skip
 
     async def _rejected(self, channel: str, outgoing: Outgoing, answer: HttpAnswer) -> None:
-        """The message was not taken. A JSON-RPC error in the body answers the request, whatever its id is."""
+        """Handle a message that was not accepted. A JSON-RPC error in the body answers the request, with any id."""
         body, whole = await answer.body(BEGINNING)
         problem = status_problem(answer, body, answer.url.address, outgoing.method, session=False)
         if isinstance(problem, HttpError) and answer.status in (404, 405, 410):
             problem = HttpError(
                 problem.message,
-                hint="The server named this address itself. It may have forgotten the session: reconnect.",
+                hint="The server named this URL itself. It may have lost the session: reconnect.",
                 status=answer.status,
             )
         unauthorized = isinstance(problem, AuthorizationNeeded)
         if unauthorized:
-            # Before the body is passed on: an error response in it would end the request without a remedy.
+            # Before the body is passed on: an error response in it would end the request before it can be repeated.
             self.sink.failed(outgoing, problem)
         if body:
             cut = not whole and parsed(body) is None
@@ -251,32 +250,32 @@ class SseTransport:
         if not (unauthorized or answered):
             self.sink.failed(outgoing, problem)
 
-    # What the driver decides
+    # Calls of the driver
 
     def agreed(self, revision: str, *, version_header: bool, resumable: bool, listen: bool) -> None:
-        """From now on the version field, where the revision has it; the stream is open and cannot be resumed."""
+        """Set the version header, if the revision has one; the stream is open and cannot be resumed."""
         self.requester.revision = revision if version_header else None
 
     async def settled(self) -> None:
-        """Wait for the POSTs of notifications: each has a connection of its own, and the next one may overtake it."""
+        """Wait for the POSTs of notifications: each has its own connection, and the next one may overtake it."""
         await self._tasks.settled(SETTLE_SECONDS)
 
     def abandon(self, id: int | str) -> None:
-        """Nobody waits for this answer any more. A late one is recorded as long as the stream lives."""
+        """Stop waiting for an answer. A late one is recorded as long as the stream lives."""
         task = self._posting.get(id)
         if task is not None:
             task.cancel()
 
     def close_stream(self, id: int | str) -> bool:
-        """All answers share one stream: cancelling takes a notification."""
+        """False: all answers share one stream, so cancelling needs a notification."""
         return False
 
     def unread(self) -> int | None:
-        """HTTP does not tell what the server has read."""
+        """None: HTTP does not tell what the server has read."""
         return None
 
     async def close(self) -> None:
-        """Let the last notifications go while the session still has its stream, then close everything. Idempotent."""
+        """Send the last notifications while the session still has its stream, then close everything. Idempotent."""
         if self._error is None:
             self._error = HttpError("The connection is closed.", hint="Reconnect.")
         self._open = False
@@ -285,4 +284,4 @@ class SseTransport:
         await self.requester.aclose()
 
     def kill_now(self) -> None:
-        """The server is not a process of ours."""
+        """Does nothing: the server is not our process."""

@@ -1,4 +1,4 @@
-"""The address that an HTTP+SSE server names for messages: where it leads, and what in it is secret."""
+"""The URL that an HTTP+SSE server names for messages: its meaning and its secrets."""
 
 from __future__ import annotations
 
@@ -11,46 +11,47 @@ from inspector.text import safe
 from inspector.transports.http_url import Url, resolve
 
 LONGEST = 8192
-"""Characters of an endpoint, of which servers need a hundred."""
+"""Most characters of an endpoint; servers need a hundred."""
 MOST_SECRETS = 8
 
 _NAMES = frozenset(("sessionid", "session", "sid", "token", "connectionid", "clientid", "key"))
-"""What the session id is called in a query, without case, hyphens and underscores."""
+"""Names of the session id in a query, without case, hyphens and underscores."""
 _MINTED = re.compile(r"(?=[^0-9]*[0-9])[A-Za-z0-9._~+=-]{16,256}\Z")
-"""What looks like a random id, whatever it is called."""
+"""A value that looks random, under any name."""
 
 
 def endpoint_url(text: str, began: Url) -> Url:
-    """The URL that an endpoint event means, seen from the stream's. Raises `HttpError`.
+    """Return the URL of an endpoint event, relative to the stream's. Raises `HttpError`.
 
     It must have the stream's origin, so that neither messages nor credentials go elsewhere (C-SSE-04).
     """
     if len(text) > LONGEST:
         raise HttpError(
-            f"{began.address} names an endpoint of {len(text):,} characters; at most {LONGEST:,} are taken.",
-            hint="The endpoint event should hold a URI; its data is in the message log.",
+            f"{began.address} names an endpoint of {len(text):,} characters; at most {LONGEST:,} are allowed.",
+            hint="The endpoint event should have a URI; its data is in the message log.",
         )
     try:
         found = resolve(began, text)
     except ValueError as error:
         raise HttpError(
-            f"{began.address} names “{safe(text, 200)}” as its endpoint, which is no usable URL: "
-            f"{safe(str(error), 200)}.",
-            hint="The endpoint event should hold a URI of the server; its data is in the message log.",
+            f"{began.address} names the invalid endpoint “{safe(text, 200)}”: {safe(str(error), 200)}.",
+            hint="The endpoint event should have a URI of the server; its data is in the message log.",
         ) from None
     if found.origin != began.origin:
         raise HttpError(
-            f"{began.origin} names an endpoint of another origin, {safe(found.origin, 300)}. "
-            "It is not used: messages and credentials never go to another origin.",
-            hint="A server behind a proxy may not know its own address. If you trust it, connect by the other one.",
+            (
+                f"{began.origin} names an endpoint of another origin, {safe(found.origin, 300)}. Inspector "
+                "does not use it: messages and credentials never go to another origin."
+            ),
+            hint="A server behind a proxy may not know its own URL. If you trust it, connect to the other origin.",
         )
     return found
 
 
 def session_ids(text: str, began: Url) -> Iterator[str]:
-    """What an endpoint holds that must not be recorded: whoever knows a session's id can take part in it.
+    """Return the values in an endpoint that must not be recorded, because a session's id gives access to it.
 
-    Names of a session in the query, and whatever else in path and query looks random and did not come from our user.
+    These are session names in the query, and everything in path and query that looks random and is not from the user.
     """
     path, _, query = text[:LONGEST].partition("#")[0].partition("?")
     parts = [("", segment) for segment in path.split("/")]

@@ -13,8 +13,8 @@ _MAX_RETRY_DIGITS = 15
 class SseEvent:
     """One event, or one line without effect.
 
-    `data` is None where the event had no data field; `type` is empty where it had no event field; `id` and `retry` are
-    None where they were not set. `line` holds a comment, an unknown field or a field with an impossible value.
+    `data` is None if the event had no data field; `type` is empty without an event field; `id` and `retry` are None if
+    they were not set. `line` has a comment, an unknown field or a field with an invalid value.
     """
 
     __slots__ = ("data", "id", "line", "retry", "type")
@@ -43,15 +43,15 @@ class SseEvent:
 
 
 class SseParser:
-    """Takes chunks, gives the events that they complete."""
+    """Parses chunks and returns the events that they complete."""
 
     def __init__(self) -> None:
         self.last_id = ""
-        """The id to resume after; empty: none was given."""
+        """The id to resume after; empty if there was none."""
         self.retry: int | None = None
-        """Milliseconds to wait before reconnecting, as the server last asked."""
+        """Milliseconds to wait before reconnecting, from the server's last value."""
         self.held = 0
-        """Bytes kept of an event that is not complete yet."""
+        """Bytes kept of an incomplete event."""
         self._begun = False
         self._bom = b""
         self._after_cr = False
@@ -63,7 +63,7 @@ class SseParser:
         self._open = False
 
     def feed(self, chunk: bytes) -> list[SseEvent]:
-        """Take in what one read brought."""
+        """Parse the data of one read."""
         if not self._begun:
             chunk = self._skip_bom(chunk)
         if self._after_cr and chunk:
@@ -155,7 +155,7 @@ class SseParser:
         self.held = len(self._partial)
 
     def end(self) -> SseEvent | None:
-        """The stream is over: give what it left unfinished, if anything, and be ready for another stream.
+        """End the stream: return what it left unfinished, if anything, and prepare for another stream.
 
         Id and retry of an unfinished event do not count: it has not been received (WHATWG, "Interpreting …").
         """

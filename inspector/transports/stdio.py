@@ -2,15 +2,15 @@
 
 Source: specification, "Transports", "stdio" of every revision (C-STDIO-01 … C-STDIO-10).
 
-The process that we start need not be the one that serves: `npx` and shells start the server and wait for it, `setsid`
-and its like start it and leave. As long as the process that we started lives, nothing is concluded from anything else
-than the end of stdout. When it has ended and stdout is still open, some other process has inherited it:
+The process that we start may not be the server: `npx` and shells start the server and wait for it, `setsid` and others
+start it and exit. While the process that we started runs, only the end of stdout ends the connection. If it has ended
+and stdout is still open, another process has inherited stdout:
 
-- It ended with a fault, or had been serving itself (it has read what we sent, or sent messages): the server is gone.
-  What still arrives is heard out, the loss is told with its exit code and last words, and what is left of its process
-  group is ended, for nothing can be asked of it any more. With exit code 0 messages that keep coming put that off.
-- It ended with exit code 0 before it had read or sent anything, and somebody still holds stdin: it was a launcher, and
-  the server is whoever takes what we send. If nobody does within `TAKE_UP`, there is no server.
+- The process failed, or was the server itself (it read what we sent, or sent messages): the server is gone. We read the
+  remaining output, report the loss with its exit code and last lines of stderr, and kill the rest of its process group,
+  which can serve no more requests. With exit code 0, messages that keep coming delay that.
+- The process exited with code 0 before it read or sent anything, and another process has stdin open: it was a launcher,
+  and the server is the process that reads what we send. If no process does within `TAKE_UP`, the connection is lost.
 """
 
 from __future__ import annotations
@@ -47,27 +47,27 @@ LAST_WORDS = 20
 STDERR_SHOWN = 300
 """Characters of one line of stderr in the note of an error."""
 GRACE = 0.4
-"""Seconds a child has to end by itself after its stdin closed, and again after SIGTERM."""
+"""Seconds for a child to exit after its stdin closed, and again after SIGTERM."""
 HEARD_OUT = 0.3
-"""Seconds of silence after the end of the server's process that are waited for what it has still said."""
+"""Seconds of silence, after the end of the server's process, that end the wait for more output."""
 LAST_WORDS_WITHIN = 0.1
-"""Seconds that stderr has to end after everything else."""
+"""Seconds for stderr to end after everything else."""
 TAKE_UP = 5.0
-"""Seconds that whom a launcher left behind has to take up what we sent: many servers need that long to start."""
+"""Seconds for the process that a launcher left behind to read what we sent: many servers need that long to start."""
 LOOK_EVERY = 0.05
-"""Seconds between two looks at whether it has."""
+"""Seconds between two checks whether it has."""
 
 MOST_REPLIES = 1 << 20
-"""Bytes of replies that the server has not taken, beside what its pipe holds, at which we stop reading from it."""
+"""Bytes of replies that the server has not read, beyond its pipe, above which we stop reading from it."""
 GATHER_AFTER = 2
-"""Messages that are written one by one before the next ones, sent without waiting, are gathered."""
+"""Messages that are written one by one before further ones, sent without waiting, are combined."""
 
 
 class StdioTransport:
-    """A server started as a child in a process group of its own.
+    """A server started as a child in its own process group.
 
-    `command` is argv; `env` are the variables added to the inherited few; `cwd` is the folder it starts in; `limit` the
-    bytes of a line that does not end.
+    `command` is argv; `env` has the variables added to the inherited few; `cwd` is the folder to start in; `limit` is
+    the most bytes of a line.
     """
 
     name = "stdio"
@@ -101,17 +101,17 @@ class StdioTransport:
         self._guard: Guard
         self._mark = ""
         self._heard = 0
-        """Reads that brought messages."""
+        """Reads with messages."""
         self._held: list[bytes] = []
         self._replies = 0
-        """Bytes of replies among what is queued for stdin."""
+        """Bytes of replies in the queue for stdin."""
         self._paused = False
         self._unanswered = 0
         self._unheard: list[Outgoing] = []
         self._deaf: asyncio.Task[None] | None = None
         self._ending: asyncio.Task[None] | None = None
         self._heir = False
-        """The process that we started has left the work to another one."""
+        """The process that we started has left its work to another one."""
         self._closing = False
         self._finished = False
         self._said_lost = False
@@ -146,7 +146,7 @@ class StdioTransport:
         self._err = StderrPipe(process.stderr, self._complained)
         self._watch = ExitWatch(process, self._process_ended)
 
-    # Reading
+    # Read
 
     def _received(self, lines: list[bytes], cut: bool) -> None:
         if not self._held:
@@ -159,19 +159,21 @@ class StdioTransport:
         self.sink.stderr(lines)
 
     def _too_long(self, size: int) -> None:
-        """A line without an end would fill the memory: its beginning is kept; say so, end the server."""
+        """Handle an endless line, which would fill the memory: keep its beginning, report it, end the server."""
         self._said_lost = True
         self.sink.life(self.channel, "line-too-long", bytes=size)
         self.kill_now()
         self.sink.lost(
             LimitReached(
-                f"The server wrote {size >> 20} MiB in one line that does not end.",
-                hint="Raise max_body_bytes in the settings if it is meant; the first part of the line is in the "
-                "recording.",
+                f"The server wrote {size >> 20} MiB without a line end.",
+                hint=(
+                    "If the size is intended, raise max_body_bytes in the settings; the recording has the "
+                    "start of the line."
+                ),
             )
         )
 
-    # The end of the server
+    # End of the server
 
     def _stdout_ended(self) -> None:
         self._out_ended.set_result(None)
@@ -186,13 +188,14 @@ class StdioTransport:
             self._ending = self._loop.create_task(self._end())
 
     async def _end(self) -> None:
-        """stdout has ended, or the process: find out about the other, then say once that the server is gone."""
+        """stdout or the process has ended: wait for the other, then report once that the server is gone."""
         if self._out.open:
             await self._hear_out()
         else:
             await asyncio.wait((self._exited,), timeout=GRACE)
         for _ in range(int(LAST_WORDS_WITHIN / 0.005)):
-            # The last words come after the last answer: give them a moment, but not the whole life of a grandchild.
+            # The last stderr lines come after the last answer: wait for them, but not for the whole life of a
+            # grandchild.
             if not self._err.open:
                 break
             await asyncio.sleep(0.005)
@@ -205,7 +208,7 @@ class StdioTransport:
             self._signal_group(signal.SIGKILL)
 
     async def _hear_out(self) -> None:
-        """The process has ended and stdout is still open: wait as long as a server may be behind it (see the top)."""
+        """Handle an ended process with open stdout: wait while a server may be behind it (see the module docstring)."""
         status = self._exit_status()
         if status == 0 and not self._heard and not self._in.taken() and self._in.has_reader():
             self.sink.life(self.channel, "handed-over", status=status)
@@ -220,11 +223,11 @@ class StdioTransport:
                 return
 
     async def _silence(self, seconds: float | None) -> None:
-        """Wait for the end of stdout, so many seconds at most."""
+        """Wait for the end of stdout, at most so many seconds."""
         await asyncio.wait((self._out_ended,), timeout=seconds)
 
     async def _is_taken_up(self) -> bool:
-        """Whether somebody reads what we send, or says something: waits for it while there is something to read."""
+        """Whether another process reads what we send, or sends messages; waits while there is something to read."""
         waited = 0.0
         while not (taken := self._heard > 0 or bool(self._in.taken())):
             if not self._out.open or not self._in.has_reader() or waited >= TAKE_UP:
@@ -239,24 +242,22 @@ class StdioTransport:
             return
         self._said_lost = True
         status = self.status = self._exit_status()
-        hint = (
-            "Its last words on stderr are shown with this error." if self.last_words else "It said nothing on stderr."
-        )
+        hint = "This error shows its last lines on stderr." if self.last_words else "It wrote nothing to stderr."
         if status is None:
-            what = "closed its output and runs on"
+            what = "closed its output but still runs"
             self.sink.life(self.channel, "closed", by="server")
         else:
             what = describe_status(status)
             if self._heir:
-                what = f"closed its output; the command that had started it {what}"
+                what = f"closed its output; the command that started it {what}"
             elif self._out.open:
-                hint += " A process that it left behind is ended too."
+                hint += " A process that it left behind is stopped too."
             self._out.close()
             self.sink.life(self.channel, "exit", status=status, signal=-status if status < 0 else None)
         self.sink.lost(self._exit_error(f"The server {what}.", hint, status))
 
     def _exit_error(self, message: str, hint: str, status: int | None = None) -> ServerExited:
-        """The error for a child that ended. Its note shows the hint and stderr in a plain traceback."""
+        """Return the error for a child that ended. Its note shows the hint and stderr in a plain traceback."""
         words = tuple(self.last_words)
         error = ServerExited(message, hint=hint, status=status, stderr=words)
         shown = [f"  {safe(line, STDERR_SHOWN)}" for line in words]
@@ -268,10 +269,10 @@ class StdioTransport:
         return exit_status(self.process)
 
     def _is_gone(self) -> bool:
-        """Whether the child has ended, and whoever took its place too."""
+        """Whether the child and its successor have ended."""
         return self._exit_status() is not None and not self._out.open
 
-    # Writing
+    # Write
 
     def send(self, outgoing: Outgoing) -> None:
         """Record the message and write it as one line."""
@@ -284,8 +285,8 @@ class StdioTransport:
         if not self._in.open:
             self._send_unheard(outgoing)
             return
-        # One message at a time goes out at once. Where several follow each other without anything coming back, they are
-        # gathered to the end of this turn of the event loop and cost one write together.
+        # One message at a time is sent at once. Several in a row, without anything received in between, are combined at
+        # the end of this turn of the event loop and cost one write together.
         self._unanswered += 1
         gather = self._unanswered > GATHER_AFTER
         self.sink.sent(self.channel, outgoing, hold=gather)
@@ -308,7 +309,8 @@ class StdioTransport:
                 self._write(data)
 
     def _write(self, data: bytes) -> None:
-        """Write to stdin. A server that asks and does not read our replies is not read on, which bounds our memory."""
+        """Write to stdin. While a server sends requests but does not read our replies, reading pauses, which bounds our
+        memory."""
         self._in.write(data)
         if not self._in.queued:
             self._replies = 0
@@ -317,14 +319,15 @@ class StdioTransport:
             self._out.pause()
 
     def _taken(self) -> None:
-        """The server has taken all that was queued for it."""
+        """The server has read all that was queued for it."""
         self._replies = 0
         if self._paused:
             self._paused = False
             self._out.resume()
 
     def _send_unheard(self, outgoing: Outgoing) -> None:
-        """The child has stopped reading, mostly since it is ending: how it ended is the better reason, so wait."""
+        """The child has stopped reading, mostly because it is exiting: wait, because its exit status is the better
+        reason."""
         self.sink.sent(self.channel, outgoing)
         self._unheard.append(outgoing)
         if self._deaf is None:
@@ -337,32 +340,32 @@ class StdioTransport:
         if self._said_lost:
             return
         self._deaf = None
-        error = self._exit_error("The server closed its input and runs on.", "Restart it.")
+        error = self._exit_error("The server closed its input but still runs.", "Restart it.")
         unheard, self._unheard = self._unheard, []
         for outgoing in unheard:
             self.sink.failed(outgoing, error)
 
     def unread(self) -> int | None:
-        """Bytes that the child has not read from its stdin yet; None where the system does not tell."""
+        """Return the bytes that the child has not read from its stdin; None if the system does not tell."""
         if self.process is None:
             return None
         waiting = self._in.unread()
         return None if waiting is None else waiting + sum(map(len, self._held))
 
     def agreed(self, revision: str, *, version_header: bool, resumable: bool, listen: bool) -> None:
-        """Nothing on stdio depends on the revision."""
+        """Does nothing: stdio does not depend on the revision."""
 
     async def settled(self) -> None:
-        """A pipe keeps the order; there is nothing to wait for."""
+        """Does nothing: a pipe keeps the order."""
 
     def abandon(self, id: int | str) -> None:
-        """Nothing is held for a request on stdio."""
+        """Does nothing: a request on stdio holds no resources."""
 
     def close_stream(self, id: int | str) -> bool:
-        """One pipe serves all requests: cancelling one takes a notification (C-STDIO-07)."""
+        """False: all requests share one pipe, so cancelling needs a notification (C-STDIO-07)."""
         return False
 
-    # Closing
+    # Close
 
     async def close(self) -> None:
         """Close stdin, wait, SIGTERM, wait, SIGKILL: within about a second (C-STDIO-04, C-STDIO-05). Idempotent."""
@@ -382,7 +385,7 @@ class StdioTransport:
                 self._signal_group(signal.SIGTERM)
                 await self._wait_gone(GRACE)
         finally:
-            # Also on cancellation: whatever is left of the group goes now, children of the child included.
+            # Also on cancellation: the rest of the group ends now, including children of the child.
             self._signal_group(signal.SIGKILL)
             with suppress(subprocess.TimeoutExpired):
                 process.wait(0.5)
@@ -402,7 +405,7 @@ class StdioTransport:
         if self._deaf is not None:
             self._deaf.cancel()
         self._in.close()
-        # Answers and last words that were still in the pipes belong into the recording; a flood does not, for ever.
+        # The recording includes answers and stderr lines that were still in the pipes, but not an endless flood.
         until = self._loop.time() + GRACE
         for pipe in (self._out, self._err):
             pipe.drain(until)
@@ -416,13 +419,13 @@ class StdioTransport:
             )
 
     def kill_now(self) -> None:
-        """End the child and what it started at once, without waiting: for exits that leave no time for `close`."""
+        """Kill the child and its processes at once, without waiting: for exits without time for `close`."""
         if self.process is not None:
             self._signal_group(signal.SIGKILL)
 
     def _signal_group(self, number: int) -> None:
         assert self.process is not None
-        if not self._finished:  # Afterwards the number of the group may be another one's.
+        if not self._finished:  # afterwards the number of the group may belong to another one
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.process.pid, number)
             signal_left(self._mark, number)

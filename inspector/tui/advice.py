@@ -1,6 +1,6 @@
-"""Hints in the words of the interface: where the command line names an option, it names a key, or the place to set it.
+"""Hints for the interface: an option of the command line becomes a key, or the place to set it.
 
-`PLACES` has words for every parameter, so a new one fails `tests/tui/test_advice.py` until it has some.
+`PLACES` has an entry for every parameter; `tests/tui/test_advice.py` fails for a new parameter without one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from inspector.tui.verbs import BY_ID
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A verb of the interface, by its id; `takes_value`: what it opens asks for the value."""
+    """A verb of the interface, by its id; `takes_value`: the dialog that it opens asks for the value."""
 
     verb: str
     takes_value: bool = False
@@ -37,7 +37,7 @@ PLACES: Mapping[Parameter, Key | str] = {
     Parameter.ID_TOKEN: "“auth.idpIdToken” in a config entry",
     Parameter.IDP: "“auth.idpIssuer” in a config entry",
     Parameter.IDP_TOKEN_ENDPOINT: "“auth.idpTokenEndpoint” in a config entry",
-    Parameter.NO_BROWSER: "^w in the dialog of the login",
+    Parameter.NO_BROWSER: "^w in the login dialog",
     Parameter.SCOPE: _LOG_IN,
     Parameter.AUTHORIZATION_FIELD: "“headers” in a config entry",
     Parameter.CHECK_AGAINST_LIST: "a check of several servers",
@@ -71,24 +71,24 @@ PLACES: Mapping[Parameter, Key | str] = {
     Parameter.TRUST: "open it from the start list and allow it",
     Parameter.VERIFY: "“verify” in a config entry",
 }
-"""Where a parameter is set in the interface: a verb, or words in which `{}` stands for a value."""
+"""The place to set each parameter in the interface: a verb, or a text in which `{}` stands for a value."""
 _JOINS = frozenset({" and ", " or ", ", ", ", or "})
 """What may stand between two names of one place, which is then named once."""
 
 
 def advice(hint: str, keymap: Keymap | None = None) -> str:
-    """The hint of an error as the interface says it. `keymap`: the keys in force; without it the default ones."""
+    """Return the hint of an error for the interface. `keymap`: the keys in force, by default the built-in ones."""
     keys = keymap or Keymap()
     return in_words(_merged(Hint(hint).parts), lambda setting: _place(setting, keys), lambda left: _default(left, keys))
 
 
 def told(error: InspectorError, at: MessagePump | None = None) -> str:
-    """An error and what to do about it, in one line; `at`: a widget, whose app has the keys in force."""
+    """Return an error and its hint in one line. `at` is a widget whose app has the keys in force."""
     return f"{error.message} {advice(error.hint, keymap_of(at) if at is not None else None)}".strip()
 
 
 def _merged(parts: tuple[Part, ...]) -> list[Part]:
-    """The parts, of which a place that would be named twice or more in a row is named once."""
+    """Join the parts; a place that follows itself is named once."""
     found: list[Part] = []
     for part in parts:
         if isinstance(part, Setting) and len(found) > 1 and isinstance(before := found[-2], Setting):
@@ -112,7 +112,7 @@ def _place(setting: Setting, keys: Keymap) -> str:
 
 def _default(parameters: tuple[Parameter, ...], keys: Keymap) -> str:
     if parameters == (Parameter.TRANSPORT,):
-        return "leave “type” out of the config entry"
+        return "remove “type” from the config entry"
     places = dict.fromkeys(_place(Setting(each, "“auto”"), keys) for each in parameters)
     takes_value = all(isinstance(place := PLACES[each], Key) and place.takes_value for each in parameters)
-    return f"choose {' and '.join(places)}" if takes_value else f"leave {' and '.join(places)} out"
+    return f"choose {' and '.join(places)}" if takes_value else f"remove {' and '.join(places)}"

@@ -1,4 +1,4 @@
-"""The app: composes the parts of the interface, wears a theme, and leaves in order. Nothing else."""
+"""The app: composes the interface, applies a theme, opens screens and exits in order."""
 
 from __future__ import annotations
 
@@ -48,18 +48,19 @@ if TYPE_CHECKING:
 NOTIFIED = 1000
 """Characters of a notification that are shown."""
 PROBLEM_SECONDS = 60
-"""How long an error of the interface itself is shown."""
+"""Seconds for which an internal error is shown."""
 
 
 class InspectorApp(KeysInOrder, App[int]):
-    """The interface. `target` None shows the start screen."""
+    """The interface. Without a `target` it opens the start screen."""
 
     TITLE = "inspector"
     COMMANDS: ClassVar[set[Any]] = {Verbs, Items, Themes}
     ENABLE_COMMAND_PALETTE = True
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "screen.quit", show=False),
-        # Under the table's id, so that the keymap moves it, and without priority: no palette over a dialog.
+        # The binding has the table's id, so that a keymap can change it. It has no priority: the palette must not cover
+        # a dialog.
         Binding(BY_ID["app.palette"].key, "command_palette", show=False, id="app.palette"),
     ]
     CSS = (
@@ -88,17 +89,17 @@ class InspectorApp(KeysInOrder, App[int]):
         comparing: tuple[Path, Path, Rules] | None = None,
         watch: bool = False,
     ) -> None:
-        # None: the theme decides whether the terminal's own colours are written. NO_COLOR: never greys instead of them.
+        # None: the theme decides whether the terminal's own colours are used. NO_COLOR always uses them, never greys.
         super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         self.target = target
         self.options = options
         self.settings = settings
         self.keep = keep
         self.comparing = comparing
-        """Two recordings to be shown side by side, in the place of a target."""
+        """Two recordings to show side by side, instead of a target."""
         wanted = settings.ascii == "auto" and wants_ascii(os.environ, getattr(sys.stdout, "encoding", None))
         self.ascii_only = wanted or settings.ascii == "always"
-        """Whether only ASCII signs are drawn; widgets look here."""
+        """Whether only ASCII signs are drawn; widgets read it here."""
         draw_scrollbars(ascii_only=self.ascii_only)
         self.verb_keys = Keymap(dict(settings.keymap))
         self.theme_switch = ThemeSwitch(self, paths.config_folder() / "themes", self._theme_problem)
@@ -115,7 +116,7 @@ class InspectorApp(KeysInOrder, App[int]):
         return enduring(super().get_driver_class())
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
-        """The roles of the default theme, for style sheets that are read before a theme is worn."""
+        """Return the roles of the default theme, for style sheets that are parsed before a theme is set."""
         return textual_theme(bundled(DEFAULT)).variables
 
     def on_mount(self) -> None:
@@ -132,19 +133,19 @@ class InspectorApp(KeysInOrder, App[int]):
             self.navigator.show_start()
         else:
             self.navigator.open_target(self.target)
-        # Off the way of the first frame: the fast parser, for floods.
+        # Not before the first frame: the fast parser, which pays off with many messages.
         self.set_timer(1.0, lambda: self.run_worker(warm_up, thread=True, exit_on_error=False))
 
     def _leave_on_signals(self) -> None:
-        """Told to end, or left by its terminal, leave as by `q`: the terminal is restored, the server ended."""
+        """On SIGHUP and SIGTERM, quit like `q`: restore the terminal and stop the server."""
         loop = asyncio.get_running_loop()
         for name in ("SIGTERM", "SIGHUP"):
-            with suppress(AttributeError, NotImplementedError):  # where there are no such signals
+            with suppress(AttributeError, NotImplementedError):  # the platform lacks these signals
                 number = getattr(signal, name)
                 loop.add_signal_handler(number, self.exit, 128 + number)
 
     def action_palette(self) -> None:
-        """Find any verb, tool, resource, prompt or theme by name."""
+        """Open the palette, which finds verbs, tools, resources, prompts and themes by name."""
         self.action_command_palette()
 
     def action_command_palette(self) -> None:
@@ -160,7 +161,7 @@ class InspectorApp(KeysInOrder, App[int]):
         timeout: float | None = None,
         markup: bool = False,
     ) -> None:
-        """Say something for a while. It may hold words of a server: it is made safe, and no markup is looked for."""
+        """Show a notification. The message may come from a server: it is made safe and not read as markup."""
         shown = safe(message, NOTIFIED, multiline=True, ascii=self.ascii_only)
         super().notify(shown, title=title, severity=severity, timeout=timeout, markup=False)
 
@@ -168,7 +169,7 @@ class InspectorApp(KeysInOrder, App[int]):
         self.notify(f"Copied {event.what}.", timeout=3)
 
     def _tell_problem(self, problem: InspectorError) -> bool:
-        """Say that something went wrong which nothing else on the screen tells of."""
+        """Notify about an error that nothing else on the screen shows."""
         if not self.is_running or self._exit:
             return False
         self.notify(told(problem, self), severity="error", timeout=PROBLEM_SECONDS)
@@ -179,7 +180,7 @@ class InspectorApp(KeysInOrder, App[int]):
 
     @property
     def session(self) -> SessionState | None:
-        """The session that is in front, or was last."""
+        """The session of the screen in front, or the last one that was there."""
         return self.sessions.front.session if self.sessions.front is not None else None
 
     def on_open_target(self, event: OpenTarget) -> None:
@@ -189,7 +190,7 @@ class InspectorApp(KeysInOrder, App[int]):
             self.notify(told(error, self), severity="error", timeout=10)
 
     async def on_open_instead(self, event: OpenInstead) -> None:
-        """Open another target in the place of the session that is shown, which ends."""
+        """End the session in front and open another target instead."""
         try:
             await self.navigator.open_instead(event.target)
         except InspectorError as error:
@@ -208,17 +209,18 @@ class InspectorApp(KeysInOrder, App[int]):
         self.navigator.tell_news()
 
     async def close_sessions(self) -> None:
-        """End all sessions. Called on every way out."""
+        """End all sessions. Every exit path calls it."""
         await self.sessions.close_all()
 
     async def _shutdown(self) -> None:
-        # Private: no public hook runs after the last message and before the loop ends.
+        # Private: Textual has no public hook between the last message and the end of the loop.
         await super()._shutdown()
         await self.close_sessions()
 
     def _handle_exception(self, error: Exception) -> None:
-        """Leave at once; `run` raises it anew once the terminal is restored, and its caller writes the traceback."""
-        # Private, as all that it sets: Textual itself would print the traceback over the terminal.
+        """Exit immediately; `run` raises the error again after the terminal is restored, and its caller writes the
+        traceback."""
+        # Private, like every attribute set here: Textual itself would print the traceback over the terminal.
         self.crash = self.crash or error
         self._return_code = 1
         if self._exception is None:
@@ -237,7 +239,7 @@ def run(
     config: Path | None = None,
     watch: bool = False,
 ) -> int:
-    """Run the interface until the user leaves. Returns the exit code."""
+    """Run the interface until the user quits. Returns the exit code."""
     app = partial(InspectorApp, target, options, settings, record=record, keep=keep, config=config, watch=watch)
     return _run(app, settings)
 
@@ -245,9 +247,9 @@ def run(
 def run_recording(
     path: Path, *, follow: bool, settings: Settings, at: str = "", speed: float = 1.0, gap: float | None = None
 ) -> int:
-    """Run the interface on a recording, at a place in it, to be played at a speed and with gaps up to `gap` seconds.
+    """Run the interface on a recording. `gap` is the most seconds of a pause that it plays.
 
-    Raises `RecordingError` before anything is drawn if it cannot be read.
+    Raises `RecordingError` before anything is drawn if the recording cannot be read.
     """
     Journal.open(path).release()
     from inspector.tui.replay.playback import Playing
@@ -265,7 +267,7 @@ def run_diff(a: Path, b: Path, rules: Rules, *, settings: Settings) -> int:
 
 
 def _run(make: Callable[[], InspectorApp], settings: Settings) -> int:
-    # A thread that indexes or filters gives way to a key within half a millisecond instead of five.
+    # A thread that indexes or filters then yields to a key within half a millisecond instead of five.
     sys.setswitchinterval(0.0005)
     app = make()
     code = app.run(mouse=settings.mouse)

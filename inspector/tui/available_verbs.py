@@ -1,8 +1,8 @@
-"""Which verbs are within reach: those that a node between the focus and the app binds, and can do now.
+"""Finds the verbs that are available: those that a node between the focus and the app can do now.
 
-This is the only module that reads or writes `_bindings`, Textual's private map of what a node binds by itself:
-`DOMNode` has no public list of it without that of its ancestors, and no public way to add to it. `tests/tui/
-test_available_verbs.py` tells when that changes.
+This is the only module that reads or writes `_bindings`, Textual's private map of a node's own bindings: `DOMNode` has
+no public list without those of its ancestors, and no public way to add one. `tests/tui/test_available_verbs.py` fails
+when that changes.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from inspector.tui.verbs import VERBS, Verb
 
 
 def lend(part: object, context: str, node: DOMNode) -> None:
-    """Let a part of a screen do verbs of a context: their keys work at `node`, their actions are methods of `part`.
+    """Let a part of a screen handle the verbs of a context. Keys work at `node`, actions are methods of `part`.
 
-    A screen is composed of parts, which are not in the DOM; Textual looks for keys and actions only there. Keys of the
-    context hide those of the same name that the node has by now, as those of a subclass would.
+    A screen is composed of parts that are not in the DOM, and Textual looks for keys and actions only there. Keys of
+    the context override the same keys of the node, like those of a subclass.
     """
     for verb in VERBS:
         method = getattr(part, f"action_{verb.action}", None)
@@ -30,12 +30,12 @@ def lend(part: object, context: str, node: DOMNode) -> None:
 
 
 def binds(node: DOMNode, key: str) -> bool:
-    """Whether a node itself does something at a key."""
+    """Whether the node itself binds a key."""
     return key in node._bindings.key_to_bindings
 
 
 def contexts(focused: DOMNode) -> list[str]:
-    """The contexts whose keys work where the focus is, nearest first."""
+    """The contexts whose keys work at the focus, nearest first."""
     found: dict[str, None] = {}
     for _, bound in _chain(focused):
         found |= dict.fromkeys(bound)
@@ -43,7 +43,7 @@ def contexts(focused: DOMNode) -> list[str]:
 
 
 def who_does(focused: DOMNode, verb: Verb) -> DOMNode | None:
-    """The nearest that binds the context of a verb and can do it now; None where there is nobody."""
+    """Return the nearest node that binds the context of a verb and can do it now, or None."""
     method = f"action_{verb.action}"
     for node, bound in _chain(focused):
         if verb.context in bound and hasattr(node, method) and node.check_action(verb.action, ()):
@@ -52,8 +52,8 @@ def who_does(focused: DOMNode, verb: Verb) -> DOMNode | None:
 
 
 def _chain(focused: DOMNode) -> Iterator[tuple[DOMNode, list[str]]]:
-    """Everybody from the focus to the app, with the contexts they bind."""
+    """Yield the nodes from the focus to the app, with the contexts that they bind."""
     for node in focused.ancestors_with_self:
         bound = [one for several in node._bindings.key_to_bindings.values() for one in several]
-        # A class's own bindings stand after those it inherits, and come before them.
+        # A class's own bindings come after the inherited ones in the map, but have precedence.
         yield node, list(dict.fromkeys(binding.id.partition(".")[0] for binding in reversed(bound) if binding.id))

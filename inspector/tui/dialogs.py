@@ -1,4 +1,4 @@
-"""Dialogs, only for what must be decided first: leaving with a call in flight, a file's name, an export."""
+"""Dialogs for decisions that cannot wait: quit with a call in flight, a file name, an export format."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _CSS = """
 
 
 class Confirm(ModalScreen[bool]):
-    """A question with two answers. Enter or `y` says yes, esc or `n` no."""
+    """A question with two answers. Enter or `y` means yes, esc or `n` means no."""
 
     DEFAULT_CSS = _CSS.format(name="Confirm", height="6")
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -65,7 +65,7 @@ class Confirm(ModalScreen[bool]):
 
 
 async def leave_calls(app: App[Any], calls: Sequence[Call], question: str, yes: str) -> bool:
-    """Whether to go on although these calls have no answer; asks only where there are some."""
+    """Ask whether to go on although these calls are in flight; True if there are none."""
     if not calls:
         return True
     detail = f"{calls[0].method} {calls[0].name} has no answer yet."
@@ -75,7 +75,7 @@ async def leave_calls(app: App[Any], calls: Sequence[Call], question: str, yes: 
 
 
 class AskPath(ModalScreen[Path | None]):
-    """Asks for a file's name. An existing file is never overwritten: the dialog says so and stays."""
+    """Asks for a file name. It never overwrites a file: the dialog shows the error and stays open."""
 
     DEFAULT_CSS = _CSS.format(name="AskPath", height="6") + "AskPath Editor { margin: 0 1; }"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -88,15 +88,15 @@ class AskPath(ModalScreen[Path | None]):
         self._title, self._suggested = title, suggested
 
     def compose(self) -> ComposeResult:
-        keys = [Hint("enter", "write", "enter"), Hint("esc", "leave it", "escape")]
+        keys = [Hint("enter", "write", "enter"), Hint("esc", "cancel", "escape")]
         with Edge(title=self._title, facts=(_here(),), keys=keys), Vertical():
-            yield Editor(self._suggested, placeholder="a file name", id="path")
+            yield Editor(self._suggested, placeholder="file name", id="path")
 
     def on_mount(self) -> None:
         self.query_one(Editor).focus()
 
     def action_take(self) -> None:
-        """Take the name, unless there is such a file already or its folder is missing."""
+        """Accept the name, unless the file exists or its folder is missing."""
         path = Path(os.path.expanduser(self.query_one(Editor).value.strip()))
         problem = _problem(path)
         if problem:
@@ -109,7 +109,7 @@ class AskPath(ModalScreen[Path | None]):
 
 
 def _here() -> str:
-    """The folder that a name without one is in; of a long one its end."""
+    """The folder for a name without one; only the end of a long path."""
     try:
         folder = str(Path.cwd())
     except OSError:
@@ -118,23 +118,23 @@ def _here() -> str:
 
 
 def _problem(path: Path) -> str:
-    """Why no new file can have this name; empty where nothing speaks against it."""
+    """Return why no new file can have this name; empty if it can."""
     if not path.name:
-        return "a file name is needed"
+        return "enter a file name"
     try:
-        # A link to a missing file counts, too.
+        # A link to a missing file counts as a file.
         with suppress(FileNotFoundError, NotADirectoryError):
             path.lstat()
-            return "there is such a file already"
+            return "this file exists already"
         if not path.parent.is_dir():
-            return "there is no such folder"
+            return "this folder does not exist"
     except (OSError, ValueError) as error:
-        return (getattr(error, "strerror", "") or "this is no file name").lower()
-    return "" if os.access(path.parent, os.W_OK) else "nothing can be written in that folder"
+        return (getattr(error, "strerror", "") or "not a valid file name").lower()
+    return "" if os.access(path.parent, os.W_OK) else "this folder is not writable"
 
 
 class Choose(ModalScreen[str | None]):
-    """A short menu: one word of several, each with a line of explanation."""
+    """A short menu: options, each with a line of explanation."""
 
     DEFAULT_CSS = _CSS.format(name="Choose", height="auto") + "Choose VirtualList { height: 1fr; }"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", show=False)]
@@ -147,7 +147,7 @@ class Choose(ModalScreen[str | None]):
         width = max((len(word) for word, _ in self._choices), default=8) + 2
         rows: list[Pieces] = [[(f"{word:<{width}}", "bright"), (text, "muted")] for word, text in self._choices]
         view = VirtualList(TextRows(rows))
-        keys = [Hint("enter", "choose", "enter"), Hint("esc", "leave it", "escape")]
+        keys = [Hint("enter", "choose", "enter"), Hint("esc", "cancel", "escape")]
         edge = Edge(view, title=self._title, keys=keys)
         edge.styles.height = min(len(rows), _MOST_ROWS) + 4
         yield edge

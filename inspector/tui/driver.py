@@ -1,7 +1,7 @@
-"""A driver that outlives its terminal.
+"""A terminal driver that keeps working after its terminal is gone.
 
-Where the window was closed, the kernel answers every write with an error. Textual's writing thread ends of it, the
-queue before it fills up, and whoever writes next waits for ever: Inspector would stay, and its server with it.
+After the window is closed, the kernel answers every write with an error. Textual's writer thread then dies, its queue
+fills up, and the next write blocks forever: Inspector and its server would keep running.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from textual.driver import Driver
 
 
 class Output:
-    """The file of a terminal; once the terminal is gone, what is written goes nowhere."""
+    """The file of a terminal. After the terminal is gone, it discards what is written."""
 
     def __init__(self, file: TextIO) -> None:
         self._file = file
@@ -30,7 +30,7 @@ class Output:
 
 
 def enduring(driver: type[Driver]) -> type[Driver]:
-    """Return the same driver, writing through an `Output`."""
+    """Return the same driver, which writes through an `Output`."""
 
     class Enduring(driver):  # type: ignore[misc, valid-type]
         _file: Any

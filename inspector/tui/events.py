@@ -11,11 +11,11 @@ from inspector.client.state.catalog import ListName
 from inspector.config.targets import HttpTarget, StdioTarget, Target
 
 First = Literal["", "check", "doctor", "login"]
-"""What a session begins with: a check, a login, or the doctor instead of a connection."""
+"""The first action of a session: a check, a login, or the doctor instead of a connection."""
 
 
 class ItemHighlighted(Message):
-    """The cursor of a catalogue is on another item; `item` is None where the list is empty."""
+    """The cursor of a catalog is on another item; `item` is None if the list is empty."""
 
     def __init__(self, list_name: ListName, item: dict[str, Any] | None) -> None:
         super().__init__()
@@ -27,7 +27,7 @@ class ItemHighlighted(Message):
 
 
 class ItemOpened(Message):
-    """An item of a catalogue was chosen: put the focus where it can be used."""
+    """The user chose an item of a catalog: focus its form."""
 
     def __init__(self, list_name: ListName, item: dict[str, Any]) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ class ItemOpened(Message):
 
 
 class LeaveWork(Message):
-    """The user is done in the middle column: the focus goes back to the list."""
+    """The user left the middle column: the focus returns to the list."""
 
 
 class ShowExchange(Message):
@@ -56,8 +56,9 @@ class ShowFiltered(Message):
 
 
 class ShowEvent(Message):
-    """Select event `n` in the message log and show its detail. `chosen` is the event whose row was chosen there, or 0:
-    a recording is shown as it was then.
+    """Select event `n` in the message log and show its detail.
+
+    `chosen` is the event of the row that the user chose in the log, or 0: a recording is shown as it was then.
     """
 
     def __init__(self, n: int, *, chosen: int = 0) -> None:
@@ -78,15 +79,15 @@ class EventHighlighted(Message):
 
 
 class ShowAuthorization(Message):
-    """Show how the newest login went."""
+    """Show the newest login."""
 
 
 class EditTargetWanted(Message):
-    """Ask for another command or URL, and open that instead."""
+    """Ask for another command or URL, and open it instead."""
 
 
 class OpenInstead(Message):
-    """End the session, and open another target in its place."""
+    """End the session and open another target instead."""
 
     def __init__(self, target: StdioTarget | HttpTarget) -> None:
         super().__init__()
@@ -107,14 +108,14 @@ class OpenTarget(Message):
 
 
 class SessionNews(Message):
-    """The phase or the questions of a session that is not in front have changed."""
+    """The phase or the questions of a session in the background have changed."""
 
     def can_replace(self, message: Message) -> bool:
         return isinstance(message, SessionNews)
 
 
 class WatchFiles(Message):
-    """Start the server again when one of its files changes, or watch them no more."""
+    """Restart the server when one of its files changes, or stop watching them."""
 
 
 class OpenResource(Message):
@@ -126,7 +127,7 @@ class OpenResource(Message):
 
 
 class EditMessage(Message):
-    """Write a message by hand, beginning with `text`."""
+    """Write a message by hand, starting with `text`."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -134,7 +135,7 @@ class EditMessage(Message):
 
 
 class Copy(Message):
-    """Put a text on the clipboard; `what` names it in the confirmation."""
+    """Copy a text to the clipboard; `what` names it in the confirmation."""
 
     def __init__(self, text: str, what: str) -> None:
         super().__init__()
@@ -143,8 +144,7 @@ class Copy(Message):
 
 
 class Save(Message):
-    """Write data to a file whose name the user is asked for; `suggested` is a safe file name of ours. `note` is said
-    when the file is written."""
+    """Ask for a file name and write data to it. `suggested` is a safe file name of ours; `note` is shown afterwards."""
 
     def __init__(self, data: bytes, suggested: str, what: str, note: str = "") -> None:
         super().__init__()
@@ -178,11 +178,11 @@ class Reconnected(Message):
 
 
 class ZoomEnded(Message):
-    """What happens now is outside the zoomed pane: show all panes again."""
+    """The next step is outside the zoomed pane: show all panes again."""
 
 
 class HintsChanged(Message):
-    """What the focused pane can do has changed: the footer looks again."""
+    """The keys of the focused pane have changed: draw the footer again."""
 
     def can_replace(self, message: Message) -> bool:
         return isinstance(message, HintsChanged)

@@ -1,4 +1,4 @@
-"""Files that the interface writes for the user: new ones only, readable by the user alone."""
+"""Files that the interface writes for the user: always new, and readable only by the user."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from inspector.journal.journal import Journal
 
 
 def write_new(path: Path, data: bytes) -> None:
-    """Write a file that does not exist yet. Raises `UsageError`, `OutputExists` among them."""
+    """Write a new file. Raises `UsageError`, or `OutputExists` if the file exists."""
     write_file(path, data)
 
 
 def export_new(journal: Journal, format: str, path: Path, numbers: Iterable[int] | None = None) -> list[str]:
-    """Export a journal, or the events in `numbers`, to a file that does not exist yet. Returns what it cannot carry."""
+    """Export a journal, or the events in `numbers`, to a new file. Returns what the format cannot carry."""
     check(journal, format, numbers)
     with new_text(path) as file:
         return export(journal, format, file, numbers)

@@ -1,4 +1,4 @@
-"""Gives the memory of large results back to the system once it was freed."""
+"""Returns the memory of large results to the system after it was freed."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import sys
 
 
 def return_freed_memory() -> None:
-    """Return freed memory to the system. glibc keeps it otherwise: 17 MB after a result of 100,000 objects.
+    """Return freed memory to the system. glibc otherwise keeps it: 17 MB after a result of 100,000 objects.
 
-    Takes some milliseconds: call it in a thread. Does nothing where the C library has no `malloc_trim`.
+    Takes a few milliseconds: call it in a thread. Does nothing if the C library has no `malloc_trim`.
     """
     if sys.platform != "linux":
         return

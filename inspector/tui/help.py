@@ -1,4 +1,4 @@
-"""`?`: the keys that work where the focus is, nearest first, then all the others."""
+"""The help screen (`?`): the keys that work at the focus, nearest first, then all others."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TITLE = 17
 
 
 class Help(ModalScreen[None]):
-    """The key table of the contexts in force where the focus is, without what cannot be done now; then of the rest."""
+    """The keys of the contexts at the focus that work now, then those of all other contexts."""
 
     DEFAULT_CSS = """
     Help { align: center middle; }
@@ -38,7 +38,7 @@ class Help(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         keys = [Hint("esc", "close", "escape"), Hint("/", "search", "slash")]
-        yield Edge(FactsView(), title="Keys", facts=("those that work here first",), keys=keys)
+        yield Edge(FactsView(), title="Keys", facts=("keys that work here first",), keys=keys)
 
     def on_mount(self) -> None:
         view = self.query_one(FactsView)

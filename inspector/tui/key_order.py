@@ -1,4 +1,4 @@
-"""Keys that arrive faster than they are worked off keep their order, and go where the focus is by then."""
+"""Keeps keys in order when they arrive faster than they are handled, and sends them to the current focus."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ else:
     _Base = object
 
 LONGEST = 0.25
-"""Seconds after which a key counts as done though nothing was heard of it: what had the focus is gone."""
+"""Seconds after which a key counts as done without a `KeyDone`, because the focused widget is gone."""
 
 PASSES = 3
-"""How often a `KeyDone` follows a key. A widget says what a key means in a message to its pane, the pane in another to
-the screen, and only that moves the focus: each of them is posted ahead of one more `KeyDone`."""
+"""How often a `KeyDone` follows a key. A widget reports a key in a message to its pane, the pane in another to the
+screen, and only that moves the focus: each of them is posted before one more `KeyDone`."""
 
 KeyEvent = events.Key | events.Paste
 
 
 class KeyDone(Message):
-    """Follows a key through the widgets it bubbles through; when the app receives the last of them, the key is done."""
+    """Follows a key through the widgets it bubbles through. When the app gets the last one, the key is done."""
 
     def __init__(self, key: KeyEvent, target: Widget, passes: int) -> None:
         super().__init__()
@@ -38,19 +38,19 @@ class KeyDone(Message):
 
 
 class KeysInOrder(_Base):
-    """For an app: one key, or paste, at a time.
+    """A mixin for an app: handles one key or paste at a time.
 
-    Textual hands every key to the widget that has the focus when it arrives. A character is taken there at once, but a
-    key with a binding, tab as well as backspace, acts only after it has bubbled to the app. So of `a`, tab, `b` written
-    in one go, as by a script or a slow line, both letters would land in the first field. This class holds a key back
-    until the one before it is done.
+    Textual hands every key to the widget that has the focus when it arrives. A character is inserted at once, but a key
+    with a binding, such as tab or backspace, acts only after it has bubbled to the app. So of `a`, tab, `b` written in
+    one go by a script or a slow line, both letters would go to the first field. This class holds a key back until the
+    one before it is done.
     """
 
     _waiting_keys: deque[KeyEvent] | None = None
     _key_under_way: KeyEvent | None = None
     _key_limit: Timer | None = None
     key_came = 0.0
-    """When the newest key came, on the monotonic clock: threads with long work give way to what it sets off."""
+    """Time of the newest key on the monotonic clock: long work in threads yields to what the key causes."""
 
     async def on_event(self, event: events.Event) -> None:
         if not isinstance(event, KeyEvent) or event.is_forwarded:
@@ -72,12 +72,12 @@ class KeysInOrder(_Base):
         await self._follow(KeyDone(key, target, PASSES))
 
     async def _follow(self, done: KeyDone) -> None:
-        # Where the focus has moved, nothing that the key set off is waited for any more.
+        # After the focus has moved, the rest of the key's effects are not waited for.
         if not done.passes or (self.focused or self.screen) is not done.target or not done.target.post_message(done):
             await self._key_is_done(done.key)
 
     def on_key_done(self, message: KeyDone) -> None:
-        # The key's action may have moved the focus, which a widget asks of the app as of now: that comes first.
+        # The key's action may have moved the focus by a request to the app, which must run first.
         self.call_later(self._follow, KeyDone(message.key, message.target, message.passes - 1))
 
     async def _key_is_done(self, key: KeyEvent) -> None:

@@ -1,4 +1,4 @@
-"""From the table of verbs to keys: Textual bindings, labels for hints, and the user's own keymap with its conflicts."""
+"""Turns the table of verbs into keys: Textual bindings, labels for hints, and the user's keymap with its conflicts."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _NAMED = frozenset(str(key.value) for key in Keys) | {_character_to_key(char) fo
 
 
 class Hint(NamedTuple):
-    """A key as a pane or footer names it: its label, what it does, and the key to press for it."""
+    """A key as a pane or footer shows it: its label, its action, and the key to press."""
 
     label: str
     title: str
@@ -51,7 +51,7 @@ class Hint(NamedTuple):
 
 
 def label(key: str, ascii: bool = False) -> str:
-    """Return how a key is written for people: `ctrl+r` is `^r`, `question_mark` is `?`."""
+    """Return the label of a key: `ctrl+r` is `^r`, `question_mark` is `?`."""
     *modifiers, base = key.split("+")
     text = _LABELS.get(base, base)
     if "shift" in modifiers:
@@ -67,9 +67,9 @@ def label(key: str, ascii: bool = False) -> str:
 
 
 def bindings(context: str, *, without: str = "") -> list[Binding]:
-    """Return a context's bindings, for a widget's `BINDINGS`; their ids let a keymap change their keys.
+    """Return a context's bindings, for a widget's `BINDINGS`; a keymap can change their keys by id.
 
-    Keys of the context `without` are left to the pane around the widget, where they mean something else.
+    Keys of the context `without` are skipped: in the pane around the widget they have another meaning.
     """
     taken = {key for verb in VERBS if verb.context == without for key in verb.key.split(",")}
     found = []
@@ -81,10 +81,10 @@ def bindings(context: str, *, without: str = "") -> list[Binding]:
 
 
 class Keymap:
-    """The keys in force: the table's, or the user's where the settings name others.
+    """The keys in force: those of the table, or the user's if the settings name others.
 
-    `problems` are the ConfigErrors of the overrides: unknown verbs, keys that are none, and keys that would then do two
-    things in one place. Conflicts are reported and the user's wish stands; what cannot be understood is left out.
+    `problems` are the ConfigErrors of the overrides: unknown verbs, unknown keys, and keys with two actions in one
+    place. A conflict is reported, but the user's key is used. An entry that cannot be understood is ignored.
     """
 
     def __init__(self, overrides: Mapping[str, str] | None = None) -> None:
@@ -95,12 +95,12 @@ class Keymap:
         self.problems += self._conflicts()
 
     def keys(self, verb_id: str) -> list[str]:
-        """Return the keys of a verb, as Textual names them."""
+        """Return the keys of a verb, by Textual's names."""
         keys = self.overrides.get(verb_id, BY_ID[verb_id].key)
         return [key for key in keys.split(",") if key]
 
     def hint(self, verb_id: str, title: str = "", *, ascii: bool = False) -> Hint:
-        """Return a verb's hint for a pane or a footer, under another title where one is given."""
+        """Return a verb's hint for a pane or a footer, optionally with another title."""
         keys = self.keys(verb_id)
         key = keys[0] if keys else ""
         return Hint(label(key, ascii), title or BY_ID[verb_id].title, key, verb_id)
@@ -110,7 +110,7 @@ class Keymap:
         return [hint for hint in (self.hint(verb_id, ascii=ascii) for verb_id in verb_ids) if hint.key]
 
     def table(self) -> list[tuple[str, list[tuple[Verb, list[str]]]]]:
-        """Return (group, [(verb, its keys)]) for help and the docs; verbs without a key are those of the palette."""
+        """Return (group, [(verb, its keys)]) for help and the docs; verbs without a key are in the palette."""
         groups: dict[str, list[tuple[Verb, list[str]]]] = {}
         for verb in VERBS:
             groups.setdefault(verb.group, []).append((verb, self.keys(verb.id)))
@@ -121,44 +121,46 @@ class Keymap:
             from difflib import get_close_matches
 
             near = get_close_matches(verb_id[:80], BY_ID, 1, 0.5)
-            hint = f"Did you mean `{near[0]}`?" if near else "The help screen names every verb."
-            self.problems.append(ConfigError(f"The keymap names an unknown verb `{safe(verb_id, 60)}`", hint=hint))
+            hint = f"Did you mean `{near[0]}`?" if near else "The help screen lists every verb."
+            self.problems.append(ConfigError(f"Unknown verb `{safe(verb_id, 60)}` in the keymap", hint=hint))
             return
         named = [normal_key(key.strip()) for key in keys.split(",") if key.strip()]
         bad = [key for key, normal in zip(keys.split(","), named, strict=False) if normal is None]
         if not named or bad:
             self.problems.append(
                 ConfigError(
-                    f"The keymap gives `{verb_id}` a key that does not exist: `{safe(keys, 60)}`",
-                    hint="Write it like ctrl+r, f5, shift+up, slash or x; several apart by commas.",
+                    f"Unknown key `{safe(keys, 60)}` for `{verb_id}` in the keymap",
+                    hint="Write a key like ctrl+r, f5, shift+up, slash or x; separate several with commas.",
                 )
             )
             return
         self.overrides[verb_id] = ",".join(key for key in named if key)
 
     def _conflicts(self) -> list[ConfigError]:
-        """Find keys that the overrides made ambiguous: twice in a context, or hidden by the context within."""
+        """Find ambiguous keys of the overrides: bound twice in a context, or hidden by an inner context."""
         found = []
         for verb_id in self.overrides:
             verb = BY_ID[verb_id]
             for other in VERBS:
                 if other.id == verb_id or not _meet(verb.context, other.context):
                     continue
-                # The table itself lets an inner context hide a key; only what the user moved is worth a word.
+                # The table itself lets an inner context hide a key; only changes by the user are reported.
                 both = sorted(set(self.keys(verb_id)) & set(self.keys(other.id)))
                 if both and not (other.id in self.overrides and other.id < verb_id):
                     found.append(
                         ConfigError(
-                            f"The keymap gives {', '.join(label(key) for key in both)} to `{verb_id}`, "
-                            f"and `{other.id}` has it too",
-                            hint=f"Give `{other.id}` another key, or choose one that is free.",
+                            (
+                                f"The keymap gives {', '.join(label(key) for key in both)} to `{verb_id}`, "
+                                f"but `{other.id}` uses it too"
+                            ),
+                            hint=f"Give `{other.id}` another key, or choose a free one.",
                         )
                     )
         return found
 
 
 def normal_key(key: str) -> str | None:
-    """Return a key as Textual names it (`/` is `slash`, `^r` is `ctrl+r`), or None where it is none."""
+    """Return a key by Textual's name (`/` is `slash`, `^r` is `ctrl+r`), or None if it is not a key."""
     if len(key) == 2 and key.startswith("^"):
         key = f"ctrl+{key[1]}"
     *modifiers, base = ["+"] if key == "+" else key.split("+")
@@ -172,7 +174,7 @@ def normal_key(key: str) -> str | None:
 
 
 def _meet(one: str, other: str) -> bool:
-    """Tell whether two contexts can be in force at once: one lies within the other."""
+    """Whether two contexts can be in force at the same time: one is inside the other."""
     return one in _within(other) or other in _within(one)
 
 

@@ -1,4 +1,4 @@
-"""The table of keys in docs/interface.md, made from the table of verbs."""
+"""The table of keys in docs/reference/keys.md, generated from the table of verbs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ END = "<!-- end of keys -->"
 
 
 def markdown() -> str:
-    """The default keys of every verb by the place where they work, as Markdown tables."""
+    """Return the default keys of every verb as Markdown tables, one for each place where they work."""
     parts = []
     for group, verbs in Keymap().table():
         rows = [f"| {_keys(keys)} | {verb.description} | `{verb.id}` |" for verb, keys in verbs]
@@ -18,12 +18,12 @@ def markdown() -> str:
 
 
 def _keys(keys: list[str]) -> str:
-    """Keys as inline code; what has none is done from the palette."""
+    """Keys as inline code; a verb without a key is in the palette."""
     return " ".join(_code(label(key)) for key in keys) or "palette"
 
 
 def _code(text: str) -> str:
-    """Inline code, in which a backquote or a bar would end something else."""
+    """Inline code; a backquote or a bar is escaped."""
     text = text.replace("|", "\\|")
     return f"`` {text} ``" if "`" in text else f"`{text}`"
 

@@ -1,4 +1,4 @@
-"""Which screen is in front: opens targets and screens, keeps those of open sessions, and goes between them."""
+"""Opens targets and screens, keeps those of open sessions, and switches between them."""
 
 from __future__ import annotations
 
@@ -29,35 +29,35 @@ if TYPE_CHECKING:
     from inspector.tui.replay.serve import MockServer
     from inspector.tui.start.screen import StartScreen
 
-# Screens are imported when they are opened: the first one is on the terminal sooner, and most are never needed.
+# Screens are imported when they are opened: the first one appears sooner, and most are never needed.
 
 
 @dataclass
 class Opening:
-    """How targets are opened. `record`, `follow` and `playing` were said of the first one only."""
+    """How to open targets. `record`, `follow` and `playing` apply only to the first one."""
 
     options: Options
     settings: Settings
     record: Path | None = None
     keep: bool = True
     follow: bool = False
-    """A recording is read as another process writes it."""
+    """Read a recording while another process writes it."""
     playing: Playing | None = None
     config: Path | None = None
     watch: bool = False
-    """Start a server again when one of its files changes."""
+    """Restart a server when one of its files changes."""
 
 
 @runtime_checkable
 class HasNews(Protocol):
-    """A screen that shows how the open sessions stand."""
+    """A screen that shows the state of the open sessions."""
 
     def sessions_changed(self) -> None:
-        """Draw what is new in them."""
+        """Draw their changes."""
 
 
 class ScreenNavigator:
-    """The screens of an app. Those of the start list and of open sessions stay mounted while another is in front."""
+    """The screens of an app. The start list and open sessions stay mounted while another screen is in front."""
 
     def __init__(self, app: App[Any], opening: Opening, sessions: Sessions) -> None:
         self._app = app
@@ -68,9 +68,9 @@ class ScreenNavigator:
     # Sessions
 
     def open_target(self, target: Target, first: First = "") -> None:
-        """Put a new session in front; it opens by itself. Those that are open stay so. `first`: what it begins with.
+        """Put a new session in front; it connects by itself. Others stay open. `first`: its first action.
 
-        Raises `InspectorError` where a recording cannot be read or written.
+        Raises `InspectorError` if a recording cannot be read or written.
         """
         from inspector.tui.main.screen import MainScreen
 
@@ -108,7 +108,7 @@ class ScreenNavigator:
         return opened
 
     async def open_instead(self, target: StdioTarget | HttpTarget) -> None:
-        """Open a target in place of the session that is in front, which ends. Raises `InspectorError`."""
+        """End the session in front and open a target instead. Raises `InspectorError`."""
         before = self._sessions.front
         self.open_target(target)
         if before is not None:
@@ -122,14 +122,14 @@ class ScreenNavigator:
             self._app.call_later(self._show_dialogs, opened)
 
     def _show_dialogs(self, opened: Opened) -> None:
-        """Put up the dialogs that waited until their session is in front."""
+        """Open the dialogs that waited for their session to be in front."""
         if opened.screen in self._app.screen_stack:
             waited, opened.dialogs = opened.dialogs, {}
             for dialog, take in waited.items():
                 self._app.push_screen(dialog, take)
 
     async def close_session(self, opened: Opened) -> None:
-        """End a session that is not in front."""
+        """End a session in the background."""
         await self._end(opened)
         self.tell_news()
 
@@ -142,13 +142,13 @@ class ScreenNavigator:
         self._show(self._start)
 
     def tell_news(self) -> None:
-        """Tell the screen in front what is new in the other sessions."""
+        """Tell the screen in front that other sessions have changed."""
         for screen in self._app.screen_stack:
             if isinstance(screen, HasNews):
                 screen.sessions_changed()
 
     def _show(self, screen: Screen[Any]) -> None:
-        """Put a screen in front; the one before it stays as it is."""
+        """Put a screen in front; the previous one keeps its state."""
         app = self._app
         if not app.is_screen_installed(screen):
             app.install_screen(screen, f"kept-{id(screen)}")
@@ -158,12 +158,12 @@ class ScreenNavigator:
             app.switch_screen(screen)
 
     async def _end(self, opened: Opened) -> None:
-        """End a session that is not in front, and take down its screen."""
+        """End a session in the background, and close its screen."""
         self._app.uninstall_screen(opened.screen)
         await opened.screen.remove()
         await self._sessions.close(opened)
 
-    # Screens over the one in front
+    # Screens above the one in front
 
     def show_help(self, focused: DOMNode) -> None:
         from inspector.tui.help import Help
@@ -223,7 +223,7 @@ class ScreenNavigator:
 
 
 def _with_kept_roots(options: Options, target: StdioTarget | HttpTarget) -> Options:
-    """Options whose answer to requests for roots is the one that is kept for the server, unless another was given."""
+    """Return options that answer requests for roots as stored for the server, unless other roots were given."""
     if options.standing.roots != "ask" or (kept := ServerMemory(target).roots()) is None:
         return options
     return replace(options, standing=replace(options.standing, roots=kept))

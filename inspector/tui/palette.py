@@ -1,4 +1,4 @@
-"""The command palette: every verb that can be done here, and every tool, resource, prompt and theme by name."""
+"""The command palette: finds available verbs, and tools, resources, prompts and themes by name."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from inspector.tui.window import ShowsItems, window_of
 
 ITEMS_LOOKED_AT = 20_000
 SLICE = 500
-"""Items that are looked at in one turn."""
+"""Items that one turn searches."""
 BEST = 60
 NAME = 100
-"""Characters of a name that are shown, and looked at."""
+"""Characters of a name that are shown and searched."""
 _TITLE = 24
 _KEYS = 12
 _PALETTE = "app.palette"
 _MOVES = frozenset({"list", "text"})
-"""Contexts whose verbs move about; in a list of what can be done they come last."""
+"""Contexts whose verbs only move the cursor; they come last in the list."""
 
 PALETTE_CSS = """
 CommandPalette > Vertical { width: 90%; max-width: 96; margin-top: 3; background: transparent; }
@@ -61,7 +61,7 @@ CommandPalette LoadingIndicator { display: none; }
 
 
 class VerbPalette(CommandPalette):
-    """Textual's palette; enter acts on what matches the whole text, also where it is pressed before that is listed.
+    """Textual's palette, but enter runs the command that matches the whole text, even before it is listed.
 
     This is the only module that uses private methods of `CommandPalette`: no public one tells when all matches are
     listed, or that there are none.
@@ -70,7 +70,7 @@ class VerbPalette(CommandPalette):
     def __init__(self) -> None:
         super().__init__(id="--command-palette")
         self._listed: str | None = None
-        """The text whose matches are listed, all of them."""
+        """The text whose matches are listed completely."""
         self._enter_waits = False
 
     @work(exclusive=True, group=CommandPalette._GATHER_COMMANDS_GROUP)
@@ -86,9 +86,9 @@ class VerbPalette(CommandPalette):
             self._select_or_command()
 
     def _start_no_matches_countdown(self, search_value: str) -> None:
-        """Say at once that nothing matches."""
+        """Show at once that nothing matches."""
         if search_value:
-            nothing = Text("Nothing matches. Try fewer letters.", palette().style("muted"))
+            nothing = Text("No match. Try fewer letters.", palette().style("muted"))
             self.query_one(CommandList).add_option(Option(nothing, disabled=True, id=self._NO_MATCHES))
             self._list_visible = True
 
@@ -105,14 +105,14 @@ class VerbPalette(CommandPalette):
 
 
 class Doable(NamedTuple):
-    """A verb, and what does it."""
+    """A verb and the node that does it."""
 
     verb: Verb
     act: Callable[[], Any]
 
 
 def doable(focused: DOMNode) -> list[Doable]:
-    """The verbs that work where the focus is, nearest first, moves last; what does the same is there once."""
+    """Return the verbs that work at the focus, nearest first, moves last; each action once."""
     order = {context: at for at, context in enumerate(contexts(focused))}
     found: dict[str, Doable] = {}
     for verb in sorted(VERBS, key=lambda verb: (verb.context in _MOVES, order.get(verb.context, 0))):
@@ -123,7 +123,7 @@ def doable(focused: DOMNode) -> list[Doable]:
 
 
 class Verbs(Provider):
-    """The verbs that can be done from here."""
+    """Searches the verbs that are available here."""
 
     async def discover(self) -> Hits:
         for verb, act in doable(self.focused or self.screen):
@@ -144,7 +144,7 @@ class Verbs(Provider):
 
 
 class Items(Provider):
-    """What the server offers."""
+    """Searches the items that the server offers."""
 
     async def search(self, query: str) -> Hits:
         screen = self.screen
@@ -169,20 +169,20 @@ class Items(Provider):
 
 
 class Themes(Provider):
-    """The themes."""
+    """Searches the themes."""
 
     async def search(self, query: str) -> Hits:
         words, switch = query.casefold().split(), window_of(self.screen).theme_switch
         for name in switch.names():
             title = f"theme {name}"
             if points := score(words, title):
-                yield Hit(points, _row(title, "", "Wear this theme.", words), partial(switch.use, name), text=title)
+                yield Hit(points, _row(title, "", "Use this theme.", words), partial(switch.use, name), text=title)
 
 
 def score(words: list[str], text: str) -> float:
-    """Tell how well a text has all of these words, which are case-folded: 0 where one is missing, at most about 4.
+    """Score a text for these case-folded words: 0 if one is missing, at most about 4.
 
-    Linear in the text: names are the server's, and a search for scattered letters has no bound on them.
+    The time is linear in the text: names come from the server, and a search for scattered letters has no bound.
     """
     folded = text.casefold()
     points = 0.0
@@ -195,7 +195,7 @@ def score(words: list[str], text: str) -> float:
 
 
 def _row(title: str, keys: str, description: str, words: list[str]) -> Text:
-    """One line: a name with what was searched for underlined, a key or a kind, a sentence."""
+    """Draw one line: a name with the match underlined, a key or a kind, a sentence."""
     look = palette()
     row = Text(safe(title, NAME), look.style("bright"))
     for word in words:

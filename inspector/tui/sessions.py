@@ -1,4 +1,4 @@
-"""The sessions that are open in this window: which one is in front, what is new in the others, and closing them."""
+"""The open sessions of this window: the one in front, news of the others, and closing them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from inspector.tui.widgets.paint import Piece
 _NAME = 20
 """Cells of a session's name in the first line."""
 _WORTH_ASKING = frozenset({"tools/call", "resources/read", "prompts/get"})
-"""Requests that the user sent; lists, completions and the like come and go by themselves."""
+"""Requests that the user sent; lists, completions and the like are sent automatically."""
 
 
 @dataclass(eq=False)
@@ -30,7 +30,7 @@ class Opened:
     session: SessionState
     screen: Screen[Any]
     dialogs: dict[Screen[Any], Callable[[Any], None] | None] = field(default_factory=dict)
-    """What it has to ask in a dialog, and who takes the answer, while another session is in front."""
+    """Dialogs that wait for the session to be in front, with the callbacks for their answers."""
 
     @property
     def name(self) -> str:
@@ -39,23 +39,23 @@ class Opened:
 
     @property
     def questions(self) -> int:
-        """How many questions of the server wait for an answer."""
+        """The number of open questions of the server."""
         return len(self.session.inbox.open()) if self.session.commands is not None else 0
 
     @property
     def waits(self) -> int:
-        """How many questions and logins wait for the user."""
+        """The number of questions and logins that wait for the user."""
         return self.questions + len(self.dialogs)
 
     @property
     def wants(self) -> str:
-        """What waits for the user, in words; empty for nothing."""
+        """Describe what waits for the user; empty for nothing."""
         asked = [quantity(self.questions, "question")] if self.questions else []
         return ", ".join([*asked, *(["login"] if self.dialogs else [])])
 
     @property
     def state(self) -> tuple[str, str]:
-        """The state in a few words, and the role in which it is drawn."""
+        """The state in a few words, and its role."""
         if self.session.commands is None:
             return "recording", "muted"
         for_time = _time(time.monotonic() - self.session.phase_since)
@@ -102,17 +102,17 @@ class Sessions:
     def __init__(self) -> None:
         self.opened: list[Opened] = []
         self.front: Opened | None = None
-        """The one that is shown, or was shown last."""
+        """The session in front, or the last one that was there."""
 
     def add(self, session: SessionState, screen: Screen[Any]) -> Opened:
-        """Take in a session; it is in front."""
+        """Add a session and put it in front."""
         opened = Opened(session, screen)
         self.opened.append(opened)
         self.front = opened
         return opened
 
     def marks(self, besides: SessionState | None = None) -> list[list[Piece]]:
-        """Sign, name and number of what waits for the user of each session, for the first line."""
+        """The sign, name and number of waiting questions of each session, for the first line."""
         marks: list[list[Piece]] = []
         for opened in self.opened:
             if opened.session is besides:
@@ -124,7 +124,7 @@ class Sessions:
         return marks
 
     async def close(self, opened: Opened) -> None:
-        """End a session; its screen must be gone."""
+        """Close a session; its screen must be gone."""
         if opened not in self.opened:
             return
         self.opened.remove(opened)
@@ -136,14 +136,14 @@ class Sessions:
         session.journal.release()
 
     async def close_all(self) -> None:
-        """End all sessions at the same time. Raises the first error, once all are closed."""
+        """Close all sessions at the same time. Raises the first error after all are closed."""
         found = await asyncio.gather(*map(self.close, list(self.opened)), return_exceptions=True)
         for error in found:
             if isinstance(error, BaseException):
                 raise error
 
     def in_flight(self) -> list[Call]:
-        """The calls of all sessions that the user sent and that have no answer."""
+        """The unanswered calls that the user sent, of all sessions."""
         return [call for opened in self.opened for call in calls_in_flight(opened.session)]
 
 
@@ -154,11 +154,11 @@ def _time(seconds: float) -> str:
 
 
 def calls_in_flight(session: SessionState) -> list[Call]:
-    """The calls of one session that the user sent and that have no answer."""
+    """The unanswered calls that the user sent, of one session."""
     calls = session.commands.calls_in_flight() if session.commands is not None else []
     return [call for call in calls if call.method in _WORTH_ASKING]
 
 
 def offers_tasks(session: SessionState) -> bool:
-    """Whether the server says that it may make tasks."""
+    """Whether the server declares that it may make tasks."""
     return session.server.known and session.tasks.offered

@@ -1,4 +1,4 @@
-"""Which themes there are, which one the app wears, and noticing when the user edits the file of the one in use."""
+"""Lists the themes, sets the app's theme, and reloads it when its file changes."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ POLL_SECONDS = 1.0
 
 
 class ThemeSwitch:
-    """Puts themes on an app. A theme of the user's folder hides a bundled one of the same name.
+    """Sets themes on an app. A theme in the user's folder hides a bundled one of the same name.
 
-    `report` is given every problem (a broken file, an unknown name) as the ConfigError that describes it; the app then
-    keeps the theme it has, or wears the default.
+    `report` gets every problem (a broken file, an unknown name) as a ConfigError; the app then keeps its theme, or uses
+    the default.
     """
 
     def __init__(self, app: App[Any], folder: Path | None, report: Callable[[ConfigError], None]) -> None:
@@ -40,7 +40,7 @@ class ThemeSwitch:
         return sorted(found)
 
     def use(self, name: str = DEFAULT) -> bool:
-        """Wear a theme by name; False where it could not be read. Under NO_COLOR the colourless theme is worn."""
+        """Set a theme by name; False if it could not be read. Under NO_COLOR the colourless theme is used."""
         wanted = NO_COLOUR if self.app.no_color else name
         path = self._file_of(wanted)
         try:
@@ -50,7 +50,7 @@ class ThemeSwitch:
             elif wanted in self.names():
                 worn = bundled(wanted)
             else:
-                raise ConfigError(f"There is no theme `{wanted}`", hint=f"There are: {', '.join(self.names())}.")
+                raise ConfigError(f"Unknown theme `{wanted}`", hint=f"Use one of: {', '.join(self.names())}.")
         except ConfigError as problem:
             self.report(problem)
             if not self.name:
@@ -62,7 +62,7 @@ class ThemeSwitch:
         return True
 
     def poll(self) -> None:
-        """Read the theme in use again where its file has changed."""
+        """Reload the theme if its file has changed."""
         path = self._watched
         if path is None:
             return
@@ -76,7 +76,7 @@ class ThemeSwitch:
             self.report(problem)
 
     def _file_of(self, name: str) -> Path | None:
-        # A name is a file's stem, never a path out of the folder.
+        # A name is the stem of a file, never a path out of the folder.
         if self.folder is None or Path(name).name != name:
             return None
         path = self.folder / f"{name}.yaml"
@@ -91,7 +91,7 @@ class ThemeSwitch:
             self.app.mutate_reactive(App.theme)
         else:
             self.app.theme = worn.name
-        # Two themes may differ only in what widgets draw by themselves (`ansi` and `mono` share all CSS variables).
+        # Two themes may differ only in what widgets draw themselves (`ansi` and `mono` share all CSS variables).
         for screen in self.app.screen_stack:
             for widget in screen.walk_children(with_self=True):
                 widget.refresh()

@@ -1,8 +1,8 @@
-"""Themes: small YAML files of roles and colours, turned into Textual themes and into styles for drawing code.
+"""Reads themes, small YAML files of roles and colours, and makes Textual themes and drawing styles of them.
 
 A role says what something means (`error`, `muted`, `sent`), never how it looks; widgets draw by role. A theme is named
-by its file and holds `dark`, `ansi` and `roles`; what it leaves out comes from the bundled `dark`, `light` or `ansi`.
-A colour is `#rrggbb` or the terminal's (`ansi_red`, `ansi_default`), followed by attributes (`ansi_default bold`).
+by its file and has `dark`, `ansi` and `roles`; missing roles come from the bundled `dark`, `light` or `ansi`. A colour
+is `#rrggbb` or the terminal's (`ansi_red`, `ansi_default`), followed by attributes (`ansi_default bold`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rich.color import Color as RichColor
 from rich.style import Style
 from textual._context import (
     active_app,
-)  # Private: the app is also asked for outside a widget, where there is no `.app`.
+)  # Private: the app is also needed outside a widget, where `.app` does not exist.
 from textual.theme import Theme
 
 from inspector.config.files import open_regular
@@ -25,24 +25,24 @@ from inspector.errors import ConfigError
 from inspector.text import Signs, safe, signs
 
 ROLES: Mapping[str, str] = {
-    "ground": "the ground of everything",
-    "panel": "the ground of the header, the footer and of fields",
-    "selection": "the ground of the selected row where the focus is",
-    "selection-dim": "the ground of the selected row elsewhere",
+    "ground": "the background of everything",
+    "panel": "the background of the header, the footer and of fields",
+    "selection": "the background of the selected row in the focused pane",
+    "selection-dim": "the background of the selected row elsewhere",
     "edge": "the border of a pane without focus",
     "bright": "names and values",
-    "normal": "what is read",
-    "muted": "what surrounds it",
-    "faint": "what may be missed",
-    "accent": "focus, and nothing else",
-    "ask": "you are asked",
+    "normal": "main text",
+    "muted": "secondary text",
+    "faint": "unimportant text",
+    "accent": "focus only",
+    "ask": "a question for the user",
     "error": "failed",
-    "finding": "something the judge says",
-    "sent": "the direction from us",
-    "received": "the direction to us; also: done, valid, connected",
+    "finding": "a finding of the judge",
+    "sent": "sent by Inspector",
+    "received": "received; also: done, valid, connected",
     "notification": "a notification",
     "progress": "progress",
-    "key": "the name of a key in a hint",
+    "key": "a key in a hint",
     "live": "a recording in progress",
     "json-key": "JSON: the name of a member",
     "json-string": "JSON: a string",
@@ -50,18 +50,18 @@ ROLES: Mapping[str, str] = {
     "json-word": "JSON: true, false, null",
     "json-mark": "JSON: braces, commas, colons",
     "chart": "a bar of a chart",
-    "chart-dim": "a bar of what is pending or yet to come",
-    "chart-ask": "a bar of what waited for the user",
-    "chart-error": "a bar of what failed",
+    "chart-dim": "a bar of a pending or future part",
+    "chart-ask": "a bar of a part that waited for the user",
+    "chart-error": "a bar of a failed part",
 }
-"""Every role a theme can colour, and what it means."""
+"""Every role that a theme can colour, and its meaning."""
 
 GROUNDS = ("ground", "panel", "selection", "selection-dim")
 DEFAULT = "dark"
 NO_COLOUR = "mono"
 
 LEAST_CONTRAST = 4.0
-"""WCAG 2 contrast which text keeps on every ground it stands on, the selected row's included."""
+"""WCAG 2 contrast of text on every background that it has, including the selected row."""
 
 FILE_LIMIT = 64 * 1024
 _ATTRIBUTES = frozenset({"bold", "dim", "italic", "underline", "reverse"})
@@ -71,7 +71,7 @@ _PLAIN_LINE = re.compile(r"( *)([\w-]+): *(?:\"([^\"\\]*)\"|([\w-]+))? *")
 
 
 class Palette:
-    """One theme as drawing code sees it: `style("muted")` by role, and text lifted on a selected row's ground."""
+    """One theme for drawing code: `style("muted")` by role, and text adapted to the background of a selected row."""
 
     def __init__(self, name: str, roles: Mapping[str, str], *, dark: bool, ansi: bool) -> None:
         self.name = name
@@ -90,7 +90,7 @@ class Palette:
         return found
 
     def on(self, style: Style, ground: str) -> Style:
-        """Return `style` as it stands on a ground role; on a selected row, weak ink is lifted until it can be read."""
+        """Return `style` on a background role; on a selected row, weak text gets more contrast."""
         key = (style, ground)
         found = self._lifted.get(key)
         if found is None:
@@ -103,7 +103,7 @@ class Palette:
 
     def _lift(self, style: Style, ground: Style) -> Style:
         if ground.bgcolor is None or ground.bgcolor.triplet is None:
-            # The terminal's own colours cannot be measured, and reversed they would become patches.
+            # The terminal's own colours cannot be measured, and reversed they would become blocks.
             return (Style(bold=style.bold) if ground.reverse else style) + ground
         if style.color is None or style.color.triplet is None:
             return style + ground
@@ -139,7 +139,7 @@ def _style(spec: str, attributes: list[str], *, ground: bool) -> Style:
     rich_name = colour.removeprefix("ansi_")
     how: dict[str, Any] = {attribute: True for attribute in (*own, *attributes)}
     if rich_name != "default":
-        # Rich writes "default" as a colour of its own; no colour at all lets what lies beneath show.
+        # Rich writes "default" as a colour; without a colour the background shows through.
         how["bgcolor" if ground else "color"] = rich_name
     return Style(**how)
 
@@ -152,7 +152,7 @@ class InspectorTheme(Theme):
 
 
 def textual_theme(palette: Palette) -> InspectorTheme:
-    """Make the Textual theme of a palette; every role is a CSS variable `$role-NAME` beside Textual's own names."""
+    """Return the Textual theme of a palette; every role is a CSS variable `$role-NAME` beside Textual's names."""
     colour = {role: spec.split()[0] for role, spec in palette.roles.items()}
     variables = {f"role-{role}": value for role, value in colour.items()}
     selection_ink = colour["bright"]
@@ -181,7 +181,7 @@ def textual_theme(palette: Palette) -> InspectorTheme:
         "text-disabled": colour["faint"],
     }
     if palette.ansi:
-        # Names that Textual's own style sheets ask for, and grounds that "default" would leave invisible.
+        # Names in Textual's own style sheets, and backgrounds that "default" would make invisible.
         variables |= {
             "ansi-background": "ansi_default",
             "ansi-foreground": "ansi_default",
@@ -210,14 +210,14 @@ def textual_theme(palette: Palette) -> InspectorTheme:
     )
 
 
-# What drawing code calls
+# For drawing code
 #
-# This module alone asks for the running app, because its theme and its terminal are the only things that all drawing
-# code needs: functions that make a line of pieces have no widget, and would hand a palette from call to call.
+# Only this module asks for the running app: theme and terminal are all that drawing code needs, and functions that make
+# a line have no widget; they would have to pass a palette from call to call.
 
 
 def palette() -> Palette:
-    """Return the palette of the running app's theme; the bundled default outside an app or under a foreign theme."""
+    """Return the palette of the running app's theme; the bundled default outside an app or with a foreign theme."""
     app = active_app.get(None)
     if app is not None:
         theme = app.get_theme(app.theme)
@@ -232,7 +232,7 @@ def style(role: str) -> Style:
 
 
 def ascii_only() -> bool:
-    """Tell whether the running app draws with ASCII signs only (its attribute `ascii_only`)."""
+    """Whether the running app draws only ASCII signs (its attribute `ascii_only`)."""
     return bool(getattr(active_app.get(None), "ascii_only", False))
 
 
@@ -241,7 +241,7 @@ def signs_now() -> Signs:
     return signs(ascii_only())
 
 
-# Reading theme files
+# Read theme files
 
 _bundled: dict[str, Palette] = {}
 
@@ -256,7 +256,7 @@ def bundled_folder() -> Path:
 
 
 def bundled(name: str) -> Palette:
-    """Return a bundled theme, read once in a process."""
+    """Return a bundled theme; each is read once per process."""
     found = _bundled.get(name)
     if found is None:
         found = _bundled[name] = read_theme(bundled_folder() / f"{name}.yaml")
@@ -264,7 +264,7 @@ def bundled(name: str) -> Palette:
 
 
 def read_theme(path: Path) -> Palette:
-    """Read a theme file; raises ConfigError that names the file, what is wrong in it, and what would be right."""
+    """Read a theme file. Raises ConfigError with the file, the error in it, and the fix."""
     where = safe(str(path), 200)
     try:
         with open_regular(path) as file:
@@ -284,7 +284,7 @@ def read_theme(path: Path) -> Palette:
 
 
 def _read_plain(text: str) -> dict[str, Any] | None:
-    """Read the plain form in which the bundled themes are written, without importing yaml; None for any other form."""
+    """Read the plain form of the bundled themes without importing yaml; None for any other form."""
     top: dict[str, Any] = {}
     inner: dict[str, Any] | None = None
     for line in text.splitlines():
@@ -319,11 +319,13 @@ def _read_yaml(text: str, where: str) -> Any:
 
 def _palette(data: Any, stem: str, where: str) -> Palette:
     if not isinstance(data, dict):
-        raise ConfigError(f"The theme {where} is not a mapping", hint="Begin it with `roles:`, as bundled themes do.")
+        raise ConfigError(
+            f"The theme {where} is not a mapping", hint="Start it with `roles:`, like the bundled themes."
+        )
     _known(data, ("dark", "ansi", "roles"), "key", where)
     for flag in ("dark", "ansi"):
         if not isinstance(data.get(flag, True), bool):
-            raise ConfigError(f"`{flag}` in the theme {where} is neither true nor false")
+            raise ConfigError(f"`{flag}` in the theme {where} must be true or false")
     roles = data.get("roles", {})
     if not isinstance(roles, dict):
         raise ConfigError(f"`roles` in the theme {where} is not a mapping")
@@ -342,7 +344,7 @@ def _known(found: dict[Any, Any], allowed: tuple[str, ...], kind: str, where: st
             from difflib import get_close_matches
 
             near = get_close_matches(str(key)[:80], allowed, 1, 0.5)
-            hint = f"Did you mean `{near[0]}`?" if near else f"There are: {', '.join(allowed)}."
+            hint = f"Did you mean `{near[0]}`?" if near else f"Use one of: {', '.join(allowed)}."
             raise ConfigError(f"Unknown {kind} `{safe(key, 60)}` in the theme {where}", hint=hint)
 
 
@@ -356,5 +358,5 @@ def _check_colour(role: str, spec: object, where: str) -> None:
             return
     raise ConfigError(
         f"The colour of `{role}` in the theme {where} is not a colour: {safe(spec, 60)}",
-        hint='Write "#rrggbb" or "ansi_red", followed by bold, dim, italic, underline or reverse where wanted.',
+        hint='Write "#rrggbb" or "ansi_red", optionally followed by bold, dim, italic, underline or reverse.',
     )

@@ -1,7 +1,7 @@
-"""Errors that nobody expected and nobody waits for: in a callback of the event loop, in a task, in a worker.
+"""Handles unexpected errors that no caller awaits: in a callback of the event loop, in a task, in a worker.
 
-Each would be lost, or written across the screen. Here it goes to the log file and the user is told where; the interface
-goes on, for a recording is not to be given up for a picture that failed to draw.
+Without this module such an error would be lost, or written across the screen. It goes to the log file, and the user
+sees where; the interface continues, because a drawing error must not end a recording.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from inspector.config.logfile import remark, report
 from inspector.errors import InspectorError
 
 MOST = 20
-"""Errors that are logged in one run: one that comes back with each message would fill the disk."""
+"""Errors that are logged in one run: an error that repeats with each message would fill the disk."""
 
 
 class Unexpected:
-    """Takes such errors. `tell` shows one to the user, and says whether it could."""
+    """Handles such errors. `tell` shows one to the user and returns whether it could."""
 
     def __init__(self, tell: Callable[[InspectorError], bool]) -> None:
         self._tell = tell
         self._count = 0
         self.untold: InspectorError | None = None
-        """The first that could not be told, because there was no screen any more."""
+        """The first error that could not be shown because the screen was gone."""
 
     def watch(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Take what goes wrong on an event loop from now on."""
+        """Handle the errors of an event loop from now on."""
         loop.set_exception_handler(self._on_loop_error)
 
     def take(self, error: BaseException) -> None:
-        """Log an error and tell of it; errors of ours have their words and need no traceback."""
+        """Log an error and show it; our own errors have a message and need no traceback."""
         self._count += 1
         if self._count > MOST:
             return
@@ -45,24 +45,24 @@ class Unexpected:
 
     def _on_loop_error(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         error = context.get("exception")
-        if error is None:  # A remark of the loop, such as a task that was not awaited.
+        if error is None:  # a remark of the loop, such as a task that was not awaited
             remark(str(context.get("message")))
-        elif not isinstance(error, InspectorError):  # Who wants the outcome of a request has it in its call.
+        elif not isinstance(error, InspectorError):  # the call has the result of its request
             self.take(error)
 
 
 class WatchedWorkers(WorkerManager):
-    """The workers of an app; those that fail without ending it are told to `Unexpected`."""
+    """The workers of an app; `Unexpected` handles those that fail without ending it."""
 
     def __init__(self, app: App[Any], unexpected: Unexpected) -> None:
         super().__init__(app)
         self._unexpected = unexpected
 
     def _remove_worker(self, worker: Worker[Any]) -> None:
-        # Private: the only place that every worker passes, whoever started it and whatever became of it.
+        # Private: the only place that every worker passes, whatever started it and however it ended.
         super()._remove_worker(worker)
         failed = worker.state is WorkerState.ERROR and not worker.exit_on_error
-        # What was given up, or is overtaken by the end, may fail on what is no longer there.
+        # A cancelled worker, or one that the exit overtakes, may fail on objects that are gone.
         overtaken = worker.is_cancelled or not worker.node.is_attached or not self._app.is_running
         if failed and not overtaken and worker.error is not None:
             self._unexpected.take(worker.error)

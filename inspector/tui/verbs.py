@@ -1,4 +1,4 @@
-"""Every verb of the interface in one table: bindings, palette, hints, help and the docs' key table derive from it."""
+"""The table of all verbs of the interface: the source of bindings, palette, hints, help and the docs' key table."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 
 class Verb(NamedTuple):
-    """One thing the interface can do.
+    """One action of the interface.
 
-    `id` is `CONTEXT.NAME` and is what a keymap names; its action is NAME with underscores (`list.page-down` runs
-    `action_page_down` of the widget that binds the context). `title` is what a hint says, as short as can be. `group`
-    is the heading in help. `key` is Textual's name of the default key, several apart by commas, or empty where only the
-    palette has the verb. `context` is where it works. `description` is one sentence for help and the palette.
+    `id` is `CONTEXT.NAME`, the name in a keymap; its action is NAME with underscores (`list.page-down` runs
+    `action_page_down` of the widget that binds the context). `title` is the label in a hint, as short as possible.
+    `group` is the heading in help. `key` is Textual's name of the default key, several separated by commas, or empty if
+    only the palette has the verb. `context` is where it works. `description` is one sentence for help and the palette.
     """
 
     id: str
@@ -61,12 +61,12 @@ CONTEXTS: Mapping[str, str] = {
     "collection": "calls",
     "start": "app",
 }
-"""Every context, and the one around it whose keys work in it too (a key of the inner context wins)."""
+"""Every context and its outer context, whose keys work in it too (a key of the inner context wins)."""
 
 _APP = (
     ("palette", "palette", "ctrl+p", "Find any verb, tool, resource, prompt or theme by name."),
     ("help", "help", "question_mark", "Show the keys of the focused pane."),
-    ("quit", "quit", "q", "Leave; asks only while a call is in flight."),
+    ("quit", "quit", "q", "Quit; asks first if a call is in flight."),
     ("start-list", "start", "b,f3", "Go to the start list, and back. The session stays open."),
     ("next-pane", "next pane", "tab", "Go to the next pane or field."),
     ("previous-pane", "previous pane", "shift+tab", "Go to the previous pane or field."),
@@ -74,74 +74,74 @@ _APP = (
     ("tab-2", "resources", "2", "Show the resources."),
     ("tab-3", "templates", "3", "Show the resource templates."),
     ("tab-4", "prompts", "4", "Show the prompts."),
-    ("tab-5", "tasks", "5", "Show the tasks: what the server works on after it has answered."),
-    ("tab-6", "server", "6", "Show the server: who it is, what it can, how the connection came about."),
-    ("tab-7", "inbox", "7", "Show what the server asks of you."),
-    ("tab-8", "check", "8", "Show what the server does against the specification."),
+    ("tab-5", "tasks", "5", "Show the tasks: work that the server continues after its answer."),
+    ("tab-6", "server", "6", "Show the server: identity, capabilities, connection."),
+    ("tab-7", "inbox", "7", "Show the questions of the server."),
+    ("tab-8", "check", "8", "Show the checks of the server against the specification."),
     ("tab-9", "calls", "9", "Show the saved calls: flows, their steps and the outcome of their last run."),
     ("messages", "messages", "m", "Go to the message log."),
-    ("back", "back", "escape", "From a message to the log; in one column, from the log to the list."),
+    ("back", "back", "escape", "Go from a message to the log; in one column, from the log to the list."),
     ("toggle-messages", "hide", "M", "Hide the message log, or show it again."),
     ("zoom", "zoom", "z,alt+z", "Give the focused pane the whole screen, or restore the panes."),
-    ("export", "export", "x", "Export the recording, or what a filter leaves of it."),
+    ("export", "export", "x", "Export the recording, or the events that match the filter."),
     ("compose", "compose", "ctrl+n", "Write any message by hand and send it."),
     ("reconnect", "reconnect", "", "Close the connection and open it again."),
-    ("restart", "restart", "", "End the server process and start it again."),
-    ("revision", "revision", "f9", "Choose the revision and era of the protocol, and connect again with them."),
-    ("watch", "watch files", "", "Start the server again when one of its files changes, or watch them no more."),
+    ("restart", "restart", "", "Stop the server process and start it again."),
+    ("revision", "revision", "f9", "Choose revision and era of the protocol, and reconnect with them."),
+    ("watch", "watch files", "", "Restart the server when one of its files changes, or stop watching them."),
     ("compare-with", "compare with", "", "Compare this recording with another one, side by side."),
     (
         "check",
         "check this server",
         "",
-        "Check what the server does against the specification, on connections of its own.",
+        "Check the server against the specification, on separate connections.",
     ),
-    ("pin", "pin", "", "Keep what the server offers now, and be warned when it offers something else."),
+    ("pin", "pin", "", "Pin what the server offers now, to get a warning when it changes."),
     ("theme", "theme", "", "Choose a theme."),
 )
-# `<` and `>` for the speed, as in other players on a terminal: digits are tabs, `+` and `-` allow time and fold.
+# `<` and `>` change the speed, as in other terminal players: digits are tabs, `+` and `-` change time and folds.
 _REPLAY = (
-    ("play", "play", "space", "Play the recording, or pause; where it stands at the end, from the beginning."),
-    ("next-frame", "next frame", "right", "Go on by one event."),
-    ("previous-frame", "frame before", "left", "Go back by one event."),
-    ("next-exchange", "next exchange", "shift+right", "Go on to where the next exchange ends."),
-    ("previous-exchange", "exchange before", "shift+left", "Go back to where the exchange before ended."),
-    ("next-finding", "next finding", "right_square_bracket", "Go on to the next event with a finding."),
-    ("previous-finding", "finding before", "left_square_bracket", "Go back to the event before with a finding."),
-    ("next-hit", "next hit", "n", "Go on to the next event that the log's filter leaves."),
-    ("previous-hit", "hit before", "N", "Go back to the event before that the log's filter leaves."),
+    ("play", "play", "space", "Play the recording, or pause; at the end, play from the beginning."),
+    ("next-frame", "next frame", "right", "Go forward by one event."),
+    ("previous-frame", "previous frame", "left", "Go back by one event."),
+    ("next-exchange", "next exchange", "shift+right", "Go forward to the end of the next exchange."),
+    ("previous-exchange", "previous exchange", "shift+left", "Go back to the end of the previous exchange."),
+    ("next-finding", "next finding", "right_square_bracket", "Go forward to the next event with a finding."),
+    ("previous-finding", "previous finding", "left_square_bracket", "Go back to the previous event with a finding."),
+    ("next-hit", "next hit", "n", "Go forward to the next event that matches the log's filter."),
+    ("previous-hit", "previous hit", "N", "Go back to the previous event that matches the log's filter."),
     ("slower", "slower", "less_than_sign", "Play slower."),
-    ("faster", "faster", "greater_than_sign", "Play faster, up to as fast as it goes."),
-    ("speed", "speed", "", "Choose how fast the recording is played."),
+    ("faster", "faster", "greater_than_sign", "Play faster, up to the highest speed."),
+    ("speed", "speed", "", "Choose the playback speed."),
     ("seek", "go to", "at", "Go to a time or to the number of an event."),
-    ("to-start", "start", "ctrl+home", "Go to where the recording begins."),
-    ("to-end", "end", "ctrl+end", "Go to the end, and stay there if the recording grows."),
-    ("answer", "its answer", "a", "Go to the answer of the question, or of the request, that is shown."),
-    ("serve", "serve", "s", "Let a server answer from this recording."),
-    ("rerun", "run again", "r", "Send what was sent to a live server, and compare."),
+    ("to-start", "start", "ctrl+home", "Go to the beginning of the recording."),
+    ("to-end", "end", "ctrl+end", "Go to the end, and follow it if the recording grows."),
+    ("answer", "its answer", "a", "Go to the answer of the shown question or request."),
+    ("serve", "serve", "s", "Serve this recording as a mock server."),
+    ("rerun", "rerun", "r", "Send the recorded messages to a live server, and compare."),
 )
 _LIST = (
     ("up", "up", "up,k", "Go to the previous row."),
     ("down", "down", "down,j", "Go to the next row."),
-    ("page-up", "page up", "pageup", "Go up by what is visible."),
-    ("page-down", "page down", "pagedown", "Go down by what is visible."),
+    ("page-up", "page up", "pageup", "Go up by one screen."),
+    ("page-down", "page down", "pagedown", "Go down by one screen."),
     ("first", "first", "home,g", "Go to the first row."),
-    ("last", "last", "end,G", "Go to the last row, and follow the end where rows keep coming."),
+    ("last", "last", "end,G", "Go to the last row, and follow new rows."),
     ("select", "open", "enter", "Open the row."),
 )
 _CATALOG = (
     ("filter", "filter", "slash", "Show only what matches."),
     ("all", "all", "escape", "Drop the filter."),
-    ("call", "call", "ctrl+r", "Send the request with what its form holds."),
-    ("refresh", "list again", "r", "Ask the server for the list again."),
+    ("call", "call", "ctrl+r", "Send the request with the values of its form."),
+    ("refresh", "reload list", "r", "Request the list from the server again."),
 )
-_INBOX = (("ask-again", "ask me again", "a", "Ask again what was to be answered by standing answers."),)
+_INBOX = (("ask-again", "ask me again", "a", "Show questions again that a standing answer would answer."),)
 _TASKS = (
     ("cancel", "cancel", "delete,X", "Ask the server to cancel the task."),
-    ("poll", "poll now", "p", "Ask the server now how the task stands."),
-    ("refresh", "list again", "r", "Ask the server for its list of tasks, also those of others."),
-    ("its-messages", "its messages", "m", "Show only the messages that made the task or name it."),
-    ("open-call", "its call", "o", "Go to the tool by whose call the task was made."),
+    ("poll", "poll now", "p", "Request the status of the task now."),
+    ("refresh", "reload list", "r", "Request the list of tasks from the server, including those of others."),
+    ("its-messages", "its messages", "m", "Show only the messages that created the task or refer to it."),
+    ("open-call", "its call", "o", "Go to the tool call that created the task."),
 )
 _TASK = (("leave", "list", "escape", "Go back to the list."),)
 _MESSAGES = (
@@ -150,105 +150,105 @@ _MESSAGES = (
     ("send-again", "send again", "s", "Send the selected request again."),
     ("edit-again", "edit and send", "S", "Edit the selected message and send it."),
     ("compare", "compare two", "d", "Compare the selected message with another."),
-    ("follow", "follow", "f", "Keep the newest message selected, or stop doing so."),
-    ("times", "times", "t", "Show times absolute, since the start, or since the previous message."),
-    ("next-hit", "next hit", "n", "Go to the next message with the text that was searched for."),
-    ("previous-hit", "previous hit", "N", "Go to the previous message with the text that was searched for."),
+    ("follow", "follow", "f", "Keep the newest message selected, or stop."),
+    ("times", "times", "t", "Change the times: clock, since the start, since the previous message."),
+    ("next-hit", "next hit", "n", "Go to the next message that matches the search."),
+    ("previous-hit", "previous hit", "N", "Go to the previous message that matches the search."),
     ("next-finding", "next finding", "right_square_bracket", "Go to the next message with a finding."),
     ("previous-finding", "previous finding", "left_square_bracket", "Go to the previous message with a finding."),
     ("exchange", "exchange", "g", "Show only the messages of this exchange."),
     ("partner", "its partner", "p", "Jump from a request to its answer, and back."),
-    ("fold", "fold", "minus", "Show one row a message, or every event: HTTP heads, ends of streams, pages of lists."),
-    ("negotiation", "negotiation", "underscore", "Leave out how the connection was made, or show it again."),
-    ("export", "export these", "x", "Export the messages that the filter leaves."),
+    ("fold", "fold", "minus", "Show one row per message, or every event: HTTP heads, ends of streams, pages of lists."),
+    ("negotiation", "negotiation", "underscore", "Hide the negotiation of the connection, or show it again."),
+    ("export", "export these", "x", "Export the messages that match the filter."),
 )
 _TEXT = (
     ("search", "search", "slash", "Search in the text."),
-    ("next-hit", "next hit", "n", "Go to the next place where the text that was searched for stands."),
-    ("previous-hit", "previous hit", "N", "Go to the previous place where the text that was searched for stands."),
+    ("next-hit", "next hit", "n", "Go to the next match of the search."),
+    ("previous-hit", "previous hit", "N", "Go to the previous match of the search."),
     ("wrap", "wrap", "W", "Wrap long lines, or let the view scroll sideways."),
-    ("show-all", "show all", "a", "Show what was cut for length."),
+    ("show-all", "show all", "a", "Show the part that was cut."),
     ("copy", "copy", "c", "Copy the text."),
     ("scroll-left", "left", "left,h", "Scroll to the left."),
     ("scroll-right", "right", "right,l", "Scroll to the right."),
 )
 _JSON = (
     ("fold", "fold", "space", "Fold the value, or unfold it."),
-    ("close", "fold", "left,h", "Fold the value, or go to the one around it."),
-    ("open", "unfold", "right,l", "Unfold the value, or go into it."),
+    ("close", "fold", "left,h", "Fold the value, or go to its parent."),
+    ("open", "unfold", "right,l", "Unfold the value, or go to its first child."),
     ("fold-all", "fold all", "minus", "Fold everything below the top level."),
     ("unfold-all", "unfold all", "equals_sign", "Unfold everything."),
     ("copy", "copy value", "c", "Copy the value."),
-    ("copy-path", "copy path", "p", "Copy the path of the value, as a JSON Pointer."),
+    ("copy-path", "copy path", "p", "Copy the path of the value as a JSON Pointer."),
     ("strings", "text blocks", "s", "Show strings of several lines as blocks of text, or on one line again."),
 )
 _CONTENT = (
-    ("save", "save", "w", "Save the image, sound or resource to a file you name."),
-    ("go-to", "open", "o", "Go to the resource that is linked."),
-    ("plain", "as written", "v", "Show markdown and JSON as they were written, or drawn again."),
+    ("save", "save", "w", "Save the image, sound or resource to a file."),
+    ("go-to", "open", "o", "Go to the linked resource."),
+    ("plain", "as written", "v", "Show Markdown and JSON as text, or formatted again."),
 )
 _TABLE = (
-    ("sort", "sort", "o", "Sort by the column: ascending, then descending, then as the server sent it."),
-    ("previous-column", "column", "left,h", "Go to the column at the left."),
-    ("next-column", "column", "right,l", "Go to the column at the right."),
+    ("sort", "sort", "o", "Sort by the column: ascending, descending, then in the server's order."),
+    ("previous-column", "column", "left,h", "Go to the previous column."),
+    ("next-column", "column", "right,l", "Go to the next column."),
     ("move-left", "move left", "shift+left,H", "Move the column to the left."),
     ("move-right", "move right", "shift+right,L", "Move the column to the right."),
     ("hide", "hide column", "minus", "Hide the column."),
-    ("show-columns", "all columns", "equals_sign", "Show all columns, in the order in which the server sent them."),
+    ("show-columns", "all columns", "equals_sign", "Show all columns, in the server's order."),
     ("filter", "filter", "slash", "Show only the rows that contain what you type; `column:>5` compares."),
-    ("all", "all rows", "escape", "Drop the filter, or close the row that is open."),
+    ("all", "all rows", "escape", "Drop the filter, or close the open row."),
     ("copy", "copy cell", "c", "Copy the cell."),
     ("copy-row", "copy row", "C", "Copy the row as JSON."),
-    ("save", "save", "w", "Save the rows and columns that are shown as CSV."),
+    ("save", "save", "w", "Save the visible rows and columns as CSV."),
 )
 _FORM = (
     ("call", "call", "ctrl+r", "Send the request with these arguments."),
-    ("call-task", "as a task", "f4", "Call the tool as a task, where it may be called so."),
-    ("json", "json", "ctrl+e", "Show the same arguments as JSON, or as a form again."),
+    ("call-task", "as a task", "f4", "Call the tool as a task, if it supports tasks."),
+    ("json", "json", "ctrl+e", "Show the arguments as JSON, or as a form again."),
     ("editor", "$EDITOR", "ctrl+o", "Edit the arguments as JSON in your editor."),
-    ("past-calls", "past calls", "up,ctrl+up", "Pick the arguments of an earlier call."),
+    ("past-calls", "past calls", "up,ctrl+up", "Choose the arguments of an earlier call."),
     ("save", "save call", "ctrl+s", "Save the call with these arguments as a step of a flow."),
     ("saved-calls", "saved calls", "f5", "Load the next saved call of this item into the form."),
-    ("about", "whole text", "f2", "Show all of the description, or only its beginning."),
+    ("about", "whole text", "f2", "Show the whole description, or only its beginning."),
     ("leave", "list", "escape", "Go back to the list."),
 )
 _RESOURCE = (
     ("read", "read", "enter", "Read the resource."),
-    ("subscribe", "subscribe", "u", "Be told when the resource changes, or no longer."),
+    ("subscribe", "subscribe", "u", "Subscribe to changes of the resource, or unsubscribe."),
 )
 _FIELD = (
     ("next", "next field", "enter", "Go to the next field."),
-    ("newline", "new line", "ctrl+j", "Begin a new line in a text field."),
+    ("newline", "new line", "ctrl+j", "Insert a line break in a text field."),
     ("null", "null", "ctrl+t", "Make the value null, or a value again."),
-    ("clear", "unset", "ctrl+l", "Unset the field, or put its default back."),
-    ("remove", "remove", "alt+delete,f8", "Remove this item, or a key that was added."),
+    ("clear", "unset", "ctrl+l", "Unset the field, or restore its default."),
+    ("remove", "remove", "alt+delete,f8", "Remove this item, or an added key."),
     ("move-up", "move up", "alt+up,f6", "Move this item up."),
     ("move-down", "move down", "alt+down,f7", "Move this item down."),
 )
 _CHOICES = (
-    ("previous", "previous", "left", "Go to the previous choice; of one only, choose it."),
-    ("following", "next", "right", "Go to the next choice; of one only, choose it."),
-    ("choose", "choose", "space", "Choose, or take the choice back; open a list of choices."),
+    ("previous", "previous", "left", "Go to the previous choice; a single choice is also selected."),
+    ("following", "next", "right", "Go to the next choice; a single choice is also selected."),
+    ("choose", "choose", "space", "Select the choice, or deselect it; open a list of choices."),
     ("open", "open", "down", "Open the list of choices."),
 )
 _ITEMS = (
-    ("open", "open", "enter,space", "Show the members, or fold them away."),
+    ("open", "open", "enter,space", "Show the members, or hide them."),
     ("add", "add", "plus,insert", "Add an item."),
     ("remove", "remove", "delete", "Remove this item."),
     ("move-up", "move up", "shift+up", "Move this item up."),
     ("move-down", "move down", "shift+down", "Move this item down."),
 )
 _RESULT = (
-    ("call", "call again", "ctrl+r", "Send the request again, with what the form holds."),
+    ("call", "call again", "ctrl+r", "Send the request again with the values of the form."),
     ("copy", "copy", "c", "Copy the result."),
     ("save", "save", "w", "Save the result to a file."),
-    ("open", "open the link", "o", "Open the link that the server wants opened first, in your browser."),
+    ("open", "open link", "o", "Open the link that the server needs you to open first, in your browser."),
     ("next-tab", "next view", "right_curly_bracket", "Show the next view of the result."),
     ("previous-tab", "previous view", "left_curly_bracket", "Show the previous view of the result."),
     ("content", "content", "i", "Show the content: text, Markdown, pictures, links."),
     ("table", "table", "t", "Show the list of objects, or the CSV text, as a table."),
     ("structured", "structured", "d", "Show the structured result as JSON."),
-    ("json", "raw", "e", "Show the exact answer as JSON, or the first view again."),
+    ("json", "raw", "e", "Show the raw answer as JSON, or the first view again."),
     (
         "next-difference",
         "next difference",
@@ -272,102 +272,102 @@ _RESULT = (
     ("leave", "list", "escape", "Go back to the list."),
 )
 _CALL = (
-    ("cancel", "cancel the call", "escape", "Cancel the call, as the transport requires."),
-    ("more-time", "more time", "plus", "Allow the call as much time again."),
+    ("cancel", "cancel call", "escape", "Cancel the call."),
+    ("more-time", "more time", "plus", "Extend the timeout of the call by the same time again."),
     ("its-messages", "its messages", "m", "Show only the messages of this call."),
 )
 _ASK = (
     ("accept", "accept", "ctrl+r", "Send your answer."),
-    ("decline", "decline", "ctrl+d", "Say no."),
-    ("cancel", "cancel", "escape", "Dismiss the question without an answer."),
-    ("standing", "always", "ctrl+s", "Answer every question of this kind this way from now on."),
-    ("open", "open the URL", "o", "Open the URL in your browser."),
-    ("copy", "copy the URL", "c", "Copy the URL, to open it elsewhere."),
-    ("next", "next question", "ctrl+g", "Go to the next question that waits."),
-    ("its-messages", "its messages", "m", "Show only the messages of the call inside which it was asked."),
+    ("decline", "decline", "ctrl+d", "Decline the question."),
+    ("cancel", "cancel", "escape", "Cancel the question without an answer."),
+    ("standing", "always", "ctrl+s", "Give this answer to every question of this kind from now on."),
+    ("open", "open URL", "o", "Open the URL in your browser."),
+    ("copy", "copy URL", "c", "Copy the URL, to open it elsewhere."),
+    ("next", "next question", "ctrl+g", "Go to the next open question."),
+    ("its-messages", "its messages", "m", "Show only the messages of the call that caused the question."),
 )
 _DETAIL = (
     ("copy", "copy", "c", "Copy the message as JSON."),
     ("copy-curl", "as curl", "C", "Copy the request as a curl command."),
-    ("copy-command", "as command", "", "Copy the request as a command of ours."),
+    ("copy-command", "as command", "", "Copy the request as an inspector command."),
     ("copy-python", "as Python", "", "Copy the request as Python."),
     ("save", "save", "w", "Save the message to a file."),
-    ("related", "related", "r", "Go to the message that this one answers, is answered by, or is about."),
+    ("related", "related", "r", "Go to the request, answer or call that this message belongs to."),
     ("why", "why this rule", "question_mark", "Explain the finding's rule."),
     ("next-tab", "next view", "right_curly_bracket", "Show the next view of the message."),
     ("previous-tab", "previous view", "left_curly_bracket", "Show the previous view of the message."),
 )
 _COMPOSE = (
-    ("send", "send", "ctrl+r", "Send the message as it stands, valid or not."),
-    ("method", "method", "ctrl+t", "Choose a method to begin with."),
+    ("send", "send", "ctrl+r", "Send the message unchanged, valid or not."),
+    ("method", "method", "ctrl+t", "Choose a method for the message."),
     ("as-typed", "as typed", "ctrl+e", "Send JSON with its line ends, or on one line again."),
     ("close", "close", "escape", "Close the editor; the text is kept as a draft."),
 )
 _SERVER = (
     ("reconnect", "reconnect", "r", "Close the connection and open it again."),
-    ("restart", "restart", "R", "End the server process and start it again."),
-    ("watch", "watch files", "w", "Start the server again when one of its files changes, or watch them no more."),
-    ("log-level", "log level", "l", "Choose from which level the server logs."),
-    ("authorization", "the login", "a", "Show the steps of the login, and who is logged in."),
+    ("restart", "restart", "R", "Stop the server process and start it again."),
+    ("watch", "watch files", "w", "Restart the server when one of its files changes, or stop watching them."),
+    ("log-level", "log level", "l", "Choose the log level of the server."),
+    ("authorization", "login", "a", "Show the steps of the login and the current token."),
 )
 _FAILED = (
     ("stop", "stop", "escape", "Stop connecting."),
-    ("again", "start again", "r", "Try again."),
-    ("watch", "watch files", "w", "Start the server again when one of its files changes, or watch them no more."),
-    ("edit", "edit", "e", "Change the command or the URL, and open that instead."),
-    ("doctor", "doctor", "d", "Look at each step of the connection for the cause, and for what mends it."),
-    ("copy", "copy for a bug report", "c", "Copy the steps and the server's last words."),
-    ("authorization", "the login", "a", "Show the steps of the login, and where it stopped."),
+    ("again", "start again", "r", "Connect again."),
+    ("watch", "watch files", "w", "Restart the server when one of its files changes, or stop watching them."),
+    ("edit", "edit", "e", "Change the command or the URL, and open it instead."),
+    ("doctor", "doctor", "d", "Check each step of the connection, find the cause and suggest a fix."),
+    ("copy", "copy report", "c", "Copy the steps and the last lines of stderr for a bug report."),
+    ("authorization", "login", "a", "Show the steps of the login and where it stopped."),
     (
         "otherwise",
-        "log in otherwise",
+        "other login",
         "o",
-        "Say with which client, scopes, issuer, grant or token to log in, and log in so.",
+        "Choose client, scopes, issuer, grant or token, and log in with them.",
     ),
 )
 _AUTHORIZATION = (
-    ("open", "open the step", "enter", "Open the step, or close it."),
-    ("again", "this step again", "r", "Run the step again, alone; where that cannot be, it says why."),
-    ("log-in", "log in anew", "L", "Log in anew, from the first step on, whatever is stored."),
+    ("open", "unfold step", "enter", "Unfold the step, or fold it."),
+    ("again", "rerun step", "r", "Run only this step again, if possible."),
+    ("log-in", "log in again", "L", "Log in again from the first step, even if a token is stored."),
     (
         "otherwise",
-        "log in otherwise",
+        "other login",
         "o",
-        "Say with which client, scopes, issuer, grant or token to log in, and log in so.",
+        "Choose client, scopes, issuer, grant or token, and log in with them.",
     ),
-    ("log-out", "log out", "O", "Give the tokens back, and forget them."),
-    ("reveal", "show the token", "T", "Show the token itself, or hide it again."),
+    ("log-out", "log out", "O", "Revoke the tokens and delete them."),
+    ("reveal", "show token", "T", "Show the token itself, or hide it again."),
     ("its-messages", "its messages", "m", "Go to the messages of the step."),
-    ("copy", "copy for a bug report", "c", "Copy the steps, and all there is to say of the one that failed."),
-    ("next-tab", "next view", "right_curly_bracket", "Show the next view of what was sent and came back."),
-    ("previous-tab", "previous view", "left_curly_bracket", "Show the previous view of what was sent and came back."),
+    ("copy", "copy report", "c", "Copy the steps, and the details of the failed one, for a bug report."),
+    ("next-tab", "next view", "right_curly_bracket", "Show the next view of the request and response."),
+    ("previous-tab", "previous view", "left_curly_bracket", "Show the previous view of the request and response."),
     ("leave", "back", "escape", "Go back."),
 )
 _DIFF = (
     ("next", "next", "right_square_bracket", "Go to the next difference."),
-    ("previous", "before", "left_square_bracket", "Go to the difference before."),
-    ("same", "all", "s", "Show the exchanges that do not differ as well, or hide them again."),
+    ("previous", "previous", "left_square_bracket", "Go to the previous difference."),
+    ("same", "all", "s", "Show equal exchanges as well, or hide them again."),
     ("frame-a", "open A", "a", "Open recording A at the message."),
     ("frame-b", "open B", "b", "Open recording B at the message."),
     ("copy", "copy", "c", "Copy both sides of the difference."),
-    ("leave", "back", "escape", "Go back to where the comparison was asked for."),
+    ("leave", "back", "escape", "Return to the screen that opened the comparison."),
 )
-_FRAME = (("leave", "back", "backspace", "Go back to the comparison, or to the checks."),)
+_FRAME = (("leave", "back", "backspace", "Return to the comparison, or to the checks."),)
 _CHECK = (
-    ("run", "run all", "ctrl+r", "Run all checks; of a recording, those that need no server."),
+    ("run", "run all", "ctrl+r", "Run all checks; for a recording, those that need no server."),
     ("again", "again", "r", "Run the selected check again."),
-    ("its-messages", "its messages", "g", "Open the recording of the checks where the selected one has its evidence."),
-    ("next", "next", "right_square_bracket", "Go to the next fault."),
-    ("previous", "before", "left_square_bracket", "Go to the fault before."),
-    ("allow", "allow calls", "a", "Say which tools may be called, and run all checks."),
-    ("login", "with login", "l", "Check how the server authorizes as well, or no longer."),
-    ("intrusive", "intrusive", "i", "Do also what may do damage or take long, after asking."),
-    ("faults", "only fails", "o", "Show only what failed, or everything."),
+    ("its-messages", "its messages", "g", "Open the recording of the checks at the evidence of the selected check."),
+    ("next", "next", "right_square_bracket", "Go to the next failure or warning."),
+    ("previous", "previous", "left_square_bracket", "Go to the previous failure or warning."),
+    ("allow", "allow calls", "a", "Choose the tools that may be called, and run all checks."),
+    ("login", "with login", "l", "Include the authorization checks, or exclude them."),
+    ("intrusive", "intrusive", "i", "Include checks that may do damage or take long, after a confirmation."),
+    ("faults", "only fails", "o", "Show only failures, or everything."),
     ("level", "level", "f", "Show only the checks of one level."),
     ("report", "report", "x", "Save a report: JSON, JUnit, SARIF, Markdown, a web page, or a badge."),
-    ("baseline", "to a baseline", "b", "Save what was found, so that later runs count only what is new."),
-    ("copy", "copy", "c", "Copy what is said of the selected check."),
-    ("leave", "back", "escape", "Stop the checks; in one column, go back to the list."),
+    ("baseline", "save baseline", "b", "Save the results, so that later runs count only new ones."),
+    ("copy", "copy", "c", "Copy the text of the selected check."),
+    ("leave", "back", "escape", "Stop the checks; in one column, return to the list."),
 )
 _CALLS = (
     ("run", "run", "ctrl+r", "Run the step or the flow under the cursor."),
@@ -394,8 +394,8 @@ _START = (
     ("down", "down", "down", "Go down; the field keeps the focus."),
     ("page-up", "page up", "pageup", "Go up a page; the field keeps the focus."),
     ("page-down", "page down", "pagedown", "Go down a page; the field keeps the focus."),
-    ("filter", "type", "slash", "Go to the field: type a target, or words to narrow the list."),
-    ("clear", "clear", "escape", "Clear the field; where it is empty, go back to the session."),
+    ("filter", "type", "slash", "Go to the field: type a target, or a filter for the list."),
+    ("clear", "clear", "escape", "Clear the field; if it is empty, return to the session."),
     ("demo", "demo", "f5", "Open the demo server."),
     ("check", "check", "c", "Open the selected server or recording and check it."),
     ("doctor", "doctor", "d", "Find out why the selected server does not connect."),
@@ -444,6 +444,6 @@ def _table() -> Iterator[Verb]:
 
 
 VERBS: tuple[Verb, ...] = tuple(_table())
-"""Every verb, in the order in which help and hints name them."""
+"""Every verb, in the order of help and hints."""
 
 BY_ID: Mapping[str, Verb] = {verb.id: verb for verb in VERBS}

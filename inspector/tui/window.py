@@ -1,4 +1,4 @@
-"""What panes and screens may ask of the app around them, so that none of them imports the app or another screen."""
+"""The protocols of the app for its panes and screens, which must not import it."""
 
 from __future__ import annotations
 
@@ -23,23 +23,25 @@ if TYPE_CHECKING:
 
 
 class Navigator(Protocol):
-    """Opens screens by what they show. The screen in front stays as it is below, and is shown again afterwards."""
+    """Opens screens by their content. The screen in front stays below and is shown again afterwards."""
 
     def show_help(self, focused: DOMNode) -> None:
-        """Show the keys that work where the focus is, then all others."""
+        """Show the keys that work at the focus, then all others."""
 
     def compose_message(self, session: Commands, text: str) -> None:
-        """Write a message by hand, beginning with `text`."""
+        """Write a message by hand, starting with `text`."""
 
     def show_login(self, session: SessionState, then: Callable[[int | str | None], None]) -> None:
-        """Show how the newest login went. `then` is given what the user wants afterwards: an event, a tab, `again`,
-        `quit`, or None."""
+        """Show the newest login.
+
+        `then` gets the user's next action: an event, a tab, `again`, `quit`, or None.
+        """
 
     def ask_login_options(self, options: AuthOptions, then: Callable[[AuthOptions | None], None]) -> None:
-        """Ask with which client, scopes, issuer or grant to log in; `then` is given None where the user leaves."""
+        """Ask for client, scopes, issuer or grant to log in with; `then` gets None if the user cancels."""
 
     async def ask_target(self, target: StdioTarget | HttpTarget) -> StdioTarget | HttpTarget | None:
-        """Ask for another command or URL; None where the user leaves."""
+        """Ask for another command or URL; None if the user cancels."""
 
     def compare(self, a: Path, b: Path) -> None:
         """Show two recordings side by side."""
@@ -51,20 +53,20 @@ class Navigator(Protocol):
         """Show an open journal at event `n`. It stays open; `path` names it."""
 
     def serve(self, server: MockServer) -> None:
-        """Show the server that answers from a recording."""
+        """Show the mock server of a recording."""
 
     def rerun(self, path: Path, suggested: str) -> None:
-        """Ask for a target, `suggested` at first, and run a recording again on it."""
+        """Ask for a target, initially `suggested`, and rerun a recording on it."""
 
 
 class Window(Protocol):
-    """The app of the interface, as its panes see it."""
+    """The app, for its panes."""
 
     settings: Settings
     keep: bool
-    """Recordings are kept."""
+    """Whether recordings are kept."""
     key_came: float
-    """When the newest key came, on the monotonic clock."""
+    """Time of the newest key on the monotonic clock."""
     verb_keys: Keymap
     theme_switch: ThemeSwitch
     sessions: Sessions
@@ -78,7 +80,7 @@ class ShowsItems(Protocol):
     session: SessionState
 
     def show_address(self, name: ListName, address: str) -> None:
-        """Go to an item by its name or URI, ready to be used."""
+        """Select an item by its name or URI."""
 
 
 def window_of(node: DOMNode) -> Window:

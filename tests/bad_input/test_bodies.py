@@ -21,14 +21,14 @@ from inspector.journal.journal import Journal
 from tests.bad_input.conftest import PATIENCE, Run, Serve, is_one_sentence
 
 BODIES = {
-    ("html-page", "json"): "answered 200 OK to tools/call, but the body (text/html) is no JSON: Error Something broke",
+    ("html-page", "json"): "answered 200 OK to tools/call, but the body (text/html) is not JSON: Error Something broke",
     ("html-page", "http+sse"): "",
     ("empty-body", "json"): "answered 200 OK with an empty body to tools/call, which expects an answer",
     ("empty-body", "http+sse"): "",
     ("only-accepted", "json"): "answered 202 Accepted with an empty body to tools/call, which expects an answer",
     ("only-accepted", "http+sse"): "",
     ("stream-ends", "sse"): "ended before the answer to tools/call",
-    ("stream-ends", "http+sse"): "ended its event stream",
+    ("stream-ends", "http+sse"): "closed its event stream",
 }
 """What is told of each; empty: nothing, for with HTTP+SSE any success takes the message, and the answer comes."""
 
@@ -123,8 +123,8 @@ def test_a_redirection_of_the_endpoint_is_named_and_not_followed(run: Run, serve
     ("endpoint", "words"),
     [
         ("http://127.0.0.2:9/messages", "names an endpoint of another origin, http://127.0.0.2:9"),
-        ("javascript:alert(1)", "“javascript:alert(1)” as its endpoint, which is no usable URL"),
-        ("http://\x1b]0;x\u202e/", "“http://␛]0;x‹202E›/” as its endpoint, which is no usable URL: "),
+        ("javascript:alert(1)", "“javascript:alert(1)”: it does not start with"),
+        ("http://\x1b]0;x\u202e/", "“http://␛]0;x‹202E›/”: "),
         ("/" + "a" * 1_000_000, "names an endpoint of 1,000,001 characters"),
     ],
 )

@@ -20,7 +20,7 @@ VERBS = [["export", "--to", "json"], ["export", "--to", "md"], ["replay"], ["inf
 def test_a_full_disk_does_not_stop_a_call_and_is_said_in_any_case(run: Run, serve: Serve, quiet: list[str]) -> None:
     ran = run("call", "echo", *quiet, "--record", "/dev/full", *serve("good"))
     assert (ran.code, ran.out) == (0, "hello\n")
-    assert ran.err == "note: The recording is not complete: not on disk: No space left on device (/dev/full)\n"
+    assert ran.err == "warning: The recording is incomplete: not on disk: No space left on device (/dev/full)\n"
 
 
 def limited(home: Path, kilobytes: int, *words: str) -> subprocess.CompletedProcess[str]:
@@ -33,7 +33,7 @@ def test_a_disk_that_fills_up_leaves_a_recording_that_can_be_read(home: Path, se
     server = serve("flood-stderr", "stdio", "--count", "2000")
     ran = limited(home, 40, "call", "echo", "--record", str(recording), *server)
     assert (ran.returncode, ran.stdout) == (0, "hello\n")
-    assert ran.stderr.startswith("note: The recording is not complete: not on disk: File too large")
+    assert ran.stderr.startswith("warning: The recording is incomplete: not on disk: File too large")
     assert 0 < recording.stat().st_size <= 80 * 1024
     with whole_journal(recording) as journal:
         assert journal.end_is_missing
@@ -84,11 +84,11 @@ def rewritten(path: Path, change: Callable[[bytes], bytes]) -> str:
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (b"", "is empty: there is no recording in it."),
-        (b"\x00\xff\xfe\x80binary" * 1000, "is no recording: its first line does not say “mcp-recording”."),
-        (b'{"some":"json"}\n', "is no recording: its first line does not say “mcp-recording”."),
-        (b"\x1b[31m\x1b]0;x\x07\n", "is no recording: its first line does not say “mcp-recording”."),
-        (b"[" * 100_000, "is no recording: its first line does not say “mcp-recording”."),
+        (b"", "is empty, so it is not a recording."),
+        (b"\x00\xff\xfe\x80binary" * 1000, "is not a recording: “mcp-recording” is missing in its first line."),
+        (b'{"some":"json"}\n', "is not a recording: “mcp-recording” is missing in its first line."),
+        (b"\x1b[31m\x1b]0;x\x07\n", "is not a recording: “mcp-recording” is missing in its first line."),
+        (b"[" * 100_000, "is not a recording: “mcp-recording” is missing in its first line."),
     ],
     ids=["empty", "binary", "json", "escapes", "deep"],
 )
@@ -112,7 +112,7 @@ def test_a_torn_recording_is_exported_as_far_as_it_goes_and_its_missing_end_is_s
     ran = run("export", torn, "--to", "json")
     assert ran.code == 0
     assert ran.json["events"][-1]["method"] == "tools/call"
-    assert ran.err == "note: The recording's end is missing: its writer was killed, or is still writing.\n"
+    assert ran.err == "note: The end of the recording is missing: its writer was killed, or is still writing.\n"
     assert "end is missing" in run("info", torn).err
     with whole_journal(kept) as journal:
         assert journal.torn
@@ -124,7 +124,7 @@ def test_a_recording_of_a_newer_version_is_shown_line_by_line_with_a_notice(run:
     for words in (["export", newer, "--to", "md"], ["info", newer], ["tools", newer]):
         ran = run(*words)
         assert ran.code == 0
-        assert "note: This recording has format version 7; this Inspector knows version 1." in ran.err
+        assert "note: This recording has format version 7; this Inspector supports version 1." in ran.err
     ran = run("export", newer, "--to", "json")
     assert {event["kind"] for event in ran.json["events"]} == {"other"}
 

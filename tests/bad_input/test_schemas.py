@@ -156,13 +156,13 @@ def test_an_elicitation_with_a_schema_of_no_object_is_answered_with_one(run: Run
 def test_a_list_of_wrong_types_is_shown_as_far_as_can_be(run: Run, serve: Serve, recording: Path) -> None:
     ran = run("tools", "--record", str(recording), *serve("wrong-types"))
     assert ran.code == 0
-    assert "7 entries are no objects" in ran.err
+    assert "7 entries are not objects" in ran.err
     shown = len(ran.out.splitlines())
     listed: list[Any] = json.loads(CASES["wrong-types"].messages(1)[0])["result"]["tools"]
     assert shown == sum(isinstance(tool, dict) for tool in listed)
     ran = run("tools", "--json", *serve("wrong-types"))
     assert ran.json["tools"] == [tool for tool in listed if isinstance(tool, dict)]
-    assert "7 entries are no objects" in ran.err
+    assert "7 entries are not objects" in ran.err
 
 
 def test_the_hostile_lists_are_where_they_are_looked_for() -> None:

@@ -46,8 +46,8 @@ def test_a_command_that_does_not_exist(run: Run, verb: list[str]) -> None:
 @pytest.mark.parametrize(
     ("text", "mode", "told"),
     [
-        ("print(1)", 0o644, "may not be executed"),
-        ("#!/no/such/interpreter\n", 0o755, "the interpreter in its first line was not"),
+        ("print(1)", 0o644, "is not executable"),
+        ("#!/no/such/interpreter\n", 0o755, "The interpreter in the first line of"),
         ("\x7fELF garbage", 0o755, "could not be started: exec format error"),
     ],
 )
@@ -118,7 +118,7 @@ def test_a_server_that_closes_its_input_and_runs_on(run: Run, tmp_path: Path) ->
     hello = '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}}}}'
     ran = run("tools", "--", write(tmp_path / "server", f"#!/bin/sh\nread line; exec <&-; echo '{hello}'; sleep 60\n"))
     assert (ran.code, ran.out) == (4, "")
-    assert "\nerror: The server closed its input and runs on.\n" in f"\n{ran.err}"
+    assert "\nerror: The server closed its input but still runs.\n" in f"\n{ran.err}"
 
 
 def test_a_server_that_is_killed(run: Run, tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_a_line_without_end_is_given_up_at_the_limit(run: Run, serve: Serve, rec
     (home / "settings.json").write_text('{"max_body_bytes": 3000000}')
     ran = run("call", "echo", "--record", str(recording), *serve("endless"))
     assert (ran.code, ran.out) == (4, "")
-    assert "in one line that does not end" in ran.err
+    assert "without a line end" in ran.err
     assert "max_body_bytes" in ran.err
     assert 10_000 < recording.stat().st_size < 3_000_000
 
@@ -252,7 +252,7 @@ def test_notes_on_what_cannot_be_used_are_few(run: Run, tmp_path: Path) -> None:
     ran = run("tools", "--", server)
     notes = [line for line in ran.err.splitlines() if line.startswith("note: ")]
     assert notes[0] == "note: Message 3 is no JSON: a value is missing at character 1 (line 1)."
-    assert notes[-1] == "note: More that cannot be used is in the recording."
+    assert notes[-1] == "note: The recording has more unusable messages."
     assert len(notes) == 6
     assert "note:" not in run("tools", "--quiet", "--", server).err
 

@@ -140,7 +140,7 @@ def test_stray_lines_are_safe(run: Run, tmp_path: Path) -> None:
 def test_the_interface_without_a_terminal_says_what_works_instead(run: Run, words: list[str]) -> None:
     ran = run(*words)
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err.startswith("error: The interface needs a terminal, and standard input is none.\nhint: ")
+    assert ran.err.startswith("error: The interface needs a terminal, but stdin is not a terminal.\nhint: ")
 
 
 def test_a_recording_without_a_terminal(run: Run, serve: Serve, recording: Path) -> None:
@@ -156,7 +156,7 @@ def test_a_dumb_terminal_gets_words_and_no_interface(
 ) -> None:
     code, got = on_terminal("dumb", *words).end()
     assert code == 2
-    assert got.decode().startswith("error: The interface cannot draw on a terminal of type “dumb”.\r\nhint: ")
+    assert got.decode().startswith("error: The interface does not work on a terminal of type “dumb”.\r\nhint: ")
     assert b"\x1b" not in got
 
 

@@ -1,4 +1,4 @@
-"""The tables of docs/check.md, written from the catalogue and the table of SDKs: `python -m tests.check.page`."""
+"""The tables of docs/reference/checks.md, written from the catalogue and the table of SDKs: `python -m tests.check.page`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from inspector.check.registry import checks
 from inspector.check.sdks import SDKS
 from inspector.protocol.revisions import REVISIONS
 
-PAGE = Path(__file__).parents[2] / "docs" / "check.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "checks.md"
 BEGIN = "<!-- the checks, written by `python -m tests.check.page` -->"
 END = "<!-- end of the checks -->"
 SDKS_BEGIN = "<!-- the SDKs, written by `python -m tests.check.page` -->"
@@ -34,7 +34,7 @@ def table() -> str:
     for check in checks().values():
         if check.group != group:
             group = check.group
-            lines += ["", f"### {group}", "", "| Id | Level | How | Since | A good server |", "|---|---|---|---|---|"]
+            lines += ["", f"### {group}", "", "| Id | Level | How | Since | Rule |", "|---|---|---|---|---|"]
         lines.append(f"| {check.id} | {check.level} | {HOW[check.mode]} | {_revisions(check)} | {check.says} |")
     return "\n".join(lines).strip()
 

@@ -51,8 +51,7 @@ def test_what_a_model_is_told_comes_first() -> None:
     assert [change.severity for change in drift.changes] == ["changed", "breaking"]
     assert phrase(drift.changes[0]) == "tool t1: description changed"
     assert drift.sentence == (
-        "The server no longer offers what was pinned on 2026-01-02 (1 breaking, 1 changed). "
-        "What a model is told has changed: tool t1."
+        "The server differs from its pin of 2026-01-02 (1 breaking, 1 changed). Texts for models changed: tool t1."
     )
 
 

@@ -60,8 +60,8 @@ def test_every_branch_and_bound_has_its_case():
     forbidden = {case.about for case in found if case.kind == "forbidden"}
     assert {
         "without size", "without count", "count beyond its minimum", "count beyond its maximum", "count a fraction",
-        "name shorter than allowed", "name longer than allowed", "size none of its choices", "tags with too many items",
-        "tags with the same item twice", "a member that nobody knows", "count of another type",
+        "name shorter than allowed", "name longer than allowed", "size not one of its choices", "tags with too many items",
+        "tags with the same item twice", "an unknown member", "count of another type",
     } <= forbidden  # fmt: skip
 
 

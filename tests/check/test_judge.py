@@ -246,7 +246,7 @@ def test_two_tools_of_one_name_also_over_pages(court):
     court.tools(TOOL, id=90, following="2")
     n = court.tools(TOOL, id=91, cursor="2")
     fresh = court.tools(TOOL, id=92)
-    elsewhere = court.tools(TOOL, id=93, cursor="a cursor of nobody")
+    elsewhere = court.tools(TOOL, id=93, cursor="an invalid cursor")
     assert "TOOL-05" in court.rules(n)
     assert "TOOL-05" not in court.rules(fresh)
     assert "TOOL-05" not in court.rules(elsewhere)
@@ -312,8 +312,8 @@ def test_a_message_that_is_far_too_large_is_not_read_again(court, monkeypatch):
     ("message", "sentence"),
     [
         ({"jsonrpc": None, "method": "notifications/x"}, "jsonrpc is null, not “2.0”."),
-        ({"jsonrpc": "2.0", "id": "9", "result": {}}, 'Nothing was asked with the id "9".'),
-        ({"jsonrpc": "2.0", "id": True, "method": "ping"}, "The id is true: neither a string nor an integer."),
+        ({"jsonrpc": "2.0", "id": "9", "result": {}}, 'The response has the id "9", but no request has this id.'),
+        ({"jsonrpc": "2.0", "id": True, "method": "ping"}, "The id is true, neither a string nor an integer."),
         ({"jsonrpc": "2.0", "id": 4, "error": {"code": "a'b", "message": "m"}}, 'error.code is "a\'b", not an integer.'),
         ({"jsonrpc": "2.0", "id": 4, "error": {"code": 1, "message": {"é": [None]}}}, 'error.message is {"é":[null]}, not a'),
     ],

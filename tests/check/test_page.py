@@ -1,4 +1,4 @@
-"""docs/check.md names every check, and no other."""
+"""docs/reference/checks.md names every check, and no other."""
 
 import re
 

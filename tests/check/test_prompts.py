@@ -60,7 +60,7 @@ async def test_an_empty_list_that_is_not_declared_is_worth_a_warning(id):
     fault = Both(capability("prompts", ...), gives("prompts/list", prompts=[]))
     found, journal = await checked(Case(id, R4, None), fault, {})
     assert found.verdict == "warn"
-    assert "with nothing in it" in found.outcome.text
+    assert "returns an empty list" in found.outcome.text
     journal.release()
 
 

@@ -104,7 +104,7 @@ async def test_a_server_that_takes_one_session_only_is_said_to_do_so():
 
     async with PlantedWeb(Once(), era="legacy") as server:
         run, journal = await run_of(server)
-    assert run.problem.startswith("The server answered one client, and none after it:"), run.problem
+    assert run.problem.startswith("The server answered one client, but no later one:"), run.problem
     assert run.results == []
     journal.release()
 

@@ -94,7 +94,7 @@ def report(results: list[Result], *messages: str, policy: Policy | None = None) 
         journal.release()
 
 
-BATCHES = result("BASE-12", bad("Of two requests in an array 2 got no answer.", 3))
+BATCHES = result("BASE-12", bad("2 of two requests in a batch got no response.", 3))
 LOGS = "A log message of the logger {} came, but logging is not declared. (3 more)"
 ISSUES = result("TOOL-15", bad("“add” succeeded without [“a”].", 4))
 
@@ -110,7 +110,7 @@ def test_a_server_whose_only_fault_is_its_sdks_passes_under_app() -> None:
 @pytest.mark.parametrize(
     ("id", "outcome", "transport", "origin"),
     [
-        ("BASE-12", bad("Of two requests in an array 2 got no answer.", 1), "stdio", True),
+        ("BASE-12", bad("2 of two requests in a batch got no response.", 1), "stdio", True),
         (
             "BASE-06",
             bad('An unknown method was answered with error -32602 "Invalid request parameters".', 1),
@@ -122,7 +122,7 @@ def test_a_server_whose_only_fault_is_its_sdks_passes_under_app() -> None:
         ("PROM-04", bad('It is answered with error -32603 "my own".', 1), "stdio", False),
         (
             "UTIL-20",
-            doubtful('Before the handshake it is answered with error -32602 "Invalid request parameters".', 1),
+            doubtful('Before initialize it is answered with error -32602 "Invalid request parameters".', 1),
             "stdio",
             True,
         ),
@@ -141,9 +141,9 @@ def test_a_finding_is_the_sdks_only_where_it_looks_like_it(
 def test_a_server_whose_only_fault_is_the_go_sdks_passes_under_app() -> None:
     ends = result(
         "BASE-07",
-        bad("After a line that is no JSON there were no answers any more: The server ended with exit code 1.", 3),
+        bad("After a line that is not JSON the server did not respond: The server ended with exit code 1.", 3),
     )
-    hangs = result("BASE-07", bad("After a line that is no JSON there were no answers any more: no answer.", 3))
+    hangs = result("BASE-07", bad("After a line that is not JSON the server did not respond: no response.", 3))
     assert report([ends], GO, policy=Policy(profile="app")).exit_code == 0
     assert report([hangs], GO, policy=Policy(profile="app")).exit_code == 5
     assert report([ends], PLAIN, policy=Policy(profile="app")).exit_code == 5
@@ -152,7 +152,7 @@ def test_a_server_whose_only_fault_is_the_go_sdks_passes_under_app() -> None:
 @pytest.mark.parametrize(
     ("id", "text", "of_sdk"),
     [
-        ("BASE-06", "There was no answer to an unknown method: h answered 400 Bad Request to x: {}", True),
+        ("BASE-06", "An unknown method got no response: h answered 400 Bad Request to x: {}", True),
         ("BASE-06", "An unknown method was answered with the result {{}}.", False),
         ("LIFE-23", "A request of revision 1900-01-01 was answered with nothing ({}).", True),
         ("LIFE-23", "A request of revision 1900-01-01 was answered with the result {{}}.", False),

@@ -164,8 +164,11 @@ def test_another_version_of_the_server_has_the_same_baseline() -> None:
 @pytest.mark.parametrize(
     ("identity", "says"),
     [
-        (Identity("bank", "1.0", "stdio"), "is of the server “shop”, and this server is “bank”"),
-        (Identity("shop", "1.0", "http"), "is of a server over stdio, and this server was checked over http"),
+        (Identity("bank", "1.0", "stdio"), "is the report of the server “shop”, but this server is “bank”"),
+        (
+            Identity("shop", "1.0", "http"),
+            "is the report of a server over stdio, but this server was checked over http",
+        ),
     ],
 )
 def test_a_baseline_of_another_server_is_refused(identity: Identity, says: str) -> None:
@@ -190,7 +193,7 @@ def test_a_run_without_any_session_does_not_pass() -> None:
     run = Run("server.py", [result("A-01", "must", skipped("there is no session"))], [visited])
     report = Report(run)
     assert report.exit_code == 4
-    assert report.summary == "Nothing was checked: No answer to initialize within 5 s."
+    assert report.summary == "No checks ran: No answer to initialize within 5 s."
     assert failures(document(report, "junit")) == 1
     assert json.loads(document(report, "sarif"))["runs"][0]["invocations"][0]["executionSuccessful"] is False
     assert "failing" in document(report, "badge")
@@ -224,7 +227,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ([], 5),
         (["--fail-on", "never"], 0),
         (["--fail-on", "never", "--fail-under", "99"], 5),
-        (["--fail-under", "10", "--level", "info"], 5),
+        (["--fail-under", "10", "--level", "info", "--skip", "words"], 5),
         (["--level", "should,quality"], 0),
         (["--level", "should", "--fail-on", "warn"], 5),
         (["--level", "must", "--skip", "base-protocol,tools,resources,prompts,transport-stdio,utilities"], 0),
@@ -255,7 +258,7 @@ def test_the_files_agree_with_the_exit_code(
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (HOSTILE.read_text(encoding="utf-8"), "is a recording, and --baseline takes a JSON report"),
+        (HOSTILE.read_text(encoding="utf-8"), "is a recording. --baseline needs a JSON report"),
         ('{"format":"mcp-recording","version":1}', "is a recording"),
         ("<testsuites/>", "is XML or HTML"),
         ("never", "is not JSON"),
@@ -263,8 +266,8 @@ def test_the_files_agree_with_the_exit_code(
         ('{"version":"2.1.0","runs":[]}', "is SARIF"),
         ('{"results":[]}', "is another JSON document"),
         ('{"format":"mcp-check","version":2,"results":[]}', "is a report of version 2; version 1 is supported"),
-        ('{"format":"mcp-check","version":1,"results":[]}', "does not say which server it is of"),
-        ('{"format":"mcp-check","version":1,"identity":{},"results":[1]}', "holds a result without a verdict"),
+        ('{"format":"mcp-check","version":1,"results":[]}', "does not name its server"),
+        ('{"format":"mcp-check","version":1,"identity":{},"results":[1]}', "has a result without a verdict"),
     ],
 )
 def test_what_is_not_a_baseline_is_a_usage_error(
@@ -284,7 +287,7 @@ def test_the_baseline_of_another_server_is_a_usage_error(
     file = tmp_path / "baseline.json"
     file.write_text(json.dumps(document))
     assert main.run(["check", "--baseline", str(file), str(HOSTILE)]) == 2
-    assert "is of the server “another”" in capsys.readouterr().err
+    assert "is the report of the server “another”" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ def test_each_kind_of_content_has_its_line(run: Run, script: Script) -> None:
         "",
         "",
     ]
-    assert ran.err == "note: --save FILE writes what is no text.\n"
+    assert ran.err == "note: --save FILE writes content that is not text.\n"
 
 
 def test_what_is_no_text_is_saved_under_names_of_ours(run: Run, script: Script, tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_a_text_result_is_saved_as_text_and_nothing_is_an_error(run: Run, script
     assert (tmp_path / "t").read_text() == "a\nb"
     ran = run("call", "t", "--save", str(tmp_path / "n"), *script(tools__call={"result": {"content": []}}))
     assert ran.code == 2
-    assert "nothing in the result" in ran.err
+    assert "nothing to save" in ran.err
     ran = run("call", "t", "--save", str(tmp_path / "no" / "t"), *script(tools__call=text("a")))
     assert ran.code == 2
     assert "cannot be written" in ran.err
@@ -151,7 +151,7 @@ def test_words_that_are_no_json_are_replaced_and_said_to_be(run: Run, script: Sc
 def test_a_tool_that_fails_ends_with_one_and_its_result_on_stdout(run: Run, script: Script) -> None:
     server = script(tools__call=text("out of paper", isError=True))
     ran = run("call", "t", *server)
-    assert (ran.code, ran.out, ran.err) == (1, "out of paper\n", "The tool says that it failed (isError).\n")
+    assert (ran.code, ran.out, ran.err) == (1, "out of paper\n", "The tool failed (isError).\n")
     ran = run("call", "t", "--json", *server)
     assert (ran.code, ran.json["isError"], ran.err) == (1, True, "")
 
@@ -191,7 +191,7 @@ def test_log_messages_come_before_the_result_and_quiet_leaves_them_out(run: Run,
 def test_what_the_server_asked_and_was_not_offered_is_said_with_the_option(run: Run, script: Script) -> None:
     ask = {"jsonrpc": "2.0", "id": "q", "method": "sampling/createMessage", "params": {}}
     ran = run("call", "t", *script(tools__call={"before": [ask, {**ask, "id": "r"}], **text("ok")}))
-    assert ran.err == "note: The server asked for sampling, which it was not offered; --sampling answers it.\n"
+    assert ran.err == "note: The server requested sampling, which the client did not declare; --sampling answers it.\n"
 
 
 @pytest.mark.parametrize(
@@ -241,7 +241,7 @@ def contains(whole: Any, part: Any) -> bool:
 def test_nobody_can_be_asked_without_the_interface(run: Run, script: Script, option: str) -> None:
     ran = run("call", "t", option, "ask", *script())
     assert ran.code == 2
-    assert "needs the interface" in ran.err
+    assert "works only in the interface" in ran.err
 
 
 @pytest.mark.parametrize(

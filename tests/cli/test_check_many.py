@@ -106,7 +106,7 @@ def test_as_json_it_is_a_list(config: Path, capsys: pytest.CaptureFixture[str]) 
 
 def test_a_report_is_of_one_server(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main.run(["check", "--config", str(config), "--html", "x.html", "@all"]) == 2
-    assert "--html is about one server" in capsys.readouterr().err
+    assert "--html cannot be used with @all" in capsys.readouterr().err
 
 
 def test_a_file_without_servers_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

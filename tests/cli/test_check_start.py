@@ -78,14 +78,14 @@ def test_a_url_that_answers_already_is_a_usage_error(capsys: pytest.CaptureFixtu
     finally:
         server.shutdown()
         server.server_close()
-    assert "answers before --start has started anything" in capsys.readouterr().err
+    assert "responds before --start has started the server" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
-        (["--start", "x 'y", "http://127.0.0.1:9/mcp"], 2, "closed quotes"),
-        (["--start", "", "http://127.0.0.1:9/mcp"], 2, "closed quotes"),
+        (["--start", "x 'y", "http://127.0.0.1:9/mcp"], 2, "quotes in --start are not closed"),
+        (["--start", "", "http://127.0.0.1:9/mcp"], 2, "quotes in --start are not closed"),
         (["--start", "/nowhere/at-all", "http://127.0.0.1:9/mcp"], 4, "could not be started"),
         (["--start", "x", "--", "python", "server.py"], 2, "needs a URL"),
         (["--wait", "3", "http://127.0.0.1:9/mcp"], 2, "--wait needs --start"),

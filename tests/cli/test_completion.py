@@ -43,7 +43,7 @@ def values(line: str) -> list[str]:
         ("tools @", ["@shop", "@shop-dev"]),
         ("tools ", ["@shop", "@shop-dev"]),
         ("tools --js", ["--json"]),
-        ("tools --no", ["--no-verify", "--no-record", "--no-pin", "--no-browser"]),
+        ("tools --no", ["--no-pin", "--no-verify", "--no-browser", "--no-record"]),
         ("tools --era ", ["auto", "legacy", "modern"]),
         ("info --era ", ["auto", "legacy", "modern", "both"]),
         ("listen --res", ["--resource"]),
@@ -68,6 +68,10 @@ def values(line: str) -> list[str]:
         ("--era ", ["auto", "legacy", "modern"]),
         ("--bogus ", []),
         ("servers ", []),
+        ("hel", ["help", "<file>"]),
+        ("help f", ["filters"]),
+        ("help ca", ["call"]),
+        ("tools --help", ["--help", "--help-all"]),
     ],
 )
 def test_what_may_come_next(line: str, found: list[str]) -> None:

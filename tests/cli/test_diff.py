@@ -159,7 +159,7 @@ def test_lists_that_were_not_read_are_not_compared_and_that_is_said(run: Run, sc
     run("info", "--record", file, *script(initialize=hello()))
     ran = run("diff", file, file)
     assert ran.code == 0
-    assert "Not compared, for they were not listed on both sides: tools" in ran.out
+    assert "Not compared, because one side did not list them: tools" in ran.out
     assert run("diff", "--json", file, file).json["surface"]["not_compared"] == ["tools"]
 
 

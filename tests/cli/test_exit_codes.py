@@ -210,7 +210,7 @@ def test_a_failure_of_our_own_is_a_sentence_and_the_traceback_is_in_the_log(
     assert run("servers", "--json").error["code"] == "internal"
     log.unlink()
     log.mkdir()
-    assert "log file cannot be written" in run("servers").err
+    assert "traceback could not be written to the log file" in run("servers").err
 
 
 def test_errors_are_one_line_of_json_whatever_they_hold(run: Run, script: Script) -> None:

@@ -58,11 +58,11 @@ def test_events_are_chosen_by_number(run: Run, events: str, numbers: list[int]) 
     [
         ([str(SESSION)], "needs --to"),
         ([str(SESSION), "--to", "md", "--events", "21-"], "20 events"),
-        ([str(SESSION), "--to", "md", "--events", "0"], "no range"),
+        ([str(SESSION), "--to", "md", "--events", "0"], "is not a range"),
         ([str(SESSION), "--to", "md", "-o", "/no/such/folder/x"], "cannot be written"),
-        ([str(SESSION), "--to", "md", "-o", str(SESSION)], "is the recording itself"),
-        (["/dev/null", "--to", "md"], "is no file"),
-        ([__file__, "--to", "md"], "is no recording"),
+        ([str(SESSION), "--to", "md", "-o", str(SESSION)], "is the input recording"),
+        (["/dev/null", "--to", "md"], "is not a file"),
+        ([__file__, "--to", "md"], "is not a recording"),
     ],
 )
 def test_what_cannot_be_exported_is_said(run: Run, words: list[str], message: str) -> None:
@@ -84,7 +84,7 @@ def test_a_missing_end_is_said_and_no_error(run: Run, tmp_path: Path) -> None:
     torn.write_bytes(SESSION.read_bytes()[:-200])
     ran = run("export", str(torn), "--to", "json")
     assert ran.code == 0
-    assert "end is missing" in ran.err
+    assert "end of the recording is missing" in ran.err
     assert ran.json["end"] is None
 
 
@@ -93,11 +93,11 @@ def test_replay_needs_a_terminal_and_a_recording(run: Run) -> None:
     assert ran.code == 2
     assert "needs a terminal" in ran.err
     assert "inspector export" in ran.err
-    assert "is no recording" in run("replay", __file__).err
+    assert "is not a recording" in run("replay", __file__).err
 
 
 def test_every_session_is_listed_with_what_came_of_it(run: Run, script: Script) -> None:
-    assert run("recordings").err.startswith("There are no recordings in ")
+    assert run("recordings").err.startswith("No recordings in ")
     run("tools", *script(tools__list={"result": {"tools": []}}))
     run("tools", "--no-record", *script(tools__list={"result": {"tools": []}}))
     run("tools", *script(initialize={"exit": 1}))
@@ -194,8 +194,8 @@ def test_a_filter_chooses_what_is_exported(run: Run) -> None:
     both = run("export", str(SESSION), "--to", "json", "--filter", "method:tools/*", "--events", "6,8")
     assert [event["n"] for event in both.json["events"]] == [6]
     none = run("export", str(SESSION), "--to", "csv", "--filter", "method:nothing")
-    assert (none.code, "No event fits" in none.err) == (2, True)
-    assert "is no term of a filter" in run("export", str(SESSION), "--to", "csv", "--filter", "bogus:x").err
+    assert (none.code, "No event matches" in none.err) == (2, True)
+    assert "Unknown term `bogus:`" in run("export", str(SESSION), "--to", "csv", "--filter", "bogus:x").err
 
 
 def test_a_filter_by_findings_has_them_found(run: Run, script: Script, tmp_path: Path) -> None:
@@ -272,7 +272,7 @@ def test_the_suffix_tells_the_format(run: Run, tmp_path: Path, name: str, begins
 
 
 @pytest.mark.parametrize(
-    ("name", "message"), [("a.py", "several formats: python, python-sdk, pytest"), ("a.txt", "does not tell")]
+    ("name", "message"), [("a.py", "several formats: python, python-sdk, pytest"), ("a.txt", "Unknown format")]
 )
 def test_a_suffix_of_no_format_or_of_several_is_an_error(run: Run, tmp_path: Path, name: str, message: str) -> None:
     ran = run("export", str(SESSION), "-o", str(tmp_path / name))
@@ -376,7 +376,7 @@ def test_how_opening_went_is_remembered_by_every_command(run: Run, home: Path, s
     lines = {line.split()[0]: line for line in run("servers").out.splitlines()}
     assert "connected just now" in lines["@good"]
     assert "failed: " in lines["@bad"]
-    assert "never opened" in lines["@new"]
+    assert "never connected" in lines["@new"]
     last = {entry["name"]: entry["last"] for entry in run("servers", "--json").json["servers"]}
     assert (last["good"]["ok"], last["bad"]["ok"], last["new"]) == (True, False, None)
     assert last["bad"]["code"] == "spawn"

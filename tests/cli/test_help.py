@@ -1,4 +1,4 @@
-"""`--help` of everything, and that it tells the truth."""
+"""`--help`, `--help-all` and `inspector help`, and that they agree with the parser."""
 
 from __future__ import annotations
 
@@ -6,9 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from inspector.cli import verbs
+from inspector.cli import help, verbs
+from inspector.cli.options import GROUPS
 from inspector.cli.parser import scan
+from inspector.cli.topics import EXIT_CODES, TOPICS, Table
 from inspector.cli.verb import load
+from inspector.compare.rules import DEFAULT, compiled
+from inspector.config.target_words import parse_target
+from inspector.journal.filters.completion import TERMS
+from inspector.journal.filters.syntax import compiled as compiled_filter
+from inspector.redact.paths import Path as RedactPath
 from tests import golden
 from tests.cli.conftest import Run
 
@@ -29,10 +36,135 @@ def test_every_verb_has_a_help_with_examples_that_are_understood(run: Run, name:
     assert max(map(len, ran.out.splitlines())) <= 100
     verb = load(name)
     assert verb.examples
-    for option in verb.options:
-        assert option.flags[-1] in ran.out
     for example in verb.examples:
         assert f"  {example}\n" in ran.out
+
+
+@pytest.mark.parametrize("name", verbs.SUMMARIES)
+def test_the_help_shows_each_option_in_full_or_counts_it_in_its_group(run: Run, name: str) -> None:
+    ran = run(name, "--help")
+    shared = {option: title for title, options in GROUPS.items() for option in options}
+    own = [option for option in load(name).options if option not in shared]
+    groups = [title for title in GROUPS if any(shared.get(option) == title for option in load(name).options)]
+    for option in own:
+        assert f"  {', '.join(option.flags)}" in ran.out
+    if len(load(name).options) <= help.FEW:
+        assert "--help-all)" not in ran.out
+        return
+    lines = ran.out.partition(f"More options (inspector {name} --help-all):\n")[2].partition("\n\n")[0].splitlines()
+    assert [line.split()[0] for line in lines] == groups
+    for line, title in zip(lines, groups, strict=True):
+        count = sum(shared.get(option) == title for option in load(name).options)
+        more = int(line.split()[-2]) if line.endswith(" more") else 0
+        assert line.count("--") + more == count
+
+
+@pytest.mark.parametrize("name", ["", *verbs.SUMMARIES])
+def test_help_all_shows_every_option_in_full(run: Run, name: str) -> None:
+    ran = run(*([name] if name else []), "--help-all")
+    assert (ran.code, ran.err) == (0, "")
+    text = " ".join(ran.out.split())
+    for option in load(name or "open").options:
+        assert f" {', '.join(option.flags)} {option.metavar}".rstrip() in text
+        assert option.help in text
+
+
+def test_every_verb_is_in_one_group_and_its_line_fits_a_terminal(run: Run) -> None:
+    assert list(verbs.GROUPS) == ["Explore", "Call", "Record and replay", "Verify", "Connect"]
+    assert len(verbs.SUMMARIES) == sum(map(len, verbs.GROUPS.values()))
+    lines = run("--help").out.splitlines()
+    assert max(map(len, lines)) <= 80
+    for name, summary in verbs.SUMMARIES.items():
+        assert sum(line.split()[:1] == [name] and line.endswith(f"  {summary}") for line in lines) == 1
+
+
+def test_a_line_of_help_is_an_imperative_without_a_period() -> None:
+    for name in ["open", *verbs.SUMMARIES]:
+        for option in load(name).options:
+            assert option.help[0].isupper() or option.help.startswith(("app ", "stdin")), option.help
+            assert not option.help.endswith("."), option.help
+    assert not any(summary.endswith(".") for summary in verbs.SUMMARIES.values())
+
+
+def test_help_lists_the_topics(run: Run) -> None:
+    ran = run("help")
+    assert (ran.code, ran.err) == (0, "")
+    for name, topic in TOPICS.items():
+        assert f"  {name}" in ran.out
+        assert topic.summary in ran.out
+
+
+@pytest.mark.parametrize("name", TOPICS)
+def test_a_topic_is_a_page_that_fits_a_terminal(run: Run, name: str) -> None:
+    ran = run("help", name)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith(f"{name}: {TOPICS[name].summary}\n")
+    assert max(map(len, ran.out.splitlines())) <= 80
+    for table in TOPICS[name].tables:
+        for written, _ in table.rows:
+            assert f"  {written}" in ran.out
+
+
+def test_help_of_a_verb_is_the_help_of_that_verb(run: Run) -> None:
+    assert run("help", "call").out == run("call", "--help").out
+
+
+@pytest.mark.parametrize(
+    ("word", "hint"), [("filtres", "Did you mean “filters”?"), ("exitcodes", "exit-codes"), ("chek", "“check”")]
+)
+def test_an_unknown_topic_names_the_nearest(run: Run, word: str, hint: str) -> None:
+    ran = run("help", word)
+    assert (ran.code, ran.out) == (2, "")
+    assert f"Unknown topic “{word}”." in ran.err
+    assert hint in ran.err
+
+
+def rows(topic: str, *titles: str) -> list[str]:
+    """What the tables of a topic say to write."""
+    found = {table.title: table for table in TOPICS[topic].tables}
+    return [written for title in titles for written, _ in found[title].rows]
+
+
+def test_filters_of_the_topic_are_filters() -> None:
+    written = rows("filters", "Terms", "Combine terms", "Examples")
+    for source in written:
+        compiled_filter(source)
+    assert {term for term in TERMS if any(source.startswith(f"{term}:") for source in written)} == set(TERMS)
+
+
+def test_paths_of_the_topic_are_paths() -> None:
+    for written in rows("paths", "Steps", "Limit a path to certain messages (not for redact)", "Examples"):
+        compiled(DEFAULT.plus(ignore=[written]), "tools/call", "now")
+    for written in rows("paths", "Steps", "Examples"):
+        if written != "$":
+            RedactPath(written)
+
+
+def test_targets_of_the_topic_are_targets(home: Path) -> None:
+    import shlex
+
+    (home / "inspector.json").write_text('{"servers": {"everything": {"command": "x"}}}')
+    (home / "session.mcp.jsonl").touch()
+    kinds = []
+    for written in rows("targets", "Forms"):
+        invocation = scan(["tools", *shlex.split(written)])
+        kinds.append(parse_target(invocation.target_words, command=invocation.command).kind)
+    assert kinds == ["stdio", "stdio", "http", "stdio", "stdio", "recording"]
+    for written in rows("targets", "Options for a command"):
+        scan(["tools", *shlex.split(written), "--", "x"])
+    for written in rows("targets", "Options for a URL"):
+        scan(["tools", *shlex.split(written), "https://host.example/mcp"])
+
+
+def test_exit_codes_of_the_topic_are_those_of_the_errors() -> None:
+    from inspector import errors
+
+    codes = {value.exit_code for value in vars(errors).values() if hasattr(value, "exit_code")}
+    assert codes <= {int(code) for code, _ in EXIT_CODES}
+    assert Table("Exit codes", EXIT_CODES) in TOPICS["exit-codes"].tables
+    for written in rows("exit-codes", "Examples"):
+        scan(written.partition(" ||")[0].split()[1:])
+    assert set(rows("exit-codes", "Verbs with other codes")) <= set(verbs.SUMMARIES)
 
 
 @pytest.mark.parametrize("name", ["open", *verbs.SUMMARIES])

@@ -79,8 +79,8 @@ def test_a_recording_is_opened_at_a_place_and_a_speed(run: Run, shown: list[tupl
     ("words", "problem"),
     [
         (("--at", "soon"), "“soon” is no place in a recording"),
-        (("--speed", "1000"), "“1000” is no speed"),
-        (("--gap", "-1"), "“-1” is no number of seconds"),
+        (("--speed", "1000"), "“1000” is not a speed"),
+        (("--gap", "-1"), "“-1” is not a number of seconds"),
     ],
 )
 def test_what_is_no_place_speed_or_gap_is_said(
@@ -111,6 +111,6 @@ def test_files_are_watched_of_a_server_that_is_started_here(run: Run, shown: lis
     assert shown[-1][-1]["watch"] is False
     ran = run("--watch", "http://127.0.0.1:9/mcp")
     assert (ran.code, len(shown)) == (2, 2)
-    assert "started here" in ran.err
+    assert "Inspector starts with a command" in ran.err
     ran = run("tools", "--watch", "--", "python", "server.py")
     assert ran.code == 2

@@ -62,7 +62,7 @@ def test_each_notification_is_a_line_with_its_time(run: Run, teller: list[str]) 
     lines = ran.out.splitlines()
     assert [re.sub(r"^\d\d:\d\d:\d\d\.\d{3}  notifications/", "", line) for line in lines] == [text for _, text in TOLD]
     assert ran.err.startswith(
-        "Listening to the lists of tools, a:1; Ctrl-C ends it.\nerror: The server ended with exit"
+        "Listening to the lists of tools, a:1; press Ctrl-C to stop.\nerror: The server ended with exit"
     )
     assert ran.code == 4
 
@@ -76,7 +76,7 @@ def test_as_json_each_message_is_a_line_as_it_came(run: Run, teller: list[str]) 
 def test_as_json_notes_are_in_the_one_line_of_the_error(run: Run, teller: list[str]) -> None:
     ran = run("listen", "--resource", "a:1", "--json", *teller)
     assert ran.error["code"] == "exited"
-    assert ran.error["notes"][0] == "Listening to the lists of tools, a:1; Ctrl-C ends it."
+    assert ran.error["notes"][0] == "Listening to the lists of tools, a:1; press Ctrl-C to stop."
 
 
 def test_as_json_notes_come_at_the_end_where_nothing_failed(demo: list[str]) -> None:
@@ -84,7 +84,7 @@ def test_as_json_notes_come_at_the_end_where_nothing_failed(demo: list[str]) -> 
         out, err = process.communicate(timeout=60)
     assert process.returncode == 0
     assert all(json.loads(line) for line in out.splitlines())
-    assert err.decode().splitlines()[0].endswith("Ctrl-C ends it.")
+    assert err.decode().splitlines()[0].endswith("press Ctrl-C to stop.")
 
 
 def test_of_very_many_notes_the_number_of_those_left_out_is_said(capsys: pytest.CaptureFixture[str]) -> None:
@@ -94,7 +94,7 @@ def test_of_very_many_notes_the_number_of_those_left_out_is_said(capsys: pytest.
     assert capsys.readouterr().err == ""
     out.finish()
     first, second, *rest = capsys.readouterr().err.splitlines()
-    assert first == "note: 1,500 earlier notes are left out."
+    assert first == "note: 1,500 earlier notes were dropped."
     assert second == "note 1500"
     assert len(rest) == MOST_HELD - 1
 
@@ -155,7 +155,7 @@ def test_a_line_keeps_to_the_screen(run: Run, teller: list[str], monkeypatch: py
 def test_it_ends_when_its_time_is_over(run: Run, script: Script) -> None:
     ran = run("listen", "--for", "0.01", *script(initialize={"result": HELLO}))
     assert (ran.code, ran.out) == (0, "")
-    assert ran.err == "Listening to the lists of tools; Ctrl-C ends it.\n"
+    assert ran.err == "Listening to the lists of tools; press Ctrl-C to stop.\n"
     assert run("listen", "--for", "0", *script()).code == 2
 
 

@@ -90,7 +90,7 @@ def test_json_is_the_merged_result_of_all_pages_and_nothing_else(
 def test_a_page_limit_stops_early_and_says_how_to_go_on(run: Run, server: list[str], tmp_path: Path) -> None:
     ran = run("tools", "--page-limit", "1", *server)
     assert ran.out.splitlines()[1:] == ["get-sum                   Sum"]
-    assert ran.err == "note: There is more: --cursor 2\n"
+    assert ran.err == "note: There are more pages: --cursor 2\n"
     assert run("tools", "--json", "--page-limit", "1", *server).json == {"tools": TOOLS[:2], "nextCursor": "2"}
 
 
@@ -138,7 +138,7 @@ def test_a_server_without_the_capability_is_an_error_of_the_server(run: Run, scr
 def test_entries_that_are_no_objects_are_counted_and_left_out(run: Run, script: Script) -> None:
     ran = run("tools", *script(tools__list={"result": {"tools": ["x", None, TOOLS[0]]}}))
     assert ran.out.startswith("echo")
-    assert "2 entries are no objects" in ran.err
+    assert "2 entries are not objects" in ran.err
 
 
 @pytest.mark.parametrize("result", [None, [], "x", {}, {"tools": None}, {"tools": {"a": 1}}])
@@ -170,4 +170,4 @@ def test_a_schema_that_is_nested_without_end_costs_its_own_tool_only(run: Run, s
     assert run("call", "deep", "x=1", *server).code == 0
     ran = run("tools", "--json", *server)
     assert [tool["name"] for tool in ran.json["tools"]] == ["a", "deep", "b"]
-    assert ran.err == "note: What is nested deeper than 256 levels is left out; the recording holds it.\n"
+    assert ran.err == "note: The output omits values nested deeper than 256 levels; the recording has them.\n"

@@ -60,9 +60,9 @@ def test_a_login_is_kept_shown_and_ended(server: str, tmp_path: Path) -> None:
     assert token not in shown.stdout + shown.stderr + done.stdout + done.stderr
 
     ended = run(tmp_path, "logout", server)
-    assert (ended.returncode, "were taken back" in ended.stdout) == (0, True), ended.stderr
+    assert (ended.returncode, "were revoked" in ended.stdout) == (0, True), ended.stderr
     assert token not in (tmp_path / "logins.json").read_text()
-    assert "Nobody is logged in" in run(tmp_path, "logout", server).stdout
+    assert "Not logged in" in run(tmp_path, "logout", server).stdout
     assert run(tmp_path, "tools", server).returncode == 3
     given = run(tmp_path, "tools", "--bearer-env", "OLD", server, OLD=token)
     assert given.returncode == 3, "what was given back is good no more"
@@ -82,7 +82,7 @@ def test_a_program_authorizes_with_its_secret(server: str, tmp_path: Path) -> No
     assert wrong.returncode == 3
     assert "wrong-secret-value" not in wrong.stderr
     missing = run(tmp_path, *asked, "--client-secret-env", "SECRET", server)
-    assert (missing.returncode, "SECRET has no secret in it" in missing.stderr) == (2, True)
+    assert (missing.returncode, "SECRET is empty or unset" in missing.stderr) == (2, True)
     (tmp_path / "secret").write_text("demo-service-secret\n")
     done = run(tmp_path, *asked, "--client-secret-env", f"@{tmp_path / 'secret'}", server)
     assert done.returncode == 0, done.stderr
@@ -93,18 +93,18 @@ def test_a_program_authorizes_with_its_secret(server: str, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("tools", "--client-id", "x", "--", "true"), "means nothing to a server that is started as a command"),
-        (("login", "--", "true"), "needs a server at a URL"),
+        (("tools", "--client-id", "x", "--", "true"), "cannot be used with a command"),
+        (("login", "--", "true"), "needs a URL"),
         (("tools", "--open-browser", "--no-browser", "http://127.0.0.1:1/"), "exclude each other"),
-        (("tools", "--client-key", "/nowhere", "http://127.0.0.1:1/"), "no such file"),
-        (("tools", "--id-token-env", "eyJhbGciOi", "http://127.0.0.1:1/"), "has no secret in it"),
-        (("tools", "--assertion-env", "NOT_SET", "--", "true"), "NOT_SET has no secret in it"),
+        (("tools", "--client-key", "/nowhere", "http://127.0.0.1:1/"), "the file does not exist"),
+        (("tools", "--id-token-env", "eyJhbGciOi", "http://127.0.0.1:1/"), "is empty or unset"),
+        (("tools", "--assertion-env", "NOT_SET", "--", "true"), "NOT_SET is empty or unset"),
         (
             ("tools", "--idp", "https://idp.example", "--", "true"),
-            "means nothing to a server that is started as a command",
+            "cannot be used with a command",
         ),
         (("tools", "--grant", "magic", "http://127.0.0.1:1/"), "cannot be"),
-        (("login", "--bearer-env", "HOME", "http://127.0.0.1:1/"), "nothing to log in for"),
+        (("login", "--bearer-env", "HOME", "http://127.0.0.1:1/"), "replaces a login"),
     ],
 )
 def test_what_makes_no_sense_is_refused(tmp_path: Path, words: tuple[str, ...], says: str) -> None:
@@ -209,7 +209,7 @@ def test_without_a_browser_the_address_is_shown_and_the_answer_pasted(server: st
     terminal = Terminal(tmp_path, "login", "--no-browser", server)
     url = terminal.until(r"http://\S+/authorize\?\S+").group()
     terminal.until(r"Waiting until \d\d:\d\d:\d\d\.")
-    terminal.until("Ctrl-C ends the waiting")
+    terminal.until("Press Ctrl-C to stop waiting")
     terminal.type("nonsense\n")
     terminal.until("does not begin with")
     terminal.type(location_of(url) + "\n")
@@ -269,6 +269,6 @@ def test_who_does_not_consent_is_not_logged_in(server: str, tmp_path: Path) -> N
 
 def test_waiting_can_be_ended_at_any_time(server: str, tmp_path: Path) -> None:
     terminal = Terminal(tmp_path, "tools", "--no-browser", server)
-    terminal.until("Ctrl-C ends the waiting")
+    terminal.until("Press Ctrl-C to stop waiting")
     terminal.process.send_signal(2)
     assert terminal.end() == 130

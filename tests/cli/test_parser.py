@@ -66,9 +66,9 @@ def test_options_and_pairs_may_follow_a_target_that_is_one_word(target: str) -> 
 
 
 def test_a_second_word_after_a_target_of_one_word_is_refused() -> None:
-    with pytest.raises(UsageError, match="which is a target by itself"):
+    with pytest.raises(UsageError, match="after the target @name"):
         said("tools @name python")
-    with pytest.raises(UsageError, match="is the target already"):
+    with pytest.raises(UsageError, match="is already the target"):
         said("tools @name -- python")
 
 
@@ -113,40 +113,40 @@ def test_a_negative_number_is_a_word_and_no_option() -> None:
 @pytest.mark.parametrize(
     ("line", "message", "hint"),
     [
-        ("tools --jsn @x", "no option --jsn", "Did you mean --json?"),
-        ("tools --zzzzzz @x", "no option --zzzzzz", "--help"),
+        ("tools --jsn @x", "Unknown option --jsn", "Did you mean --json?"),
+        ("tools --zzzzzz @x", "Unknown option --zzzzzz", "--help"),
         ("tools --timeout", "--timeout needs a value", "--timeout SECONDS"),
         ("tools --timeout -- x", "--timeout needs a value", ""),
-        ("tools --timeout soon @x", "no number of seconds", ""),
-        ("tools --timeout 0 @x", "no number of seconds", ""),
-        ("tools --timeout nan @x", "no number of seconds", ""),
-        ("tools --timeout inf @x", "no number of seconds", ""),
+        ("tools --timeout soon @x", "is not a number of seconds", ""),
+        ("tools --timeout 0 @x", "is not a number of seconds", ""),
+        ("tools --timeout nan @x", "is not a number of seconds", ""),
+        ("tools --timeout inf @x", "is not a number of seconds", ""),
         ("tools --era old @x", "--era cannot be “old”", "auto, legacy or modern"),
         ("tools --json=yes @x", "--json takes no value", ""),
-        ("tools --page-limit 0 @x", "no whole number above 0", ""),
-        ("tools --page-limit ٣ @x", "no whole number above 0", ""),
-        ("tools --follow @x", "no option --follow", ""),
+        ("tools --page-limit 0 @x", "is not a whole number above 0", ""),
+        ("tools --page-limit ٣ @x", "is not a whole number above 0", ""),
+        ("tools --follow @x", "Unknown option --follow", ""),
         ("tools", "needs a target", "after --"),
         ("call", "needs a TOOL", "Usage: inspector call"),
         ("call -- python", "needs a TOOL", ""),
         ("read", "needs a URI", ""),
-        ("complete resource x", "none of prompt, template", ""),
-        ("completion powershell", "none of bash, zsh, fish", ""),
+        ("complete resource x", "Unknown kind “resource”", "Use one of: prompt, template"),
+        ("completion powershell", "Unknown shell “powershell”", "Use one of: bash, zsh, fish"),
         ("replay a.mcp.jsonl b", "Unexpected argument", ""),
-        ("replay --json a.mcp.jsonl", "--json means nothing to `inspector replay`", ""),
-        ("--json replay a.mcp.jsonl", "--json means nothing to `inspector replay`", ""),
-        ("servers --timeout 3", "--timeout means nothing to `inspector servers`", ""),
-        ("--json @x", "--json means nothing to the interface", "inspector tools --json"),
-        ("tools --record a --no-record @x", "exclude each other", ""),
+        ("replay --json a.mcp.jsonl", "`inspector replay` does not take --json", ""),
+        ("--json replay a.mcp.jsonl", "`inspector replay` does not take --json", ""),
+        ("servers --timeout 3", "`inspector servers` does not take --timeout", ""),
+        ("--json @x", "--json works only with a verb", "inspector tools --json"),
+        ("tools --record a --no-record @x", "--record cannot be used with --no-record", ""),
         ("tools --header nonsense @x", "has no value", "Name: value"),
-        ("tools --env X @x", "sets no variable", ""),
-        ("complete prompt a b c --with x @t", "is no pair", ""),
+        ("tools --env X @x", "--env X has no value", ""),
+        ("complete prompt a b c --with x @t", "is not in name=value form", ""),
         ("tools --elicit maybe @x", "--elicit cannot be “maybe”", "decline"),
         ("tools --elicit [1] @x", "--elicit cannot be", ""),
-        ("tools --elicit {1 @x", "is no JSON", ""),
-        ("call t --args [] @x", "is JSON, but no object", ""),
+        ("tools --elicit {1 @x", "is not JSON", ""),
+        ("call t --args [] @x", "is not a JSON object", ""),
         ("export x --to pdf", "--to cannot be “pdf”", "md, json, html"),
-        ("export x --events 5-2", "no range of events", ""),
+        ("export x --events 5-2", "is not a range of events", ""),
     ],
 )
 def test_what_cannot_be_understood_is_said_with_the_way_out(line: str, message: str, hint: str) -> None:
@@ -159,7 +159,11 @@ def test_what_cannot_be_understood_is_said_with_the_way_out(line: str, message: 
 @pytest.mark.parametrize(
     ("line", "message", "hint"),
     [
-        ("chekc https://host/mcp", "not a program on PATH", "Did you mean “inspector check”?"),
+        (
+            "chekc https://host/mcp",
+            "neither a verb of inspector nor a program on PATH",
+            "Did you mean “inspector check”?",
+        ),
         ("call get-sum 2 3 -- python", "Unexpected argument “2”", "inspector call get-sum KEY=VALUE -- COMMAND"),
         ("prompt greet Ada", "Unexpected argument “Ada”", "inspector prompt greet KEY=VALUE -- COMMAND"),
     ],
@@ -190,13 +194,13 @@ def test_values_come_from_files_where_they_begin_with_an_at_sign(tmp_path: Path)
     file = tmp_path / "args.json"
     file.write_text('{"a": 12345678901234567890}', encoding="utf-8")
     assert scan(["call", "t", "--args", f"@{file}", "@x"]).option("args") == {"a": 12345678901234567890}
-    with pytest.raises(UsageError, match="no such file"):
+    with pytest.raises(UsageError, match="the file does not exist"):
         scan(["call", "t", "--args", f"@{file}.not", "@x"])
 
 
 def test_a_standard_input_that_is_no_text_is_said_to_be_that(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\xff"), encoding="utf-8"))
-    with pytest.raises(UsageError, match="Standard input cannot be read"):
+    with pytest.raises(UsageError, match="stdin cannot be read"):
         scan(["call", "t", "--args", "@-", "@x"])
 
 

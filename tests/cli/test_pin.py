@@ -50,7 +50,7 @@ def test_a_changed_description_is_said_before_anything_is_done(run: Run, server:
     file = tmp_path / "drift.mcp.jsonl"
     ran = run("call", "add", "--quiet", "--record", str(file), *words)
     assert ran.code == 0
-    assert "warning: The server no longer offers what was pinned" in ran.err
+    assert "warning: The server differs from its pin" in ran.err
     assert "What a model is told has changed: tool add." in ran.err
     assert "with 1 invisible character (U+200B)" in ran.err
     journal = Journal.open(file)
@@ -82,13 +82,13 @@ def test_pinning_again_compares_and_updating_forgets(run: Run, server: Any) -> N
     assert run("pin", "--json", *words).json["drifted"] is True
     ran = run("pin", "--update", *words)
     assert ran.code == 0
-    assert "Pinned again." in ran.out
+    assert "The pin was updated." in ran.out
     assert run("pin", *words).code == 0
 
 
 def test_pins_are_listed_shown_and_removed(run: Run, server: Any) -> None:
     words, _ = server
-    assert "Nothing is pinned" in run("pin").err
+    assert "No server is pinned" in run("pin").err
     run("pin", *words)
     assert "1 tool" in run("pin").out
     (entry,) = run("pin", "--json").json["pins"]

@@ -122,7 +122,7 @@ def test_the_token_of_a_kept_login_reaches_nobody_else(
     write(clone, {"url": at(evil), "headers": {"X-A": f"keyring:{LOGIN_SERVICE}/{name}"}})
     ran = clean(run(*words, "--trust", "@docs"))
     assert ran.code in (2, 4)
-    assert "where Inspector keeps logins" in ran.err + ran.out
+    assert "which is an Inspector login" in ran.err + ran.out
     assert evil.seen == ""
     # An authorization server of the file's choice does not get it, either.
     evil.wants_login = True
@@ -195,12 +195,12 @@ def test_a_kept_login_is_not_sent_through_a_proxy_of_the_folder(
     ran = clean(run("info", "--trust", "@docs"))
     assert "POST http://localhost" in evil.seen, "it went through the proxy"
     assert TOKEN not in evil.seen
-    assert ran.err.startswith("warning: Everything is sent through the proxy http://127.0.0.1:")
-    assert "No kept login is sent." in ran.err
+    assert ran.err.startswith("warning: All traffic goes through the proxy http://127.0.0.1:")
+    assert "Kept logins are not sent." in ran.err
     evil.wants_login = True
     ran = clean(run("info", "--trust", "@docs"))
     assert ran.code == 3
-    assert "none is sent because it is reached through a proxy that" in ran.err
+    assert "none is sent because it is reached through a proxy from" in ran.err
     # A proxy of the user's own file is the user's own.
     (clone / "inspector.json").unlink()
     write(home, entry)
@@ -224,7 +224,7 @@ def test_a_kept_login_is_not_sent_without_verification(
         assert ran.code == 0, ran.err
         assert "initialize" in tls.seen
         assert TOKEN not in tls.seen
-        assert ran.err == f"warning: The certificate of {url} is not checked. No kept login is sent.\n"
+        assert ran.err == f"warning: The certificate of {url} is not verified. Kept logins are not sent.\n"
         tls.wants_login = True
         ran = clean(run("info", *([] if own else ["--trust"]), *words))
         assert ran.code == 3
@@ -249,14 +249,14 @@ def test_plain_http_to_a_tls_port_names_the_right_url(run: Run, tls: Noting, evi
     assert f"use {at(tls, 'https')}" in ran.err
     evil.refuses = b"Client sent an HTTP request to an HTTPS server.\n"
     ran = run("info", at(evil))
-    assert "speaks TLS, and the URL says http" in ran.err
+    assert "uses TLS, but the URL is http" in ran.err
     assert f"hint: Use {at(evil, 'https')}" in ran.err
 
 
 def test_tls_to_a_plain_port_names_the_right_url(run: Run, evil: Noting) -> None:
     ran = run("info", at(evil, "https"))
     assert ran.code == 4
-    assert "does not speak TLS" in ran.err
+    assert "does not use TLS" in ran.err
     assert f"try {at(evil)}" in ran.err
 
 

@@ -109,7 +109,7 @@ def test_a_silent_process_is_told_of_with_what_was_sent_and_what_to_try(
     first, second = ran.err.splitlines()[:2]
     assert first.startswith("note: The server has sent nothing for 0.05 s. Sent: initialize")
     assert "inspector doctor -- " in second
-    assert "To find the cause: inspector doctor -- " in ran.err
+    assert "To find the cause, run inspector doctor -- " in ran.err
     assert ran.code == 4
 
 

@@ -218,11 +218,11 @@ HEADER = {"format": "mcp-recording", "version": 1}
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        (b"", "is no recording"),
-        (b"\0\xff" * 100, "is no recording"),
-        (b"{}\n", "is no recording"),
-        (b"[1]\n", "is no recording"),
-        (json.dumps(HEADER).encode(), "is no recording"),
+        (b"", "is not a recording"),
+        (b"\0\xff" * 100, "is not a recording"),
+        (b"{}\n", "is not a recording"),
+        (b"[1]\n", "is not a recording"),
+        (json.dumps(HEADER).encode(), "is not a recording"),
         (json.dumps(HEADER).encode() + b"\n", ""),
         (json.dumps({**HEADER, "started": 5, "target": [1]}).encode() + b'\n[]\n{"n":"x","t":{}}\n', ""),
         (json.dumps({**HEADER, "started": "2026-01-01T00:00:00"}).encode() + b'\n{"kind":"end","t":-1}\n', ""),

@@ -54,10 +54,10 @@ OPPOSITE = {"narrower": "wider", "wider": "narrower", "both": "both"}
         (INTEGER, NUMBER, "wider", "type integer → number"),
         (STRING, {"type": ["string", "null"]}, "wider", "type string → string or null"),
         ({}, STRING, "narrower", "type any → string"),
-        ({"enum": ["a", "b"]}, {"enum": ["b", "a", "c"]}, "wider", 'takes "c" too'),
-        ({"enum": [1, 2]}, {"enum": [1]}, "narrower", "no longer takes 2"),
-        ({"const": 1}, {"enum": [1, 2]}, "wider", "takes 2 too"),
-        (STRING, {"type": "string", "enum": ["a"]}, "narrower", 'takes only "a" now'),
+        ({"enum": ["a", "b"]}, {"enum": ["b", "a", "c"]}, "wider", 'allows "c" too'),
+        ({"enum": [1, 2]}, {"enum": [1]}, "narrower", "no longer allows 2"),
+        ({"const": 1}, {"enum": [1, 2]}, "wider", "allows 2 too"),
+        (STRING, {"type": "string", "enum": ["a"]}, "narrower", 'allows only "a" now'),
         (NUMBER, {"type": "number", "minimum": 0}, "narrower", "minimum none → 0"),
         ({"maximum": 5}, {"maximum": 9}, "wider", "maximum 5 → 9"),
         ({"minLength": 3}, {}, "wider", "minLength 3 → 0"),
@@ -70,12 +70,12 @@ OPPOSITE = {"narrower": "wider", "wider": "narrower", "both": "both"}
         (of(a=STRING), of(a=STRING) | {"required": ["a"]}, "narrower", "is required now"),
         ({}, {"additionalProperties": False}, "narrower", "no longer allows other properties"),
         ({"items": False}, {}, "wider", "allows other items"),
-        ({"anyOf": [STRING, NULL]}, {"anyOf": [STRING, NULL, NUMBER]}, "wider", "takes number too"),
-        (STRING, {"anyOf": [STRING, NULL]}, "wider", "takes null too"),
-        ({"type": ["string", "null"]}, {"anyOf": [STRING]}, "narrower", "no longer takes null"),
-        ({}, {"allOf": [{"title": "Named"}]}, "narrower", "must be Named as well"),
-        ({}, {"dependentRequired": {"a": ["b"]}}, "narrower", "a needs b beside it now"),
-        (True, False, "narrower", "takes nothing any more"),
+        ({"anyOf": [STRING, NULL]}, {"anyOf": [STRING, NULL, NUMBER]}, "wider", "allows number too"),
+        (STRING, {"anyOf": [STRING, NULL]}, "wider", "allows null too"),
+        ({"type": ["string", "null"]}, {"anyOf": [STRING]}, "narrower", "no longer allows null"),
+        ({}, {"allOf": [{"title": "Named"}]}, "narrower", "must match Named as well"),
+        ({}, {"dependentRequired": {"a": ["b"]}}, "narrower", "a requires b now"),
+        (True, False, "narrower", "allows nothing now"),
     ],
 )
 def test_a_change_narrows_or_widens_and_the_other_way_round(a: Any, b: Any, effect: str, what: str) -> None:
@@ -93,10 +93,10 @@ def test_a_change_narrows_or_widens_and_the_other_way_round(a: Any, b: Any, effe
         ({"if": {"a": 1}}, {}, "if is gone"),
         ({"not": STRING}, {"not": NUMBER}, "not changed"),
         ({}, {"x-mcp-header": "Region"}, "x-mcp-header is new"),
-        ({"type": 3}, {"type": {}}, "type is none that JSON Schema knows"),
+        ({"type": 3}, {"type": {}}, "type is unknown in JSON Schema"),
         ({"minimum": "0"}, {"minimum": 1}, 'minimum "0" → 1'),
         ({"$ref": "https://host.example/a"}, {"$ref": "https://host.example/b"}, "refers to a schema elsewhere"),
-        ([], "", "is no schema"),
+        ([], "", "is not a schema"),
         ({"patternProperties": {"^x": {}}}, {}, "is no longer a pattern of names"),
     ],
 )
@@ -198,7 +198,7 @@ def test_a_very_deep_or_wide_schema_is_told_to_be_too_much() -> None:
     for _ in range(3000):
         a, b = {"items": a}, {"items": b}
     ((_, effect, what),) = told(a, b)
-    assert (effect, what) == ("unsure", "is too deep or too large to be compared")
+    assert (effect, what) == ("unsure", "is too deep or too large to compare")
     wide = compare_schemas(
         of(**{f"p{n}": STRING for n in range(12_000)}), of(**{f"p{n}": NUMBER for n in range(12_000)})
     )

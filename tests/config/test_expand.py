@@ -112,7 +112,7 @@ def test_the_keyring_gives_values_of_our_service_and_of_others(monkeypatch: pyte
     own = expander("own")
     assert own("${keyring:github} ${keyring:my/app/me}") == "k-one k-two"
     assert own.secrets == ["k-one", "k-two"]
-    with pytest.raises(ConfigError, match="no such entry") as caught:
+    with pytest.raises(ConfigError, match="the entry does not exist") as caught:
         own("${keyring:other}")
     assert "keyring set inspector other" in caught.value.hint
 

@@ -60,8 +60,8 @@ def test_every_key_is_an_option_of_authorization() -> None:
         ({"clientid": "x"}, "Did you mean “clientId”"),
         ({"clientId": {"a": 1}}, "“auth.clientId” must be text"),
         ({"openBrowser": "yes"}, "“auth.openBrowser” must be true or false"),
-        ({"grant": "magic"}, "Known are auto"),
-        ({"clientSecret": "hunter2-in-the-clear"}, "where the secret is"),
+        ({"grant": "magic"}, "Use one of: auto"),
+        ({"clientSecret": "hunter2-in-the-clear"}, "must be a reference to the secret"),
         ({"bearer": "Bearer abc"}, "env:NAME"),
     ],
 )

@@ -101,7 +101,7 @@ def test_the_models_have_the_keys_and_defaults_of_the_readers() -> None:
     ("model", "value", "near"),
     [
         (SettingsModel, {"tiemout": 1}, "Did you mean “timeout”?"),
-        (SettingsModel, {"zzzz": 1}, "Known are $schema, timeout"),
+        (SettingsModel, {"zzzz": 1}, "Use one of: $schema, timeout"),
         (EntryModel, {"comand": "x"}, "Did you mean “command”?"),
         (EntryModel, {"url": "https://h", "auth": {"clientid": "x"}}, "Did you mean “clientId”?"),
         (ServersModel, {"server": {}, "servers": {}}, "Did you mean “servers”?"),
@@ -115,12 +115,12 @@ def test_an_unknown_key_is_named_with_the_nearest(model: type[BaseModel], value:
 def test_a_secret_is_not_repeated() -> None:
     with pytest.raises(ValidationError) as caught:
         AuthModel.model_validate({"bearer": "hunter2-in-the-clear"})
-    assert "where the secret is" in str(caught.value)
+    assert "must be a reference to the secret" in str(caught.value)
     assert "hunter2" not in str(caught.value)
 
 
 def test_the_python_of_the_page_runs() -> None:
-    page = (ROOT / "docs" / "servers.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "reference" / "servers.md").read_text(encoding="utf-8")
     (source,) = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     exec(source, {})
 

@@ -60,7 +60,7 @@ def test_a_folder_that_was_there_keeps_its_mode(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_made_is_an_error_with_a_remedy(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(ConfigError, match="cannot be made") as caught:
+    with pytest.raises(ConfigError, match="cannot be created") as caught:
         paths.private_folder(tmp_path / "file" / "below")
     assert "INSPECTOR_STATE_HOME" in caught.value.hint
 

@@ -172,8 +172,11 @@ def test_a_server_json_of_somebody_else_is_nobodys_problem(world: World) -> None
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        ({"packages": [package("mcpb")]}, "packages of mcpb cannot be started"),
-        ({"packages": [package(transport={"type": "sse", "url": "http://localhost:1/sse"})]}, "HTTP server of its own"),
+        ({"packages": [package("mcpb")]}, "cannot start packages of mcpb"),
+        (
+            {"packages": [package(transport={"type": "sse", "url": "http://localhost:1/sse"})]},
+            "starts its own HTTP server",
+        ),
         ({"packages": [package(identifier=None)]}, "no “identifier”"),
         ({"packages": [package(identifier={"a": 1})]}, "“identifier” must be text"),
         ({"packages": ["text"]}, "the package must be an object"),
@@ -188,7 +191,7 @@ def test_a_server_json_of_somebody_else_is_nobodys_problem(world: World) -> None
         ({"packages": [package(environmentVariables=[{"name": "A", "default": {}}])]}, "must be text, not an object"),
         ({"remotes": [{"type": "streamable-http"}]}, "“url” is empty"),
         ({"remotes": [{"type": "stdio", "url": "https://h"}]}, "type stdio"),
-        ({"remotes": [{"type": "carrier-pigeon", "url": "https://h"}]}, "does not speak"),
+        ({"remotes": [{"type": "carrier-pigeon", "url": "https://h"}]}, "does not support"),
         ({"remotes": [{"type": "sse", "url": "ftp://h"}]}, "not an http or https URL"),
         ({"remotes": [7]}, "the remote must be an object"),
     ],

@@ -176,7 +176,7 @@ def test_the_address_of_a_schema_is_text(environ: dict[str, str]) -> None:
 
 
 def test_a_file_given_by_hand_must_be_there(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="no such file"):
+    with pytest.raises(ConfigError, match="the file does not exist"):
         load_settings(tmp_path / "gone.json", {})
 
 

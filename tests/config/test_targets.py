@@ -61,23 +61,23 @@ def test_a_url_is_a_url(world: World, url: str) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "No target"),
-        (["  "], "No target"),
-        (["https://"], "names no host"),
-        (["http:///path"], "names no host"),
+        ([], "target is missing"),
+        (["  "], "target is missing"),
+        (["https://"], "has no host"),
+        (["http:///path"], "has no host"),
         (["https://host:99999/"], "not a URL"),
         (["https://host:0/"], "port"),
         (["https://[::1/"], "not a URL"),
         (["https://host/a b"], "space or a control"),
         (["https://host/\x1b[31m"], "space or a control"),
         (["https://host/\ud800"], "space or a control"),
-        (["https://host/mcp", "extra"], "stands after a URL"),
-        (["ftp://host/"], "ftp URLs are not spoken"),
-        (["ws://host/"], "ws URLs are not spoken"),
-        (["python 'unclosed"], "cannot be split"),
+        (["https://host/mcp", "extra"], "Unexpected argument extra after a URL"),
+        (["ftp://host/"], "ftp URLs are not supported"),
+        (["ws://host/"], "ws URLs are not supported"),
+        (["python 'unclosed"], "cannot be parsed"),
         (["a\0b"], "NUL"),
         (["python", "\ud800"], "surrogate"),
-        (["gone.mcp.jsonl"], "no recording"),
+        (["gone.mcp.jsonl"], "No recording at"),
         (["./"], "is a folder"),
     ],
 )
@@ -150,18 +150,18 @@ def test_flags_win_over_a_config_entry(world: World) -> None:
 @pytest.mark.parametrize(
     ("word", "flags", "message"),
     [
-        ("srv", {"headers": [("A", "1")]}, "--header means nothing"),
+        ("srv", {"headers": [("A", "1")]}, "--header has no effect"),
         ("srv", {"transport": "http"}, "needs a URL"),
         ("srv", {"cwd": "nowhere"}, "is not a folder"),
         ("srv", {"env": {"A": "x\0"}}, "NUL"),
-        ("https://h", {"env": {"A": "1"}}, "--env means nothing"),
-        ("https://h", {"cwd": "."}, "--cwd means nothing"),
+        ("https://h", {"env": {"A": "1"}}, "--env has no effect"),
+        ("https://h", {"cwd": "."}, "--cwd has no effect"),
         ("https://h", {"transport": "stdio"}, "needs a command"),
         ("https://h", {"headers": [("A", "x\r\nB: y")]}, "line break"),
         ("https://h", {"headers": [("A", "\udcff")]}, "another control character"),
         ("https://h", {"headers": [("A B", "x")]}, "is not a header name"),
-        ("r.jsonl", {"headers": [("A", "1")]}, "--header means nothing to a recording"),
-        ("r.jsonl", {"transport": "sse"}, "means nothing to a recording"),
+        ("r.jsonl", {"headers": [("A", "1")]}, "--header has no effect on a recording"),
+        ("r.jsonl", {"transport": "sse"}, "has no effect on a recording"),
     ],
 )
 def test_a_flag_that_does_not_fit_is_refused(world: World, word: str, flags: dict[str, Any], message: str) -> None:
@@ -223,7 +223,7 @@ def test_the_machine_is_asked_where_nothing_is_given(monkeypatch: pytest.MonkeyP
 
 
 def test_an_explicit_config_that_is_missing_is_a_config_error(world: World) -> None:
-    with pytest.raises(ConfigError, match="no such file"):
+    with pytest.raises(ConfigError, match="the file does not exist"):
         world.open("@a", config=Path("gone.json"))
 
 

@@ -285,7 +285,7 @@ def test_a_file_of_the_user_is_not_taken_for_the_same_as_one_of_the_folder(world
     entry = {"url": URL, "verify": False}
     world.write("inspector.json", {"servers": {"docs": entry}})
     world.write("~/.config/inspector/inspector.json", {"servers": {"docs": entry}})
-    with pytest.raises(InspectorError, match="they differ"):
+    with pytest.raises(InspectorError, match="different definitions"):
         world.open("@docs")
     assert world.open("@docs:inspector", consent=None)
 
@@ -436,7 +436,7 @@ SPELLINGS = [
 def test_no_file_reaches_the_service_of_kept_logins(world: World, name: str, place: str) -> None:
     """Not even a file of the user's own: a kept login goes to its server and nowhere else."""
     world.write(place, http(headers={"X-A": f"keyring:{name}"}))
-    with pytest.raises(ConfigError, match="where Inspector keeps logins"):
+    with pytest.raises(ConfigError, match="which is an Inspector login"):
         world.open("@docs", consent=trust.always)
 
 
@@ -466,7 +466,7 @@ def test_no_file_reaches_the_file_of_kept_logins(world: World, state: Path, way:
     entry = {"url": URL, "headers": {"X-A": f"file:{path}"}} if key == "headers" else {"command": "c", key: str(path)}
     for place in ("inspector.json", "~/.config/inspector/inspector.json"):
         world.write(place, {"servers": {"docs": entry}})
-        with pytest.raises(ConfigError, match="holds the logins that Inspector keeps"):
+        with pytest.raises(ConfigError, match="it stores Inspector's logins"):
             world.open("@docs", consent=trust.always)
         (world.home / place[2:] if place.startswith("~/") else world.folder / place).unlink()
 
@@ -487,7 +487,7 @@ def test_only_the_user_lets_a_browser_open_unasked(world: World) -> None:
 @pytest.mark.parametrize(
     ("place", "more", "withheld"),
     [
-        ("inspector.json", {"proxy": "http://p.example:1"}, "a proxy that"),
+        ("inspector.json", {"proxy": "http://p.example:1"}, "a proxy from"),
         ("inspector.json", {"verify": False}, "certificate is not checked"),
         ("~/.config/inspector/inspector.json", {"proxy": "http://p.example:1"}, ""),
         ("~/.config/inspector/inspector.json", {"verify": False}, "certificate is not checked"),
@@ -505,7 +505,7 @@ def test_where_a_kept_login_is_withheld(world: World, place: str, more: dict[str
 
 
 def test_the_page_lists_every_key_of_an_entry() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "servers.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "servers.md").read_text(encoding="utf-8")
     rows = "".join(line.split("|")[1] for line in page.splitlines() if line.startswith("| `"))
     assert [key for key in clients.OWN_KEYS if f"`{key}`" not in rows] == []
     assert [key for key in logins.KEYS if f"`{key}`" not in page] == []

@@ -1,4 +1,4 @@
-"""The scenarios that are required, from `scenarios.toml`, and their table in docs/conformance-suite.md."""
+"""The scenarios that are required, from `scenarios.toml`, and their table in docs/explanation/conformance-suite.md."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 HERE = Path(__file__).parent
-PAGE = HERE.parents[1] / "docs" / "conformance-suite.md"
+PAGE = HERE.parents[1] / "docs" / "explanation" / "conformance-suite.md"
 BEGIN = "<!-- scenarios: made by `python -m tests.conformance.scenarios`, tested to be current -->"
 END = "<!-- end of scenarios -->"
 

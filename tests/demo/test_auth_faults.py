@@ -284,5 +284,5 @@ def test_a_fault_does_nothing_elsewhere(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(FAULTS))
 def test_a_fault_is_explained(name: str) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "demo.md").read_text("utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "demo.md").read_text("utf-8")
     assert f"| `{name}` |" in page

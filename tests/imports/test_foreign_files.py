@@ -324,7 +324,7 @@ def test_what_is_a_recording_already_is_said(tmp_path: Path) -> None:
 
 def test_an_empty_file_a_folder_and_one_that_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "empty").write_text(" \n")
-    for name, said in (("empty", "is empty"), (".", "cannot be read|is no file"), ("none", "cannot be read")):
+    for name, said in (("empty", "is empty"), (".", "cannot be read|is not a file"), ("none", "cannot be read")):
         with pytest.raises(UsageError, match=said):
             import_file(tmp_path / name, tmp_path / "out")
 

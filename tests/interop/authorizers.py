@@ -18,7 +18,7 @@ from tests.interop.starting import PATIENCE, free_port, listening
 
 SERVERS = HERE / "servers"
 OIDC_PROVIDER = (NODE, str(CACHE / "npm/auth_oidc_provider.mjs"), "{port}", "{issuer_port}")
-COLUMNS = ("login", "next run", "its end", "refused", "logout", "taken back", "more scopes", "started anew")
+COLUMNS = ("login", "next run", "its end", "refused", "logout", "taken back", "more scopes", "restarted")
 """What is seen: of the login, of the run after it, when the token has ended, when it is refused before its end, when we
 log out, when the authorization server takes the tokens back, when more scopes are wanted, when it has lost its memory."""
 
@@ -30,7 +30,7 @@ _COMMON = {
     "logout": "taken back",
     "taken back": "browser",
     "more scopes": "browser: read write",
-    "started anew": "registers, browser",
+    "restarted": "registers, browser",
 }
 
 
@@ -112,7 +112,7 @@ SITES = (
         "fastmcp 4 proxy",
         "fastmcp 4.1.2, oidc-provider 9.13.3",
         (str(CACHE / "python/fastmcp-4/bin/python"), str(SERVERS / "auth_fastmcp.py"), "{port}", "{issuer}"),
-        seen={"started anew": "browser"},
+        seen={"restarted": "browser"},
         behind=True,
     ),
     Site("typescript-sdk 1.32", "TypeScript SDK 1.32.2", (*_TYPESCRIPT, "whole")),
@@ -125,7 +125,7 @@ SITES = (
             "refused": _FAILS,
             "logout": "no endpoint",
             "taken back": _FAILS,
-            "started anew": _FAILS,
+            "restarted": _FAILS,
         },
     ),
     Site(

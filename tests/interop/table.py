@@ -1,4 +1,4 @@
-"""The tables of these tests: printed after them, kept in docs/interop.md."""
+"""The tables of these tests: printed after them, kept in docs/explanation/interop.md."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-PAGE = Path(__file__).parents[2] / "docs/interop.md"
+PAGE = Path(__file__).parents[2] / "docs/explanation/interop.md"
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,6 @@ AUTHORIZATION = Table(
         "logout",
         "taken back",
         "more scopes",
-        "started anew",
+        "restarted",
     ),
 )

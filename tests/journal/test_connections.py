@@ -136,7 +136,7 @@ def test_the_filter_leaves_out_what_the_server_writes_to_stderr(journal: Journal
 
 
 def test_a_phase_that_does_not_exist() -> None:
-    with pytest.raises(FilterError, match="there is one phase, negotiation"):
+    with pytest.raises(FilterError, match="the only phase is negotiation"):
         parse("phase:later")
 
 

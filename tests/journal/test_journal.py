@@ -213,9 +213,9 @@ def test_a_line_longer_than_the_read_block(journal):
     [
         (b"", "empty"),
         (b"\n\n", "empty"),
-        (b"\x7fELF\x00\x01", "no recording"),
-        (b'{"format":"other"}\n', "no recording"),
-        (b"[1]\n", "no recording"),
+        (b"\x7fELF\x00\x01", "not a recording"),
+        (b'{"format":"other"}\n', "not a recording"),
+        (b"[1]\n", "not a recording"),
     ],
 )
 def test_what_is_no_recording_is_refused_in_words(tmp_path, content, words):
@@ -459,7 +459,7 @@ def test_what_is_in_the_index_is_in_the_file_already(journal, monkeypatch):
 
 def test_a_pipe_is_no_recording_and_nobody_waits_for_it(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(RecordingError, match="no file"):
+    with pytest.raises(RecordingError, match="is not a file"):
         Journal.open(tmp_path / "pipe")
 
 

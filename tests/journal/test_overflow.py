@@ -93,7 +93,7 @@ def test_the_recording_says_when_it_was_full_and_how_much_is_missing(tmp_path):
     assert journal.incomplete == ""
     talk(journal)
     events, octets = journal.dropped
-    assert journal.incomplete.startswith(f"recording full: {events} bodies not kept (")
+    assert journal.incomplete.startswith(f"recording full: {events} bodies not recorded (")
     journal.close()
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     (told,) = [line for line in lines if line.get("event") == "recording-full"]

@@ -1,4 +1,4 @@
-"""The programs of docs/library.md run."""
+"""The programs of docs/reference/library.md run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import inspector
 from tests.processes import ROOT
 from tests.test_docs import blocks
 
-PAGE = ROOT / "docs" / "library.md"
+PAGE = ROOT / "docs" / "reference" / "library.md"
 PROGRAMS = list(blocks(PAGE, "python"))
 
 

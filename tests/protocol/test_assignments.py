@@ -85,7 +85,7 @@ def test_words_become_values_typed_by_the_schema(words: list[str], value: Any) -
         (["text=a", "text=b"], "text is given twice"),
         (["tags=a", 'tags=["b"]'], "tags is given twice"),
         (['tags=["b"]', "tags=a"], "tags is given twice"),
-        (["any=1", "any.x=2"], "any.x goes into a value that another word has set"),
+        (["any=1", "any.x=2"], "any.x is inside a value that another word has set"),
         (["any.x=2", "any=1"], "any is given twice"),
         (["tags.5=a"], "no field"),
         (["count=\x1b[2J"], "count: ␛[2J is not a whole number"),

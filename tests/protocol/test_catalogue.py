@@ -102,7 +102,7 @@ def test_envelopes() -> None:
         assert told({"jsonrpc": "2.0", "method": "x/y", "params": []}, revision)[0][0] == "/params"
         assert told({"id": 1, "result": {"resultType": "complete"}}, revision)[0][1] == '"jsonrpc" is missing'
         for nothing in (None, 5, "text", [], {}, {"method": 5}, {"jsonrpc": "2.0", "id": 1}):
-            assert told(nothing, revision)[0][1].endswith("is no JSON-RPC message")
+            assert told(nothing, revision)[0][1].endswith("is not a JSON-RPC message")
         assert "has a result and an error" in told({**reply({}), **failure(1)}, revision)[0][1]
 
 
@@ -155,7 +155,7 @@ def test_errors_are_held_against_their_code() -> None:
 def test_a_method_of_the_other_side_or_of_another_revision_is_a_violation() -> None:
     listing = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     assert told(listing, R4, "recv") == [
-        ("/method", "tools/list is no request that a server sends in 2025-11-25", "ServerRequest")
+        ("/method", "tools/list is not a request that a server may send in 2025-11-25", "ServerRequest")
     ]
     assert told(listing, R4, "send") == []
     asking = {"jsonrpc": "2.0", "id": 1, "method": "elicitation/create", "params": {}}
@@ -183,7 +183,7 @@ def test_numbers_with_a_fraction_and_null_are_values() -> None:
 
 
 def test_unknown_revisions_and_definitions_are_errors() -> None:
-    with pytest.raises(SchemaError, match="no schema for the protocol revision"):
+    with pytest.raises(SchemaError, match="Unknown protocol revision"):
         validate_message({}, revision="1999-01-01", direction="recv")
     with pytest.raises(SchemaError, match="no definition"):
         Catalogue.for_revision(R1).check("Nonsense", 1)

@@ -590,4 +590,4 @@ def test_errors_inside_what_is_not_shown_are_said_at_what_is() -> None:
 
 def test_members_that_the_schema_excludes_are_marked() -> None:
     form = Form.from_schema({"type": "object", "properties": {"a": {}}, "additionalProperties": False}, {"b": 1})
-    assert form.errors() == {"/b": "is not known to the schema"}
+    assert form.errors() == {"/b": "is not in the schema"}

@@ -99,7 +99,7 @@ class TestMirrored:
 
     @pytest.mark.parametrize("name", [None, True, 5, 1.5, [], {}, ["A"], {"x-mcp-header": "A"}])
     def test_an_annotation_that_is_no_string_makes_a_tool_uncallable(self, name: Any) -> None:
-        assert only_reason(tool(a=asks(name))) == "“a” has an x-mcp-header that is no string"
+        assert only_reason(tool(a=asks(name))) == "“a” has an x-mcp-header that is not a string"
 
     @pytest.mark.parametrize(("first", "second"), [("Region", "Region"), ("MyField", "myfield"), ("REGION", "region")])
     def test_two_parameters_may_not_share_a_name_in_whatever_case(self, first: str, second: str) -> None:
@@ -135,12 +135,12 @@ class TestMirrored:
     def test_an_annotation_to_which_not_only_properties_lead_makes_a_tool_uncallable(
         self, around: dict[str, Any]
     ) -> None:
-        reason = "the x-mcp-header “A” stands where not only properties lead to it, such as in items, anyOf or $defs"
+        reason = "the x-mcp-header “A” is not reached only through properties, but through items, anyOf or $defs"
         assert only_reason({"inputSchema": around}) == reason
         assert only_reason(tool(deep={"properties": {"a": around}})) == reason
 
     def test_an_annotation_at_the_schema_itself_makes_a_tool_uncallable(self) -> None:
-        assert "at the schema itself" in only_reason({"inputSchema": {"type": "string", "x-mcp-header": "A"}})
+        assert "on the schema itself" in only_reason({"inputSchema": {"type": "string", "x-mcp-header": "A"}})
 
     def test_data_and_parameters_that_only_look_like_annotations_are_none(self) -> None:
         data = {"x-mcp-header": ""}
@@ -175,14 +175,14 @@ class TestMirrored:
         assert mirrored(nested(DEPTH_LIMIT))[0][0].path == ("p" * 1000,) * DEPTH_LIMIT
         for depth in (DEPTH_LIMIT + 1, 100_000):
             reason = only_reason(nested(depth))
-            assert reason.endswith(f"lies deeper than {DEPTH_LIMIT} properties")
+            assert reason.endswith(f"is nested deeper than {DEPTH_LIMIT} properties")
             assert len(reason) < 200
 
     def test_reasons_and_parameters_are_bounded(self) -> None:
         many = tool(**{f"p{number}": asks(f"H{number}") for number in range(PARAM_LIMIT + 1)})
         params, reasons = mirrored(many)
         assert len(params) == PARAM_LIMIT
-        assert reasons == ["more is asked for by x-mcp-header than is looked at"]
+        assert reasons == ["x-mcp-header occurs too often"]
         params, reasons = mirrored(tool(**{f"p{number}": asks("x" * 100_000 + "\n") for number in range(1000)}))
         assert len(reasons) == REASON_LIMIT + 1
         assert max(map(len, reasons)) < 300

@@ -209,4 +209,4 @@ def test_an_excerpt_of_what_cannot_be_written_says_so():
     deep = []
     for _ in range(100_000):
         deep = [deep]
-    assert jsonrpc.excerpt(deep, 60) == "something nested too deeply to be shown"
+    assert jsonrpc.excerpt(deep, 60) == "a value nested too deeply to show"

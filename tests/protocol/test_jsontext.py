@@ -62,7 +62,7 @@ def test_problems_are_found_with_their_path(raw: str, expected: list[tuple[str, 
 
 def test_a_broken_text_says_where_and_why() -> None:
     assert [(problem.at, problem.detail) for problem in problems('{"a":tru}')] == [(5, "a value was expected")]
-    assert problems('["abc')[0].detail == "a string that never ends"
+    assert problems('["abc')[0].detail == "a string without its closing quote"
     assert problems('["a":1]')[0].detail == "a key where a value was expected"
     assert problems('{"a"}')[0].detail == "a key without its colon"
     assert problems("[1 2]")[0].at == 3

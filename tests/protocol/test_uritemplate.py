@@ -213,19 +213,19 @@ def test_values_of_other_types() -> None:
         ("a}", "character 2: a brace has no opening brace"),
         ("a{b{c}}", "character 2: an expression has no closing brace"),
         ("{}", "an expression is empty"),
-        ("{+}", "character 3: nothing is no variable"),
-        ("{a,}", "character 4: nothing is no variable"),
-        ("{a b}", "a b is no variable"),
-        ("{.a.}", "a. is no variable"),
-        ("{a:0}", "a:0 is no variable"),
-        ("{a:10000}", "a:10000 is no variable"),
-        ("{a:3*}", "a:3* is no variable"),
+        ("{+}", "character 3: nothing is not a variable"),
+        ("{a,}", "character 4: nothing is not a variable"),
+        ("{a b}", "a b is not a variable"),
+        ("{.a.}", "a. is not a variable"),
+        ("{a:0}", "a:0 is not a variable"),
+        ("{a:10000}", "a:10000 is not a variable"),
+        ("{a:3*}", "a:3* is not a variable"),
         ("{=a}", "the operator = is reserved"),
         ("{|a}", "the operator | is reserved"),
-        ("{$a}", "$a is no variable"),
-        ("a b", "character 2:   cannot stand there"),
-        ("a%2", "character 2: % cannot stand there"),
-        ("x\x1b[2J", "character 2: ␛ cannot stand there"),
+        ("{$a}", "$a is not a variable"),
+        ("a b", "character 2:   is not allowed there"),
+        ("a%2", "character 2: % is not allowed there"),
+        ("x\x1b[2J", "character 2: ␛ is not allowed there"),
         ("x" * (LENGTH_LIMIT + 1), "more than 100,000 characters"),
         ("{a}" * 1001, "more than 1,000 variables"),
     ],
@@ -238,7 +238,7 @@ def test_what_is_no_template_says_where(source: str, said: str) -> None:
 
 
 def test_values_that_cannot_be_written() -> None:
-    with pytest.raises(UsageError, match="a:3 takes a text"):
+    with pytest.raises(UsageError, match="a:3 needs a text"):
         Template.parse("{a:3}").expand({"a": ["x"]})
     with pytest.raises(UsageError, match="is nested"):
         Template.parse("{a}").expand({"a": [["x"]]})

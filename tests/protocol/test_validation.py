@@ -88,7 +88,7 @@ def test_nothing_is_fetched_or_read(schema: dict[str, Any], canary: Any, tmp_pat
 
 def test_a_reference_outside_the_schema_is_an_error_that_names_it() -> None:
     """C-BASE-15."""
-    with pytest.raises(SchemaError, match=r"refers to https://example\.com/a, which is outside of it"):
+    with pytest.raises(SchemaError, match=r"refers to https://example\.com/a, which is not part of it"):
         Validator({"properties": {"x": {"$ref": "https://example.com/a"}}})
     with pytest.raises(SchemaError, match=r"refers to other\.json"):
         Validator({"$ref": "other.json"})
@@ -103,15 +103,15 @@ def test_a_reference_outside_the_schema_is_an_error_that_names_it() -> None:
         ({"type": "strin"}, "not valid at /type"),
         ({"properties": {"a": {"required": True}}}, "not valid at /properties/a/required: expected array, got true"),
         ({"pattern": "("}, "not valid at /pattern"),
-        ({"$ref": "#/$defs/nowhere"}, 'the reference "#/$defs/nowhere" leads nowhere'),
-        ({"$schema": "https://example.com/mine"}, "dialect that is not supported"),
-        ({"$schema": "http://json-schema.org/draft-03/schema#"}, "dialect that is not supported"),
-        ({"$schema": {"a": 1}}, "dialect that is not supported"),
+        ({"$ref": "#/$defs/nowhere"}, 'the reference "#/$defs/nowhere" has no target'),
+        ({"$schema": "https://example.com/mine"}, "Unsupported dialect"),
+        ({"$schema": "http://json-schema.org/draft-03/schema#"}, "Unsupported dialect"),
+        ({"$schema": {"a": 1}}, "Unsupported dialect"),
         ({"type": 7}, "not valid at /type: 7 is not a JSON type"),
         ({"pattern": "["}, 'at /pattern: "[" is not a valid regular expression'),
-        ({"$ref": "#here"}, 'the reference "#here" leads nowhere'),
+        ({"$ref": "#here"}, 'the reference "#here" has no target'),
         ({"$ref": "::%%"}, 'the reference "::%%" cannot be followed'),
-        ({"const": 10**5000}, "cannot be used: it has a value that cannot be checked"),
+        ({"const": 10**5000}, "cannot be used: it has a value that cannot be validated"),
         (nested(150, lambda inner: {"properties": {"a": inner}}, {}), "more than 200 levels"),
         ({"enum": nested(100_000, lambda inner: [inner], 1)}, "more than 200 levels"),
         ({"allOf": [{}] * 30_000}, "more than 20,000 objects"),
@@ -179,7 +179,7 @@ def test_the_dialect_is_2020_12_unless_stated() -> None:
         ({"additionalProperties": False}, {"b": 1}, "no members are allowed here"),
         ({"propertyNames": {"maxLength": 1}}, {"ab": 1}, "the name of a member: must have at most 1 character"),
         (False, 1, "nothing is allowed here"),
-        ({"not": {}}, 1, "is what the schema excludes"),
+        ({"not": {}}, 1, "matches a schema that is excluded by “not”"),
         ({"anyOf": [{"type": "string"}, {"type": "null"}]}, 5, "expected string or null, got 5"),
         ({"oneOf": [{"const": "a"}, {"const": "b"}]}, "c", 'expected "a" or "b"'),
         (
@@ -188,8 +188,8 @@ def test_the_dialect_is_2020_12_unless_stated() -> None:
             "matches more than one of the variants, of which exactly one is allowed",
         ),
         ({"anyOf": [{"minimum": 9}, {"multipleOf": 7}]}, 5, "matches none of the 2 variants"),
-        ({"type": "integer"}, float("nan"), "NaN is no JSON number"),
-        ({}, float("-inf"), "-Infinity is no JSON number"),
+        ({"type": "integer"}, float("nan"), "NaN is not a JSON number"),
+        ({}, float("-inf"), "-Infinity is not a JSON number"),
         ({"type": "integer"}, "\ud800\x1b[2J", 'expected integer, got "�␛[2J"'),
     ],
 )

@@ -245,7 +245,7 @@ async def test_a_server_that_dies_is_an_error_for_everything_under_way(across, t
         assert (error["id"], "The server is gone." in error["error"]["message"]) == (id, True)
         assert reply.ended
     assert client.bridge.failed is not None
-    assert b"in the server's place" in client.journal.storage.pread(0, client.journal.storage.size)
+    assert b"instead of the server" in client.journal.storage.pread(0, client.journal.storage.size)
 
 
 async def test_a_server_that_cannot_be_reached_is_an_error_for_what_was_asked(across):

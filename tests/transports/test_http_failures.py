@@ -99,7 +99,7 @@ async def test_a_connection_that_is_never_taken(peer):
         error = await client.error()
         for filler in fillers:
             filler.close()
-    assert f"127.0.0.1:{address[1]} did not take the connection in time" in error.message
+    assert f"127.0.0.1:{address[1]} did not accept the connection in time" in error.message
 
 
 @pytest.mark.parametrize("how", ["hang up", "reset"])
@@ -109,7 +109,7 @@ async def test_a_connection_that_ends_without_an_answer(serve, peer, how):
     error = await client.error()
     assert isinstance(error, HttpError)
     assert f"127.0.0.1:{web.port}" in error.message
-    assert "may have carried out the request" in error.hint
+    assert "may have executed the request" in error.hint
     assert len(web.requests) == 1
 
 
@@ -146,7 +146,7 @@ async def test_a_garbled_body_is_an_error(serve, peer, chunk):
 
     web = await serve(garbles)
     client = await peer(web.url)
-    assert f"The answer from 127.0.0.1:{web.port} broke off" in (await client.error()).message
+    assert f"The response from 127.0.0.1:{web.port} is incomplete" in (await client.error()).message
 
 
 # TLS
@@ -191,7 +191,9 @@ async def test_tls_to_a_server_that_speaks_plain_http(serve, peer):
     web = await serve(result)
     client = await peer(web.url.replace("http://", "https://"), connect_timeout=0.3)
     error = await client.error()
-    assert f"127.0.0.1:{web.port} took the connection, but did not answer the TLS handshake in time" in error.message
+    assert (
+        f"127.0.0.1:{web.port} accepted the connection, but did not answer the TLS handshake in time" in error.message
+    )
     assert web.url in error.hint
 
 
@@ -199,7 +201,7 @@ async def test_tls_to_a_server_that_answers_in_plain_http(servers, peer):
     port = await raw_server(servers, b"HTTP/1.1 400 Bad Request\r\n\r\n")
     client = await peer(f"https://127.0.0.1:{port}/mcp")
     error = await client.error()
-    assert f"127.0.0.1:{port} does not speak TLS" in error.message
+    assert f"127.0.0.1:{port} does not use TLS" in error.message
     assert f"http://127.0.0.1:{port}/mcp" in error.hint
 
 
@@ -214,7 +216,9 @@ async def test_a_connection_that_ends_during_the_handshake(peer, servers):
     port = await raw_server(servers, b"")
     client = await peer(f"https://127.0.0.1:{port}/mcp")
     error = await client.error()
-    assert f"127.0.0.1:{port} took the connection, but hung up during the TLS handshake" in error.message
+    assert (
+        f"127.0.0.1:{port} accepted the connection, but closed the connection during the TLS handshake" in error.message
+    )
 
 
 # Proxies

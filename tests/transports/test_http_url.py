@@ -116,5 +116,5 @@ def test_no_proxy_of_the_environment_for_this_machine(environment, host):
 
 def test_a_socks_proxy_is_a_url_only_where_proxies_are():
     assert parse_url("socks5://p", PROXY_SCHEMES).address == "p:1080"
-    with pytest.raises(ValueError, match="does not begin with"):
+    with pytest.raises(ValueError, match="does not start with"):
         parse_url("socks5://p")

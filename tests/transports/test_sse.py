@@ -156,11 +156,11 @@ async def test_the_endpoint_is_relative_to_where_redirects_led(serve, sse):
         ("//evil.example/messages", "another origin, http://evil.example"),
         ("http://127.0.0.1:{port}@evil.example/", "another origin, http://evil.example"),
         ("/\\evil.example", None),
-        ("javascript:alert(1)", "does not begin with http:// or https://"),
-        ("file:///etc/passwd", "does not begin with http:// or https://"),
-        ("data:,x", "does not begin with http:// or https://"),
+        ("javascript:alert(1)", "does not start with http:// or https://"),
+        ("file:///etc/passwd", "does not start with http:// or https://"),
+        ("data:,x", "does not start with http:// or https://"),
         ("http://[::1/", "its IPv6 address is not valid"),
-        ("http://a b/", "is no host name"),
+        ("http://a b/", "is not a host name"),
         ("http://127.0.0.1:99999/", "its port is above 65535"),
         ("/" + "x" * 1_000_000, "1,000,001 characters"),
     ],
@@ -521,7 +521,7 @@ async def test_a_message_beyond_the_limit_ends_the_connection(serve, sse):
     assert len(beginning) <= 20_000
 
 
-@pytest.mark.parametrize(("how", "words"), [("end", "ended its event stream"), ("cut", "broke off before its end")])
+@pytest.mark.parametrize(("how", "words"), [("end", "closed its event stream"), ("cut", "is incomplete")])
 async def test_the_connection_ends_with_its_stream(serve, sse, how, words):
     server = Server(lambda request, reply: reply.body(202))
     web = await serve(server)
@@ -549,7 +549,7 @@ async def test_a_stream_that_ends_with_its_endpoint_is_noticed(serve, sse):
     web = await serve(ends)
     client = await sse(web.url)
     await client.sink.until(lambda: client.sink.losses)
-    with pytest.raises(HttpError, match="ended its event stream"):
+    with pytest.raises(HttpError, match="closed its event stream"):
         client.notify("notifications/x")
 
 
@@ -918,7 +918,7 @@ async def test_a_session(serve):
         while session.phase == "ready":
             await asyncio.sleep(0.002)
     assert session.phase == "lost"
-    assert "ended its event stream" in session.error.message
+    assert "closed its event stream" in session.error.message
     methods = [request.rpc_method for request in posts(web)]
     assert methods[-4:] == ["initialize", "notifications/initialized", "tools/list", "tools/call"]
     await session.close()

@@ -256,7 +256,7 @@ async def test_sending_to_a_dead_child_is_an_error_and_recorded_nowhere():
     [
         (["/no/such/program"], "was not found"),
         (["no-such-program-anywhere"], "was not found"),
-        ([__file__], "may not be executed"),
+        ([__file__], "is not executable"),
         (["/tmp"], "is a folder"),
         (["bad\0name"], "could not be started"),
     ],

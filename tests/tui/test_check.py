@@ -43,7 +43,7 @@ class Probes:
         rows = (
             ("TEST-02", "should", "active", "A list says its total.", self.warns),
             ("TEST-01", "must", "active", "A wrong request is refused.", self.fails),
-            ("TEST-03", "must", "active", "A ping is answered.", self.passes),
+            ("TEST-03", "must", "active", "ping gets an empty result.", self.passes),
             ("TEST-04", "quality", "tool", "A tool does what it says.", self.calls),
             ("TEST-05", "security", "auth", "A foreign token is refused.", self.passes),
             ("TEST-06", "robust", "intrusive", "A flood is survived.", self.passes),
@@ -131,8 +131,8 @@ async def test_worst_comes_first_two_lines_each_and_what_passed_or_was_skipped_i
         assert "answered" in lines[at + 1]
         assert "TEST-02" in lines[at + 2]
         assert text.index("TEST-02") < text.index("✓ 2 pass") < text.index("· 3 skipped")
-        assert "need calls that you did not allow (a)" in text
-        assert "A ping is answered" not in text
+        assert "call tools that you did not allow (a)" in text
+        assert "ping gets an empty result" not in text
         assert f"Check {pane(app).score}" in lines[1]
         current = pane(app).current
         assert current is not None
@@ -145,10 +145,10 @@ async def test_a_folded_row_opens_and_closes(probes: Probes) -> None:
     async with on_demo() as (app, pilot):
         await run(app, pilot)
         await pilot.press("down", "down", "enter")
-        await shows(app, pilot, "A ping is answered.")
+        await shows(app, pilot, "ping gets an empty result.")
         await pilot.press("enter")
         await quiet(app)
-        assert "A ping is answered." not in screen_text(app)
+        assert "ping gets an empty result." not in screen_text(app)
 
 
 async def test_beside_it_stand_what_was_seen_its_messages_the_fix_and_the_page(probes: Probes) -> None:
@@ -255,7 +255,7 @@ async def test_tools_are_called_only_as_allowed(probes: Probes) -> None:
         await pilot.press("down", "down", "enter")
         await shows(app, pilot, "Tools that may be called")
         await pilot.press(*"nothing", "enter")
-        await shows(app, pilot, "there is no tool nothing")
+        await shows(app, pilot, "unknown tool nothing")
         await pilot.press(*["backspace"] * 7, *"echo", "enter")
         await becomes(app, pilot, lambda: probes.called[-1] == "('echo',)", "called")
 
@@ -263,13 +263,13 @@ async def test_tools_are_called_only_as_allowed(probes: Probes) -> None:
 async def test_what_may_do_damage_is_asked_for_first(probes: Probes) -> None:
     async with on_demo() as (app, pilot):
         await pilot.press("i")
-        await shows(app, pilot, "Do intrusive checks?")
+        await shows(app, pilot, "Run intrusive checks?")
         await pilot.press("n")
         await quiet(app)
         assert not pane(app).found.allowed.intrusive
         assert probes.looked == 0
         await pilot.press("i")
-        await shows(app, pilot, "Do intrusive checks?")
+        await shows(app, pilot, "Run intrusive checks?")
         await pilot.press("y")
         await becomes(app, pilot, lambda: "3 pass" in screen_text(app), "done")
         assert "intrusive" in screen_lines(app)[2]

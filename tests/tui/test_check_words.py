@@ -25,7 +25,7 @@ def test_a_check_that_was_skipped_names_no_option(skip: Skip) -> None:
 
 
 def test_it_names_the_key_in_force() -> None:
-    assert seen(skipped(Skip.CALLS)) == "it calls tools: “allow calls” (a) says which may be called"
+    assert seen(skipped(Skip.CALLS)) == "calls a tool: “allow calls” (a) chooses the tools to allow"
     assert "“allow calls” (f5)" in seen(skipped(Skip.CALLS), Keymap({"check.allow": "f5"}))
 
 

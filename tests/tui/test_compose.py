@@ -29,10 +29,10 @@ def words(text: str, **more: Any) -> str:
         ('{"jsonrpc":"2.0","method":"x"}', "notification x"),
         ('{"jsonrpc":"2.0","id":{"a":1},"result":{}}', 'result for id {"a": 1}'),
         ('[{"jsonrpc":"2.0"}]', "batch of 1"),
-        ("7", "JSON, but no JSON-RPC message"),
+        ("7", "JSON, but not a JSON-RPC message"),
         ("{oops", "not JSON: a member name in double quotes is missing at character 2, sent as it is"),
         ("{oops\n\nx", "not JSON: a member name in double quotes is missing at character 2, sent as it is, "
-         "3 lines and so as many messages"),
+         "3 lines, so as many messages"),
         ("  ", "empty"),
     ],
 )  # fmt: skip

@@ -73,8 +73,8 @@ def lines_of(blocks, **look) -> list[str]:
             ["tool result for  t1  an error", "text", "no"],
         ),
         ({"type": "hologram", "x": 1}, ["unknown content", '{ "type": "hologram", "x": 1 }']),
-        (7, ["content that is no object", "7"]),
-        (None, ["content that is no object", "null"]),
+        (7, ["the content is not an object", "7"]),
+        (None, ["the content is not an object", "null"]),
         ({"type": "text"}, ["▲  text is missing", ""]),
         ({"type": "text", "text": {"a": 1}}, ["▲  text is an object", ""]),
     ],
@@ -87,7 +87,7 @@ def test_each_kind_of_block_is_shown(block, lines):
 def test_several_blocks_are_told_apart_and_many_are_counted():
     assert lines_of([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]) == ["text", "a", "", "text", "b"]
     many = lines_of([{"type": "text", "text": "a"}] * (BLOCK_LIMIT + 5))
-    assert many[-1] == "5 more blocks are not drawn; they are in the JSON"
+    assert many[-1] == "5 more blocks are not shown; see the JSON"
 
 
 def test_what_is_shown_plain_is_as_it_was_written():

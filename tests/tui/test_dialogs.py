@@ -59,13 +59,13 @@ async def test_an_existing_file_is_never_overwritten(home: Path) -> None:
         await pilot.press("x", "enter")
         await shows(app, pilot, "as md")
         for name, problem in (
-            ("there.md", "there is such a file already"),
-            ("~/there.md", "there is such a file already"),
-            ("nowhere", "there is such a file already"),
-            ("no/such/folder.md", "there is no such folder"),
+            ("there.md", "this file exists already"),
+            ("~/there.md", "this file exists already"),
+            ("nowhere", "this file exists already"),
+            ("no/such/folder.md", "this folder does not exist"),
             ("x" * 300, "file name too long"),
-            ("", "a file name is needed"),
-            ("/", "a file name is needed"),
+            ("", "enter a file name"),
+            ("/", "enter a file name"),
         ):
             await pilot.press("ctrl+u")
             app.screen.query_one("#path").value = name  # type: ignore[attr-defined]
@@ -82,7 +82,7 @@ async def test_a_folder_that_cannot_be_written_is_said_beforehand(home: Path, mo
         await pilot.press("x", "enter")
         await shows(app, pilot, "as md")
         await pilot.press("ctrl+u", *"locked/x.md", "enter")
-        await shows(app, pilot, "nothing can be written in that folder")
+        await shows(app, pilot, "this folder is not writable")
 
 
 async def test_escape_leaves_without_writing(home: Path) -> None:

@@ -76,7 +76,7 @@ async def test_the_surface_stands_before_the_conversation_and_the_warning_is_the
         assert "description changed  hidden text" in rows[0]
         assert "tools/call  1 difference" in rows[1]
         assert "ping" in rows[2]
-        assert "what a model is told has changed: tool add" in text
+        assert "text that a model reads has changed: tool add" in text
         assert "Adds.‹200B›" in text
         assert text.count("Two numbers.") >= 2
 
@@ -144,14 +144,14 @@ async def test_it_fits_a_small_terminal(pair: tuple[Path, Path]) -> None:
 async def test_nothing_that_differs_is_said(pair: tuple[Path, Path]) -> None:
     async with comparing(pair[0], pair[0]) as (app, _):
         text = screen_text(app)
-        assert "Nothing differs, in what is offered and in what was said." in text
+        assert "Nothing differs, in what is offered and in conversation." in text
         assert "old (s 1)" in text
 
 
 async def test_rules_hold_in_the_interface(pair: tuple[Path, Path]) -> None:
     async with comparing(*pair, rules=DEFAULT.plus(ignore=["tools/call:$.result"])) as (app, _):
         assert "1 difference" not in screen_text(app)
-        assert "1 do not count" in screen_text(app)
+        assert "1 ignored" in screen_text(app)
 
 
 async def test_the_sides_scroll_together(tmp_path: Path) -> None:

@@ -41,4 +41,4 @@ async def test_what_is_none_is_said_and_escape_leaves_it() -> None:
         await shows(app, pilot, "This is no http or https URL")
         await pilot.press("escape")
         await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "the screen")
-        assert "The server could not be opened" in screen_text(app)
+        assert "Connection failed" in screen_text(app)

@@ -31,16 +31,14 @@ def fails_once(home: Path) -> StdioTarget:
 
 async def test_it_names_the_cause_the_steps_and_the_last_words(home: Path) -> None:
     async with running(fails_once(home), until="not connected") as (app, pilot):
-        await shows(app, pilot, "The server ended before it answered")
+        await shows(app, pilot, "The server exited before it answered")
         text = screen_text(app)
         for words in (
             "exit code 3", "✓ start", "✗ handshake", "no answer to initialize", "“Using CPython 3.12.4” is not JSON-RPC",
             "✗ exit", "stderr, last lines", "ModuleNotFoundError: httpx",
         ):  # fmt: skip
             assert words in text
-        assert screen_lines(app)[-1].startswith(
-            " r start again   e edit the command   d doctor   c copy for a bug report"
-        )
+        assert screen_lines(app)[-1].startswith(" r start again   e edit the command   d doctor   c copy report")
         assert "Messages" in text, "the log stays"
 
 
@@ -64,9 +62,9 @@ async def test_a_click_tries_again(home: Path) -> None:
 
 async def test_a_copy_for_a_bug_report_is_plain_text(home: Path) -> None:
     async with running(fails_once(home), until="not connected") as (app, pilot):
-        await shows(app, pilot, "copy for a bug report")
+        await shows(app, pilot, "copy report")
         await pilot.press("c")
-        await shows(app, pilot, "Copied what happened.")
+        await shows(app, pilot, "Copied the error report.")
         lines = app.clipboard.splitlines()
         assert sys.executable in lines[0]
         assert "It fails with ModuleNotFoundError: httpx." in lines[2], (
@@ -94,7 +92,7 @@ async def test_a_connection_that_is_lost_says_so_and_is_made_again() -> None:
 
 async def test_a_command_that_does_not_exist_is_named(home: Path) -> None:
     async with running(StdioTarget(("no-such-program-anywhere",)), until="not connected") as (app, pilot):
-        await shows(app, pilot, "The server could not be opened")
+        await shows(app, pilot, "Connection failed")
         assert "no-such-program-anywhere" in screen_text(app)
 
 
@@ -103,7 +101,7 @@ async def test_an_address_where_nobody_listens_is_named() -> None:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
         async with running(HttpTarget(f"http://127.0.0.1:{port}/mcp"), until="not connected") as (app, pilot):
-            await shows(app, pilot, "The server could not be opened")
+            await shows(app, pilot, "Connection failed")
             assert str(port) in screen_text(app)
 
 
@@ -159,7 +157,7 @@ async def test_the_steps_of_a_connection_are_shown_while_it_is_made(home: Path) 
     async with running(banner(home), size=NARROW, until="Connecting to @banner") as (app, pilot):
         await shows(app, pilot, "“My server 1.0 is starting” is not JSON-RPC")
         await shows(app, pilot, "loading the index")
-        await shows(app, pilot, "initialize was sent; no answer yet: 1")
+        await shows(app, pilot, "initialize sent; no answer yet: 1")
         text = screen_text(app)
         assert " of 600 s" in " ".join(text.split())
         assert "✓ start" in text

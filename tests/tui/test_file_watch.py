@@ -60,19 +60,19 @@ async def test_w_where_it_failed_starts_it_again_once_it_is_mended(project: Proj
     async with running(project.target, until="not connected") as (app, pilot):
         await shows(app, pilot, "w watch files, restart on change")
         await pilot.press("w")
-        await shows(app, pilot, "w watch no more")
+        await shows(app, pilot, "w stop watching")
         await pilot.pause(0.4)
         project.offers("hello")
         await shows(app, pilot, "Tools 1")
-        assert notes(app) == ["server.py changed: the server is started again."]
+        assert notes(app) == ["server.py changed: the server is restarted."]
         project.offers("hello", "bye")
         await shows(app, pilot, "Tools 2")
         await shows(app, pilot, "1 change in what it offers")
         await pilot.press("6")
-        await shows(app, pilot, "its files are watched")
+        await shows(app, pilot, "watching its files")
         await pilot.press("w")
         await shows(app, pilot, "not watched any more")
-        assert "its files are watched" not in screen_text(app)
+        assert "watching its files" not in screen_text(app)
         project.offers()
         await pilot.pause(1)
         assert len(notes(app)) == 2

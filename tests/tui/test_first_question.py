@@ -63,7 +63,7 @@ async def test_roots_are_answered_by_one_key(home: Path, size: tuple[int, int], 
         await becomes(app, pilot, lambda: main_screen(app).query_one(QuestionPane).has_focus_within, "focused")
         if when == "ready":
             await becomes(app, pilot, lambda: main_screen(app).panes.work.work is not None, "the first tool chosen")
-        assert "answer always" in screen_text(app) or size == NARROW
+        assert "always answer this" in screen_text(app) or size == NARROW
         pane = main_screen(app).query_one(QuestionPane)
         await becomes(app, pilot, lambda: not pane.key_line.muted, "its keys are bright")
         await pilot.press(key)

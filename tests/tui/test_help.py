@@ -71,7 +71,7 @@ def test_every_context_is_bound_and_lies_within_another() -> None:
 async def test_the_nearest_context_comes_first_and_the_rest_follows() -> None:
     async with on_recording(until="echo") as (app, pilot):
         await pilot.press("question_mark")
-        await shows(app, pilot, "those that work here first")
+        await shows(app, pilot, "keys that work here first")
         assert headings(app)[:4] == ["Lists", "Catalogues", "A recording", "Everywhere"]
         await pilot.press("escape", "m")
         await pilot.press("question_mark")
@@ -82,7 +82,7 @@ async def test_the_nearest_context_comes_first_and_the_rest_follows() -> None:
 async def test_what_cannot_be_done_on_a_recording_is_left_out() -> None:
     async with on_recording(until="echo") as (app, pilot):
         await pilot.press("question_mark")
-        await shows(app, pilot, "those that work here first")
+        await shows(app, pilot, "keys that work here first")
         everywhere = screen_text(app).partition("Everywhere")[2]
         assert "export" in everywhere
         for verb in ("reconnect", "restart", "compose"):

@@ -112,9 +112,9 @@ def test_the_table_for_help_has_every_verb_under_its_group():
         ({"zzz": "f5"}, "unknown verb", "help"),
         ({"form.call": "hyperdrive"}, "does not exist: `hyperdrive`", "ctrl+r"),
         ({"form.call": ""}, "does not exist", "ctrl+r"),
-        ({"messages.times": "s"}, "gives s to `messages.times`, and `messages.send-again` has it too", "another key"),
-        ({"form.call": "q"}, "gives q to `form.call`, and `app.quit` has it too", ""),
-        ({"app.quit": "j"}, "gives j to `app.quit`, and `list.down` has it too", ""),
+        ({"messages.times": "s"}, "gives s to `messages.times`, and `messages.send-again` uses it too", "another key"),
+        ({"form.call": "q"}, "gives q to `form.call`, and `app.quit` uses it too", ""),
+        ({"app.quit": "j"}, "gives j to `app.quit`, and `list.down` uses it too", ""),
     ],
 )
 def test_what_is_wrong_with_a_keymap_is_said(overrides, says, hint):

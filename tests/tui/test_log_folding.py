@@ -292,6 +292,6 @@ async def test_only_keys_that_work_are_shown_while_the_filter_is_typed() -> None
         assert "s send again" in screen_text(app) or "d compare two" in screen_text(app)
         await pilot.press("slash", *"kin")
         assert "compare two" not in screen_text(app)
-        assert [hint.title for hint in footer_hints(app.screen)] == ["take", "choose", "to the rows", "clear"]
+        assert [hint.title for hint in footer_hints(app.screen)] == ["take", "choose", "to rows", "clear"]
         await pilot.press("escape")
-        assert [hint.title for hint in footer_hints(app.screen)] == ["to the rows", "leave"]
+        assert [hint.title for hint in footer_hints(app.screen)] == ["to rows", "leave"]

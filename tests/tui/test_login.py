@@ -85,7 +85,7 @@ async def test_without_a_browser_the_address_is_pasted(server: str, monkeypatch:
     async with app.run_test(size=WIDE) as pilot:
         await shows(app, pilot, "Log in at")
         await pilot.press("enter")
-        await shows(app, pilot, "paste an address here")
+        await shows(app, pilot, "paste a URL here")
         found = re.search(r"http://127\S+", dialog_of(app)._text)
         assert found is not None
         came = await asyncio.to_thread(location_of, found.group())
@@ -117,7 +117,7 @@ async def test_a_secret_that_is_typed_is_not_shown() -> None:
     with protected_server("--items", "30", "--auth-fault", "no-registration") as url:
         app = app_on(url)
         async with app.run_test(size=WIDE) as pilot:
-            await shows(app, pilot, "A client for this server")
+            await shows(app, pilot, "Client for this server")
             await pilot.press(*"demo-service", "enter")
             await shows(app, pilot, "its secret")
             await pilot.press(*"demo-service-secret")
@@ -136,7 +136,7 @@ async def test_a_login_that_was_cancelled_says_so_in_its_view_too(server: str) -
         await pilot.press("a")
         await shows(app, pilot, "stopped at step 9 of 10")
         assert "coming back" in screen_text(app)
-        assert "log in anew" in screen_text(app)
+        assert "log in again" in screen_text(app)
 
 
 async def test_the_waiting_ends_with_one_key(server: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -187,7 +187,7 @@ async def test_a_login_of_a_session_behind_waits_as_a_mark_until_one_goes_there(
         await becomes(app, pilot, lambda: bool(re.search(r"127\.0\.0\.1:\d+ 1 ", screen_lines(app)[0])), "the mark")
         assert not any(isinstance(screen, LoginDialog) for screen in app.screen_stack)
         await pilot.press("f3")
-        await becomes(app, pilot, lambda: isinstance(app.screen, StartScreen), "the start list again")
+        await becomes(app, pilot, lambda: isinstance(app.screen, StartScreen), "the start reload list")
         await pilot.press("enter")
         await becomes(app, pilot, lambda: isinstance(app.screen, LoginDialog), "the dialog")
         assert app.sessions.front is behind

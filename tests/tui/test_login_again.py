@@ -40,7 +40,7 @@ async def test_a_step_is_run_again_and_stands_beside_the_earlier_answer(size: tu
             await pilot.press("r")
             await shows(app, pilot, "only as part of a whole login")
             await pilot.press("home", "down", "down", "down")
-            await shows(app, pilot, "4 its metadata")
+            await shows(app, pilot, "4 server metadata")
             await pilot.press("r")
             await shows(app, pilot, "again, at ")
             (again,) = steps_of(app)[3].again
@@ -88,9 +88,9 @@ async def test_who_logs_in_otherwise_is_asked_with_what_and_goes_on_with_it() ->
     with protected_server("--items", "30", "--auth-fault", "no-registration") as url:
         app = app_on(url)
         async with app.run_test(size=WIDE, notifications=True) as pilot:
-            await shows(app, pilot, "A client for this server")
+            await shows(app, pilot, "Client for this server")
             await pilot.press("escape")
-            await shows(app, pilot, "o log in otherwise")
+            await shows(app, pilot, "o other login")
             assert not any("--client-id" in line[:95] for line in screen_lines(app))
             await pilot.press("o")
             await becomes(app, pilot, lambda: isinstance(app.screen, LoginOptions), "asked")
@@ -135,7 +135,7 @@ async def test_a_token_that_is_given_is_sent_as_it_is(
     async with app.run_test(size=WIDE) as pilot:
         await shows(app, pilot, "Log in at")
         await pilot.press("escape")
-        await shows(app, pilot, "o log in otherwise")
+        await shows(app, pilot, "o other login")
         await pilot.press("o")
         await becomes(app, pilot, lambda: isinstance(app.screen, LoginOptions), "asked")
         editor = app.screen.query_one("#login-bearer", Editor)

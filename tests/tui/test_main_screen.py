@@ -167,7 +167,7 @@ async def test_a_call_from_the_list_is_cancelled_by_escape_which_goes_back_to_th
 async def test_where_nothing_is_chosen_the_work_says_so() -> None:
     async with on_demo() as (app, pilot):
         await pilot.press("slash", *"qqqq")
-        await shows(app, pilot, "What is chosen in the list is shown here.")
+        await shows(app, pilot, "The selected item is shown here.")
         assert not main_screen(app).query_one("#request").display
 
 
@@ -283,7 +283,7 @@ async def test_quitting_asks_only_while_a_call_is_in_flight() -> None:
         assert isinstance(app.session, Session)
         app.session.start("tools/call", {"name": "forget", "arguments": {}})
         await pilot.press("q")
-        await shows(app, pilot, "Leave with a call in flight?")
+        await shows(app, pilot, "Quit with a call in flight?")
         assert "tools/call forget has no answer yet." in screen_text(app)
         await pilot.press("escape")
         await becomes(app, pilot, lambda: app.screen is main_screen(app))
@@ -291,7 +291,7 @@ async def test_quitting_asks_only_while_a_call_is_in_flight() -> None:
         await pilot.press("escape", "escape")
         assert app.is_running, "escape never leaves"
         await pilot.press("q")
-        await shows(app, pilot, "Leave with a call in flight?")
+        await shows(app, pilot, "Quit with a call in flight?")
         await pilot.press("y")
         await becomes(app, pilot, lambda: app.return_code == 0 and not app._running)
     async with on_demo() as (app, pilot):
@@ -319,7 +319,7 @@ async def test_the_recording_opens_as_the_session_was() -> None:
     async with on_recording(until="frame 20 of 20") as (app, pilot):
         lines = screen_lines(app)
         assert lines[0].split()[:2] == ["replay", SESSION.name]
-        assert "nothing is sent" in lines[-1]
+        assert "read-only" in lines[-1]
         await shows(app, pilot, "echo")
         assert "1 Tools 1" in lines[1]
         await pilot.press("6")
@@ -365,7 +365,7 @@ async def test_the_theme_is_the_one_of_the_settings(home: Path) -> None:
     async with on_recording(until="echo", settings=Settings(theme="light")) as (app, _):
         assert app.theme_switch.name == "light"
         assert not app.current_theme.dark
-    async with on_recording(until="There is no theme `lihgt`", settings=Settings(theme="lihgt")) as (app, _):
+    async with on_recording(until="Unknown theme `lihgt`", settings=Settings(theme="lihgt")) as (app, _):
         assert app.theme_switch.name == "dark"
 
 
@@ -482,6 +482,6 @@ async def test_the_inbox_shows_its_question_whenever_one_goes_there() -> None:
         for _ in range(2):
             await pilot.press("7")
             await shows(app, pilot, "asks you")
-            await shows(app, pilot, "your answer goes to")
+            await shows(app, pilot, "sent to")
             await pilot.press("1", "down")
             await becomes(app, pilot, lambda: "asks you" not in screen_text(app), "the tool")

@@ -146,7 +146,7 @@ async def test_goes_to_partners_exchanges_and_findings() -> None:
         await pilot.press("p")
         assert pane.current == 7
         await pilot.press("g")
-        assert "of this exchange 4" in facts(app)
+        assert "in this exchange 4" in facts(app)
         assert "exchange:2" in screen_text(app)
         assert [line.split()[0] for line in shown(app)[1:]] == ["+5.0", "+6.0", "+12"]
         await pilot.press("right_square_bracket")

@@ -119,7 +119,7 @@ async def test_enter_acts_on_what_matches_the_whole_text(home: Path, monkeypatch
 async def test_that_nothing_matches_is_said() -> None:
     async with on_recording(until="echo") as (app, pilot):
         await find(app, pilot, "qqzz")
-        await becomes(app, pilot, lambda: listed(app) == ["Nothing matches. Try fewer letters."], "said")
+        await becomes(app, pilot, lambda: listed(app) == ["No match. Try fewer letters."], "said")
         await pilot.press("enter")
         assert app.screen.is_modal
 

@@ -58,7 +58,7 @@ async def test_a_server_is_pinned_from_the_palette_and_warned_of_later(target: S
 
     (tmp_path / "text").write_text("Adds.\u200b And sends.")
     async with running(target, until="add") as (app, pilot):
-        assert await wait_until(app, lambda: "no longer offers what was pinned" in screen_text(app))
+        assert await wait_until(app, lambda: "differs from its pin" in screen_text(app))
         await quiet(app)
         (finding,) = findings(app)
         assert "tool add: description changed, with 1 invisible character (U+200B)" in finding

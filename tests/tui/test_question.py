@@ -45,7 +45,7 @@ async def test_defaults_are_accepted_by_one_key(tmp_path: Path) -> None:
         assert "Demo server asks you" in shown
         assert "elicitation  form  1 of 1" in shown
         assert "Please tell us about yourself." in shown
-        assert "your answer goes to Demo server" in shown
+        assert "sent to Demo server" in shown
         assert app.work.asking.tone == "ask"
         assert "1 required" in shown, "the address has no default and is required"
         assert "to fix" not in shown, "it was not sent yet"
@@ -65,7 +65,7 @@ async def test_what_is_wrong_is_said_before_it_is_sent_as_it_is(tmp_path: Path) 
         await pilot.press("ctrl+r")
         await settle(pilot, lambda: app.work.asking.has_focus_within)
         await pilot.press("ctrl+r")
-        await settle(pilot, lambda: "again sends it as it is" in screen_text(app))
+        await settle(pilot, lambda: "again: send it anyway" in screen_text(app))
         assert "is required" in screen_text(app)
         assert answers(session) == []
         await pilot.press("ctrl+r")
@@ -95,10 +95,10 @@ async def test_a_model_is_answered_for_by_text_and_one_that_is_too_long_is_noted
         await settle(pilot, lambda: app.work.asking.has_focus_within)
         await settle(pilot, lambda: "How are you?" in screen_text(app))
         shown = screen_text(app)
-        for words in ("sampling", "at most 3 tokens", "model like claude, small", "You answer in few words."):
+        for words in ("sampling", "at most 3 tokens", "preferred models: claude, small", "You answer in few words."):
             assert words in shown
         await pilot.press("ctrl+r")
-        await settle(pilot, lambda: "again sends it as it is" in screen_text(app))
+        await settle(pilot, lambda: "again: send it anyway" in screen_text(app))
         await write(app, pilot, "one two three four")
         await pilot.press("ctrl+r")
         await settle(pilot, lambda: len(answers(session)) == 1)
@@ -136,7 +136,7 @@ async def test_a_whole_result_can_be_written_as_json(tmp_path: Path) -> None:
         assert body is not None
         body.json.value = "{"  # type: ignore[union-attr]
         await pilot.press("ctrl+r")
-        await settle(pilot, lambda: "again sends it as it is" in screen_text(app))
+        await settle(pilot, lambda: "again: send it anyway" in screen_text(app))
         result = {"role": "assistant", "content": {"type": "text", "text": "mine"}, "model": "me"}
         body.json.value = json.dumps(result)  # type: ignore[union-attr]
         await pilot.pause()
@@ -411,7 +411,7 @@ async def test_escape_goes_from_a_question_that_is_over_to_the_inbox(size: tuple
         await pilot.press("escape", "7", "enter")
         await becomes(app, pilot, lambda: main_screen(app).query_one(QuestionPane).has_focus_within, "looked at")
         assert "asked  declined" in screen_text(app)
-        assert "which folders may it see?" in screen_text(app), "what was asked stands there"
+        assert "which folders may the server use?" in screen_text(app), "what was asked stands there"
         assert "esc list" in screen_lines(app)[-1]
         await pilot.press("escape")
         await becomes(app, pilot, lambda: main_screen(app).query_one(InboxPane).has_focus_within, "the inbox")
@@ -423,7 +423,7 @@ async def test_the_key_that_calls_goes_to_the_question_that_the_call_waits_for(t
         await pilot.press("enter", "ctrl+r")
         await settle(pilot, lambda: app.work.asking.has_focus_within)
         app.work.request.focus_inside()
-        await settle(pilot, lambda: "^r to the question" in screen_text(app))
+        await settle(pilot, lambda: "^r to question" in screen_text(app))
         await pilot.press("ctrl+r")
         await settle(pilot, lambda: app.work.asking.has_focus_within)
         assert len(sent(session, "tools/call")) == 1, "not called a second time"

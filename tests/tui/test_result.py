@@ -347,7 +347,7 @@ async def test_a_large_result_is_read_in_a_thread() -> None:
         await settle(pilot, lambda: "1 difference from schema" in screen_lines(app)[0] and answer.is_light)
         pane.focus_inside()
         await pilot.press("i")
-        await settle(pilot, lambda: "The result has no content." in screen_text(app))
+        await settle(pilot, lambda: "The content is empty." in screen_text(app))
         await pilot.press("t", "right_square_bracket")
         assert pane._table.row == 2_999
         pane.focus_inside()

@@ -1,4 +1,4 @@
-"""The server pane: who the server is, how the connection came about, what it writes to stderr, connecting anew."""
+"""The server pane: who the server is, how the connection came about, what it writes to stderr, reconnecting."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ async def test_it_says_who_the_server_is_and_what_it_can() -> None:
         await pilot.press("6")
         await shows(app, pilot, "Capabilities")
         text = screen_text(app)
-        for words in ("Demo server  1.0.0", "2025-11-25  (legacy)", "-m inspector.demo", "kept nowhere"):
+        for words in ("Demo server  1.0.0", "2025-11-25  (legacy)", "-m inspector.demo", "not saved"):
             assert words in text
         assert "✓ resources     subscribe  listChanged" in text
         assert "Every feature of the protocol can be tried" in text
@@ -87,7 +87,7 @@ async def test_connecting_anew_shows_what_has_changed(home: Path) -> None:
         await pilot.press("6")
         await shows(app, pilot, "run 1")
         await pilot.press("r")
-        await shows(app, pilot, "Connected anew. 3 changes in what it offers.")
+        await shows(app, pilot, "Reconnected. 3 changes in what the server offers.")
         await shows(app, pilot, "Changed since the last connection")
         text = screen_text(app)
         assert "+ tools       new" in text
@@ -103,7 +103,7 @@ async def test_connecting_anew_shows_what_has_changed(home: Path) -> None:
 async def test_a_log_level_is_chosen() -> None:
     async with on_demo() as (app, pilot):
         await pilot.press("6", "l")
-        await shows(app, pilot, "Log messages from")
+        await shows(app, pilot, "Log level of the server")
         await pilot.press("down", "down", "enter")
         assert app.session is not None
         journal = app.session.journal
@@ -198,7 +198,7 @@ async def test_another_revision_is_chosen_and_connected_with() -> None:
         await pilot.press("6")
         await shows(app, pilot, "f9 revision")
         await pilot.press("f9")
-        await shows(app, pilot, "find out what the server supports")
+        await shows(app, pilot, "detect what the server supports")
         await pilot.press("up", "enter")
         await shows(app, pilot, "2026-07-28  (modern)")
         await pilot.press("f9", "down", "down", "down", "enter")

@@ -49,7 +49,7 @@ async def test_a_session_stays_open_behind_the_start_list(configured: Path) -> N
         assert app.session is second.session
         await becomes(app, pilot, lambda: "alpha" in screen_lines(app)[0] and "beta" in screen_lines(app)[0], "named")
         await pilot.press("b")
-        await becomes(app, pilot, lambda: isinstance(app.screen, StartScreen), "the list again")
+        await becomes(app, pilot, lambda: isinstance(app.screen, StartScreen), "the reload list")
         await pilot.press("enter")
         await becomes(app, pilot, lambda: app.screen is first.screen, "the first again")
         assert app.session is first.session
@@ -79,7 +79,7 @@ async def test_f3_works_while_one_types_and_goes_back_too() -> None:
         await pilot.press("x", "f3")
         await becomes(app, pilot, lambda: app.screen is main, "back")
         await pilot.press("f3")
-        await becomes(app, pilot, lambda: isinstance(app.screen, StartScreen), "the start list again")
+        await becomes(app, pilot, lambda: isinstance(app.screen, StartScreen), "the start reload list")
         assert app.screen.query_one(Editor).value == "", "what was typed before is over"
 
 
@@ -132,7 +132,7 @@ async def test_a_session_is_closed_from_the_list_after_asking_for_its_call() -> 
         await becomes(app, pilot, lambda: "in flight?" not in screen_text(app))
         assert app.sessions.opened
         await pilot.press("q")
-        await shows(app, pilot, "Leave with a call in flight?")
+        await shows(app, pilot, "Quit with a call in flight?")
         await pilot.press("escape")
         await becomes(app, pilot, lambda: "in flight?" not in screen_text(app))
         await pilot.press("delete")
@@ -144,12 +144,12 @@ async def test_a_session_is_closed_from_the_list_after_asking_for_its_call() -> 
 
 
 async def test_an_open_recording_is_listed_too(configured: Path) -> None:
-    async with on_recording(size=NARROW, until="nothing is sent") as (app, pilot):
+    async with on_recording(size=NARROW, until="read-only") as (app, pilot):
         await pilot.press("b")
         await shows(app, pilot, "Open now")
         assert any("session" in line and "recording" in line for line in screen_lines(app))
         await pilot.press("enter")
-        await shows(app, pilot, "nothing is sent")
+        await shows(app, pilot, "read-only")
 
 
 @pytest.mark.parametrize("way", ["q", "signal"])

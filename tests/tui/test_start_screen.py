@@ -116,10 +116,10 @@ async def test_typed_text_narrows_and_enter_opens_the_marked_row(configured: Pat
         await becomes(app, pilot, lambda: "@shop" not in screen_text(app), "narrowed")
         assert "1 of 6" in screen_text(app)
         assert "1 of 3" in screen_text(app)
-        assert "Open what you typed: eve" in screen_text(app)
+        assert "Open as typed: eve" in screen_text(app)
         assert "everything" in marked(app), "not the typed text"
         await pilot.press("enter")
-        await shows(app, pilot, "nothing is sent")
+        await shows(app, pilot, "read-only")
 
 
 async def test_the_entry_of_the_typed_name_is_marked_before_one_that_only_has_it(home: Path) -> None:
@@ -182,7 +182,7 @@ async def test_the_typed_text_is_opened_where_it_is_marked(configured: Path) -> 
 async def test_a_recording_is_opened_from_the_list(configured: Path) -> None:
     async with running(None, size=SIZE, until="torn-one") as (app, pilot):
         await pilot.press("down", "down", "down", "enter")
-        await shows(app, pilot, "nothing is sent")
+        await shows(app, pilot, "read-only")
         assert isinstance(app.screen, MainScreen)
 
 
@@ -321,7 +321,7 @@ async def test_l_opens_a_server_and_logs_in(home: Path, monkeypatch: pytest.Monk
             await pilot.press("l")
             await shows(app, pilot, "Log in at 127.0.0.1?")
             await pilot.press("enter")
-            await shows(app, pilot, "You are logged in.")
+            await shows(app, pilot, "Logged in.")
 
 
 @contextmanager
@@ -351,4 +351,4 @@ async def test_l_says_that_a_server_wants_no_login_and_is_not_offered_for_a_comm
             await pilot.press("down")
             await becomes(app, pilot, lambda: "l log in" in screen_lines(app)[-1], "the key")
             await pilot.press("l")
-            await shows(app, pilot, "The server opens without a login.")
+            await shows(app, pilot, "The server needs no login.")

@@ -83,9 +83,9 @@ async def test_the_server_names_itself_in_safe_text_only():
 
 
 async def test_a_header_of_other_parts():
-    line = HeaderLine([Part([[("replay", ["bold", "bright"][1])]]), Part(["nothing is sent", ""], (1,), right=True)])
+    line = HeaderLine([Part([[("replay", ["bold", "bright"][1])]]), Part(["read-only", ""], (1,), right=True)])
     async with Stage(line).run_test(size=(30, 2)) as pilot:
-        assert screen_lines(pilot.app)[0] == " replay" + " " * 7 + "nothing is sent"
+        assert screen_lines(pilot.app)[0] == " replay" + " " * 7 + "read-only"
         await pilot.resize_terminal(20, 2)
         await pilot.pause()
         assert screen_lines(pilot.app)[0] == " replay"
@@ -148,10 +148,10 @@ async def test_the_footers_note_gives_way_to_its_keys_and_a_click_presses_one():
         def action_call(self) -> None:
             self.called += 1
 
-    footer = Footer(Keymap().hints(["form.call", "app.messages", "app.quit"]), "nothing is sent until ^r")
+    footer = Footer(Keymap().hints(["form.call", "app.messages", "app.quit"]), "read-only until ^r")
     app = Here(footer)
     async with app.run_test(size=(66, 2)) as pilot:
-        assert screen_lines(app)[0] == " ^r call   m messages   q quit" + " " * 11 + "nothing is sent until ^r"
+        assert screen_lines(app)[0] == " ^r call   m messages   q quit" + " " * 11 + "read-only until ^r"
         await pilot.click(footer, offset=(3, 0))
         await settle(pilot, lambda: app.called == 1)
         await pilot.resize_terminal(50, 2)

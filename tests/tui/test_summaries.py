@@ -72,7 +72,7 @@ def plain(pieces: Any) -> str:
         ("ping", {}, "empty result"),
         ("x/y", {"one": 1}, "one 1"),
         ("x/y", {str(n): n for n in range(20)}, "0 0, 1 1, 2 2, 3 3, 4 4, 5 5, 6 6, 7 7, …"),
-        ("tools/call", [1], "a result that is no object: [1]"),
+        ("tools/call", [1], "the result is not an object: [1]"),
     ],
 )
 def test_a_result_is_told_by_what_matters_in_it(method: str, result: Any, words: str) -> None:
@@ -130,8 +130,8 @@ def test_a_notification_says_what_it_says(method: str, params: Any, words: str) 
     ("event", "fields", "words"),
     [
         ("spawn", {"argv": ["npx", "-y", "x"]}, "started npx -y x"),
-        ("exit", {"status": 3}, "the server ended: status 3"),
-        ("exit", {"status": -9, "signal": 9, "by": "us"}, "we ended the server: signal 9"),
+        ("exit", {"status": 3}, "the server exited: status 3"),
+        ("exit", {"status": -9, "signal": 9, "by": "us"}, "we stopped the server: signal 9"),
         (
             "ready",
             {"revision": "2025-11-25", "era": "legacy", "transport": "stdio"},

@@ -182,7 +182,7 @@ async def test_a_task_that_waits_for_the_user_says_where() -> None:
     server.methods["tasks/result"] = ask
     async with at_work(server) as (_, (app, pilot)):
         server.state["status"] = "input_required"
-        await shows(app, pilot, "It waits for your answer: 7 inbox")
+        await shows(app, pilot, "It waiting for your answer: 7 inbox")
         await shows(app, pilot, "? input_required")
 
 
@@ -226,7 +226,7 @@ async def test_tasks_of_others_are_listed_by_a_key() -> None:
         await becomes(app, pilot, lambda: "5 Tasks 2" in screen_lines(app)[1], "counted")
         await pilot.press("home")
         await shows(app, pilot, "not this session; it was listed")
-        await shows(app, pilot, "Its result went to the one who made it.")
+        await shows(app, pilot, "The result went to the client that created the task.")
 
 
 async def test_the_messages_of_a_task_and_its_call_are_a_key_away() -> None:
@@ -257,7 +257,7 @@ async def test_one_column_shows_the_list_then_the_task() -> None:
         server.state["status"] = "completed"
         await shows(app, pilot, '{ "sheep": 12 }')
         await pilot.press("escape")
-        await becomes(app, pilot, lambda: "made by" not in screen_text(app), "the list again")
+        await becomes(app, pilot, lambda: "made by" not in screen_text(app), "the reload list")
 
 
 async def test_a_failed_task_shows_the_error_of_its_result() -> None:

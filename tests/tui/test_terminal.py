@@ -73,7 +73,7 @@ def test_another_size_is_drawn_at_once_and_one_that_is_too_small_says_what_it_ne
         terminal.resize(80, 24)
         terminal.shows(f"Tools {TOOLS}", "m messages", "enter open")
         terminal.resize(40, 10)
-        terminal.shows("Inspector needs 50 columns and 12", "rows; here are 40 and 10.")
+        terminal.shows("Inspector needs 50 columns and 12", "rows; the terminal has 40 and 10.")
         terminal.resize(20, 5)
         terminal.shows("Inspector needs 50", "and 5.")
         terminal.resize(120, 35)
@@ -159,7 +159,7 @@ def test_a_dumb_terminal_and_no_terminal_are_refused_in_words(home: Path) -> Non
     with Terminal(home, ["demo"], TERM="dumb") as terminal:
         assert terminal.ends() == 2
         assert "\x1b" not in terminal.raw.decode()
-        assert "cannot draw on a terminal of type" in terminal.grid.text
+        assert "does not work on a terminal of type" in terminal.grid.text
     refused = run(home, ["demo"])
     assert refused.code == 2
     assert "needs a terminal" in refused.err

@@ -1,4 +1,4 @@
-"""The interface in a cloned folder: what asks first, the dialog, and a way on which others can read."""
+"""The interface in a cloned folder: what needs consent, the dialog, and a way on which others can read."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def clone(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("typed", [False, True])
 async def test_an_entry_of_a_cloned_folder_is_opened_after_a_question(clone: Path, typed: bool) -> None:
     async with running(None, size=NARROW, until="@docs") as (app, pilot):
-        assert any("@docs" in line and "asks first" in line for line in screen_lines(app))
+        assert any("@docs" in line and "needs consent" in line for line in screen_lines(app))
 
         async def choose() -> None:
             if typed:
@@ -68,7 +68,7 @@ async def test_an_entry_of_a_cloned_folder_is_opened_after_a_question(clone: Pat
 async def test_what_was_allowed_for_always_is_not_asked_again(clone: Path) -> None:
     for first in (True, False):
         async with running(None, size=NARROW, until="@docs") as (app, pilot):
-            assert ("asks first" in screen_text(app)) is first
+            assert ("needs consent" in screen_text(app)) is first
             await pilot.press("enter")
             if first:
                 await shows(app, pilot, "Allow @docs?")

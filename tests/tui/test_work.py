@@ -38,7 +38,7 @@ async def test_the_list_sends_what_a_form_holds_and_says_what_is_missing_first(t
         await settle(pilot, lambda: len(sent(session, "tools/call")) == 1)
         await go(app, pilot, "tools", "echo")
         await pilot.press("ctrl+r")
-        await settle(pilot, lambda: "again sends it as it is" in screen_text(app))
+        await settle(pilot, lambda: "again: send it anyway" in screen_text(app))
         assert "is required" in screen_text(app)
         assert app.work.request.has_focus_within
         assert len(sent(session, "tools/call")) == 1
@@ -440,7 +440,7 @@ async def test_past_calls_bring_back_their_result_and_other_arguments_mute_it(tm
         await pilot.press("ctrl+r")
         await settle(pilot, lambda: "last calls  first" in screen_text(app))
         await write(app, pilot, "-second")
-        await settle(pilot, lambda: "answer to other arguments" in screen_text(app))
+        await settle(pilot, lambda: "result of other arguments" in screen_text(app))
         assert app.work.result._content.muted
         await pilot.press("ctrl+r")
         await settle(pilot, lambda: "last calls  first-second" in screen_text(app))

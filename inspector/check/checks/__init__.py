@@ -1,1 +1,1 @@
-"""The checks, one module for each group of them. `inspector.check.registry` names the modules."""
+"""The checks, one module for each group. `inspector.check.registry` names the modules."""

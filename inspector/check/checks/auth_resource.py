@@ -1,4 +1,4 @@
-"""Authorization, the MCP server's side: who is let in, and what those are told who are not (RFC 9728, RFC 6750)."""
+"""Authorization of the MCP server: which requests it accepts, and what it returns for others (RFC 9728, RFC 6750)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PAGE = "basic/authorization"
 _DISCOVERY = "basic/authorization/authorization-server-discovery"
 _HTTP: frozenset[Transport] = frozenset(("http",))
 _AUTH: Mode = "auth"
-_OPEN = "the server wants no authorization"
+_OPEN = "the server requires no authorization"
 _GARBAGE = "inspector-check-no-such-token"
 
 
@@ -27,8 +27,8 @@ CHECKS = CheckTable("auth-resource", transports=_HTTP, mode=_AUTH)
     "AUTH-01 must r2+",
     page=_PAGE,
     apart=True,
-    says="A request without a token is answered with status 401.",
-    fix="Answer 401 with a challenge, and nothing else, where the token is missing.",
+    says="A request without an access token gets status 401.",
+    fix="Return 401 with a WWW-Authenticate header for every request without an Authorization header.",
 )
 async def no_token(visit: Visit) -> Outcome:
     """The first request of a client, without a token."""
@@ -44,11 +44,11 @@ async def no_token(visit: Visit) -> Outcome:
     "AUTH-02 must r3+",
     page=_DISCOVERY,
     apart=True,
-    says="The refusal says where the metadata of the server are: in its challenge, or in the well-known place.",
-    fix='Send WWW-Authenticate: Bearer resource_metadata="https://…/.well-known/oauth-protected-resource".',
+    says="A 401 response leads to the protected resource metadata, through WWW-Authenticate or the well-known URI.",
+    fix='Send WWW-Authenticate: Bearer resource_metadata="https://host.example/.well-known/oauth-protected-resource".',
 )
 async def challenged(visit: Visit) -> Outcome:
-    """The challenge; since 2025-11-25 the well-known places will do."""
+    """The challenge; since 2025-11-25 the well-known URIs are enough."""
     answer = await refusal(visit)
     if answer.status != 401:
         return skipped(_OPEN)
@@ -56,27 +56,30 @@ async def challenged(visit: Visit) -> Outcome:
     if found is not None and "resource_metadata" in found.parameters:
         return good("", *answer.events)
     place, document = await metadata(visit)
-    if document is not None and visit.features.icons:  # Both ways are open since 2025-11-25.
-        return good(f"the challenge names nothing, {place} is there", *answer.events)
+    if document is not None and visit.features.icons:  # Both ways are allowed since 2025-11-25.
+        return good(f"the challenge has no metadata URL, but {place} exists", *answer.events)
     named = answer.header("www-authenticate")
-    return bad(f"The challenge is {excerpt(named, 160)}." if named else "There is no challenge.", *answer.events)
+    return bad(
+        f"The challenge is {excerpt(named, 160)}." if named else "The response has no WWW-Authenticate.", *answer.events
+    )
 
 
 @CHECKS.active(
     "AUTH-03 must r3+",
     page=_DISCOVERY,
     apart=True,
-    says="The metadata of the protected resource are found.",
-    fix="Serve them at /.well-known/oauth-protected-resource followed by the path of the endpoint, or at its root.",
+    says="The server serves protected resource metadata (RFC 9728).",
+    fix="Serve the metadata at /.well-known/oauth-protected-resource plus the path of the endpoint, for "
+    "example /.well-known/oauth-protected-resource/mcp.",
 )
 async def has_metadata(visit: Visit) -> Outcome:
-    """The challenge's place, else the well-known ones in their order."""
+    """The URL in the challenge, else the well-known URIs in their order."""
     answer = await refusal(visit)
     if answer.status != 401:
         return skipped(_OPEN)
     place, document = await metadata(visit)
     if document is None:
-        return bad(f"There are none: {place}.", *answer.events, *_seen(visit))
+        return bad(f"The metadata do not exist: {place}.", *answer.events, *_seen(visit))
     return good(place, *_seen(visit))
 
 
@@ -84,14 +87,14 @@ async def has_metadata(visit: Visit) -> Outcome:
     "AUTH-04 must r3+",
     page=_DISCOVERY,
     apart=True,
-    says="The metadata name an authorization server.",
-    fix="Fill authorization_servers with at least one issuer.",
+    says="The protected resource metadata name at least one authorization server.",
+    fix='Set authorization_servers to a list of issuer URLs, for example ["https://auth.example"].',
 )
 async def names_a_server(visit: Visit) -> Outcome:
     """`authorization_servers`."""
     _, document = await metadata(visit)
     if document is None:
-        return skipped("there are no metadata")
+        return skipped("the metadata do not exist")
     servers = document.get("authorization_servers")
     if type(servers) is list and servers and all(isinstance(each, str) for each in servers):
         return good("", *_seen(visit))
@@ -102,18 +105,18 @@ async def names_a_server(visit: Visit) -> Outcome:
     "AUTH-05 must r3+",
     page="RFC 9728, section 3.3",
     apart=True,
-    says="The metadata are about this server: their resource is its URL.",
-    fix="Write the URL under which clients reach the endpoint into resource.",
+    says="The resource in the protected resource metadata is the URL of this server.",
+    fix='Set resource to the URL that clients connect to, for example "https://host.example/mcp".',
 )
 async def about_this_server(visit: Visit) -> Outcome:
-    """`resource`: the same, or a path above, which is doubtful."""
+    """`resource`: the same URL; a parent path is doubtful."""
     _, document = await metadata(visit)
     if document is None:
-        return skipped("there are no metadata")
+        return skipped("the metadata do not exist")
     named, url = document.get("resource"), visit.web.target.url
     if isinstance(named, str) and _same(named, url):
         return good("", *_seen(visit))
-    text = f"resource is {excerpt(named, 120)}, and the server is {excerpt(url, 120)}."
+    text = f"resource is {excerpt(named, 120)}, but the URL of the server is {excerpt(url, 120)}."
     above = isinstance(named, str) and urls.covers(named, url)
     return (doubtful if above else bad)(text, *_seen(visit))
 
@@ -122,8 +125,8 @@ async def about_this_server(visit: Visit) -> Outcome:
     "AUTH-06 should r4+",
     page=f"{_PAGE}#scope-selection-strategy",
     apart=True,
-    says="The challenge says which scopes are wanted.",
-    fix='Add scope="…" to the challenge, with as few scopes as will do.',
+    says="WWW-Authenticate names the required scopes.",
+    fix='Add scope to WWW-Authenticate with the fewest scopes that the request needs, for example scope="files:read".',
 )
 async def scopes_named(visit: Visit) -> Outcome:
     """`scope` of the challenge."""
@@ -133,15 +136,16 @@ async def scopes_named(visit: Visit) -> Outcome:
     found = _challenge(answer)
     if found is not None and found.scope:
         return good(" ".join(found.scope), *answer.events)
-    return bad("The challenge names no scope.", *answer.events)
+    return bad("The challenge has no scope.", *answer.events)
 
 
 @CHECKS.active(
     "AUTH-07 should r5",
     page=f"{_PAGE}#refresh-tokens",
     apart=True,
-    says="offline_access is not among the scopes that the server asks for.",
-    fix="Leave it to the authorization server's metadata: whether a login lasts is not the resource's business.",
+    says="The server does not request the scope offline_access.",
+    fix="Remove offline_access from scope in WWW-Authenticate and from scopes_supported; only the "
+    "authorization server advertises it.",
 )
 async def no_offline_access(visit: Visit) -> Outcome:
     """The challenge and the metadata."""
@@ -152,7 +156,7 @@ async def no_offline_access(visit: Visit) -> Outcome:
     _, document = await metadata(visit)
     listed = (document or {}).get("scopes_supported")
     if "offline_access" in ((found.scope if found is not None else None) or ()):
-        return bad("The challenge wants offline_access.", *answer.events)
+        return bad("The challenge requests offline_access.", *answer.events)
     if type(listed) is list and "offline_access" in listed:
         return bad("scopes_supported has offline_access.", *_seen(visit))
     return good("", *answer.events)
@@ -162,11 +166,11 @@ async def no_offline_access(visit: Visit) -> Outcome:
     "AUTH-08 must r2+",
     page=f"{_PAGE}#token-handling",
     apart=True,
-    says="A token that nobody has issued is answered with status 401.",
-    fix="Answer 401 with error=invalid_token for every token that you cannot verify.",
+    says="A request with an unknown access token gets status 401.",
+    fix='Return 401 with WWW-Authenticate: Bearer error="invalid_token" for every token that you cannot validate.',
 )
 async def unknown_token(visit: Visit) -> Outcome:
-    """A token that is none."""
+    """An invalid token."""
     return await _with(visit, ("Authorization", f"Bearer {_GARBAGE}"), (401,))
 
 
@@ -174,11 +178,12 @@ async def unknown_token(visit: Visit) -> Outcome:
     "AUTH-09 must r3+",
     page=f"{_PAGE}#token-audience-binding-and-validation",
     apart=True,
-    says="A token that was issued for another server is refused.",
-    fix="Look at the audience of the token, or ask the authorization server about it.",
+    says="The server rejects an access token that was issued for another audience.",
+    fix="Validate the aud claim of the token, or use token introspection, and return 401 if the audience "
+    "is not this server.",
 )
 async def foreign_token(visit: Visit) -> Outcome:
-    """The token for another server that the user has given."""
+    """The token for another server from --foreign-token-env."""
     token = visit.allowed.foreign_token
     if not token:
         return skipped(Skip.FOREIGN_TOKEN)
@@ -190,14 +195,14 @@ async def foreign_token(visit: Visit) -> Outcome:
     "AUTH-10 must r2+",
     page=f"{_PAGE}#token-requirements",
     apart=True,
-    says="A token in the URL is not taken.",
-    fix="Read tokens from the Authorization field only.",
+    says="The server ignores an access token in the query string.",
+    fix="Read tokens only from the Authorization header, for example Authorization: Bearer TOKEN.",
 )
 async def token_in_the_url(visit: Visit) -> Outcome:
-    """Our own token, in the query."""
+    """The token of the login, in the query string."""
     token = await _token(visit)
     if not token:
-        return skipped("there is no login")
+        return skipped("it needs a login")
     url = visit.web.target.url
     answer = await _begin(visit, url=f"{url}{'&' if '?' in url else '?'}access_token={token}")
     if answer.status in (400, 401, 403):
@@ -209,16 +214,17 @@ async def token_in_the_url(visit: Visit) -> Outcome:
     "AUTH-11 should r4+",
     page=f"{_PAGE}#scope-challenge-handling",
     apart=True,
-    says="Too few scopes are answered with status 403, which says which ones would do.",
-    fix="Answer 403 with error=insufficient_scope, scope and resource_metadata in the challenge.",
+    says="A request with insufficient scopes gets status 403 that names the required scopes.",
+    fix='Return 403 with WWW-Authenticate: Bearer error="insufficient_scope", scope="files:write", '
+    'resource_metadata="https://…".',
 )
 async def insufficient_scope(visit: Visit) -> Outcome:
-    """The allowed tools, by our own token: the first one that is refused."""
+    """The allowed tools with the token of the login, until one is rejected."""
     token = await _token(visit)
     if not token:
-        return skipped("there is no login")
+        return skipped("it needs a login")
     if not visit.modern:
-        return skipped("it is looked at in the modern era, where each call stands for itself")
+        return skipped("it runs in the modern era, where calls are independent")
     for tool in visit.callable()[: visit.limits.items]:
         params: dict[str, Any] = {"name": tool.get("name"), "arguments": {}}
         answer = await _begin(visit, ("Authorization", f"Bearer {token}"), method="tools/call", params=params)
@@ -230,15 +236,15 @@ async def insufficient_scope(visit: Visit) -> Outcome:
         if missing or parameters.get("error") != "insufficient_scope":
             return bad(f"The challenge lacks {', '.join(missing) or 'insufficient_scope'}.", *answer.events)
         return good(parameters["scope"], *answer.events)
-    return skipped("no tool that may be called is refused for its scopes")
+    return skipped("no allowed tool is rejected for its scopes")
 
 
 @CHECKS.active(
     "AUTH-12 must r2+",
     page="RFC 6750, section 3.1",
     apart=True,
-    says="An Authorization field that is no bearer token is answered with status 400 or 401.",
-    fix="Check the scheme before the token.",
+    says="An Authorization header with another scheme than Bearer gets status 400 or 401.",
+    fix='Check that Authorization starts with "Bearer " before you read the token.',
 )
 async def malformed_field(visit: Visit) -> Outcome:
     """Another scheme, and a scheme without a token."""
@@ -255,8 +261,8 @@ async def malformed_field(visit: Visit) -> Outcome:
     "AUTH-13 robust r2+",
     page=_PAGE,
     apart=True,
-    says="Every method of HTTP is refused without a token, and nothing is told before.",
-    fix="Check the token before the request is looked at.",
+    says="The server rejects every HTTP method without a token and reveals nothing before authorization.",
+    fix="Validate the token before you route or parse the request.",
 )
 async def everything_refused(visit: Visit) -> Outcome:
     """GET, DELETE, and `server/discover`."""
@@ -276,51 +282,51 @@ async def everything_refused(visit: Visit) -> Outcome:
     "AUTH-14 must r2-r4",
     page=f"{_PAGE}#access-token-usage",
     apart=True,
-    says="The token is checked with every request, not only with the first.",
-    fix="Check the Authorization field of each request; a session is no login.",
+    says="The server validates the access token of every request, not only of the first one.",
+    fix="Validate the Authorization header of each request; Mcp-Session-Id does not replace it.",
 )
 async def every_request(visit: Visit) -> Outcome:
-    """A session that was begun with a token, and a request of it without."""
+    """A session that was opened with a token, and a request in it without one."""
     token = await _token(visit)
     if not token:
-        return skipped("there is no login")
+        return skipped("it needs a login")
     opened = await _begin(visit, ("Authorization", f"Bearer {token}"))
     session = opened.header("mcp-session-id")
     if opened.refused or session is None:
-        return skipped(f"no session was begun: {opened.shown}")
+        return skipped(f"no session was opened: {opened.shown}")
     visit.journal.redactor.add(session)
     answer = await _begin(visit, ("Mcp-Session-Id", session), method="tools/list", params={})
     await visit.web.send("DELETE", fields=(("Mcp-Session-Id", session), ("Authorization", f"Bearer {token}")))
     if answer.status == 401:
         return good("", *answer.events)
-    return bad(f"A request of the session without the token is answered with {answer.shown}.", *answer.events)
+    return bad(f"A request in the session without the token is answered with {answer.shown}.", *answer.events)
 
 
 @CHECKS.active(
     "AUTH-15 info r2+",
     page="Fetch, section 3.2",
     apart=True,
-    says="Clients in a browser can read the challenge.",
-    fix="Send Access-Control-Expose-Headers: WWW-Authenticate with the refusal.",
+    says="Clients in a browser can read WWW-Authenticate.",
+    fix="Send Access-Control-Expose-Headers: WWW-Authenticate with status 401.",
 )
 async def readable_challenge(visit: Visit) -> Outcome:
-    """The CORS fields of the refusal."""
+    """The CORS headers of the 401 response."""
     answer = await refusal(visit)
     if answer.status != 401:
         return skipped(_OPEN)
     exposed = (answer.header("access-control-expose-headers") or "").lower()
     if "www-authenticate" in exposed or exposed.strip() == "*":
         return good("", *answer.events)
-    return remark("The challenge is hidden from scripts.", *answer.events)
+    return remark("Scripts cannot read the challenge.", *answer.events)
 
 
-# What the checks share
+# Shared by the checks
 
 
 async def _begin(
     visit: Visit, *fields: tuple[str, str], method: str = "", params: Any = None, url: str | None = None
 ) -> Response:
-    """The first request of a client of this revision, or another one, without what the target brings along."""
+    """The first request of a client of this revision, or another one, without the headers of the target."""
     if not method:
         method = "server/discover" if visit.modern else "initialize"
     message: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params or {}}
@@ -345,7 +351,7 @@ async def _begin(
 
 
 async def refusal(visit: Visit) -> Response:
-    """What a client without a token is told; asked once in a visit."""
+    """The response to a client without a token; requested once in a visit."""
     found: Response | None = visit.remembered.get("refusal")
     if found is None:
         found = visit.remembered["refusal"] = await _begin(visit)
@@ -358,7 +364,7 @@ def _challenge(answer: Response) -> challenge.Challenge | None:
 
 
 async def metadata(visit: Visit) -> tuple[str, dict[str, Any] | None]:
-    """Where the metadata of the protected resource are, and what they say; else why there are none (RFC 9728)."""
+    """The URL and content of the protected resource metadata, or why there are none (RFC 9728)."""
     known: tuple[str, dict[str, Any] | None] | None = visit.remembered.get("resource-metadata")
     if known is not None:
         return known
@@ -374,17 +380,17 @@ async def metadata(visit: Visit) -> tuple[str, dict[str, Any] | None]:
         if answer.status == 200 and type(document) is dict:
             visit.remembered["resource-metadata"] = place, document
             return place, document
-        why = f"{place} gives {answer.shown}"
+        why = f"{place} returns {answer.shown}"
     visit.remembered["resource-metadata"] = why, None
     return why, None
 
 
 async def fetch(visit: Visit, url: str) -> Response:
-    """A document that the server names: https, or this machine if the server is there; nothing private from outside."""
+    """Get a document from a URL of the server: https, or local if the server is local."""
     try:
         urls.secure(url)
     except ValueError as error:
-        return Response(1, why=f"{excerpt(url, 100)} is not asked: {error}")
+        return Response(1, why=f"{excerpt(url, 100)} was not requested: {error}")
     return await visit.web.send("GET", url=url, fields=(("Accept", "application/json"),), own=False)
 
 
@@ -393,7 +399,7 @@ def _seen(visit: Visit) -> tuple[int, ...]:
 
 
 def _same(named: str, url: str) -> bool:
-    """Whether both are the same server, but for a slash at the end."""
+    """Whether both URLs name the same server, except for a trailing slash."""
     try:
         return urls.canonical(named).rstrip("/") == urls.canonical(url).rstrip("/")
     except ValueError:
@@ -401,7 +407,7 @@ def _same(named: str, url: str) -> bool:
 
 
 async def _with(visit: Visit, field: tuple[str, str], wanted: tuple[int, ...]) -> Outcome:
-    """The first request with an Authorization field: which statuses are right."""
+    """The first request with an Authorization header: which statuses are correct."""
     if (await refusal(visit)).status != 401:
         return skipped(_OPEN)
     answer = await _begin(visit, field)
@@ -411,7 +417,7 @@ async def _with(visit: Visit, field: tuple[str, str], wanted: tuple[int, ...]) -
 
 
 async def _token(visit: Visit) -> str:
-    """Our own token; empty where there is no login."""
+    """The token of the login; empty without one."""
     for name, value in await visit.token_fields():
         scheme, _, token = value.partition(" ")
         if name.lower() == "authorization" and scheme.lower() == "bearer":

@@ -1,4 +1,4 @@
-"""Authorization, the other side: the authorization server that the MCP server names (RFC 8414, OAuth 2.1)."""
+"""Checks of the authorization server that the MCP server names (RFC 8414, OAuth 2.1)."""
 
 from __future__ import annotations
 
@@ -36,16 +36,17 @@ CHECKS = CheckTable("auth-server", transports=_HTTP, mode=_AUTH)
     "AS-01 must r3+",
     page=_DISCOVERY,
     apart=True,
-    says="The authorization server has metadata, where one looks for them.",
-    fix="Serve them at /.well-known/oauth-authorization-server (or openid-configuration) of the issuer.",
+    says="The authorization server serves metadata at a well-known URI.",
+    fix="Serve the metadata at /.well-known/oauth-authorization-server or "
+    "/.well-known/openid-configuration of the issuer.",
 )
 async def has_metadata(visit: Visit) -> Outcome:
-    """The well-known places of the first issuer, in their order."""
+    """The well-known URIs of the first issuer, in their order."""
     issuer, document = await _server(visit)
     if not issuer:
-        return skipped("no authorization server is named")
+        return skipped("the metadata name no authorization server")
     if document is None:
-        return bad(f"{excerpt(issuer, 100)} has none: {visit.remembered['server-why']}.", *_seen(visit))
+        return bad(f"{excerpt(issuer, 100)} has no metadata: {visit.remembered['server-why']}.", *_seen(visit))
     return good(str(visit.remembered["server-why"]), *_seen(visit))
 
 
@@ -53,31 +54,31 @@ async def has_metadata(visit: Visit) -> Outcome:
     "AS-02 must r3+",
     page="RFC 8414, section 3.3",
     apart=True,
-    says="The metadata are those of the issuer that was named, letter for letter.",
-    fix="Write the issuer into the metadata as the protected resource names it, also where a slash ends it.",
+    says="The issuer in the metadata equals the issuer that the protected resource names.",
+    fix="Set issuer to exactly the URL in authorization_servers, including a trailing slash if there is one.",
 )
 async def same_issuer(visit: Visit) -> Outcome:
     """`issuer`."""
     issuer, document = await _server(visit)
     if document is None:
-        return skipped("there are no metadata")
+        return skipped("it has no metadata")
     if document.get("issuer") == issuer:
         return good("", *_seen(visit))
-    return bad(f"issuer is {excerpt(document.get('issuer'), 100)}, and not {excerpt(issuer, 100)}.", *_seen(visit))
+    return bad(f"issuer is {excerpt(document.get('issuer'), 100)}, not {excerpt(issuer, 100)}.", *_seen(visit))
 
 
 @CHECKS.active(
     "AS-03 must r3+",
     page=f"{_SECURITY}#communication-security",
     apart=True,
-    says="All its endpoints are https, but on this machine.",
-    fix="Serve the authorization server by TLS.",
+    says="Every endpoint of the authorization server uses https, except on localhost.",
+    fix="Serve the authorization server over TLS and use https:// URLs in its metadata.",
 )
 async def secure_endpoints(visit: Visit) -> Outcome:
     """The URL of each endpoint."""
     _, document = await _server(visit)
     if document is None:
-        return skipped("there are no metadata")
+        return skipped("it has no metadata")
     for name in _ENDPOINTS:
         url = document.get(name)
         if url is None:
@@ -93,8 +94,8 @@ async def secure_endpoints(visit: Visit) -> Outcome:
     "AS-04 must r4+",
     page=f"{_SECURITY}#authorization-code-protection",
     apart=True,
-    says="It says that it checks PKCE with S256.",
-    fix='List "S256" in code_challenge_methods_supported; clients stop where it is missing.',
+    says="The authorization server advertises PKCE with S256.",
+    fix='Set code_challenge_methods_supported to ["S256"]; clients refuse to continue without it.',
 )
 async def pkce(visit: Visit) -> Outcome:
     """`code_challenge_methods_supported`."""
@@ -105,65 +106,66 @@ async def pkce(visit: Visit) -> Outcome:
     "AS-05 should r4+",
     page=_REGISTRATION,
     apart=True,
-    says="Clients can name themselves by a URL.",
-    fix="Support client id metadata documents, and say so: client_id_metadata_document_supported.",
+    says="The authorization server supports client ID metadata documents.",
+    fix="Accept an https URL as client_id, and set client_id_metadata_document_supported to true.",
 )
 async def named_by_url(visit: Visit) -> Outcome:
     """`client_id_metadata_document_supported`."""
     _, document = await _server(visit)
     if document is None:
-        return skipped("there are no metadata")
+        return skipped("it has no metadata")
     if document.get("client_id_metadata_document_supported") is True:
         return good("", *_seen(visit))
-    return bad("Client id metadata documents are not supported.", *_seen(visit))
+    return bad("Client ID metadata documents are not supported.", *_seen(visit))
 
 
 @CHECKS.active(
     "AS-06 info r2+",
     page=_REGISTRATION,
     apart=True,
-    says="Clients that nobody knows can register by themselves.",
-    fix="Offer a registration_endpoint, for clients that have no URL to be named by.",
+    says="The authorization server supports dynamic client registration.",
+    fix="Offer a registration_endpoint (RFC 7591) for clients that have no client ID metadata document.",
 )
 async def registers(visit: Visit) -> Outcome:
     """`registration_endpoint`."""
     _, document = await _server(visit)
     if document is None:
-        return skipped("there are no metadata")
+        return skipped("it has no metadata")
     if isinstance(document.get("registration_endpoint"), str):
         return good("", *_seen(visit))
-    return remark("There is no registration endpoint: each client must be made known by hand.", *_seen(visit))
+    return remark("It has no registration_endpoint: each client must be registered manually.", *_seen(visit))
 
 
 @CHECKS.active(
     "AS-07 should r5",
     page="basic/authorization#authorization-response",
     apart=True,
-    says="Its answers name it, so that nobody can mix up two authorization servers.",
-    fix="Send iss with the redirect, and say so: authorization_response_iss_parameter_supported.",
+    says="Authorization responses identify the issuer (RFC 9207), which prevents mix-up attacks.",
+    fix="Add iss to the redirect, and set authorization_response_iss_parameter_supported to true.",
 )
 async def names_itself(visit: Visit) -> Outcome:
     """`authorization_response_iss_parameter_supported`."""
     _, document = await _server(visit)
     if document is None:
-        return skipped("there are no metadata")
+        return skipped("it has no metadata")
     if document.get("authorization_response_iss_parameter_supported") is True:
         return good("", *_seen(visit))
-    return bad("Its answers do not name it.", *_seen(visit))
+    return bad("Authorization responses do not contain iss.", *_seen(visit))
 
 
 @CHECKS.active(
     "AS-08 must r2+",
     page="OAuth 2.1, section 4.1",
     apart=True,
-    says="It offers the authorization code grant, also to clients without a secret.",
-    fix="List code, authorization_code, and none among the token endpoint's methods.",
+    says="The authorization server supports the authorization code grant for public clients.",
+    fix='Include "code" in response_types_supported, "authorization_code" in grant_types_supported, and '
+    '"none" in token_endpoint_auth_methods_supported.',
 )
 async def code_grant(visit: Visit) -> Outcome:
     """Response types, grant types, and methods of the token endpoint."""
     _, document = await _server(visit)
     if document is None:
-        return skipped("there are no metadata")
+        return skipped("it has no metadata")
     for name, wanted, otherwise in (
         ("response_types_supported", "code", ()),
         ("grant_types_supported", "authorization_code", ("authorization_code",)),
@@ -180,18 +182,18 @@ async def code_grant(visit: Visit) -> Outcome:
     page=f"{_SECURITY}#open-redirection",
     mode=_HARM,
     apart=True,
-    says="Nobody is sent on to a redirect URI that the client has not registered.",
-    fix="Compare redirect_uri with the registered ones before anything else, and show an error of your own.",
+    says="The authorization server does not redirect to an unregistered redirect URI.",
+    fix="Compare redirect_uri with the registered URIs first, and show an error page if none is equal.",
 )
 async def foreign_redirect(visit: Visit) -> Outcome:
-    """A client of our own, and a redirect to somewhere else."""
+    """A registered client, and an unregistered redirect URI."""
     _, document = await _server(visit)
     client = await _client(visit)
     if document is None or not client:
-        return skipped("no client could be registered")
+        return skipped("registering a client failed")
     answer = await _authorize(visit, document, client, redirect_uri=_ELSEWHERE)
     if (answer.header("location") or "").startswith(_ELSEWHERE):
-        return bad("It redirects to where the client has never been.", *answer.events)
+        return bad("It redirects to an unregistered URI.", *answer.events)
     if not answer.status:
         return skipped(answer.shown)
     return good("", *answer.events)
@@ -202,19 +204,19 @@ async def foreign_redirect(visit: Visit) -> Outcome:
     page="OAuth 2.1, section 4.1.3",
     mode=_HARM,
     apart=True,
-    says="A code is good for one time only, and only with the verifier that belongs to it.",
-    fix="Check code_verifier against code_challenge, and forget the code with its first use.",
+    says="An authorization code works once and only with its PKCE verifier.",
+    fix="Check code_verifier against code_challenge, and invalidate the code after its first use.",
 )
 async def code_rules(visit: Visit) -> Outcome:
-    """A code that the server gives without a person: another verifier, then the right one, then once more."""
+    """A code that needs no consent: with a wrong verifier, then with the right one, then once more."""
     flow = await _flow(visit)
     if isinstance(flow, str):
         return skipped(flow)
     wrong, token, again = flow
     if _token(wrong):
-        return bad("A code was taken with another verifier.", *wrong.events)
+        return bad("A code was accepted with a wrong verifier.", *wrong.events)
     if _token(token) and _token(again):
-        return bad("A code was taken twice.", *again.events)
+        return bad("A code was accepted twice.", *again.events)
     return good("", *wrong.events, *again.events)
 
 
@@ -223,17 +225,17 @@ async def code_rules(visit: Visit) -> Outcome:
     page="OAuth 2.1, section 4.3.1",
     mode=_HARM,
     apart=True,
-    says="Clients without a secret get another refresh token with every use of one.",
-    fix="Issue a new refresh token with each new token, and refuse the old one.",
+    says="The authorization server rotates refresh tokens of public clients.",
+    fix="Issue a new refresh_token with each token response, and reject the old one.",
 )
 async def rotation(visit: Visit) -> Outcome:
-    """The refresh token of a login without a person, used once."""
+    """The refresh token of a login without consent, used once."""
     flow = await _flow(visit)
     if isinstance(flow, str):
         return skipped(flow)
     first = _values(flow[1]).get("refresh_token")
     if not isinstance(first, str):
-        return skipped("there is no refresh token")
+        return skipped("it issues no refresh token")
     _, document = await _server(visit)
     client = await _client(visit)
     answer = await _post(visit, document or {}, grant_type="refresh_token", refresh_token=first, client_id=client)
@@ -241,8 +243,8 @@ async def rotation(visit: Visit) -> Outcome:
     if isinstance(second, str) and second != first:
         return good("", *answer.events)
     if not _token(answer):
-        return skipped(f"it was not renewed: {answer.shown}")
-    return bad("The refresh token stays the same.", *answer.events)
+        return skipped(f"renewal failed: {answer.shown}")
+    return bad("The refresh token was not rotated.", *answer.events)
 
 
 @CHECKS.active(
@@ -250,16 +252,16 @@ async def rotation(visit: Visit) -> Outcome:
     page=f"{_SECURITY}#token-theft",
     mode=_HARM,
     apart=True,
-    says="Tokens hold for a short time.",
-    fix="Issue tokens for an hour or less, and say so in expires_in.",
+    says="Access tokens are short-lived.",
+    fix="Issue access tokens for at most an hour, and set expires_in, for example 3600.",
 )
 async def short_lived(visit: Visit) -> Outcome:
-    """`expires_in` of a token that is given without a person."""
+    """`expires_in` of a token that needs no consent."""
     flow = await _flow(visit)
     if isinstance(flow, str):
         return skipped(flow)
     if not _token(flow[1]):
-        return skipped(f"no token came: {flow[1].shown}")
+        return skipped(f"no token was issued: {flow[1].shown}")
     seconds = _values(flow[1]).get("expires_in")
     if type(seconds) is int and 0 < seconds <= 86_400:
         return good(f"{seconds:,} s", *flow[1].events)
@@ -270,16 +272,16 @@ async def short_lived(visit: Visit) -> Outcome:
     "AS-13 must r2",
     page="basic/authorization#fallbacks-for-servers-without-metadata-discovery",
     apart=True,
-    says="Without metadata, the default paths are there: /authorize, /token, /register.",
-    fix="Serve these paths at the origin of the server, or metadata that name others.",
+    says="Without metadata, the default endpoints /authorize, /token and /register exist.",
+    fix="Serve these paths at the origin of the server, or serve metadata that name other endpoints.",
 )
 async def default_paths(visit: Visit) -> Outcome:
-    """The three paths, where nothing names others."""
+    """The three default paths, if no metadata name others."""
     if (await refusal(visit)).status != 401:
-        return skipped("the server wants no authorization")
+        return skipped("the server requires no authorization")
     _, document = await _server(visit)
     if document is not None:
-        return skipped("there are metadata")
+        return skipped("it has metadata")
     seen: list[int] = []
     for path in ("/authorize", "/token", "/register"):
         answer = await fetch(visit, visit.web.url.origin + path)
@@ -294,15 +296,15 @@ async def default_paths(visit: Visit) -> Outcome:
     page="RFC 6749, section 5.2",
     mode=_HARM,
     apart=True,
-    says="What is wrong with a token request is said in JSON, with status 400 or 401.",
-    fix='Answer {"error": "invalid_grant"} and the like, as JSON.',
+    says="The token endpoint reports errors as JSON with status 400 or 401.",
+    fix='Return an error object such as {"error": "invalid_grant"} with Content-Type: application/json.',
 )
 async def token_errors(visit: Visit) -> Outcome:
-    """A code that nobody has issued."""
+    """An unknown code."""
     _, document = await _server(visit)
     client = await _client(visit)
     if document is None or not client:
-        return skipped("no client could be registered")
+        return skipped("registering a client failed")
     answer = await _post(
         visit, document, grant_type="authorization_code", code="inspector-check", client_id=client,
         redirect_uri=_CALLBACK, code_verifier=secrets.token_urlsafe(48),
@@ -316,22 +318,22 @@ async def token_errors(visit: Visit) -> Outcome:
     "AS-15 info r5",
     page=_REGISTRATION,
     apart=True,
-    says="Registration does not depend on what is going to be removed.",
-    fix="Support client id metadata documents beside dynamic registration.",
+    says="Registration does not depend on a deprecated feature.",
+    fix="Support client ID metadata documents in addition to dynamic client registration.",
 )
 async def registration_to_come(visit: Visit) -> Outcome:
-    """Dynamic registration alone, which is deprecated; and whether logins may last."""
+    """Only dynamic registration, which is deprecated; and whether offline_access is offered."""
     _, document = await _server(visit)
     if document is None:
-        return skipped("there are no metadata")
+        return skipped("it has no metadata")
     scopes = document.get("scopes_supported")
     lasting = type(scopes) is list and "offline_access" in scopes
     if "registration_endpoint" in document and document.get("client_id_metadata_document_supported") is not True:
-        return remark("Clients can register only dynamically, which is deprecated.", *_seen(visit))
+        return remark("Clients can only register dynamically, which is deprecated.", *_seen(visit))
     return good("offline_access is offered" if lasting else "", *_seen(visit))
 
 
-# What the checks share
+# Shared by the checks
 
 
 async def _server(visit: Visit) -> tuple[str, dict[str, Any] | None]:
@@ -343,9 +345,9 @@ async def _server(visit: Visit) -> tuple[str, dict[str, Any] | None]:
     servers = (resource or {}).get("authorization_servers")
     issuer = next((each for each in servers if isinstance(each, str)), "") if type(servers) is list else ""
     if not issuer and resource is None and visit.revision == "2025-03-26":
-        issuer = visit.web.url.origin  # Of that revision, the server itself is asked.
+        issuer = visit.web.url.origin  # In that revision, the server itself is the authorization server.
     found: dict[str, Any] | None = None
-    why = "no issuer is named"
+    why = "the metadata name no issuer"
     try:
         places = urls.server_places(issuer) if issuer else []
     except ValueError as error:
@@ -357,7 +359,7 @@ async def _server(visit: Visit) -> tuple[str, dict[str, Any] | None]:
         if answer.status == 200 and type(document) is dict:
             found, why = document, place
             break
-        why = f"{place} gives {answer.shown}"
+        why = f"{place} returns {answer.shown}"
     visit.remembered["server-why"] = why
     visit.remembered["server-metadata"] = issuer, found
     return issuer, found
@@ -370,7 +372,7 @@ def _seen(visit: Visit) -> tuple[int, ...]:
 async def _lists(visit: Visit, name: str, wanted: str) -> Outcome:
     _, document = await _server(visit)
     if document is None:
-        return skipped("there are no metadata")
+        return skipped("it has no metadata")
     listed = document.get(name)
     if type(listed) is list and wanted in listed:
         return good("", *_seen(visit))
@@ -387,7 +389,7 @@ def _token(answer: Response) -> bool:
 
 
 async def _client(visit: Visit) -> str:
-    """A client that is registered for these checks; empty where that is not possible."""
+    """A client registered for these checks; empty if registration is not possible."""
     known: str | None = visit.remembered.get("client")
     if known is not None:
         return known
@@ -418,10 +420,10 @@ def _may(url: str) -> bool:
 
 
 async def _authorize(visit: Visit, document: dict[str, Any], client: str, **parameters: str) -> Response:
-    """The authorization request, as a browser would make it; redirects are not followed."""
+    """The authorization request, as a browser sends it, without following redirects."""
     endpoint = document.get("authorization_endpoint")
     if not isinstance(endpoint, str) or not _may(endpoint):
-        return Response(1, why="there is no authorization endpoint")
+        return Response(1, why="it has no authorization endpoint")
     query = {
         "response_type": "code", "client_id": client, "redirect_uri": _CALLBACK, "state": secrets.token_urlsafe(16),
         "code_challenge": "x" * 43, "code_challenge_method": "S256", "resource": visit.web.target.url, **parameters,
@@ -434,7 +436,7 @@ async def _post(visit: Visit, document: dict[str, Any], **parameters: str) -> Re
     """A request to the token endpoint."""
     endpoint = document.get("token_endpoint")
     if not isinstance(endpoint, str) or not _may(endpoint):
-        return Response(1, why="there is no token endpoint")
+        return Response(1, why="it has no token endpoint")
     body = urlencode({"resource": visit.web.target.url, **parameters}).encode()
     return await visit.web.send(
         "POST", url=endpoint, fields=(_FORM, ("Accept", "application/json")), body=body, own=False, secrets=_SECRETS
@@ -442,7 +444,7 @@ async def _post(visit: Visit, document: dict[str, Any], **parameters: str) -> Re
 
 
 async def _flow(visit: Visit) -> tuple[Response, Response, Response] | str:
-    """A login where nobody has to agree: with a wrong verifier, with the right one, once more; or why not."""
+    """A login without consent: with a wrong verifier, with the right one, once more; or why it failed."""
     known: tuple[Response, Response, Response] | str | None = visit.remembered.get("flow")
     if known is None:
         known = visit.remembered["flow"] = await _make_flow(visit)
@@ -453,7 +455,7 @@ async def _make_flow(visit: Visit) -> tuple[Response, Response, Response] | str:
     _, document = await _server(visit)
     client = await _client(visit)
     if document is None or not client:
-        return "no client could be registered"
+        return "registering a client failed"
     answers: list[Response] = []
     for right in (False, True):
         verifier = secrets.token_urlsafe(48)
@@ -462,7 +464,7 @@ async def _make_flow(visit: Visit) -> tuple[Response, Response, Response] | str:
         answer = await _authorize(visit, document, client, code_challenge=hashed)
         code = parse_qs(urlsplit(answer.header("location") or "").query).get("code", [""])[0]
         if not code:
-            return "somebody has to agree in a browser"
+            return "a user must consent in a browser"
         visit.journal.redactor.add(code)
         given = {
             "grant_type": "authorization_code", "code": code, "client_id": client, "redirect_uri": _CALLBACK,

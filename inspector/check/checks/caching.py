@@ -1,4 +1,4 @@
-"""Caching hints: for how long an answer holds, and for whom."""
+"""Caching hints: how long a result may be cached, and for which users."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ CHECKS.passive(
     "CACHE-01 must r5",
     *_RESULTS,
     page=f"{_PAGE}#cacheable-results",
-    says="Discovery, lists and what is read say for how long they hold, and for whom.",
-    fix="Give these results ttlMs and cacheScope; 0 and private say that nothing is to be kept.",
+    says="Results of discovery, lists and reads have ttlMs and cacheScope.",
+    fix='Add "ttlMs": 0 and "cacheScope": "private" if the result must not be cached.',
 )
 CHECKS.passive(
     "CACHE-02 must r5",
     *_RESULTS,
     page=f"{_PAGE}#time-to-live-ttl-field",
-    says="ttlMs is a whole number of milliseconds, 0 or more.",
-    fix="Round it, and write 0 where the answer is old at once.",
+    says="ttlMs is an integer of 0 or more milliseconds.",
+    fix="Round ttlMs to an integer, for example 60000; 0 means that the result is stale immediately.",
 )
 CHECKS.passive(
     "CACHE-03 must r5",
     *_RESULTS,
     page=f"{_PAGE}#cache-scope-field",
-    says="cacheScope is public or private.",
-    fix="Write private wherever the answer depends on who asks.",
+    says='cacheScope is "public" or "private".',
+    fix='Set cacheScope to "private" if the result depends on the user.',
 )
 CHECKS.passive(
     "CACHE-04 must r5",
     *(f"result:{method}" for method in _CACHED if method.endswith("/list")),
     page=f"{_PAGE}#interaction-with-pagination",
-    says="All pages of a list are for the same readers.",
-    fix="Choose the cacheScope for the list, and not for each page.",
+    says="All pages of a list have the same cacheScope.",
+    fix="Choose one cacheScope for the whole list.",
 )
 
 
@@ -54,14 +54,14 @@ CHECKS.passive(
     page=f"{_PAGE}#security-considerations",
     transports=frozenset(("http",)),
     apart=True,
-    says="What is public is the same for everybody.",
-    fix="Say cacheScope private where the answer depends on who asks: a public one may be handed to others.",
+    says='A result with cacheScope "public" is the same for every user.',
+    fix='Set cacheScope to "private" if the result depends on the user; caches may serve public results to others.',
 )
 async def public(visit: Visit) -> Outcome:
-    """The public lists, once as ourselves and once as nobody."""
+    """The public lists, with the login and without it."""
     known = any(name.lower() in ("authorization", "cookie") for name, _ in visit.web.target.headers)
     if not known and not await visit.token_fields():
-        return skipped("nobody has logged in")
+        return skipped("it needs a login")
     seen: list[int] = []
     try:
         async with raw_post(visit) as post:
@@ -73,19 +73,21 @@ async def public(visit: Visit) -> Outcome:
                 if _result(ours).get("cacheScope") != "public" or "result" not in nobodys.message:
                     continue
                 if _content(ours) != _content(nobodys):
-                    return bad(f"{method} is public, and another one for nobody.", *ours.events, *nobodys.events)
+                    return bad(
+                        f"{method} has cacheScope public, but differs without a login.", *ours.events, *nobodys.events
+                    )
                 seen += (*ours.events, *nobodys.events)
     except HttpError as error:
         return skipped(error.message)
-    return good("", *seen) if seen else skipped("nothing public is answered to nobody")
+    return good("", *seen) if seen else skipped("no public list is available without a login")
 
 
 CHECKS.passive(
     "CACHE-06 must r5",
     "input",
     page=f"{_PAGE}#cacheable-results",
-    says="A result that wants input is not to be kept.",
-    fix="Leave ttlMs and cacheScope out of input_required results.",
+    says="An input_required result has no cache hints.",
+    fix="Remove ttlMs and cacheScope from input_required results.",
 )
 
 
@@ -95,5 +97,5 @@ def _result(answer: Response) -> dict[str, Any]:
 
 
 def _content(answer: Response) -> dict[str, Any]:
-    """A result without what may differ from one answer to the next."""
+    """A result without members that may change between responses."""
     return {key: value for key, value in _result(answer).items() if key not in ("_meta", "ttlMs")}

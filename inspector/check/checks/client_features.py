@@ -1,4 +1,4 @@
-"""What the server asks of the client: forms and links for its user, samples of its model, its roots."""
+"""Requests of the server to the client: elicitation, sampling, roots."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from inspector.protocol.jsonrpc import URL_ELICITATION_REQUIRED, Shape, excerpt
 _ELICITATION = "client/elicitation"
 _SAMPLING = "client/sampling"
 _ELICIT, _SAMPLE, _ROOTS = "elicitation/create", "sampling/createMessage", "roots/list"
-_NO_FORM = "no tool that may be called asks for a form to be filled in"
-_NO_LINK = "no tool that may be called asks for a link to be opened"
-_NO_SAMPLE = "no tool that may be called asks for a sample"
+_NO_FORM = "no allowed tool uses form elicitation"
+_NO_LINK = "no allowed tool uses URL elicitation"
+_NO_SAMPLE = "no allowed tool uses sampling"
 
 
 CHECKS = CheckTable("client-features", mode="tool")
@@ -29,8 +29,8 @@ CHECKS = CheckTable("client-features", mode="tool")
     "CLI-01 must r3+",
     page=f"{_ELICITATION}#security-considerations",
     apart=True,
-    says="No form asks for passwords, keys, tokens or cards.",
-    fix="Ask the user to open a link, where what is secret does not pass through the client.",
+    says="Form elicitation does not request passwords, keys, tokens or card numbers.",
+    fix='Use URL mode ("mode": "url") for secrets, so that they do not pass through the client.',
 )
 async def secrets(visit: Visit) -> Outcome:
     """The fields of every form."""
@@ -41,8 +41,8 @@ async def secrets(visit: Visit) -> Outcome:
     "CLI-02 type r3+",
     page=f"{_ELICITATION}#requested-schema",
     apart=True,
-    says="A form is one flat object with fields of simple types.",
-    fix="Use strings, numbers, booleans and lists of choices; nothing within anything else.",
+    says="requestedSchema is a flat object with primitive properties.",
+    fix="Use string, number, integer, boolean and enum properties; do not nest objects.",
 )
 async def shapes(visit: Visit) -> Outcome:
     """The schema of every form."""
@@ -53,11 +53,11 @@ async def shapes(visit: Visit) -> Outcome:
     "CLI-03 must r4+",
     page=f"{_ELICITATION}#url-mode-elicitation-requests",
     apart=True,
-    says="A link that the user is asked to open is whole, gives nothing away, and stands in no form.",
-    fix="Send mode, message and an https URL without credentials; 2025-11-25 wants an elicitationId, too.",
+    says="URL elicitation has a valid URL without credentials, and a form contains no URL to open.",
+    fix='Send "mode": "url", a message and an https URL without credentials; 2025-11-25 also requires elicitationId.',
 )
 async def links(visit: Visit) -> Outcome:
-    """The URL of every link, and the texts of every form."""
+    """The URL of every URL elicitation, and the texts of every form."""
     found = _looked_at(await _links(visit), lambda params: forms.link_problems(params, visit.features), _NO_LINK)
     if found.seen in ("bad", "doubtful"):
         return found
@@ -69,8 +69,8 @@ async def links(visit: Visit) -> Outcome:
     "CLI-04 must r4",
     page=f"{_ELICITATION}#url-elicitation-required-error",
     apart=True,
-    says="The error that asks for links to be opened names them, each with its id.",
-    fix="Put into data.elicitations of error -32042 what is to be opened: mode url, an elicitationId, a URL.",
+    says="Error -32042 lists the URL elicitations, each with its elicitationId.",
+    fix='Set data.elicitations to a list of {"mode": "url", "elicitationId": "…", "url": "https://…", "message": "…"}.',
 )
 async def link_errors(visit: Visit) -> Outcome:
     """Every error -32042."""
@@ -84,20 +84,20 @@ async def link_errors(visit: Visit) -> Outcome:
             return bad(f"{each.trial.name}: elicitations is {excerpt(wanted, 80)}.", *each.asked.events)
         for link in wanted[:100]:
             if type(link) is not dict or link.get("mode") != "url" or not isinstance(link.get("elicitationId"), str):
-                return bad(f"{each.trial.name}: one of them is {excerpt(link, 100)}.", *each.asked.events)
+                return bad(f"{each.trial.name}: one of the elicitations is {excerpt(link, 100)}.", *each.asked.events)
         seen += each.asked.events
-    return good("", *seen) if seen else skipped("no call was answered with error -32042")
+    return good("", *seen) if seen else skipped("no call returned error -32042")
 
 
 @CHECKS.active(
     "CLI-05 must r3+",
     page=f"{_ELICITATION}#response-actions",
     apart=True,
-    says="A user may decline or dismiss what is asked: the call comes to an end.",
-    fix="Go on without the answer, or fail with a word about it; do not ask the same thing again and again.",
+    says="A call ends when the user declines or cancels an elicitation.",
+    fix="Continue without the input or fail with an explanation; do not send the same elicitation again.",
 )
 async def declined(visit: Visit) -> Outcome:
-    """The tools that ask the user, once declined and once dismissed."""
+    """The tools that use elicitation, declined once and cancelled once."""
     asking = [each for each in await interviews(visit) if each.asks(_ELICIT)][:FEW]
     seen: list[int] = []
     for each in asking:
@@ -107,20 +107,20 @@ async def declined(visit: Visit) -> Outcome:
             wrong = _no_end(made)
             if wrong:
                 events = (*made.asked.events, *(question.n for question in made.questions[:5]))
-                return bad(f"When it was {action}, {each.trial.name} {wrong}.", *events)
+                return bad(f"After {action}, {each.trial.name} {wrong}.", *events)
             seen += made.asked.events
-    return good("", *seen) if seen else skipped("no tool that may be called asks the user")
+    return good("", *seen) if seen else skipped("no allowed tool uses elicitation")
 
 
 @CHECKS.active(
     "CLI-06 type r1+",
     page=f"{_SAMPLING}#creating-messages",
     apart=True,
-    says="A request to sample has messages, the most tokens, and priorities from 0 to 1.",
-    fix="Fill messages and maxTokens; leave includeContext out.",
+    says="A sampling request has messages, maxTokens, and priorities from 0 to 1.",
+    fix="Set messages and a positive maxTokens, for example 1000, and do not use includeContext.",
 )
 async def samples(visit: Visit) -> Outcome:
-    """Every request to sample."""
+    """Every sampling request."""
     asked = await questions(visit, _SAMPLE)
     return _looked_at(asked, lambda params: forms.sampling_problems(params, visit.features), _NO_SAMPLE)
 
@@ -129,33 +129,35 @@ async def samples(visit: Visit) -> Outcome:
     "CLI-07 must r4+",
     page=f"{_SAMPLING}#sampling-with-tools",
     apart=True,
-    says="Tools are offered only to a client that declares sampling.tools, and each use is followed by its result.",
-    fix="Look for sampling.tools in the client's capabilities; answer every tool_use in a message of results alone.",
+    says="The server sends tools in sampling only to clients with sampling.tools, and matches each tool_use "
+    "with a tool_result.",
+    fix="Check sampling.tools in the client capabilities; follow each tool_use with a message that has "
+    "only tool_result blocks.",
 )
 async def tools_for_models(visit: Visit) -> Outcome:
-    """Requests to sample of a client that has not declared it, and of one that has and uses the first tool."""
+    """Sampling requests to a client without sampling.tools, and to one that has it and uses the first tool."""
     for trial in trials(visit):
         for question in trial.asks(_SAMPLE):
             if _offers_tools(question):
-                return bad(f"{trial.name} offers tools to a client that does not declare sampling.tools.", question.n)
+                return bad(f"{trial.name} sends tools to a client that does not declare sampling.tools.", question.n)
     offered = [question for question in await questions(visit, _SAMPLE) if _offers_tools(question)]
     for question in offered:
         wrong = forms.unbalanced(question.params)
         if wrong:
             return bad(f"{question.tool}: {wrong}", question.n)
     evidence = [question.n for question in offered]
-    return good("", *evidence) if evidence else skipped("no tool that may be called offers tools to a model")
+    return good("", *evidence) if evidence else skipped("no allowed tool uses sampling with tools")
 
 
 @CHECKS.active(
     "CLI-08 robust r1+",
     page=f"{_SAMPLING}#error-handling",
     apart=True,
-    says="A client that refuses to sample does no harm.",
-    fix="Let the call fail with a word about it; the server goes on.",
+    says="A rejected sampling request does not break the server.",
+    fix="Fail the tool call with an explanation, and continue to serve requests.",
 )
 async def refused(visit: Visit) -> Outcome:
-    """The tools that ask for a sample, refused; then a request that every server answers."""
+    """The tools that use sampling, which is rejected; then a request that every server answers."""
     asking = [each for each in await interviews(visit) if each.asks(_SAMPLE)][:FEW]
     seen: list[int] = []
     for each in asking:
@@ -164,9 +166,11 @@ async def refused(visit: Visit) -> Outcome:
             wrong = _no_end(made)
             after = await link.ask("server/discover", {}) if visit.modern else await link.ask("ping")
         if wrong:
-            return bad(f"When a sample was refused, {each.trial.name} {wrong}.", *made.asked.events)
+            return bad(f"After sampling was rejected, {each.trial.name} {wrong}.", *made.asked.events)
         if not after.answered:
-            return bad(f"After a refused sample nothing was answered: {after.shown}.", *made.asked.events, after.n)
+            return bad(
+                f"After sampling was rejected the server did not respond: {after.shown}.", *made.asked.events, after.n
+            )
         seen += (*made.asked.events, *after.events)
     return good("", *seen) if seen else skipped(_NO_SAMPLE)
 
@@ -175,11 +179,11 @@ async def refused(visit: Visit) -> Outcome:
     "CLI-09 should r1+",
     page="client/roots",
     apart=True,
-    says="Roots are asked of clients that declare them, and there may be none.",
-    fix="Look for roots in the client's capabilities; do without where there are none.",
+    says="The server requests roots only from clients that declare them, and accepts an empty list.",
+    fix="Check roots in the client capabilities, and continue if the list is empty.",
 )
 async def roots(visit: Visit) -> Outcome:
-    """The tools that ask for roots: of a client without any, and of one that knows none."""
+    """The tools that request roots: from a client without roots, and from one with an empty list."""
     asking = [trial for trial in trials(visit) if trial.asks(_ROOTS)][:FEW]
     seen: list[int] = []
     for trial in asking:
@@ -189,12 +193,12 @@ async def roots(visit: Visit) -> Outcome:
                 frame.n for frame in link.frames if frame.shape is Shape.REQUEST and frame.message["method"] == _ROOTS
             ]
         if wanted or _ROOTS in excerpt(asked.body.get("inputRequests"), 10_000):
-            return bad(f"{trial.name} asks for roots that are not declared.", *asked.events, *wanted[:1])
-        # Who asks for a sample, too, waits for that; who answers neither way takes long.
+            return bad(f"{trial.name} requests roots, which are not declared.", *asked.events, *wanted[:1])
+        # A tool that also uses sampling waits for that response; without either response it takes long.
         if asked.answered and not trial.asked.answered and not trial.asks(_SAMPLE):
-            return bad(f"{trial.name} gave no answer when there were no roots.", trial.asked.n, *asked.events)
+            return bad(f"{trial.name} did not respond when the list of roots was empty.", trial.asked.n, *asked.events)
         seen += (*trial.asked.events, *asked.events)
-    return good("", *seen) if seen else skipped("no tool that may be called asks for roots")
+    return good("", *seen) if seen else skipped("no allowed tool requests roots")
 
 
 async def _forms(visit: Visit) -> list[Question]:
@@ -202,7 +206,7 @@ async def _forms(visit: Visit) -> list[Question]:
 
 
 async def _links(visit: Visit) -> list[Question]:
-    """What is to be opened, by a question or by an error."""
+    """The URLs to open, from a request or an error."""
     found = [question for question in await questions(visit, _ELICIT) if question.params.get("mode") == "url"]
     for each in await interviews(visit):
         data = each.asked.error.get("data") if each.asked.code == URL_ELICITATION_REQUIRED else None
@@ -213,7 +217,7 @@ async def _links(visit: Visit) -> list[Question]:
 
 
 def _looked_at(asked: list[Question], look: Callable[[dict[str, Any]], Iterable[Problem]], nothing: str) -> Outcome:
-    """The worst of what is wrong with some questions."""
+    """The worst problem of some requests."""
     worst: Outcome | None = None
     for question in asked:
         for level, sentence in look(question.params):
@@ -228,9 +232,9 @@ def _offers_tools(question: Question) -> bool:
 
 
 def _no_end(made: Interview) -> str:
-    """How a call came to no end, as the end of a sentence."""
+    """How a call failed to end, as the end of a sentence."""
     if made.lost:
-        return "ended the connection"
+        return "closed the connection"
     if made.endless:
-        return f"asked {len(made.questions)} times"
-    return "" if made.asked.answered else "was never answered"
+        return f"sent {len(made.questions)} requests"
+    return "" if made.asked.answered else "never responded"

@@ -1,4 +1,4 @@
-"""What hosts, browsers and directories like to see, and the specification does not ask for."""
+"""Conventions of hosts, browsers and directories that are not part of the specification."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from inspector.check.web import ACCEPT, JSON, Response
 from inspector.protocol.jsonrpc import Shape
 from inspector.transports.http_requests import SESSION_FIELD
 
-_PAGE = "custom, not of the specification"
+_PAGE = "custom, not part of the specification"
 _HTTP: frozenset[Transport] = frozenset(("http",))
 _WEB: frozenset[Transport] = frozenset(("http", "sse"))
 _BROWSER = "http://localhost:6274"
-"""An origin of this machine, as a tool in a browser has it."""
+"""A local origin, as that of a tool in a browser."""
 _VERBS = ("POST", "GET", "DELETE")
 _ASKED = ("content-type", "authorization", "mcp-session-id", "mcp-protocol-version", "last-event-id")
 _ASKED_MODERN = ("content-type", "authorization", "mcp-protocol-version", "mcp-method", "mcp-name")
@@ -29,7 +29,7 @@ _BUDGETS = {
     "initialize": 0.3, "server/discover": 0.3, "tools/list": 0.4, "resources/list": 0.4, "prompts/list": 0.4,
     "tools/call": 2.0,
 }  # fmt: skip
-"""Seconds that hosts like to wait at most."""
+"""The longest times that hosts expect, in seconds."""
 _HEALTH = ("/health", "/api/health")
 _DISCOVERY = ("/.well-known/mcp-config", "/.well-known/mcp-server", "/.well-known/mcp.json")
 _CARDS = ("/.well-known/mcp/server-card.json", "/.well-known/mcp-server-card", "/server.json")
@@ -41,21 +41,21 @@ CHECKS = CheckTable("ecosystem", page=_PAGE, transports=_HTTP)
 CHECKS.passive(
     "ECO-04 info r1+",
     "posted",
-    says="Responses name the revision in MCP-Protocol-Version.",
-    fix="Send the field with every response, if tools that you care for read it.",
+    says="Responses name the revision in the MCP-Protocol-Version header.",
+    fix="Send MCP-Protocol-Version with every response if your tools read it.",
 )
 CHECKS.passive(
     "ECO-11 info r1+",
     "posted",
-    says="A body is its JSON and nothing else, in UTF-8.",
-    fix="Write no line breaks around the JSON, and name no other charset.",
+    says="A response body is only JSON, in UTF-8.",
+    fix="Write no line breaks around the JSON, and no charset other than utf-8.",
 )
 CHECKS.passive(
     "ECO-17 info r1+",
     "http:429",
     transports=_WEB,
-    says="Who is asked to wait is told for how long.",
-    fix="Send Retry-After with status 429.",
+    says="A rate-limited response says when to retry.",
+    fix="Send Retry-After with status 429, for example Retry-After: 30.",
 )
 
 
@@ -64,11 +64,12 @@ CHECKS.passive(
     transports=_WEB,
     apart=True,
     once=True,
-    says="Clients in a browser may ask: the preflight is answered with what they need.",
-    fix="Answer OPTIONS with Access-Control-Allow-Origin, -Methods (POST, GET, DELETE) and -Headers (those of MCP).",
+    says="Clients in a browser can send requests (CORS preflight).",
+    fix="Answer OPTIONS with Access-Control-Allow-Origin, Access-Control-Allow-Methods (POST, GET, DELETE) "
+    "and Access-Control-Allow-Headers with the MCP headers.",
 )
 async def preflight(visit: Visit) -> Outcome:
-    """What a browser asks before it lets a page of this machine send a request."""
+    """The preflight of a browser for a page of this machine."""
     wanted = _ASKED_MODERN if visit.modern else _ASKED
     fields = (
         ("Origin", _BROWSER), ("Access-Control-Request-Method", "POST"),
@@ -78,13 +79,13 @@ async def preflight(visit: Visit) -> Outcome:
     if not 200 <= answer.status < 300:
         return remark(f"OPTIONS was answered with {answer.shown}.", *answer.events)
     if answer.header("access-control-allow-origin") not in ("*", _BROWSER):
-        return remark(f"A page of {_BROWSER} may not ask.", *answer.events)
+        return remark(f"A page of {_BROWSER} may not send requests.", *answer.events)
     verbs = _listed(answer, "access-control-allow-methods")
     names = _listed(answer, "access-control-allow-headers")
     missing = [verb for verb in _VERBS[: 1 if visit.modern else 3] if verb.lower() not in verbs and "*" not in verbs]
     missing += [name for name in wanted if name not in names and ("*" not in names or name == "authorization")]
     if missing:
-        return remark(f"Browsers may not use {', '.join(missing)}.", *answer.events)
+        return remark(f"Browsers may not send {', '.join(missing)}.", *answer.events)
     return good("", *answer.events)
 
 
@@ -92,8 +93,8 @@ async def preflight(visit: Visit) -> Outcome:
     "ECO-02 info r1+",
     apart=True,
     once=True,
-    says="Clients in a browser may read the fields of responses that they need.",
-    fix="List Mcp-Session-Id, MCP-Protocol-Version and WWW-Authenticate in Access-Control-Expose-Headers.",
+    says="Clients in a browser can read the MCP response headers.",
+    fix="Send Access-Control-Expose-Headers: Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate.",
 )
 async def exposed_fields(visit: Visit) -> Outcome:
     """A request from a page of this machine."""
@@ -104,7 +105,7 @@ async def exposed_fields(visit: Visit) -> Outcome:
     finally:
         await post.end()
     if not answer.status or answer.header("access-control-allow-origin") not in ("*", _BROWSER):
-        return remark(f"A page of {_BROWSER} may not ask.", *answer.events)
+        return remark(f"A page of {_BROWSER} may not send requests.", *answer.events)
     shown = _listed(answer, "access-control-expose-headers")
     missing = [name for name in _SHOWN[1 if visit.modern else 0 :] if name not in shown]
     if missing:
@@ -116,18 +117,18 @@ async def exposed_fields(visit: Visit) -> Outcome:
     "ECO-03 info r1+",
     apart=True,
     once=True,
-    says="Header fields are spelled with capitals, as most servers do.",
-    fix="Nothing has to be changed: names of fields have no case. Some hand-made clients think otherwise.",
+    says="Response header names use the common capitalization.",
+    fix="No change is required, because header names are case-insensitive; some clients compare them with case.",
 )
 async def spelling(visit: Visit) -> Outcome:
-    """The names of the fields of one response."""
+    """The header names of one response."""
     async with raw_post(visit) as post:
         answer = await post.ask(post.harmless())
     if not answer.headers:
         return skipped(f"the request got {answer.shown}")
     small = [name for name, _ in answer.headers if not name[:1].isupper()]
     if small:
-        return remark(f"Written in small letters: {', '.join(small[:10])[:300]}.", *answer.events)
+        return remark(f"Lower-case headers: {', '.join(small[:10])[:300]}.", *answer.events)
     return good("", *answer.events)
 
 
@@ -136,8 +137,8 @@ async def spelling(visit: Visit) -> Outcome:
     transports=_WEB,
     apart=True,
     once=True,
-    says="There is a place where monitors can ask whether the server lives.",
-    fix="Answer GET /health with 200.",
+    says="The server has a health endpoint.",
+    fix="Return 200 for GET /health.",
 )
 async def health(visit: Visit) -> Outcome:
     """The two usual places."""
@@ -145,8 +146,8 @@ async def health(visit: Visit) -> Outcome:
     async for path, answer in _got(visit, _HEALTH):
         seen += answer.events
         if answer.status == 200:
-            return good(f"{path} answers", *answer.events)
-    return remark(f"None of {', '.join(_HEALTH)} answers 200.", *seen)
+            return good(f"{path} returns 200", *answer.events)
+    return remark(f"None of {', '.join(_HEALTH)} returns 200.", *seen)
 
 
 @CHECKS.active(
@@ -154,11 +155,11 @@ async def health(visit: Visit) -> Outcome:
     transports=_WEB,
     apart=True,
     once=True,
-    says="There is a document from which directories learn of the server.",
-    fix="Serve it at /.well-known/mcp-config as plain JSON, with Cache-Control: no-store, if a host asks for it.",
+    says="The server publishes a document for directories.",
+    fix="Serve JSON at /.well-known/mcp-config with Cache-Control: no-store if a host requires it.",
 )
 async def discovery(visit: Visit) -> Outcome:
-    """The usual places, at the root and below the endpoint."""
+    """The usual paths, at the root and below the endpoint."""
     paths = [*_DISCOVERY, *(f"{visit.web.url.target.partition('?')[0].rstrip('/')}{path}" for path in _DISCOVERY[:2])]
     seen: list[int] = []
     async for path, answer in _got(visit, paths):
@@ -167,24 +168,24 @@ async def discovery(visit: Visit) -> Outcome:
         if answer.status == 200 and document is not None:
             missing = [name for name in _MEMBERS if name not in document]
             if answer.media_type != "application/json":
-                missing.append(f"the type application/json ({answer.media_type[:60] or 'none'})")
+                missing.append(f"the Content-Type application/json ({answer.media_type[:60] or 'none'})")
             if "no-store" not in (answer.header("cache-control") or "").lower():
                 missing.append("Cache-Control: no-store")
             if missing:
                 return remark(f"{path} lacks {', '.join(missing)}.", *answer.events)
             return good(path, *answer.events)
-    return remark("There is none at the usual places.", *seen)
+    return remark("The usual paths do not exist.", *seen)
 
 
 @CHECKS.active(
     "ECO-07 info r1+",
     apart=True,
     once=True,
-    says="Messages are taken at the root of the host, too.",
-    fix="Serve the endpoint at / as well, if a host wants the bare name of the server.",
+    says="The server also accepts messages at the root path.",
+    fix="Serve the endpoint at / too if a host uses only the host name of the server.",
 )
 async def root(visit: Visit) -> Outcome:
-    """The first request of a client, at /."""
+    """The first request of a client, sent to /."""
     post = RawPost(visit)
     url = f"{visit.web.url.origin}/"
     try:
@@ -201,8 +202,8 @@ async def root(visit: Visit) -> Outcome:
     mode="auth",
     apart=True,
     once=True,
-    says="A refusal for want of a login says so in its body, too.",
-    fix="Put a JSON-RPC error with the code -32001 into the body of status 401, if hosts of yours look there.",
+    says="A 401 response has a JSON-RPC error in its body.",
+    fix="Add a JSON-RPC error with code -32001 to the body of status 401 if your hosts read it.",
 )
 async def refusal(visit: Visit) -> Outcome:
     """A request without credentials."""
@@ -215,29 +216,29 @@ async def refusal(visit: Visit) -> Outcome:
         return skipped(f"the request got {answer.shown}")
     if answer.code == _UNAUTHORIZED:
         return good("", *answer.events)
-    return remark(f"The body of the refusal has no error {_UNAUTHORIZED}.", *answer.events)
+    return remark(f"The body of the response has no error {_UNAUTHORIZED}.", *answer.events)
 
 
 @CHECKS.active(
     "ECO-09 info r1+",
     transports=EVERYWHERE,
-    says="Answers come quickly: handshakes within 0.3 s, lists within 0.4 s, calls within 2 s.",
-    fix="Answer from what is loaded already, and make what takes long a task or tell its progress.",
+    says="Responses are fast: handshakes within 0.3 s, lists within 0.4 s, calls within 2 s.",
+    fix="Respond from loaded data, and use tasks or progress notifications for slow work.",
 )
 async def latency(visit: Visit) -> Outcome:
-    """The shortest times of what was asked in this visit: the longer ones tell more of the machine."""
+    """The shortest times in this visit, because longer ones depend more on this machine."""
     times: dict[str, list[float]] = {}
     slowest: dict[str, tuple[float, int]] = {}
     for method, seconds, n in _answered(visit):
         times.setdefault(method, []).append(seconds)
         slowest[method] = max(slowest.get(method, (0.0, n)), (seconds, n))
     if not times:
-        return skipped("nothing was asked")
+        return skipped("no request was sent")
     slower = slowdown()
     late = [method for method, each in times.items() if min(each) > _BUDGETS[method] * slower]
     if late:
         shown = ", ".join(f"{method} {min(times[method]):.2f} s" for method in late)
-        return remark(f"Slower than hosts like: {shown}.", *(slowest[method][1] for method in late))
+        return remark(f"Slower than hosts expect: {shown}.", *(slowest[method][1] for method in late))
     shown = ", ".join(f"{method} {min(each) * 1000:.0f} ms" for method, each in times.items())
     return good(shown, *(n for _, n in slowest.values()))
 
@@ -246,17 +247,17 @@ async def latency(visit: Visit) -> Outcome:
     "ECO-10 info r1+",
     transports=_WEB,
     once=True,
-    says="Hosted servers have a public name and https.",
-    fix="Nothing, as long as the server is meant for this machine; hosts take https URLs with a public name only.",
+    says="A hosted server has a public host name and https.",
+    fix="No change is required for a local server; hosts accept only https URLs with a public host name.",
 )
 async def public_name(visit: Visit) -> Outcome:
     """The URL."""
     url = visit.web.url
     opening = next(_opening(visit), 1)
     if is_loopback(url.host) or "." not in url.host:
-        return remark(f"{url.host} is no public name.", opening)
+        return remark(f"{url.host} is not a public host name.", opening)
     if url.scheme != "https":
-        return remark("The server is reached by plain http.", opening)
+        return remark("The server uses http, not https.", opening)
     return good(url.origin, opening)
 
 
@@ -264,16 +265,16 @@ async def public_name(visit: Visit) -> Outcome:
     "ECO-12 info r2-r4",
     apart=True,
     once=True,
-    says="DELETE without a session that exists is refused.",
-    fix="Answer 404 to an unknown id, 400 where there is none, or 405 to every DELETE.",
+    says="DELETE without a valid session is rejected.",
+    fix="Return 404 for an unknown session id, 400 if it is missing, or 405 for every DELETE.",
 )
 async def delete_nothing(visit: Visit) -> Outcome:
-    """DELETE without an id and with one that nobody was given."""
+    """DELETE without a session id, and with an unknown one."""
     post = RawPost(visit)
     without = await post.delete()
     post.session = "inspector-check"
     unknown = await post.delete()
-    text = f"without an id: {without.shown}; with an unknown one: {unknown.shown}"
+    text = f"without an id: {without.shown}; with an unknown id: {unknown.shown}"
     events = (*without.events, *unknown.events)
     if without.refused and unknown.refused:
         return good(text, *events)
@@ -284,8 +285,8 @@ async def delete_nothing(visit: Visit) -> Outcome:
     "ECO-13 info r2-r4",
     apart=True,
     once=True,
-    says="The server keeps sessions, or can do without: which of the two is told.",
-    fix="Nothing has to be changed. A server without sessions is easier to run behind a balancer.",
+    says="The report says whether the server uses sessions.",
+    fix="No change is required. A server without sessions is easier to run behind a load balancer.",
 )
 async def stateless(visit: Visit) -> Outcome:
     """A request without a session."""
@@ -294,10 +295,10 @@ async def stateless(visit: Visit) -> Outcome:
         answer = await post.ask("tools/list" if visit.can("tools") else "ping", without=SESSION_FIELD)
     served = "result" in answer.message
     if kept and served:
-        return remark("Sessions are given, and requests without one are served.", *answer.events)
+        return remark("The server creates sessions, but accepts requests without one.", *answer.events)
     if not kept and not served:
-        return remark(f"No session is given, and a second request got {answer.shown}.", *answer.events)
-    return good("it keeps sessions" if kept else "it keeps none", *answer.events)
+        return remark(f"The server creates no session, but a second request got {answer.shown}.", *answer.events)
+    return good("it uses sessions" if kept else "it uses no sessions", *answer.events)
 
 
 @CHECKS.active(
@@ -305,11 +306,11 @@ async def stateless(visit: Visit) -> Outcome:
     transports=_WEB,
     apart=True,
     once=True,
-    says="One URL speaks one transport.",
-    fix="Serve Streamable HTTP at one URL and HTTP+SSE at another.",
+    says="One URL serves one transport.",
+    fix="Serve Streamable HTTP and HTTP+SSE at different URLs.",
 )
 async def split_transport(visit: Visit) -> Outcome:
-    """A GET at the URL: whether it is the stream of 2024-11-05."""
+    """A GET at the URL, which may open the stream of 2024-11-05."""
     url = RawPost(visit).url
     fields = (("Accept", "text/event-stream"), *await visit.token_fields())
     answer = await visit.web.send("GET", url=url, fields=fields, most=1, timeout=visit.limits.quiet * 4)
@@ -329,17 +330,17 @@ async def split_transport(visit: Visit) -> Outcome:
     transports=_WEB,
     apart=True,
     once=True,
-    says="There is a card or an entry of a registry that describes the server.",
-    fix="Nothing is agreed on yet; look at the registry of the protocol if you want to be found.",
+    says="A server card or a registry entry describes the server.",
+    fix="No change is required; publish the server in the MCP registry so that clients can find it.",
 )
 async def server_card(visit: Visit) -> Outcome:
-    """The places that are talked of."""
+    """The proposed paths."""
     seen: list[int] = []
     async for path, answer in _got(visit, _CARDS):
         seen += answer.events
         if answer.status == 200 and _document(answer) is not None:
             return good(path, *answer.events)
-    return remark("There is none at the places that are talked of.", *seen)
+    return remark("The proposed paths do not exist.", *seen)
 
 
 @CHECKS.active(
@@ -347,11 +348,11 @@ async def server_card(visit: Visit) -> Outcome:
     mode="intrusive",
     apart=True,
     once=True,
-    says="A session lives on while nobody asks anything.",
-    fix="Keep sessions for at least some minutes after the last request.",
+    says="An idle session stays open.",
+    fix="Keep sessions for at least a few minutes after the last request.",
 )
 async def idle_session(visit: Visit) -> Outcome:
-    """A session, left alone for as long as a check may take."""
+    """A session, idle for as long as a check may take."""
     seconds = min(_IDLE_SECONDS, visit.limits.check * 0.7)
     async with raw_post(visit) as post:
         if not post.session:
@@ -359,7 +360,7 @@ async def idle_session(visit: Visit) -> Outcome:
         await asyncio.sleep(seconds)
         answer = await post.ask(post.harmless())
         if "result" in answer.message:
-            return good(f"it lived for {seconds:g} s", *answer.events)
+            return good(f"it stayed open for {seconds:g} s", *answer.events)
     return remark(f"After {seconds:g} s a request got {answer.shown}.", *answer.events)
 
 
@@ -368,7 +369,7 @@ def _listed(answer: Response, name: str) -> set[str]:
 
 
 async def _got(visit: Visit, paths: Iterable[str]) -> AsyncIterator[tuple[str, Response]]:
-    """The responses to GETs of paths of the server's origin."""
+    """The responses to GET requests at the server's origin."""
     for path in paths:
         url = f"{visit.web.url.origin}{path}"
         yield path, await visit.web.send("GET", url=url, fields=(("Accept", "*/*"),), until=0)
@@ -381,7 +382,7 @@ def _document(answer: Response) -> dict[str, Any] | None:
 
 
 def _opening(visit: Visit) -> Iterator[int]:
-    """The newest answers with which sessions were opened."""
+    """The newest responses that opened sessions."""
     index = visit.journal.index
     for n in range(index.count, 0, -1):
         if index.shape(n) == Shape.RESULT and index.method(n) in ("initialize", "server/discover"):
@@ -389,7 +390,7 @@ def _opening(visit: Visit) -> Iterator[int]:
 
 
 def _answered(visit: Visit) -> Iterator[tuple[str, float, int]]:
-    """Method, seconds and answer of each request of the visit that hosts have a budget for."""
+    """Method, seconds and response of each request with an expected time."""
     journal, index = visit.journal, visit.journal.index
     shaken: set[int] = set()
     for n in range(visit.visited.first or 1, index.count + 1):
@@ -397,5 +398,7 @@ def _answered(visit: Visit) -> Iterator[tuple[str, float, int]]:
             method = index.method(index.pair(n))
             again = method == "initialize" and index.conn(n) in shaken
             shaken.add(index.conn(n))
-            if method in _BUDGETS and not again:  # A second handshake on a connection finds the server ready.
+            if (
+                method in _BUDGETS and not again
+            ):  # At a second initialize on a connection the server is already running.
                 yield method, (journal.event(n).t - journal.event(index.pair(n)).t) / 1_000_000, n

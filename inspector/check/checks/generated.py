@@ -1,4 +1,4 @@
-"""Tools, called with arguments that are made from their schemas. Nothing here is done unless the user allows calls."""
+"""Tool calls with generated arguments. They run only if the user allows calls."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from inspector.protocol.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, excerpt
 
 _PAGE = "server/tools"
 _FEW = 12
-"""Cases of each kind and tool."""
+"""Cases of each kind for each tool."""
 _SHRINK = 8
-"""Smaller calls that are tried once one has failed."""
+"""Smaller calls that are tried after a failure."""
 _SLOW = 2.0
 _LARGE = 100_000
 
@@ -30,11 +30,11 @@ CHECKS = CheckTable("generated-cases", page=_PAGE, mode="tool")
     "CASE-01 robust r1+",
     page=f"{_PAGE}#calling-tools",
     once=True,
-    says="Arguments that a tool's schema allows are taken: every variant, every choice, every bound.",
-    fix="Make the schema say what the tool takes, or the tool take what the schema says.",
+    says="The tool accepts arguments that its inputSchema allows: every variant, enum value and bound.",
+    fix="Change inputSchema to describe what the tool accepts, or fix the tool to accept what inputSchema allows.",
 )
 async def allowed(visit: Visit) -> Outcome:
-    """Cases that the schema allows: whatever the tool answers, it must not say that the arguments are wrong."""
+    """Valid cases: the tool may fail, but must not reject the arguments."""
     return await _tried(visit, "allowed", lambda asked: asked.code == INVALID_PARAMS)
 
 
@@ -42,11 +42,11 @@ async def allowed(visit: Visit) -> Outcome:
     "CASE-02 must r1+",
     page=f"{_PAGE}#security-considerations",
     once=True,
-    says="Arguments that a tool's schema does not allow are refused: too few, too many, too long, of another type.",
-    fix="Check the arguments against the schema before the tool runs.",
+    says="The tool rejects arguments that its inputSchema forbids: missing, extra, too long, or of the wrong type.",
+    fix="Validate the arguments against inputSchema before the tool runs.",
 )
 async def forbidden(visit: Visit) -> Outcome:
-    """Cases that the schema does not allow: none of them may succeed."""
+    """Invalid cases: none of them may succeed."""
     return await _tried(visit, "forbidden", lambda asked: asked.ok and asked.body.get("isError") is not True)
 
 
@@ -54,19 +54,20 @@ async def forbidden(visit: Visit) -> Outcome:
     "CASE-03 robust r1+",
     page=f"{_PAGE}#security-considerations",
     once=True,
-    says="Odd values are answered like others: empty and huge texts, foreign scripts, what looks like code or a path.",
-    fix="Answer with a result or with isError; what the server cannot cope with must not reach its inside.",
+    says="The tool handles unusual values: empty and very long text, other scripts, code and paths.",
+    fix="Return a result or isError: true, and escape the value where the tool passes it to a shell, a "
+    "query or a path.",
 )
 async def odd(visit: Visit) -> Outcome:
-    """Cases that the schema allows and few have thought of: an answer, and no failure inside."""
+    """Valid but unusual cases: each needs a response without an internal error."""
     return await _tried(visit, "odd", lambda asked: asked.code == INTERNAL_ERROR)
 
 
 @CHECKS.active(
     "CASE-04 info r1+",
     once=True,
-    says="Tools answer soon, and with no more than a model can read.",
-    fix="Report progress where it takes long, and give long results in pages or as a resource link.",
+    says="Tools respond quickly, with results that fit a model's context.",
+    fix="Report progress for slow work, and return long results in pages or as a resource_link.",
 )
 async def costs(visit: Visit) -> Outcome:
     """Seconds and characters of one plain call of each allowed tool."""
@@ -78,11 +79,11 @@ async def costs(visit: Visit) -> Outcome:
             if asked.answered:
                 rows.append((asked.seconds, len(excerpt(asked.result, 1 << 24)), tool.get("name"), asked))
     if not rows:
-        return skipped("no tool may be called")
+        return skipped("no tool call is allowed")
     slowest, largest = max(rows, key=lambda row: row[0]), max(rows, key=lambda row: row[1])
     text = (
-        f"{len(rows)} tools; the slowest is {excerpt(slowest[2], 40)} with {slowest[0] * 1000:.0f} ms, the largest "
-        f"result is that of {excerpt(largest[2], 40)} with {largest[1]:,} characters"
+        f"{len(rows)} tools; the slowest is {excerpt(slowest[2], 40)} with {slowest[0] * 1000:.0f} "
+        f"ms, the largest result is from {excerpt(largest[2], 40)} with {largest[1]:,} characters"
     )
     if slowest[0] > _SLOW * slowdown() or largest[1] > _LARGE:
         return remark(text, *slowest[3].events, *largest[3].events)
@@ -90,7 +91,7 @@ async def costs(visit: Visit) -> Outcome:
 
 
 async def _tried(visit: Visit, kind: Kind, fails: Callable[[Asked], bool]) -> Outcome:
-    """Call every allowed tool with the cases of one kind; the first that fails is made as small as it stays failing."""
+    """Call every allowed tool with the cases of one kind, and reduce the first failure to a minimal one."""
     tried = 0
     seen: tuple[int, ...] = ()
     for tool in visit.callable()[: visit.limits.items]:
@@ -102,10 +103,10 @@ async def _tried(visit: Visit, kind: Kind, fails: Callable[[Asked], bool]) -> Ou
                 case, asked = await _shrunk(visit, tool, case, asked, fails)
                 return bad(f"{case.about}: {_as_typed(tool, case)} is answered with {asked.reply}.", *asked.events)
             if visit.session.phase != "ready":
-                return bad(f"{case.about}: the server ended with {_as_typed(tool, case)}", *asked.events)
+                return bad(f"{case.about}: the server exited with {_as_typed(tool, case)}", *asked.events)
             if not asked.answered:
-                break  # A tool that takes its time: the others can be tried.
-    return good(f"{tried} calls", *seen) if tried else skipped("no tool that may be called has such cases")
+                break  # A slow tool; the others can still be tried.
+    return good(f"{tried} calls", *seen) if tried else skipped("no allowed tool has such cases")
 
 
 async def _shrunk(
@@ -128,11 +129,11 @@ async def _shrunk(
 
 async def _call(visit: Visit, tool: dict[str, Any], case: Case) -> Asked:
     params = {"name": tool.get("name"), "arguments": case.arguments}
-    # Odd values come back in results, and a bound may be a number of seconds: neither is the server's fault.
+    # Unusual values come back in results, and a bound may be a number of seconds: neither is a fault of the server.
     return await visit.ask("tools/call", params, probe=case.kind != "allowed", patient=False)
 
 
 def _as_typed(tool: dict[str, Any], case: Case) -> str:
-    """The call as a command line, to be tried by hand."""
+    """The call as a command line, to try it manually."""
     arguments = json.dumps(case.arguments, ensure_ascii=False)
     return f"inspector call {tool.get('name')} --args '{arguments[:300]}'"

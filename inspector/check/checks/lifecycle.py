@@ -1,4 +1,4 @@
-"""How a connection begins: handshake, revisions, capabilities; in the modern era `server/discover`."""
+"""Start of a connection: initialize, revisions, capabilities; in the modern era `server/discover`."""
 
 from __future__ import annotations
 
@@ -33,36 +33,36 @@ CHECKS.passive(
     "LIFE-01 must r1-r4",
     "result:initialize",
     page=f"{_PAGE}#initialization",
-    says="initialize is answered with the revision, the capabilities, and the server's name and version.",
-    fix="Fill protocolVersion, capabilities and serverInfo (name, version) into the result of initialize.",
+    says="The result of initialize has protocolVersion, capabilities and serverInfo.",
+    fix='Return {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "…", "version": "…"}}.',
 )
 CHECKS.passive(
     "LIFE-11 must r4",
     "result:initialize",
     page="basic#icons",
-    says="The server's own icons follow the rules for icons.",
-    fix="Serve them by https, or put them into the message as data: URLs.",
+    says="The icons in serverInfo follow the rules for icons.",
+    fix="Serve icons over https, or embed them as data: URLs.",
 )
 CHECKS.passive(
     "LIFE-21 must r5",
     "result:server/discover",
     page=_DISCOVER,
-    says="The answer to server/discover names the revisions and the capabilities of the server.",
-    fix="Fill supportedVersions (a list of revisions) and capabilities (an object).",
+    says="The result of server/discover has supportedVersions and capabilities.",
+    fix='Set supportedVersions to a list such as ["2026-07-28"], and capabilities to an object.',
 )
 CHECKS.passive(
     "LIFE-22 must r5",
     "result:server/discover",
     page=_DISCOVER,
-    says="The revision that is spoken is among those that the server names.",
-    fix="Name in supportedVersions every revision that requests may carry.",
+    says="supportedVersions contains the revision of the request.",
+    fix="Add every revision that you accept to supportedVersions.",
 )
 CHECKS.passive(
     "LIFE-28 must r5",
     "result:server/discover",
     page=f"{_VERSIONING}#extension-negotiation",
-    says="Extensions have ids with a prefix, and an object as their value.",
-    fix="Name an extension like com.example/extension, and give it at least {}.",
+    says="Extension ids have a prefix, and their values are objects.",
+    fix='Name an extension like "com.example/extension", with at least {} as its value.',
 )
 
 
@@ -71,11 +71,11 @@ CHECKS.passive(
     page=f"{_PAGE}#version-negotiation",
     once=True,
     surveys=True,
-    says="A revision that the server supports is agreed to when it is offered.",
-    fix="Answer initialize with the revision that was offered, if you support it, and not with your newest.",
+    says="The server agrees to an offered revision that it supports.",
+    fix="Return the offered protocolVersion if you support it, not your newest one.",
 )
 async def supported_revisions(visit: Visit) -> Outcome:
-    """The four handshakes of the survey: a revision that some answer chose must be chosen when it is offered."""
+    """The four initialize requests of the survey: a revision that one response chose must be accepted when offered."""
     found = _survey(visit)
     chosen = {str(asked.body.get("protocolVersion")) for name, asked in found.answers.items() if name in LEGACY}
     for revision in LEGACY:
@@ -83,10 +83,10 @@ async def supported_revisions(visit: Visit) -> Outcome:
         answer = asked.body.get("protocolVersion") if asked is not None else None
         if asked is not None and revision in chosen and answer != revision:
             shown = jsonrpc.excerpt(answer, 40) if answer is not None else asked.shown
-            return bad(f"{revision} was offered and answered with {shown}, though it is supported.", *asked.events)
+            return bad(f"{revision} was offered and answered with {shown}, although it is supported.", *asked.events)
     agreed = [name for name in LEGACY if name in visit.spoken]
     events = [n for name in agreed for n in found.answers[name].events]
-    return good(f"it speaks {', '.join(agreed)}", *events) if agreed else skipped("no handshake was agreed to")
+    return good(f"it supports {', '.join(agreed)}", *events) if agreed else skipped("no initialize succeeded")
 
 
 @CHECKS.active(
@@ -94,20 +94,20 @@ async def supported_revisions(visit: Visit) -> Outcome:
     page=f"{_PAGE}#version-negotiation",
     apart=True,
     once=True,
-    says="A revision that does not exist is answered with one that does.",
-    fix="Where you do not know the revision that is offered, answer with your newest one.",
+    says="The server answers an unknown revision with one that it supports.",
+    fix="Return your newest protocolVersion if you do not support the offered one.",
 )
 async def unknown_revision(visit: Visit) -> Outcome:
-    """Revisions before the first and after the last."""
+    """Revisions before the first and after the last one."""
     seen: list[int] = []
     for name in _UNKNOWN:
         async with visit.fresh(handshake=False) as link:
             asked = await link.initialize(name)
         seen += asked.events
         if not asked.answered:
-            return bad(f"initialize with {name} got no answer: {asked.shown}.", *asked.events)
+            return bad(f"initialize with {name} got no response: {asked.shown}.", *asked.events)
         if asked.ok and asked.body.get("protocolVersion") not in REVISIONS:
-            return bad(f"{name} was agreed to.", *asked.events)
+            return bad(f"The server agreed to the unknown revision {name}.", *asked.events)
         if not asked.ok and not (asked.code in (INVALID_PARAMS, UNSUPPORTED_VERSION) and _supported(asked)):
             return bad(f"initialize with {name} was answered with {asked.reply}.", *asked.events)
     return good("", *seen)
@@ -118,11 +118,11 @@ async def unknown_revision(visit: Visit) -> Outcome:
     page=f"{_PAGE}#version-negotiation",
     once=True,
     surveys=True,
-    says="The revision that is chosen is one that exists.",
-    fix=f"Answer with one of {', '.join(LEGACY)}.",
+    says="protocolVersion is an existing revision.",
+    fix=f"Set protocolVersion to one of {', '.join(LEGACY)}.",
 )
 async def known_revision(visit: Visit) -> Outcome:
-    """Whatever was chosen in the handshakes of the survey."""
+    """The revisions that the server chose in the survey."""
     seen: list[int] = []
     for asked in [asked for name, asked in _survey(visit).answers.items() if name in LEGACY and asked.ok]:
         chosen = asked.body.get("protocolVersion")
@@ -136,8 +136,8 @@ async def known_revision(visit: Visit) -> Outcome:
     "LIFE-05 must r1-r4",
     page=f"{_PAGE}#capability-negotiation",
     apart=True,
-    says="What the server declares, it does; and what it does, it declares.",
-    fix="Declare in capabilities exactly those features whose methods are answered.",
+    says="The declared capabilities match the methods that the server implements.",
+    fix="Declare in capabilities exactly the features whose methods you implement.",
 )
 async def declared_and_done(visit: Visit) -> Outcome:
     """One harmless request for each capability, declared or not."""
@@ -150,11 +150,11 @@ async def declared_and_done(visit: Visit) -> Outcome:
     apart=True,
     once=True,
     shown=("request",),
-    says="Until the client has said that it is initialized, the server sends nothing but pings and log messages.",
-    fix="Wait for notifications/initialized before you ask the client for anything or tell it of changes.",
+    says="The server sends only pings and log messages before notifications/initialized.",
+    fix="Wait for notifications/initialized before you send other requests or notifications.",
 )
 async def silence_until_initialized(visit: Visit) -> Outcome:
-    """A handshake that stops before its last message."""
+    """An initialize without notifications/initialized."""
     async with visit.fresh(handshake=False) as link:
         opened = await link.initialize()
         if not opened.ok:
@@ -167,7 +167,9 @@ async def silence_until_initialized(visit: Visit) -> Outcome:
         and frame.message["method"] not in ("ping", "notifications/message")
     ]
     if early:
-        return bad(f"{early[0].message['method'][:100]} came before that.", *opened.events, early[0].n)
+        return bad(
+            f"{early[0].message['method'][:100]} came before notifications/initialized.", *opened.events, early[0].n
+        )
     return good("", *opened.events)
 
 
@@ -176,20 +178,20 @@ async def silence_until_initialized(visit: Visit) -> Outcome:
     page=f"{_PAGE}#initialization",
     apart=True,
     once=True,
-    says="A request before the handshake is refused, and does no harm.",
-    fix="Answer requests before initialize with an error, and go on; do not serve them, and do not die of them.",
+    says="A request before initialize is rejected and does not break the server.",
+    fix="Return an error for requests before initialize, and continue to read.",
 )
 async def before_the_handshake(visit: Visit) -> Outcome:
-    """`tools/list` as the first message, then a handshake on the same connection."""
+    """`tools/list` as the first message, then initialize on the same connection."""
     async with visit.fresh(handshake=False) as link:
         asked = await link.ask("tools/list", {}, bare=True, timeout=visit.limits.request / 2)
         opened = await link.initialize()
     if not opened.answered:
-        return bad(f"After a request before initialize, initialize got no answer: {opened.shown}.", *asked.events)
+        return bad(f"After a request before initialize, initialize got no response: {opened.shown}.", *asked.events)
     if asked.ok:
         return bad("tools/list was served before initialize.", *asked.events)
     if not asked.answered and not asked.status:
-        return bad(f"tools/list before initialize got no answer: {asked.shown}.", *asked.events)
+        return bad(f"tools/list before initialize got no response: {asked.shown}.", *asked.events)
     return good("", *asked.events, *opened.events)
 
 
@@ -199,14 +201,14 @@ async def before_the_handshake(visit: Visit) -> Outcome:
     mode="tool",
     apart=True,
     shown=("asked:sampling/createMessage", "asked:elicitation/create", "asked:roots/list"),
-    says="The server asks only for what the client has declared.",
-    fix="Look at the client's capabilities before you ask for sampling, elicitation or roots.",
+    says="The server uses only capabilities that the client declares.",
+    fix="Check the client capabilities before you request sampling, elicitation or roots.",
 )
 async def undeclared_capabilities(visit: Visit) -> Outcome:
-    """The allowed tools, called by a client that can do nothing."""
+    """The allowed tools, called by a client without capabilities."""
     tools = [trial for trial in trials(visit) if trial.asked.answered][: visit.limits.items]
     if not tools:
-        return skipped("no tool that may be called gave an answer")
+        return skipped("no allowed tool responded")
     asks = ("sampling/createMessage", "elicitation/create", "roots/list")
     async with visit.fresh(capabilities={}) as link:
         for trial in tools:
@@ -214,7 +216,7 @@ async def undeclared_capabilities(visit: Visit) -> Outcome:
         asked = [frame for frame in link.frames if frame.shape is Shape.REQUEST and frame.message["method"] in asks]
         calls = len(link.frames)
     if asked:
-        return bad(f"{asked[0].message['method']} was asked of a client that does not declare it.", asked[0].n)
+        return bad(f"{asked[0].message['method']} was sent to a client that does not declare it.", asked[0].n)
     return good(f"{len(tools)} tools were called, {calls} messages came")
 
 
@@ -223,16 +225,16 @@ async def undeclared_capabilities(visit: Visit) -> Outcome:
     page=f"{_PAGE}#initialization",
     apart=True,
     once=True,
-    says="A second handshake on the same connection does no harm.",
-    fix="Refuse it with an error, or begin anew; the requests that follow must be answered.",
+    says="A second initialize on the same connection does not break the session.",
+    fix="Reject it with an error or start a new session, and answer later requests.",
 )
 async def second_handshake(visit: Visit) -> Outcome:
-    """`initialize` again, then a request."""
+    """A second `initialize`, then a request."""
     async with visit.fresh() as link:
         again = await link.initialize()
         asked = await link.ask("ping")
     if not asked.answered:
-        return bad(f"After a second initialize nothing was answered any more: {asked.shown}.", *again.events)
+        return bad(f"After a second initialize the server did not respond: {asked.shown}.", *again.events)
     return good("", *again.events, *asked.events)
 
 
@@ -240,11 +242,11 @@ async def second_handshake(visit: Visit) -> Outcome:
     "LIFE-10 info r1-r4",
     page=_PAGE,
     once=True,
-    says="The server introduces itself: a title, a description, instructions for its use.",
-    fix="Say in instructions what the tools have in common, and what to begin with.",
+    says="The server describes itself with a title, a description and instructions.",
+    fix="Set serverInfo.title and serverInfo.description, and explain in instructions how to use the tools.",
 )
 async def introduction(visit: Visit) -> Outcome:
-    """What there is of an introduction."""
+    """The self-description of the server."""
     server = visit.session.server
     instructions = server.raw.get("instructions")
     given = [name for name in ("title", "description", "websiteUrl", "icons") if server.info.get(name)]
@@ -252,17 +254,17 @@ async def introduction(visit: Visit) -> Outcome:
         given.append(f"instructions of {len(instructions):,} characters")
         return good(", ".join(given))
     else_given = f", but {', '.join(given)}" if given else ""
-    return remark(f"There are no instructions{else_given}.", _opening(visit))
+    return remark(f"The server has no instructions{else_given}.", _opening(visit))
 
 
 @CHECKS.active(
     "LIFE-20 must r5",
     page=_DISCOVER,
-    says="server/discover is answered.",
-    fix="Implement server/discover; a client of this revision asks it first.",
+    says="The server implements server/discover.",
+    fix="Implement server/discover; clients of this revision send it first.",
 )
 async def discover(visit: Visit) -> Outcome:
-    """The question itself."""
+    """The request itself."""
     asked = await visit.ask("server/discover", {})
     return good("", *asked.events) if asked.ok else bad(f"It was answered with {asked.reply}.", *asked.events)
 
@@ -272,11 +274,12 @@ async def discover(visit: Visit) -> Outcome:
     page=f"{_VERSIONING}#version-negotiation",
     apart=True,
     judged=True,
-    says="server/discover with an unknown revision is refused with error -32022, which names those that are spoken.",
-    fix="Answer -32022 with data.supported (your revisions) and data.requested (theirs); over HTTP with status 400.",
+    says="server/discover with an unknown revision gets error -32022, which lists the supported revisions.",
+    fix="Return -32022 with data.supported (your revisions) and data.requested (the revision of the "
+    "client); over HTTP with status 400.",
 )
 async def discover_unknown_revision(visit: Visit) -> Outcome:
-    """`server/discover` of 1900."""
+    """`server/discover` with a revision of 1900."""
     return await _refused_revision(visit, "server/discover")
 
 
@@ -284,11 +287,11 @@ async def discover_unknown_revision(visit: Visit) -> Outcome:
     "LIFE-24 must r5",
     page=f"{_VERSIONING}#version-negotiation",
     apart=True,
-    says="Every other method refuses an unknown revision in the same way.",
-    fix="Look at the revision of each request before anything else of it.",
+    says="Every other method rejects an unknown revision in the same way.",
+    fix="Check the protocolVersion of each request first, and return -32022 with data.supported and data.requested.",
 )
 async def list_unknown_revision(visit: Visit) -> Outcome:
-    """`tools/list` of 1900."""
+    """`tools/list` with a revision of 1900."""
     return await _refused_revision(visit, "tools/list")
 
 
@@ -296,8 +299,8 @@ async def list_unknown_revision(visit: Visit) -> Outcome:
     "LIFE-25 must r5",
     page=_DISCOVER,
     apart=True,
-    says="What server/discover declares is done, and what it does not is refused with -32601.",
-    fix="Declare in capabilities exactly those features whose methods are answered.",
+    says="The server implements the capabilities of server/discover, and returns -32601 for other methods.",
+    fix="Declare in capabilities exactly the features whose methods you implement.",
 )
 async def discovered_and_done(visit: Visit) -> Outcome:
     """One harmless request for each capability, declared or not."""
@@ -309,30 +312,30 @@ async def discovered_and_done(visit: Visit) -> Outcome:
     page=f"{_VERSIONING}#backward-compatibility",
     apart=True,
     once=True,
-    says="A server that speaks only this era says so to a client that shakes hands.",
-    fix="Answer initialize with an error that names your revisions in data.supported.",
+    says="A server that supports only the modern era tells a client that sends initialize.",
+    fix="Return an error to initialize with your revisions in data.supported.",
 )
 async def handshake_with_a_modern_server(visit: Visit) -> Outcome:
-    """`initialize`, where no revision with a handshake is spoken."""
+    """`initialize`, if the server supports no legacy revision."""
     if await visit.serves_handshakes():
-        return skipped("the server speaks revisions with a handshake, too")
+        return skipped("the server supports legacy revisions too")
     async with visit.fresh(revision=LEGACY[-1], handshake=False) as link:
         asked = await link.initialize()
     if asked.ok:
         return bad(f"initialize was answered with {asked.reply}.", *asked.events)
     if not asked.answered:
-        return bad(f"initialize got no answer: {asked.shown}.", *asked.events)
+        return bad(f"initialize got no response: {asked.shown}.", *asked.events)
     return good("", *asked.events) if _supported(asked) else bad("The error names no revisions.", *asked.events)
 
 
 @CHECKS.active(
     "LIFE-27 must r5",
     page="changelog",
-    says="Methods that this revision no longer has are unknown: ping, logging/setLevel, resources/subscribe.",
-    fix="Answer them with error -32601 where the request is of this revision.",
+    says="Methods that this revision removed get error -32601: ping, logging/setLevel, resources/subscribe.",
+    fix="Return -32601 (Method not found) for these methods in requests of this revision.",
 )
 async def removed_methods(visit: Visit) -> Outcome:
-    """The three that clients know best."""
+    """The three best-known removed methods."""
     seen: list[int] = []
     for method, params in (
         ("ping", {}), ("logging/setLevel", {"level": "warning"}), ("resources/subscribe", {"uri": "inspector://x"}),
@@ -349,30 +352,30 @@ async def removed_methods(visit: Visit) -> Outcome:
     page=f"{_VERSIONING}#backward-compatibility",
     once=True,
     surveys=True,
-    says="Clients of either era are served.",
-    fix="Keep answering initialize for as long as your users' clients shake hands.",
+    says="The server supports clients of both eras.",
+    fix="Support initialize as long as your users have clients that send it.",
 )
 async def both_eras(visit: Visit) -> Outcome:
-    """What the survey has found."""
+    """The result of the survey."""
     legacy = [name for name in visit.spoken if name in LEGACY]
     if not legacy and not await visit.serves_handshakes():
-        return remark("Clients that shake hands are not served.", _opening(visit))
-    return good(f"it speaks {', '.join(visit.spoken)}" if legacy else "it agrees to a handshake")
+        return remark("Clients of the legacy era are not supported.", _opening(visit))
+    return good(f"it supports {', '.join(visit.spoken)}" if legacy else "it supports initialize")
 
 
 @CHECKS.active(
     "LIFE-30 info r5",
     page="deprecated",
     once=True,
-    says="Nothing is in use that is going to be removed.",
-    fix="Plan for the replacement that the page on deprecated features names.",
+    says="No deprecated feature is used.",
+    fix="Plan the replacement that the page on deprecated features names.",
 )
 async def deprecated(visit: Visit) -> Outcome:
-    """Capabilities and transports that are on the list of deprecated ones."""
+    """Deprecated capabilities and transports."""
     used = [name for name in ("logging",) if visit.can(name)]
     if visit.visited.transport == "sse":
         used.append("the transport HTTP+SSE")
-    return remark(f"In use and deprecated: {', '.join(used)}.", _opening(visit)) if used else good()
+    return remark(f"Deprecated features in use: {', '.join(used)}.", _opening(visit)) if used else good()
 
 
 def _survey(visit: Visit) -> Survey:
@@ -381,7 +384,7 @@ def _survey(visit: Visit) -> Survey:
 
 
 def _opening(visit: Visit) -> int:
-    """The answer with which the shared session was opened."""
+    """The response that opened the shared session."""
     index = visit.journal.index
     names = ("initialize", "server/discover")
     return next(
@@ -411,9 +414,9 @@ async def _declared(visit: Visit, but: tuple[str, ...] = ()) -> Outcome:
             seen += asked.events
             unknown = asked.code == METHOD_NOT_FOUND
             if not asked.answered:
-                return bad(f"{method} got no answer: {asked.shown}.", *asked.events)
+                return bad(f"{method} got no response: {asked.shown}.", *asked.events)
             if visit.can(capability) and unknown:
-                return bad(f"{capability} is declared, and {method} is unknown.", *asked.events)
+                return bad(f"{capability} is declared, but {method} is unknown.", *asked.events)
             if not visit.can(capability) and asked.ok:
                 found = undeclared(capability, method, asked)
                 if found.seen == "bad":
@@ -423,17 +426,17 @@ async def _declared(visit: Visit, but: tuple[str, ...] = ()) -> Outcome:
 
 
 async def _refused_revision(visit: Visit, method: str) -> Outcome:
-    """A request that carries a revision which nobody knows."""
+    """A request with an unknown revision."""
     async with visit.link() as link:
         meta = {"io.modelcontextprotocol/protocolVersion": _UNKNOWN[0]}
         asked = await link.ask(method, {"_meta": meta})
     if asked.code != UNSUPPORTED_VERSION:
         return bad(f"A request of revision {_UNKNOWN[0]} was answered with {asked.reply}.", *asked.events)
     if not _supported(asked):
-        return bad("Error -32022 does not say in data.supported what is spoken.", *asked.events)
+        return bad("Error -32022 does not list the supported revisions in data.supported.", *asked.events)
     data = asked.error.get("data")
     if type(data) is dict and data.get("requested") != _UNKNOWN[0]:
         return bad(f"data.requested is {jsonrpc.excerpt(data.get('requested'), 40)}.", *asked.events)
     if visit.visited.transport == "http" and asked.status != 400:
-        return bad(f"The refusal came with status {asked.status}, not 400.", *asked.events)
+        return bad(f"The error came with status {asked.status}, not 400.", *asked.events)
     return good("", *asked.events)

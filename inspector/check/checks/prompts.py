@@ -1,4 +1,4 @@
-"""Prompts: what is listed, and what is got."""
+"""Prompts: their list and their messages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from inspector.check.visit import Visit
 from inspector.protocol.jsonrpc import INVALID_PARAMS, excerpt
 
 _PAGE = "server/prompts"
-_NOBODY = "inspector-check-no-such-prompt"
+_UNKNOWN_NAME = "inspector-check-no-such-prompt"
 _MARK = "inspectorcheck"
 _BLOCKS = {"text": "text", "image": "data", "audio": "data", "resource": "resource", "resource_link": "uri"}
 
@@ -22,14 +22,14 @@ CHECKS = CheckTable("prompts", page=_PAGE)
 CHECKS.passive(
     "PROM-02 type r1+",
     "prompt",
-    says="Every prompt has a name of its own, and arguments with names of their own.",
-    fix="Rename one of the two; required is true or false.",
+    says="Prompt names are unique, and so are the argument names of a prompt.",
+    fix="Rename one of the duplicates; required must be true or false.",
 )
 CHECKS.passive(
     "PROM-07 must r1+",
     "told:notifications/prompts/list_changed",
-    says="Who tells that the list has changed has declared prompts.listChanged.",
-    fix="Declare it.",
+    says="A server that sends notifications/prompts/list_changed declares prompts.listChanged.",
+    fix='Add "prompts": {"listChanged": true} to capabilities.',
 )
 
 
@@ -37,8 +37,8 @@ CHECKS.passive(
     "PROM-01 must r1+",
     page=f"{_PAGE}#capabilities",
     apart=True,
-    says="The prompts capability is declared exactly where there are prompts.",
-    fix="Declare prompts where prompts/list is answered, and nowhere else.",
+    says="The server declares the prompts capability if and only if it implements prompts/list.",
+    fix='Add "prompts": {} to capabilities if you implement prompts/list; otherwise remove it.',
 )
 async def declared(visit: Visit) -> Outcome:
     """`prompts/list`, whatever is declared."""
@@ -49,11 +49,11 @@ async def declared(visit: Visit) -> Outcome:
     "PROM-03 type r1+",
     page=f"{_PAGE}#promptmessage",
     mode="tool",
-    says="A prompt gives messages of user or assistant, each with one block of content.",
-    fix="Give each message a role and one content block of a kind that the revision knows.",
+    says="A prompt has messages with role user or assistant and one content block each.",
+    fix="Give each message a role and one content block of a type that the revision defines.",
 )
 async def messages(visit: Visit) -> Outcome:
-    """Each of the first prompts, with values for its arguments."""
+    """The first prompts, with values for their arguments."""
     seen: list[int] = []
     for _, asked in await _gets(visit):
         if not asked.ok or asked.body.get("resultType") not in (None, "complete"):
@@ -70,14 +70,14 @@ async def messages(visit: Visit) -> Outcome:
 @CHECKS.active(
     "PROM-04 should r1+",
     page=f"{_PAGE}#error-handling",
-    says="A prompt that does not exist is answered with error -32602.",
-    fix="Answer -32602 (Invalid params) where there is no prompt of that name.",
+    says="An unknown prompt gets error -32602.",
+    fix="Return -32602 (Invalid params) for a prompt name that is not in the list.",
 )
 async def unknown_prompt(visit: Visit) -> Outcome:
-    """A name that no prompt has."""
+    """An unknown prompt name."""
     if not visit.can("prompts"):
         return skipped("the server has no prompts")
-    asked = await visit.ask("prompts/get", {"name": _NOBODY})
+    asked = await visit.ask("prompts/get", {"name": _UNKNOWN_NAME})
     if asked.code == INVALID_PARAMS:
         return good("", *asked.events)
     return bad(f"It is answered with {asked.reply}.", *asked.events)
@@ -86,11 +86,11 @@ async def unknown_prompt(visit: Visit) -> Outcome:
 @CHECKS.active(
     "PROM-05 should r1+",
     page=f"{_PAGE}#error-handling",
-    says="A prompt without an argument that it requires is answered with error -32602.",
-    fix="Look whether every required argument is there, and answer -32602 where one is not.",
+    says="A prompt without a required argument gets error -32602.",
+    fix="Check every argument with required: true, and return -32602 if one is missing.",
 )
 async def missing_argument(visit: Visit) -> Outcome:
-    """The first prompts that require something, without it."""
+    """The first prompts with required arguments, without them."""
     seen: list[int] = []
     for prompt in visit.items("prompts")[: visit.limits.items]:
         if not any(argument.get("required") is True for argument in _arguments(prompt)):
@@ -106,11 +106,11 @@ async def missing_argument(visit: Visit) -> Outcome:
     "PROM-06 must r1+",
     page=f"{_PAGE}#promptmessage",
     mode="tool",
-    says="Pictures, sounds and resources in prompts are whole: base64 with its type, a URI with its contents.",
-    fix="Give image and audio blocks data and mimeType; resource blocks a resource with uri and text or blob.",
+    says="Images, audio and resources in prompts are complete: base64 data with mimeType, or a resource with its URI.",
+    fix="Set data and mimeType in image and audio blocks, and uri with text or blob in resource blocks.",
 )
 async def media(visit: Visit) -> Outcome:
-    """The blocks of all prompts that are no text."""
+    """The blocks of all prompts that are not text."""
     seen: list[int] = []
     for _, asked in await _gets(visit):
         for message in _messages(asked):
@@ -120,14 +120,14 @@ async def media(visit: Visit) -> Outcome:
             if not _is_whole(block):
                 return bad(f"One of the blocks is {excerpt(block, 100)}.", *asked.events)
             seen += asked.events
-    return good("", *seen) if seen else skipped("no prompt has a picture, a sound or a resource")
+    return good("", *seen) if seen else skipped("no prompt has an image, audio or a resource")
 
 
 @CHECKS.active(
     "PROM-08 must r5",
     apart=True,
-    says="The list of prompts is the same on every connection.",
-    fix="List the same prompts to everybody with the same rights.",
+    says="prompts/list returns the same prompts on every connection.",
+    fix="Return the same list to all clients with the same permissions.",
 )
 async def same_everywhere(visit: Visit) -> Outcome:
     """The first page on another connection."""
@@ -139,18 +139,18 @@ async def same_everywhere(visit: Visit) -> Outcome:
     there = [item.get("name") for item in prompts if type(item) is dict] if type(prompts) is list else []
     here = [item.get("name") for item in visit.items("prompts")]
     if not asked.ok or there != (here[: len(there)] if "nextCursor" in asked.body else here):
-        return bad("Another connection has another list.", *asked.events)
+        return bad("Another connection got another list.", *asked.events)
     return good("", *asked.events)
 
 
 @CHECKS.active(
     "PROM-09 lint r1+",
     mode="tool",
-    says="Every required argument of a prompt makes a difference to what is got.",
-    fix="Use the argument in the text of the prompt, or take it out of the list.",
+    says="Every required argument of a prompt changes its messages.",
+    fix="Use the argument in the messages, or remove it from arguments.",
 )
 async def arguments_used(visit: Visit) -> Outcome:
-    """A mark in each required argument, which must come back in the messages."""
+    """A marker in each required argument, which must appear in the messages."""
     seen: list[int] = []
     for prompt in visit.items("prompts")[: visit.limits.items]:
         names = [argument["name"] for argument in _arguments(prompt) if argument.get("required") is True]
@@ -169,7 +169,7 @@ async def arguments_used(visit: Visit) -> Outcome:
 
 
 async def _gets(visit: Visit) -> list[tuple[dict[str, Any], Asked]]:
-    """The first prompts, each got once in a visit, with values that are offered or made up."""
+    """The first prompts, each got once in a visit, with completed or generated values."""
     made: list[tuple[dict[str, Any], Asked]] | None = visit.remembered.get("gets")
     if made is None:
         made = visit.remembered["gets"] = []
@@ -194,7 +194,7 @@ async def _value(visit: Visit, prompt: dict[str, Any], name: str) -> str:
 
 
 def _mark(name: str, more: str = "") -> str:
-    """A value for an argument. What calls itself a URI gets one: it may come back where only a URI may stand."""
+    """A value for an argument. An argument named like a URI gets a URI, because its value may be used as one."""
     is_uri = "uri" in name.lower() or "url" in name.lower()
     return f"urn:{_MARK}:{more or 0}" if is_uri else _MARK + more
 

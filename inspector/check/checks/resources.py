@@ -1,4 +1,4 @@
-"""Resources and templates: what is listed, what is read, what is told of changes."""
+"""Resources and templates: lists, contents, and updates."""
 
 from __future__ import annotations
 
@@ -23,36 +23,37 @@ CHECKS.passive(
     "RES-02 type r1+",
     "resource",
     page=_PAGE,
-    says="Every resource has an absolute URI and a name; its size is a number of bytes, its type a media type.",
-    fix="Fill uri and name; leave size and mimeType out where they are not known.",
+    says="Every resource has an absolute URI and a name; size is a number of bytes and mimeType a media type.",
+    fix='Set uri and name, for example "file:///notes.txt"; omit size and mimeType if they are unknown.',
 )
 CHECKS.passive(
     "RES-03 lint r1+",
     "resource",
     page=_PAGE,
-    says="No URI is listed twice.",
-    fix="List each resource once; clients keep one entry for each URI.",
+    says="Resource URIs are unique in the list.",
+    fix="List each URI once; clients keep one entry per URI.",
 )
 CHECKS.passive(
     "RES-11 type r1+",
     "template",
     page=f"{_PAGE}#resource-templates",
-    says="Every template has a name, and a URI template as RFC 6570 has them.",
-    fix="Write variables in braces: file:///{path}; each brace has its other one.",
+    says="Every resource template has a name and a valid URI template (RFC 6570).",
+    fix='Close every "{" with "}" and use only RFC 6570 expressions, for example "file:///{path}".',
 )
 CHECKS.passive(
     "RES-16 type r2+",
     "annotations",
     page=f"{_PAGE}#annotations",
-    says="Annotations name an audience (user, assistant), a priority from 0 to 1, and a date.",
-    fix="Use only these; lastModified is a date and time like 2026-07-28T12:00:00Z.",
+    says="Annotations have a valid audience, priority and lastModified.",
+    fix='Use audience with "user" or "assistant", priority from 0 to 1, and lastModified such as '
+    '"2026-07-28T12:00:00Z".',
 )
 CHECKS.passive(
     "RES-18 should r5",
     "error",
     page=f"{_PAGE}#error-handling",
-    says="What fails inside the server is error -32603.",
-    fix="Use -32603 (Internal error) in the place of -32000.",
+    says="Internal errors have code -32603.",
+    fix="Return -32603 (Internal error) instead of -32000.",
 )
 
 
@@ -61,8 +62,8 @@ CHECKS.passive(
     page=f"{_PAGE}#capabilities",
     apart=True,
     judged=True,
-    says="The resources capability is declared exactly where there are resources.",
-    fix="Declare resources where resources/list is answered, and nowhere else.",
+    says="The server declares the resources capability if and only if it implements resources/list.",
+    fix='Add "resources": {} to capabilities if you implement resources/list; otherwise remove it.',
 )
 async def declared(visit: Visit) -> Outcome:
     """`resources/list`, whatever is declared."""
@@ -72,11 +73,11 @@ async def declared(visit: Visit) -> Outcome:
 @CHECKS.active(
     "RES-04 type r1+",
     page=f"{_PAGE}#reading-resources",
-    says="Reading gives contents, each with its URI and either text or data.",
-    fix="Give each of the contents a uri, and exactly one of text and blob.",
+    says="Each of the contents of a resource has a URI and either text or blob.",
+    fix="Set uri and exactly one of text and blob in each of the contents.",
 )
 async def contents(visit: Visit) -> Outcome:
-    """Each of the first resources."""
+    """The first resources."""
     seen: list[int] = []
     for _, asked in await _reads(visit):
         if not asked.ok:
@@ -93,29 +94,29 @@ async def contents(visit: Visit) -> Outcome:
 @CHECKS.active(
     "RES-05 must r1+",
     page=f"{_PAGE}#binary-content",
-    says="Data of resources is base64.",
-    fix="Encode the bytes as base64, without line breaks.",
+    says="The blob of a resource is base64.",
+    fix='Encode the bytes with standard base64 without line breaks, for example "aGVsbG8=".',
 )
 async def binary(visit: Visit) -> Outcome:
-    """Every blob among the contents."""
+    """Every blob in the contents."""
     seen: list[int] = []
     for _, asked in await _reads(visit):
         for item in _contents(asked):
             if "blob" in item:
                 if _bytes(item["blob"]) is None:
-                    return bad(f"The blob of {excerpt(item.get('uri'), 80)} is no base64.", *asked.events)
+                    return bad(f"The blob of {excerpt(item.get('uri'), 80)} is not base64.", *asked.events)
                 seen += asked.events
-    return good("", *seen) if seen else skipped("none of the first resources has data")
+    return good("", *seen) if seen else skipped("none of the first resources has a blob")
 
 
 @CHECKS.active(
     "RES-06 should r1+",
     page=_PAGE,
-    says="What is read is of the type and the size that the list said.",
-    fix="Take both from the same place when you list and when you read.",
+    says="The mimeType and size of the contents match the list.",
+    fix="Take mimeType and size from the same source in resources/list and resources/read.",
 )
 async def as_listed(visit: Visit) -> Outcome:
-    """The list against the contents."""
+    """The list compared with the contents."""
     seen: list[int] = []
     for resource, asked in await _reads(visit):
         found = [item for item in _contents(asked) if item.get("uri") == resource.get("uri")]
@@ -124,10 +125,12 @@ async def as_listed(visit: Visit) -> Outcome:
         listed, read = resource.get("mimeType"), found[0].get("mimeType")
         what = excerpt(resource["uri"], 80)
         if isinstance(listed, str) and isinstance(read, str) and listed != read:
-            return bad(f"{what} is listed as {excerpt(listed, 60)} and read as {excerpt(read, 60)}.", *asked.events)
+            return bad(
+                f"{what} is {excerpt(listed, 60)} in the list and {excerpt(read, 60)} in the contents.", *asked.events
+            )
         length, size = _length(found[0]), resource.get("size")
         if type(size) is int and length is not None and size != length:
-            return bad(f"{what} is listed with {size:,} bytes and has {length:,}.", *asked.events)
+            return bad(f"{what} has {size:,} bytes in the list and {length:,} in the contents.", *asked.events)
         seen += asked.events
     return good("", *seen) if seen else skipped("no resource could be read")
 
@@ -135,38 +138,38 @@ async def as_listed(visit: Visit) -> Outcome:
 @CHECKS.active(
     "RES-07 should r1-r4",
     page=f"{_PAGE}#error-handling",
-    says="An unknown resource is answered with error -32002.",
-    fix="Answer -32002 (Resource not found), with the URI in data.uri.",
+    says="An unknown resource gets error -32002.",
+    fix="Return -32002 (Resource not found) with the URI in data.uri.",
 )
 async def unknown_resource(visit: Visit) -> Outcome:
-    """A URI that there is hardly."""
+    """A URI that most likely does not exist."""
     return await _unknown(visit, RESOURCE_NOT_FOUND)
 
 
 @CHECKS.active(
     "RES-08 must r5",
     page=f"{_PAGE}#error-handling",
-    says="An unknown resource is answered with error -32602.",
-    fix="Answer -32602 (Invalid params), with the URI in data.uri.",
+    says="An unknown resource gets error -32602.",
+    fix="Return -32602 (Invalid params) with the URI in data.uri.",
 )
 async def unknown_resource_now(visit: Visit) -> Outcome:
-    """A URI that there is hardly."""
+    """A URI that most likely does not exist."""
     return await _unknown(visit, INVALID_PARAMS)
 
 
 @CHECKS.active(
     "RES-09 must r1+",
     page=f"{_PAGE}#error-handling",
-    says="An unknown resource is an error and not an empty one.",
-    fix="Answer with an error where there is nothing at the URI.",
+    says="An unknown resource gets an error, not empty contents.",
+    fix='Return an error if the URI does not exist, instead of "contents": [].',
 )
 async def nothing_there(visit: Visit) -> Outcome:
-    """A URI that there is hardly: no result at all, before 2026-07-28 a warning."""
+    """A URI that most likely does not exist: any result is a fault, before 2026-07-28 a warning."""
     if not visit.can("resources"):
         return skipped("the server has no resources")
     asked = await visit.ask("resources/read", {"uri": nowhere(visit)})
     if asked.ok and not _contents(asked):
-        return (bad if visit.modern else doubtful)("It is read, and has no contents.", *asked.events)
+        return (bad if visit.modern else doubtful)("It returns a result with empty contents.", *asked.events)
     return good("", *asked.events)
 
 
@@ -174,15 +177,15 @@ async def nothing_there(visit: Visit) -> Outcome:
     "RES-10 must r1+",
     page=f"{_PAGE}#security-considerations",
     mode="intrusive",
-    says="No path leads out of what is offered.",
-    fix="Resolve the path first, and compare it with the folder that is offered.",
+    says="The server does not read files outside the offered directory (path traversal).",
+    fix='Resolve the path, including ".." and symbolic links, and reject it if it is outside the offered directory.',
 )
 async def traversal(visit: Visit) -> Outcome:
-    """Ways up to a file that every system has; only where files are offered at all."""
+    """Relative paths to a file that every system has; only if the server offers files."""
     uris = [str(item.get("uri")) for item in visit.items("resources")]
     templates = [str(item.get("uriTemplate")) for item in visit.items("templates")]
     if not any(uri.startswith("file:") for uri in (*uris, *templates)):
-        return skipped("no files are offered")
+        return skipped("the server offers no files")
     seen: list[int] = []
     for path in ("/../../../../../../etc/passwd", "/%2e%2e/%2e%2e/%2e%2e/%2e%2e/%2e%2e/etc/passwd", "/etc/passwd"):
         asked = await visit.ask("resources/read", {"uri": f"file://{path}"})
@@ -196,8 +199,8 @@ async def traversal(visit: Visit) -> Outcome:
     "RES-12 robust r1+",
     page=f"{_PAGE}#resource-templates",
     mode="tool",
-    says="What is made of a template with completed values can be read.",
-    fix="Complete only values for which there is something to be read.",
+    says="A template filled with completed values gives a readable resource.",
+    fix="Return only values from completion/complete for which the resource exists.",
 )
 async def expanded(visit: Visit) -> Outcome:
     """Templates whose variables can be completed."""
@@ -217,7 +220,7 @@ async def expanded(visit: Visit) -> Outcome:
         for name in names:
             ref = {"ref": {"type": "ref/resource", "uri": text}, "argument": {"name": name, "value": ""}}
             if values and not visit.features.completion_context:
-                break  # What fits to the values before it cannot be asked for yet.
+                break  # Completion does not know the earlier values yet.
             context = {"context": {"arguments": dict(values)}} if values else {}
             completed = await visit.ask("completion/complete", {**ref, **context})
             offered = completed.body.get("completion")
@@ -230,18 +233,18 @@ async def expanded(visit: Visit) -> Outcome:
             seen += asked.events
             if not asked.ok:
                 return bad(f"{excerpt(template.expand(values), 100)} is answered with {asked.reply}.", *asked.events)
-    return good("", *seen) if seen else skipped("no template has variables that can all be completed")
+    return good("", *seen) if seen else skipped("no template has completions for all its variables")
 
 
 @CHECKS.active(
     "RES-13 must r1-r4",
     page=f"{_PAGE}#subscriptions",
     apart=True,
-    says="Subscriptions are taken where they are declared, and unknown where they are not.",
-    fix="Declare resources.subscribe, or answer resources/subscribe with error -32601.",
+    says="resources/subscribe works if resources.subscribe is declared, and is unknown otherwise.",
+    fix='Add "resources": {"subscribe": true} to capabilities, or return -32601 for resources/subscribe.',
 )
 async def subscriptions(visit: Visit) -> Outcome:
-    """Subscribe to the first resource, and take it back."""
+    """Subscribe to the first resource, then unsubscribe."""
     uris = [item["uri"] for item in visit.items("resources") if isinstance(item.get("uri"), str)]
     if not visit.can("resources") or not uris:
         return skipped("the server lists no resources")
@@ -251,9 +254,9 @@ async def subscriptions(visit: Visit) -> Outcome:
             asked = await link.ask(method, {"uri": uris[0]})
             seen += asked.events
             if visit.can("resources", "subscribe") and not asked.ok:
-                return bad(f"{method} is declared, and answered with {asked.reply}.", *asked.events)
+                return bad(f"{method} is declared, but answered with {asked.reply}.", *asked.events)
             if not visit.can("resources", "subscribe") and asked.code != METHOD_NOT_FOUND:
-                return bad(f"{method} is not declared, and answered with {asked.reply}.", *asked.events)
+                return bad(f"{method} is not declared, but answered with {asked.reply}.", *asked.events)
     return good("", *seen)
 
 
@@ -262,14 +265,14 @@ async def subscriptions(visit: Visit) -> Outcome:
     page=f"{_PAGE}#subscriptions",
     mode="tool",
     apart=True,
-    says="Only who has subscribed to a resource is told of its changes, and not any more afterwards.",
-    fix="Keep the subscriptions of each session, and look there before you tell of a change.",
+    says="Only subscribed clients get notifications/resources/updated, until they unsubscribe.",
+    fix="Keep the subscriptions of each session, and check them before you send notifications/resources/updated.",
 )
 async def updates(visit: Visit) -> Outcome:
-    """The allowed tools are called without a subscription: nobody must be told of anything."""
+    """The allowed tools, called without a subscription, after which no updates may come."""
     quick = [trial for trial in trials(visit) if trial.asked.answered][: visit.limits.items]
     if not visit.can("resources", "subscribe") or not quick:
-        return skipped("there are no subscriptions, or no tool that may be called answers")
+        return skipped("the server has no subscriptions, or no allowed tool responds")
     async with visit.link() as link:
         for trial in quick:
             await link.ask("tools/call", trial.params, timeout=visit.limits.request / 2)
@@ -279,7 +282,7 @@ async def updates(visit: Visit) -> Outcome:
             if frame.shape is Shape.NOTIFICATION and frame.message["method"] == "notifications/resources/updated"
         ]
     if told:
-        return bad("An update came for a resource to which nobody has subscribed.", told[0].n)
+        return bad("notifications/resources/updated came without a subscription.", told[0].n)
     return good(f"{len(quick)} tools were called")
 
 
@@ -287,24 +290,24 @@ async def updates(visit: Visit) -> Outcome:
     "RES-15 should r1+",
     page=f"{_PAGE}#common-uri-schemes",
     mode="intrusive",
-    says="https: is the scheme of what a client can fetch by itself, and of nothing else.",
-    fix="Use a scheme of your own for what is read through the server.",
+    says="https: URIs are used only for resources that a client can fetch directly from the web.",
+    fix='Use a custom scheme, such as "shop://orders/1", for resources that only the server can read.',
 )
 async def fetchable(visit: Visit) -> Outcome:
-    """Whether https: is used at all; whether it can be fetched is for a person to see."""
+    """Whether any URI uses https:; a person must decide whether a client can fetch it."""
     uris = [item["uri"] for item in visit.items("resources") if isinstance(item.get("uri"), str)]
     found = [uri for uri in uris if uri.startswith("https://")]
     if not uris:
         return skipped("the server lists no resources")
-    return doubtful(f"Is {excerpt(found[0], 100)} to be fetched without the server?", 1) if found else good()
+    return doubtful(f"Can a client fetch {excerpt(found[0], 100)} without the server?", 1) if found else good()
 
 
 @CHECKS.active(
     "RES-17 must r5",
     page=_PAGE,
     apart=True,
-    says="The list of resources is the same on every connection.",
-    fix="List the same resources to everybody with the same rights.",
+    says="resources/list returns the same resources on every connection.",
+    fix="Return the same list to all clients with the same permissions.",
 )
 async def same_everywhere(visit: Visit) -> Outcome:
     """The first page on another connection."""
@@ -316,15 +319,15 @@ async def same_everywhere(visit: Visit) -> Outcome:
     there = [item.get("uri") for item in resources if type(item) is dict] if type(resources) is list else []
     here = [item.get("uri") for item in visit.items("resources")]
     if not asked.ok or there != (here[: len(there)] if "nextCursor" in asked.body else here):
-        return bad("Another connection has another list.", *asked.events)
+        return bad("Another connection got another list.", *asked.events)
     return good("", *asked.events)
 
 
 @CHECKS.active(
     "RES-19 info r5",
     page=f"{_PAGE}#error-handling",
-    says="The error for an unknown resource names it.",
-    fix="Put the URI into data.uri of the error.",
+    says="The error for an unknown resource contains its URI.",
+    fix="Set data.uri of the error to the URI of the request.",
 )
 async def named_in_the_error(visit: Visit) -> Outcome:
     """`data.uri` of the error."""
@@ -334,9 +337,9 @@ async def named_in_the_error(visit: Visit) -> Outcome:
     asked = await visit.ask("resources/read", {"uri": uri})
     data = asked.error.get("data")
     if not asked.error:
-        return skipped("it is answered with a result")
+        return skipped("it returns a result")
     named = type(data) is dict and data.get("uri") == uri
-    return good("", *asked.events) if named else bad("The error does not name the URI.", *asked.events)
+    return good("", *asked.events) if named else bad("The error does not contain the URI.", *asked.events)
 
 
 async def _unknown(visit: Visit, code: int) -> Outcome:

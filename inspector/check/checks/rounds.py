@@ -1,4 +1,4 @@
-"""Calls that take several rounds: a result that wants input, and the request that comes again with it."""
+"""Calls in several rounds: an input_required result, and the retry with the input."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from inspector.protocol.jsonrpc import excerpt
 _PAGE = "basic/patterns/mrtr"
 _SERVER = f"{_PAGE}#server-requirements-basic-workflow"
 _ERRORS = f"{_PAGE}#error-handling"
-_NOBODY = "no tool that may be called wants input"
-_NO_STATE = "no tool that may be called gives a requestState"
+_NO_INPUT = "no allowed tool returns input_required"
+_NO_STATE = "no allowed tool returns a requestState"
 
 CHECKS = CheckTable("multi-round-trip", mode="tool")
 CHECKS.passive(
     "MRTR-01 must r5",
     "input",
     page=f"{_PAGE}#supported-requests",
-    says="Only calls of tools, prompts and reading are answered by a result that wants input.",
-    fix="Answer every other method with its result or an error.",
+    says="Only tools/call, prompts/get and resources/read return input_required.",
+    fix="Return a complete result or an error from every other method.",
 )
 CHECKS.passive(
     "MRTR-02 must r5",
     "input",
     page=_SERVER,
-    says="A result that wants input says what it wants, or gives a state with which to come back.",
-    fix="Put inputRequests or requestState into every input_required result.",
+    says="An input_required result has inputRequests or requestState.",
+    fix="Add inputRequests, requestState or both to every input_required result.",
 )
 CHECKS.passive(
     "MRTR-03 must r5",
     "input",
     page=f"{_PAGE}#inputrequests",
-    says="What is wanted is an elicitation, a sample of the client's model, or its roots.",
-    fix="Put requests of elicitation/create, sampling/createMessage or roots/list into inputRequests, and no others.",
+    says="inputRequests contain only elicitation, sampling and roots requests.",
+    fix="Use only elicitation/create, sampling/createMessage and roots/list in inputRequests.",
 )
 
 
@@ -47,31 +47,31 @@ CHECKS.passive(
     page=_SERVER,
     apart=True,
     shown=("input",),
-    says="Nothing is wanted of a client that has not declared that it can give it.",
-    fix="Look at the clientCapabilities of the request; answer error -32021 where you cannot do without.",
+    says="inputRequests use only capabilities that the client declares.",
+    fix="Check clientCapabilities of the request; return error -32021 if the input is required.",
 )
 async def undeclared(visit: Visit) -> Outcome:
-    """The tools that want input, called by a client that can do nothing."""
+    """The tools that return input_required, called by a client without capabilities."""
     seen: list[int] = []
     async with visit.link() as link:
         for trial in await _asking(visit):
             asked = await link.ask("tools/call", trial.params)
             if _wanted(asked):
                 method = next(iter(_wanted(asked).values()))
-                return bad(f"{trial.name} wants {excerpt(method, 60)}, which was not declared.", *asked.events)
+                return bad(f"{trial.name} requests {excerpt(method, 60)}, which was not declared.", *asked.events)
             seen += asked.events
-    return good("", *seen) if seen else skipped(_NOBODY)
+    return good("", *seen) if seen else skipped(_NO_INPUT)
 
 
 @CHECKS.active(
     "MRTR-05 should r5",
     page=_ERRORS,
     apart=True,
-    says="What was not answered is asked again, and is no error.",
-    fix="Answer input_required once more, with what is still missing.",
+    says="Missing input responses are requested again, without an error.",
+    fix="Return input_required again with the inputRequests that are still open.",
 )
 async def missing_answers(visit: Visit) -> Outcome:
-    """The second round without an answer."""
+    """The second round without a response to the input request."""
     seen: list[int] = []
     async with visit.link() as link:
         for trial in await _asking(visit):
@@ -80,21 +80,23 @@ async def missing_answers(visit: Visit) -> Outcome:
                 continue
             asked = await _retry(visit, link, trial, first, {})
             if asked.answered and not asked.ok:
-                return bad(f"{trial.name} without an answer gives {asked.reply}.", *first.events, *asked.events)
+                return bad(
+                    f"{trial.name} without an input response returns {asked.reply}.", *first.events, *asked.events
+                )
             if _wants(asked):
                 seen += (*first.events, *asked.events)
-    return good("", *seen) if seen else skipped("no tool that may be called needs an answer")
+    return good("", *seen) if seen else skipped("no allowed tool needs an input response")
 
 
 @CHECKS.active(
     "MRTR-06 should r5",
     page=_ERRORS,
     apart=True,
-    says="Answers that nobody has asked for are ignored.",
-    fix="Read of inputResponses what you need, and leave the rest alone.",
+    says="The server ignores unknown keys in inputResponses.",
+    fix="Read only the keys of inputResponses that you requested.",
 )
 async def unexpected_answers(visit: Visit) -> Outcome:
-    """The second round with one answer too many."""
+    """The second round with one unknown input response."""
     seen: list[int] = []
     async with visit.link() as link:
         for trial in await _asking(visit):
@@ -105,20 +107,22 @@ async def unexpected_answers(visit: Visit) -> Outcome:
             more = {**_answers(first), "inspector-check-nothing": {"action": "decline"}}
             asked = await _retry(visit, link, trial, first, more)
             if not asked.ok:
-                return bad(f"{trial.name} with one more answer gives {asked.reply}.", *first.events, *asked.events)
+                return bad(
+                    f"{trial.name} with an unknown input response returns {asked.reply}.", *first.events, *asked.events
+                )
             seen += (*first.events, *asked.events)
-    return good("", *seen) if seen else skipped("no tool that may be called wants input and takes it")
+    return good("", *seen) if seen else skipped("no allowed tool requests and accepts input")
 
 
 @CHECKS.active(
     "MRTR-07 should r5",
     page=_ERRORS,
     apart=True,
-    says="Answers that are none are refused with an error, or asked for again.",
-    fix="Check inputResponses before the call goes on, and answer -32602 where they are not what was asked for.",
+    says="Invalid inputResponses get an error or are requested again.",
+    fix="Validate inputResponses, and return -32602 if one does not match its request.",
 )
 async def malformed_answers(visit: Visit) -> Outcome:
-    """The second round with numbers for answers."""
+    """The second round with numbers as input responses."""
     seen: list[int] = []
     async with visit.link() as link:
         for trial in await _asking(visit):
@@ -127,20 +131,24 @@ async def malformed_answers(visit: Visit) -> Outcome:
                 continue
             asked = await _retry(visit, link, trial, first, dict.fromkeys(_wanted(first), 7))
             if _is_done(asked):
-                return bad(f"{trial.name} took 7 for an answer and gave {asked.reply}.", *first.events, *asked.events)
+                return bad(
+                    f"{trial.name} accepted 7 as an input response and returned {asked.reply}.",
+                    *first.events,
+                    *asked.events,
+                )
             seen += (*first.events, *asked.events)
-    return good("", *seen) if seen else skipped(_NOBODY)
+    return good("", *seen) if seen else skipped(_NO_INPUT)
 
 
 @CHECKS.active(
     "MRTR-08 must r5",
     page=_SERVER,
     apart=True,
-    says="A state that was changed on the way is refused.",
-    fix="Sign requestState, for example with HMAC, and refuse what does not verify.",
+    says="The server rejects a modified requestState.",
+    fix="Sign requestState, for example with HMAC-SHA256, and reject it if the signature is invalid.",
 )
 async def tampered(visit: Visit) -> Outcome:
-    """The second round with one character of the state changed."""
+    """The second round with one character of requestState changed."""
     seen: list[int] = []
     async with visit.link() as link:
         for trial in await _asking(visit, states=True):
@@ -150,12 +158,15 @@ async def tampered(visit: Visit) -> Outcome:
                 continue
             plain = await _retry(visit, link, trial, first, _answers(first))
             if not plain.ok:
-                continue  # Whether it is the change that is refused could not be seen.
+                continue  # The rejection may have another cause than the change.
             middle = len(state) // 2
             changed = state[:middle] + ("B" if state[middle] == "A" else "A") + state[middle + 1 :]
             asked = await _retry(visit, link, trial, first, _answers(first), state=changed)
             if _is_done(asked):
-                what = f"{trial.name} took a state that was changed; only where nothing depends on it is that right."
+                what = (
+                    f"{trial.name} accepted a modified requestState. This is correct only if the server does not "
+                    "rely on it."
+                )
                 return doubtful(what, *first.events, *asked.events)
             seen += (*first.events, *asked.events)
     return good("", *seen) if seen else skipped(_NO_STATE)
@@ -165,14 +176,14 @@ async def tampered(visit: Visit) -> Outcome:
     "MRTR-09 should r5",
     page=_SERVER,
     apart=True,
-    says="A state belongs to its request, and is refused with another.",
-    fix="Put the method and a digest of the parameters into the state, and compare them when it comes back.",
+    says="The server rejects a requestState that belongs to another request.",
+    fix="Put the method and a hash of the parameters into requestState, and compare them when it returns.",
 )
 async def foreign_state(visit: Visit) -> Outcome:
-    """The state of one tool, with another tool."""
+    """The requestState of one tool, sent to another tool."""
     asking = await _asking(visit, states=True)
     if len(asking) < 2:
-        return skipped("not two tools that may be called give a requestState")
+        return skipped("fewer than two allowed tools return a requestState")
     first_tool, second_tool = asking[:2]
     async with visit.link() as link:
         theirs = await _ask(visit, link, first_tool)
@@ -182,7 +193,7 @@ async def foreign_state(visit: Visit) -> Outcome:
             return skipped(_NO_STATE)
         asked = await _retry(visit, link, second_tool, own, _answers(own), state=state)
     if _is_done(asked):
-        what = f"{second_tool.name} took the state of {first_tool.name}."
+        what = f"{second_tool.name} accepted the requestState of {first_tool.name}."
         return bad(what, *theirs.events, *own.events, *asked.events)
     return good("", *theirs.events, *own.events, *asked.events)
 
@@ -192,11 +203,11 @@ async def foreign_state(visit: Visit) -> Outcome:
     page=f"{_PAGE}#basic-workflow",
     transports=frozenset(("http",)),
     apart=True,
-    says="The next round is served on whatever connection it comes.",
-    fix="Keep nothing of the first round in the connection: all that is needed comes back in requestState.",
+    says="The server accepts the retry of a request on any connection.",
+    fix="Put everything that the retry needs into requestState; keep nothing in the connection.",
 )
 async def elsewhere(visit: Visit) -> Outcome:
-    """The second round on a connection of its own."""
+    """The second round on another connection."""
     seen: list[int] = []
     for trial in await _asking(visit):
         async with visit.link() as link:
@@ -207,14 +218,14 @@ async def elsewhere(visit: Visit) -> Outcome:
         async with visit.fresh() as link:
             asked = await _retry(visit, link, trial, first, _answers(first))
         if not asked.ok:
-            what = f"{trial.name} on another connection gives {asked.reply}."
+            what = f"{trial.name} on another connection returns {asked.reply}."
             return bad(what, *first.events, *plain.events, *asked.events)
         seen += (*first.events, *asked.events)
-    return good("", *seen) if seen else skipped("no tool that may be called wants input and takes it")
+    return good("", *seen) if seen else skipped("no allowed tool requests and accepts input")
 
 
 async def _asking(visit: Visit, *, states: bool = False) -> list[Trial]:
-    """The first tools that want input; with `states`, those that give a state."""
+    """The first tools that return input_required; with `states`, those with a requestState."""
     found = [trial for trial in trials(visit) if trial.rounds and not trial.task]
     if states:
         found = [trial for trial in found if isinstance(trial.rounds[0].get("requestState"), str)]
@@ -226,14 +237,14 @@ def _meta(visit: Visit) -> dict[str, Any]:
 
 
 async def _ask(visit: Visit, link: RawConnection, trial: Trial) -> Asked:
-    """The first round, by a client that can do everything."""
+    """The first round, by a client with all capabilities."""
     return await link.ask("tools/call", {**trial.params, **_meta(visit)})
 
 
 async def _retry(
     visit: Visit, link: RawConnection, trial: Trial, first: Asked, answers: dict[str, Any], *, state: str | None = None
 ) -> Asked:
-    """The next round after `first`; with another state where one is given."""
+    """The next round after `first`; with another requestState if given."""
     params = {**trial.params, **_meta(visit), "inputResponses": answers}
     if state is not None or "requestState" in first.body:
         params["requestState"] = first.body.get("requestState") if state is None else state
@@ -245,7 +256,7 @@ def _wants(asked: Asked) -> bool:
 
 
 def _wanted(asked: Asked) -> dict[str, str]:
-    """What a result wants: methods by their keys."""
+    """The inputRequests of a result: methods by their keys."""
     wanted = asked.body.get("inputRequests")
     if not _wants(asked) or type(wanted) is not dict:
         return {}
@@ -258,5 +269,5 @@ def _answers(first: Asked) -> dict[str, Any]:
 
 
 def _is_done(asked: Asked) -> bool:
-    """Whether a call came to its end as if all were well."""
+    """Whether a call ended with success."""
     return asked.ok and not _wants(asked) and asked.body.get("isError") is not True

@@ -1,4 +1,4 @@
-"""Subscriptions of the modern era: what is acknowledged, what is told, how it ends."""
+"""Subscriptions of the modern era: acknowledgement, notifications, and end."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _LISTS = {
     "toolsListChanged": ("tools", "tools/list", "name"), "promptsListChanged": ("prompts", "prompts/list", "name"),
     "resourcesListChanged": ("resources", "resources/list", "uri"),
 }  # fmt: skip
-"""By their name in a filter: the capability, which is also the key of the list; the list's method; what tells apart."""
+"""By name in a filter: the capability (also the key of the list), the method of the list, the identifying member."""
 _URIS = "resourceSubscriptions"
 _UPDATED = "notifications/resources/updated"
 _BROUGHT = tuple(
     f"told:notifications/{name}"
     for name in (*(f"{kind}/list_changed" for kind, _, _ in _LISTS.values()), "resources/updated")
 )
-"""What comes by a subscription, in a recording."""
-_NOTHING = "the server tells of no changes"
+"""Observations of notifications on subscriptions in a recording."""
+_NOTHING = "the server declares no change notifications"
 
 
 CHECKS = CheckTable("subscriptions")
@@ -44,11 +44,11 @@ CHECKS = CheckTable("subscriptions")
     page=f"{_PAGE}#acknowledgment",
     apart=True,
     shown=(f"told:{_ACKNOWLEDGED}",),
-    says="A subscription is acknowledged before anything else comes by it, under the id of its request.",
-    fix="Send notifications/subscriptions/acknowledged first, with the id as subscriptionId in its _meta.",
+    says="The acknowledgement is the first message of a subscription and has its subscription id.",
+    fix="Send notifications/subscriptions/acknowledged first, with the id of the request in _meta as subscriptionId.",
 )
 async def acknowledged(visit: Visit) -> Outcome:
-    """Two requests, one with a number for its id and one with text."""
+    """Two requests, one with a number as its id and one with a string."""
     if not _filter(visit):
         return skipped(_NOTHING)
     seen: list[int] = []
@@ -56,12 +56,16 @@ async def acknowledged(visit: Visit) -> Outcome:
         for id in (7_000_001, "7000002"):
             async with listening(visit, link, id, _filter(visit)) as (asked, first):
                 if first is None:
-                    return bad(f"It was not acknowledged: {asked.shown}.", *asked.events)
+                    return bad(f"The subscription was not acknowledged: {asked.shown}.", *asked.events)
                 if first.message["method"] != _ACKNOWLEDGED:
                     return bad(f"{excerpt(first.message['method'], 60)} came first.", asked.n, first.n)
                 named = _subscription(first)
                 if type(named) is not type(id) or named != id:
-                    return bad(f"{excerpt(id, 20)} is acknowledged as {excerpt(named, 60)}.", asked.n, first.n)
+                    return bad(
+                        f"The acknowledgement of {excerpt(id, 20)} has the subscriptionId {excerpt(named, 60)}.",
+                        asked.n,
+                        first.n,
+                    )
                 seen += (asked.n, first.n)
     return good("", *seen)
 
@@ -71,11 +75,11 @@ async def acknowledged(visit: Visit) -> Outcome:
     page=f"{_PAGE}#acknowledgment",
     apart=True,
     shown=(f"told:{_ACKNOWLEDGED}",),
-    says="What is acknowledged was asked for, and is supported.",
-    fix="Leave out of the acknowledgement what the request does not name and what you do not declare.",
+    says="The acknowledgement lists only what the client requested and the server supports.",
+    fix="Remove from the acknowledgement what the request does not contain or your capabilities do not declare.",
 )
 async def agreed(visit: Visit) -> Outcome:
-    """Everything at once, then each kind alone."""
+    """All kinds together, then each kind alone."""
     wanted = _filter(visit, declared=False)
     if not _filter(visit):
         return skipped(_NOTHING)
@@ -89,11 +93,11 @@ async def agreed(visit: Visit) -> Outcome:
                 given = given if type(given) is dict else {}
                 for name in wanted:
                     if given.get(name) and name not in asks:
-                        return bad(f"{name} is acknowledged, and was not asked for.", asked.n, first.n)
+                        return bad(f"{name} is acknowledged, but was not requested.", asked.n, first.n)
                     if given.get(name) and not _declares(visit, name):
-                        return doubtful(f"{name} is acknowledged, and not declared.", asked.n, first.n)
+                        return doubtful(f"{name} is acknowledged, but not declared.", asked.n, first.n)
                 seen += (asked.n, first.n)
-    return good("", *seen) if seen else skipped("nothing was acknowledged")
+    return good("", *seen) if seen else skipped("no subscription was acknowledged")
 
 
 @CHECKS.active(
@@ -102,15 +106,15 @@ async def agreed(visit: Visit) -> Outcome:
     mode="tool",
     apart=True,
     shown=_BROUGHT,
-    says="Nothing is told that was not asked for.",
-    fix="Look at the filter of each subscription before you send something by it.",
+    says="The server sends only notifications that the subscription requested.",
+    fix="Check the filter of each subscription before you send a notification on it.",
 )
 async def only_what_was_asked(visit: Visit) -> Outcome:
-    """Tools that change something: one subscription that is to hear of it, and one for something else."""
+    """Tools that cause a change: one subscription that requests it, and one for something else."""
     changing = await _changing(visit)
     wanted = _filter(visit)
     if not changing or len(wanted) < 2:
-        return skipped("no tool that may be called changes something of which the server tells")
+        return skipped("no allowed tool causes a change notification")
     seen: list[int] = []
     async with visit.link() as link:
         for trial, name in changing:
@@ -124,19 +128,19 @@ async def only_what_was_asked(visit: Visit) -> Outcome:
                 await link.quiet(visit.limits.quiet)
                 wrong = [frame for frame in link.frames if _brings(f"one-{trial.token}", name)(frame)]
                 if wrong:
-                    what = f"{wrong[0].message['method']} came to a subscription that asks for {other} only."
+                    what = f"{wrong[0].message['method']} came on a subscription that requests only {other}."
                     return bad(what, wrong[0].n)
                 if control is not None:
                     seen.append(control.n)
-    return good("", *seen) if seen else skipped("no tool that may be called changes anything twice")
+    return good("", *seen) if seen else skipped("no allowed tool causes a change twice")
 
 
 CHECKS.passive(
     "SUB-04 must r5",
     f"told:{_ACKNOWLEDGED}",
     page=f"{_PAGE}#receiving-notifications",
-    says="Everything that comes by a subscription names it.",
-    fix="Put the id of the request into subscriptionId, in the _meta of every notification.",
+    says="Every notification of a subscription has its subscription id.",
+    fix="Set subscriptionId in _meta of every notification to the id of the subscriptions/listen request.",
 )
 
 
@@ -145,19 +149,19 @@ CHECKS.passive(
     page="server/tools#list-changed-notification",
     mode="tool",
     apart=True,
-    says="Who listens is told when a list has changed.",
-    fix="Send the list_changed of the list to every subscription that asks for it.",
+    says="Subscribed clients get list_changed notifications.",
+    fix="Send notifications/tools/list_changed and the like to every subscription that requests them.",
 )
 async def told_of_changes(visit: Visit) -> Outcome:
-    """The lists before and after tools that may change something."""
+    """The lists before and after calls of tools that may change them."""
     tools = [tool for tool in visit.callable() if _may_change(tool)][: visit.limits.items]
     wanted = {name: True for name in _LISTS if _declares(visit, name)}
     if not tools or not wanted:
-        return skipped("no tool that may be called says that it changes something")
+        return skipped("no allowed tool declares that it changes something")
     known = {trial.tool.get("name"): trial for trial in trials(visit)}
     async with visit.link() as link, listening(visit, link, "changes", wanted) as (asked, first):
         if first is None:
-            return skipped(f"it cannot be listened to: {asked.shown}")
+            return skipped(f"subscribing failed: {asked.shown}")
         before = await _lists(link, wanted)
         for tool in tools:
             if tool.get("name") in known:
@@ -169,9 +173,9 @@ async def told_of_changes(visit: Visit) -> Outcome:
             told = await link.until(_brings("changes", name), visit.limits.request / 2)
             if told is None:
                 events = (*before[name][1].events, *after[name][1].events)
-                return bad(f"{_LISTS[name][0]} have changed, and nothing was told.", *events)
+                return bad(f"{_LISTS[name][0]} changed, but no notification came.", *events)
             seen.append(told.n)
-    return good("", *seen) if seen else skipped("no tool that may be called changes a list")
+    return good("", *seen) if seen else skipped("no allowed tool changes a list")
 
 
 CHECKS.passive(
@@ -179,8 +183,8 @@ CHECKS.passive(
     "told:notifications/progress",
     "told:notifications/message",
     page=_PAGE,
-    says="Progress and log messages come on the stream of their request, and by no subscription.",
-    fix="Send them where the request is answered.",
+    says="Progress and log messages arrive on the stream of their request, not on a subscription.",
+    fix="Send notifications/progress and notifications/message on the stream of the request.",
 )
 
 
@@ -191,50 +195,53 @@ CHECKS.passive(
     mode="intrusive",
     apart=True,
     once=True,
-    says="A server that stops ends its subscriptions first.",
-    fix="Answer each subscriptions/listen with an empty result when you stop, or send notifications/cancelled for it.",
+    says="The server ends its subscriptions before it stops.",
+    fix="Before you stop, answer each subscriptions/listen with an empty result, or send "
+    "notifications/cancelled for it.",
 )
 async def ended(visit: Visit) -> Outcome:
-    """A process whose stdin is closed while somebody listens."""
+    """A process whose stdin closes during a subscription."""
     if not _filter(visit):
         return skipped(_NOTHING)
     async with visit.fresh() as link:
         asked = _begin(link, "ended", _filter(visit))
         if await link.until(_brings("ended")) is None:
-            return skipped("it cannot be listened to")
+            return skipped("subscribing failed")
         await link.close()
     last = [frame for frame in link.frames if ends(frame, "ended")]
     if last:
         return good("", asked.n, last[0].n)
-    return bad("The process ended without a word to who was listening.", asked.n)
+    return bad("The process exited without ending the subscription.", asked.n)
 
 
 @CHECKS.active(
     "SUB-08 robust r5",
     page=f"{_PAGE}#multiple-concurrent-subscriptions",
     apart=True,
-    says="Several subscriptions stand beside each other, and one that ends leaves the others alone.",
-    fix="Keep each subscription under the id of its request.",
+    says="Several subscriptions work at the same time, and ending one does not affect the others.",
+    fix="Keep subscriptions by the id of their request.",
 )
 async def several(visit: Visit) -> Outcome:
-    """Two at once, of which one is ended."""
+    """Two subscriptions at the same time; one of them is cancelled."""
     wanted = _filter(visit)
     if not wanted:
         return skipped(_NOTHING)
     async with visit.link() as link, listening(visit, link, "stays", wanted) as (asked, first):
         if first is None:
-            return skipped(f"it cannot be listened to: {asked.shown}")
+            return skipped(f"subscribing failed: {asked.shown}")
         async with listening(visit, link, "goes", wanted) as (other, second):
             if second is None:
-                return bad(f"A second one was not acknowledged: {other.shown}.", *asked.events, *other.events)
+                return bad(f"A second subscription was not acknowledged: {other.shown}.", *asked.events, *other.events)
         await link.quiet(visit.limits.quiet)
         gone = [frame for frame in link.frames if ends(frame, "stays")]
     if gone or link.lost is not None:
-        return bad("When one was ended, the other one ended, too.", asked.n, other.n, *(frame.n for frame in gone[:1]))
+        return bad(
+            "Cancelling one subscription ended the other one.", asked.n, other.n, *(frame.n for frame in gone[:1])
+        )
     return good("", asked.n, first.n, other.n, second.n)
 
 
-# What is asked for
+# Requests
 
 
 def _declares(visit: Visit, name: str) -> bool:
@@ -242,7 +249,7 @@ def _declares(visit: Visit, name: str) -> bool:
 
 
 def _filter(visit: Visit, *, declared: bool = True) -> dict[str, Any]:
-    """Everything that the server says it tells of; else everything that there is."""
+    """The change notifications that the server declares, or all kinds."""
     wanted: dict[str, Any] = {name: True for name in _LISTS if not declared or _declares(visit, name)}
     uris = [item["uri"] for item in visit.items("resources") if isinstance(item.get("uri"), str)]
     if uris and (not declared or _declares(visit, _URIS)):
@@ -259,7 +266,7 @@ def _begin(link: RawConnection, id: int | str, wanted: dict[str, Any], meta: dic
 async def listening(
     visit: Visit, link: RawConnection, id: int | str, wanted: dict[str, Any], meta: dict[str, Any] | None = None
 ) -> AsyncIterator[tuple[Asked, Frame | None]]:
-    """A subscription, and the first thing that came by it (None: nothing in time); it is cancelled at the end."""
+    """A subscription, and its first message (None: no message in time); cancelled at the end."""
     asked = _begin(link, id, wanted, meta)
     came = await link.until(lambda frame: _brings(id)(frame) or ends(frame, id), visit.limits.request / 2)
     first = came if came is not None and came.shape is Shape.NOTIFICATION else None
@@ -271,7 +278,7 @@ async def listening(
         link.notify(_CANCELLED, {"requestId": id})
 
 
-# What comes
+# Notifications
 
 
 def _subscription(frame: Frame) -> Any:
@@ -281,7 +288,7 @@ def _subscription(frame: Frame) -> Any:
 
 
 def _brings(id: int | str, name: str = "") -> Callable[[Frame], bool]:
-    """Whether a frame is a notification by a subscription, of the kind `name` in a filter where that is given."""
+    """Whether a frame is a notification on a subscription; of the kind `name` in a filter, if given."""
     wanted = f"notifications/{_LISTS[name][0]}/list_changed" if name in _LISTS else _UPDATED if name else ""
 
     def brings(frame: Frame) -> bool:
@@ -293,7 +300,7 @@ def _brings(id: int | str, name: str = "") -> Callable[[Frame], bool]:
 
 
 def ends(frame: Frame, id: int | str) -> bool:
-    """Whether a frame ends a subscription: as its answer, or by cancelling it."""
+    """Whether a frame ends a subscription: its result, or its cancellation."""
     if frame.shape in (Shape.RESULT, Shape.ERROR):
         return bool(frame.message.get("id") == id)
     params = frame.message.get("params") if frame.shape is Shape.NOTIFICATION else None
@@ -303,7 +310,7 @@ def ends(frame: Frame, id: int | str) -> bool:
 
 
 async def _changing(visit: Visit) -> list[tuple[Trial, str]]:
-    """Tools that changed something of which the session was told, and what that is called in a filter."""
+    """Tools that caused a change notification, and its name in a filter."""
     found = []
     for trial in trials(visit):
         for name, (capability, _, _) in _LISTS.items():

@@ -1,4 +1,4 @@
-"""Tasks: those of 2025-11-25, for which the client asks, and those of the extension of 2026-07-28."""
+"""Tasks: those of 2025-11-25, which the client requests, and those of the extension of 2026-07-28."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from inspector.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, MISSING
 _PAGE = "basic/utilities/tasks"
 _EXTENSION = "SEP-2663"
 _RELATED = f"{PREFIX}related-task"
-_NOBODY = "inspector-check-no-such-task"
+_UNKNOWN_NAME = "inspector-check-no-such-task"
 _FINAL = ("completed", "failed", "cancelled")
 _STATUSES = ("working", "input_required", *_FINAL)
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)", re.IGNORECASE)
 _LIFE = 60_000
-"""Milliseconds for which tasks are to be kept."""
+"""The requested ttl of tasks, in milliseconds."""
 _POLL = (0.05, 0.5)
-"""Seconds between two looks at a task, at least and at most."""
-_NO_TASKS = "no tool that may be called can be a task"
+"""The shortest and longest polling interval of a task, in seconds."""
+_NO_TASKS = "no allowed tool supports tasks"
 _NO_EXTENSION = "the server does not have the extension"
 
 
@@ -39,18 +39,21 @@ CHECKS = CheckTable("tasks", page=_EXTENSION, mode="tool")
     "TASK-01 type r4",
     page=f"{_PAGE}#task-status-lifecycle",
     apart=True,
-    says="A task begins as working, says when it began and for how long it is kept, and ends once.",
-    fix="Fill taskId, status, createdAt, lastUpdatedAt and ttl; nothing follows completed, failed and cancelled.",
+    says="A task starts as working, has createdAt and ttl, and ends once.",
+    fix="Set taskId, status, createdAt, lastUpdatedAt and ttl; do not change status after completed, "
+    "failed or cancelled.",
 )
 async def fields(visit: Visit) -> Outcome:
-    """Calls as tasks, followed to their ends."""
+    """Calls as tasks, polled until they end."""
     seen: list[int] = []
     async with visit.link() as link:
         for tool in _tools(visit):
             asked, task = await _start(link, tool)
             if task is None:
                 continue
-            wrong = _wrong_fields(task, "ttl") or ("" if task["status"] == "working" else f"It is {task['status']}.")
+            wrong = _wrong_fields(task, "ttl") or (
+                "" if task["status"] == "working" else f"Its status is {task['status']}."
+            )
             if wrong:
                 return bad(f"{_name(tool)}: {wrong}", *asked.events)
             looks = await _followed(visit, link, task)
@@ -60,7 +63,7 @@ async def fields(visit: Visit) -> Outcome:
                     return bad(f"{_name(tool)}: {wrong}", *asked.events, *look.events)
             ended = [look.body.get("status") for look in looks if look.body.get("status") in _FINAL]
             if len(set(map(str, ended))) > 1:
-                return bad(f"{_name(tool)} was {ended[0]}, and then {ended[-1]}.", *looks[-1].events)
+                return bad(f"{_name(tool)} had the status {ended[0]}, and then {ended[-1]}.", *looks[-1].events)
             seen += (*asked.events, *(n for look in looks[-1:] for n in look.events))
     return good("", *seen) if seen else skipped(_NO_TASKS)
 
@@ -69,16 +72,17 @@ async def fields(visit: Visit) -> Outcome:
     "TASK-02 must r4",
     page=f"{_PAGE}#result-retrieval",
     apart=True,
-    says="tasks/result waits for the end of the task and gives its result; what is unknown or over is refused.",
-    fix="Name the task in the _meta of its result; answer -32602 for an unknown task, and to cancel an ended one.",
+    says="tasks/result waits for the result of the task, and rejects unknown tasks.",
+    fix="Name the task in _meta of the result; return -32602 for an unknown task, and for tasks/cancel of "
+    "an ended task.",
 )
 async def results(visit: Visit) -> Outcome:
-    """The result of a task, of none, and the cancellation of one that has ended."""
+    """The result of a task and of an unknown task, and the cancellation of an ended task."""
     seen: list[int] = []
     async with visit.link() as link:
         for tool in _tools(visit)[:1]:
             for method in ("tasks/get", "tasks/result"):
-                asked = await link.ask(method, {"taskId": _NOBODY})
+                asked = await link.ask(method, {"taskId": _UNKNOWN_NAME})
                 if asked.code != INVALID_PARAMS:
                     return bad(f"{method} of an unknown task is answered with {asked.reply}.", *asked.events)
                 seen += asked.events
@@ -88,7 +92,10 @@ async def results(visit: Visit) -> Outcome:
             result = await link.ask("tasks/result", {"taskId": task["taskId"]}, timeout=visit.limits.request)
             look = await link.ask("tasks/get", {"taskId": task["taskId"]})
             if result.answered and look.ok and look.body.get("status") not in _FINAL:
-                what = f"tasks/result of {_name(tool)} came while the task was {excerpt(look.body.get('status'), 40)}."
+                what = (
+                    f"tasks/result of {_name(tool)} returned while the status was "
+                    f"{excerpt(look.body.get('status'), 40)}."
+                )
                 return bad(what, *began.events, *result.events, *look.events)
             meta = result.body.get("_meta")
             related = meta.get(_RELATED) if type(meta) is dict else None
@@ -97,7 +104,7 @@ async def results(visit: Visit) -> Outcome:
             if look.body.get("status") in _FINAL and _declares(visit, "cancel"):
                 again = await link.ask("tasks/cancel", {"taskId": task["taskId"]})
                 if again.code != INVALID_PARAMS:
-                    what = f"A task that has ended is cancelled, and the answer is {again.shown}."
+                    what = f"Cancelling an ended task is answered with {again.shown}."
                     return bad(what, *look.events, *again.events)
                 seen += again.events
             seen += (*began.events, *result.events)
@@ -108,11 +115,11 @@ async def results(visit: Visit) -> Outcome:
     "TASK-03 must r4",
     page=f"{_PAGE}#task-listing",
     apart=True,
-    says="A task that can be looked at is in the list of tasks.",
-    fix="List all tasks of the session, page by page.",
+    says="tasks/list contains every task that tasks/get returns.",
+    fix="Return all tasks of the session in tasks/list, page by page.",
 )
 async def listed(visit: Visit) -> Outcome:
-    """A new task, in the pages of tasks/list."""
+    """A new task in the pages of tasks/list."""
     if not _declares(visit, "list"):
         return skipped("tasks.list is not declared")
     async with visit.link() as link:
@@ -130,9 +137,9 @@ async def listed(visit: Visit) -> Outcome:
                 if task["taskId"] in ids:
                     return good("", *began.events, *page.events)
                 if not isinstance(page.body.get("nextCursor"), str):
-                    return bad(f"The task of {_name(tool)} is not listed.", *began.events, *page.events)
+                    return bad(f"tasks/list does not contain the task of {_name(tool)}.", *began.events, *page.events)
                 params = {"cursor": page.body["nextCursor"]}
-            return skipped(f"it is not on the first {visit.limits.items} pages")
+            return skipped(f"the first {visit.limits.items} pages do not contain it")
     return skipped(_NO_TASKS)
 
 
@@ -140,33 +147,33 @@ async def listed(visit: Visit) -> Outcome:
     "TASK-04 must r5",
     apart=True,
     shown=("task",),
-    says="Who does not know tasks gets none; where it cannot do without, it is told which extension it needs.",
-    fix="Look at the extensions among the clientCapabilities; answer -32021 with requiredCapabilities, or wait.",
+    says="A client without the tasks extension gets no task; if the tool requires one, it gets error -32021.",
+    fix="Check extensions in clientCapabilities; return -32021 with data.requiredCapabilities, or wait for the result.",
 )
 async def undeclared(visit: Visit) -> Outcome:
-    """The tools that became tasks, called by a client that does not know the extension."""
+    """The tools that created tasks, called by a client without the extension."""
     seen: list[int] = []
     meta = {f"{PREFIX}clientCapabilities": everything(visit.features)}
     async with visit.link() as link:
         for trial in await _tasked(visit):
             asked = await link.ask("tools/call", {**trial.params, "_meta": meta}, timeout=visit.limits.request / 2)
             if asked.body.get("resultType") == "task":
-                return bad(f"{trial.name} became a task.", *asked.events)
+                return bad(f"{trial.name} created a task.", *asked.events)
             if asked.code == MISSING_CAPABILITY and not _names_extension(asked):
                 return bad(f"{trial.name}: the error does not name the extension.", *asked.events)
             seen += asked.events if asked.answered else ()
-    return good("", *seen) if seen else skipped("no tool that may be called becomes a task, and answers without it")
+    return good("", *seen) if seen else skipped("no allowed tool creates a task and responds without one")
 
 
 @CHECKS.active(
     "TASK-05 must r5",
     apart=True,
     judged=True,
-    says="A task can be looked at as soon as it is known, and brings what belongs to its status.",
-    fix="Keep the task before you answer; give result, error or inputRequests with tasks/get, by its status.",
+    says="tasks/get finds a task as soon as its id is returned, and its response matches the status.",
+    fix="Store the task before you respond; return result, error or inputRequests in tasks/get according to status.",
 )
 async def looked_at(visit: Visit) -> Outcome:
-    """The tools that become tasks, followed to their ends."""
+    """The tools that create tasks, polled until they end."""
     seen: list[int] = []
     async with visit.link() as link:
         for trial in await _tasked(visit):
@@ -187,18 +194,18 @@ async def looked_at(visit: Visit) -> Outcome:
                 stopped = await link.ask("tasks/cancel", _about(visit, asked.body["taskId"]))
                 if stopped.body.get("resultType") != "complete":
                     return bad(f"{trial.name}: tasks/cancel is answered with {stopped.reply}.", *stopped.events)
-    return good("", *seen) if seen else skipped("no tool that may be called becomes a task")
+    return good("", *seen) if seen else skipped("no allowed tool creates a task")
 
 
 @CHECKS.active(
     "TASK-06 must r5",
     mode="active",
     apart=True,
-    says="What is unknown about tasks is refused: other tasks, methods of the older design, header fields that differ.",
-    fix="Answer -32602 for unknown tasks, -32601 for tasks/result and tasks/list; compare Mcp-Name with taskId.",
+    says="The server rejects unknown tasks, removed task methods, and mismatched headers.",
+    fix="Return -32602 for unknown tasks and -32601 for tasks/result and tasks/list; compare Mcp-Name with taskId.",
 )
 async def unknown(visit: Visit) -> Outcome:
-    """A task that there is not, two methods that there were, and over HTTP another name in the header."""
+    """An unknown task, two removed methods, and over HTTP another name in the header."""
     if not _has_extension(visit):
         return skipped(_NO_EXTENSION)
     seen: list[int] = []
@@ -209,7 +216,7 @@ async def unknown(visit: Visit) -> Outcome:
             ("tasks/result", METHOD_NOT_FOUND),
             ("tasks/list", METHOD_NOT_FOUND),
         ):
-            asked = await link.ask(method, _about(visit, _NOBODY))
+            asked = await link.ask(method, _about(visit, _UNKNOWN_NAME))
             seen += asked.events
             if asked.ok or not asked.answered:
                 return bad(f"{method} is answered with {asked.reply}.", *asked.events)
@@ -218,11 +225,13 @@ async def unknown(visit: Visit) -> Outcome:
     if visit.visited.transport == "http":
         try:
             async with raw_post(visit, with_tasks(visit.features)[f"{PREFIX}clientCapabilities"]) as post:
-                answer = await post.ask("tasks/get", {"taskId": _NOBODY}, more=(("Mcp-Name", f"{_NOBODY}-2"),))
+                answer = await post.ask(
+                    "tasks/get", {"taskId": _UNKNOWN_NAME}, more=(("Mcp-Name", f"{_UNKNOWN_NAME}-2"),)
+                )
         except HttpError as error:
             return skipped(error.message)
         if answer.status != 400:
-            return bad(f"Another Mcp-Name than the taskId is answered with {answer.shown}.", *answer.events)
+            return bad(f"A different Mcp-Name than the taskId is answered with {answer.shown}.", *answer.events)
         seen += answer.events
     return doubtful(doubts[0][0], *doubts[0][1].events) if doubts else good("", *seen)
 
@@ -230,27 +239,28 @@ async def unknown(visit: Visit) -> Outcome:
 CHECKS.passive(
     "TASK-07 must r5",
     "result:tasks/get",
-    says="A tool that reports an error completes its task; only a JSON-RPC error fails it. Keys are used once.",
-    fix="End a task with isError as completed, and ask each thing under a new key.",
+    says="A tool error (isError) completes a task, a JSON-RPC error fails it, and input keys are not reused.",
+    fix="Set status to completed for a result with isError, and use a new key for each of the inputRequests.",
 )
 
 
 @CHECKS.active(
     "TASK-08 must r5",
     apart=True,
-    says="Tasks can be listened to by those who know the extension, and by nobody else.",
-    fix="Refuse taskIds with error -32021 where the extension is not declared; else acknowledge those that there are.",
+    says="Only clients that declare the tasks extension can subscribe to tasks.",
+    fix="Return -32021 for taskIds if the client does not declare the extension; otherwise acknowledge the "
+    "existing tasks.",
 )
 async def heard(visit: Visit) -> Outcome:
-    """A subscription to a new task, without the extension and with it."""
+    """A subscription to a new task, with and without the extension."""
     tasked = await _tasked(visit)
     if not tasked:
-        return skipped("no tool that may be called becomes a task")
+        return skipped("no allowed tool creates a task")
     async with visit.link() as link:
         began = await link.ask("tools/call", {**tasked[0].params, "_meta": with_tasks(visit.features)})
         id = began.body.get("taskId")
         if began.body.get("resultType") != "task" or not isinstance(id, str):
-            return skipped(f"{tasked[0].name} did not become a task again")
+            return skipped(f"{tasked[0].name} did not create a second task")
         async with listening(visit, link, "task-1", {"taskIds": [id]}) as (plain, first):
             if first is not None:
                 return bad("It was acknowledged without the extension.", *began.events, plain.n, first.n)
@@ -260,7 +270,7 @@ async def heard(visit: Visit) -> Outcome:
             given = first.message["params"].get("notifications") if first is not None else None
             agreed = given.get("taskIds") if type(given) is dict else None
         if first is None:
-            return skipped(f"tasks cannot be listened to: {asked.shown}")
+            return skipped(f"subscribing to a task failed: {asked.shown}")
     if type(agreed) is not list or id not in agreed:
         return bad(f"The acknowledgement names the tasks {excerpt(agreed, 80)}.", asked.n, first.n)
     return good("", *plain.events, asked.n, first.n)
@@ -290,7 +300,7 @@ def _declares(visit: Visit, part: str) -> bool:
 
 
 async def _start(link: RawConnection, tool: dict[str, Any]) -> tuple[Asked, dict[str, Any] | None]:
-    """A call as a task, and the task; None where none was made."""
+    """A call as a task, and its task; None if none was created."""
     params = {"name": tool.get("name"), "arguments": arguments_for(tool), "task": {"ttl": _LIFE}}
     asked = await link.ask("tools/call", params)
     task = asked.body.get("task")
@@ -321,7 +331,7 @@ def _about(visit: Visit, id: str) -> dict[str, Any]:
 
 
 def _wrong_look(look: Asked) -> str:
-    """What is wrong with an answer to tasks/get."""
+    """The problem of a response to tasks/get."""
     body = look.body
     if not look.ok:
         return f"tasks/get is answered with {look.reply}."
@@ -329,7 +339,7 @@ def _wrong_look(look: Asked) -> str:
         return f"the resultType of tasks/get is {excerpt(body.get('resultType'), 40)}."
     needed = {"completed": "result", "failed": "error", "input_required": "inputRequests"}.get(str(body.get("status")))
     if needed is not None and type(body.get(needed)) is not dict:
-        return f"the task is {body['status']}, and {needed} is {excerpt(body.get(needed), 60)}."
+        return f"the status of the task is {body['status']}, but {needed} is {excerpt(body.get(needed), 60)}."
     return _wrong_fields(body, "ttlMs")
 
 
@@ -337,7 +347,7 @@ def _wrong_look(look: Asked) -> str:
 
 
 def _wrong_fields(task: dict[str, Any], life: str) -> str:
-    """What is wrong with what a task says of itself."""
+    """The problem of the members of a task."""
     kept = task.get(life)
     if not isinstance(task.get("taskId"), str):
         return f"taskId is {excerpt(task.get('taskId'), 60)}."
@@ -353,7 +363,7 @@ def _wrong_fields(task: dict[str, Any], life: str) -> str:
 
 
 async def _followed(visit: Visit, link: RawConnection, task: dict[str, Any]) -> list[Asked]:
-    """Looks at a task, from now until it has ended (and once more then), wants to know something, or takes too long."""
+    """Poll a task until it has ended (and once more then), requires input, or takes too long."""
     pause = task.get("pollIntervalMs" if visit.modern else "pollInterval")
     given = pause / 1000 if isinstance(pause, (int, float)) else _POLL[1]
     seconds = min(max(given, _POLL[0]), _POLL[1])

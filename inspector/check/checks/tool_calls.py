@@ -1,4 +1,4 @@
-"""Tools: what their calls give. Nothing here is done unless the user allows calls."""
+"""Results of tool calls. These checks run only if the user allows calls."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ CHECKS = CheckTable("tools", mode="tool")
     "TOOL-09 must r3+",
     page=f"{_PAGE}#output-schema",
     shown=("structured",),
-    says="A tool with an outputSchema gives structuredContent that fits it.",
-    fix="Fill structuredContent from the same type of which the schema is made.",
+    says="A tool with an outputSchema returns structuredContent that is valid according to it.",
+    fix="Create structuredContent and outputSchema from the same type.",
 )
 async def structured(visit: Visit) -> Outcome:
-    """The allowed tools that promise a structure."""
+    """The allowed tools with an outputSchema."""
     from inspector.protocol.validation import Validator
 
     seen: list[int] = []
@@ -38,7 +38,7 @@ async def structured(visit: Visit) -> Outcome:
         if type(schema) is not dict or not _came(asked):
             continue
         if "structuredContent" not in asked.body:
-            return bad(f"{_name(tool)} gave no structuredContent.", *asked.events)
+            return bad(f"{_name(tool)} returned no structuredContent.", *asked.events)
         try:
             wrong = Validator(schema).errors(asked.body["structuredContent"], limit=1)
         except SchemaError:
@@ -46,23 +46,23 @@ async def structured(visit: Visit) -> Outcome:
         if wrong:
             return bad(f"{_name(tool)}: {wrong[0].path or 'the value'}: {wrong[0].message}.", *asked.events)
         seen += asked.events
-    return good("", *seen) if seen else skipped("no tool that may be called promises a structure and gave a result")
+    return good("", *seen) if seen else skipped("no allowed tool with an outputSchema returned a result")
 
 
 @CHECKS.active(
     "TOOL-10 should r3+",
     page=f"{_PAGE}#structured-content",
-    says="Structured content stands in a text block, too, for clients that know no better.",
-    fix="Add a text block with the same value as JSON.",
+    says="Structured content is repeated in a text block, for older clients.",
+    fix='Add a block {"type": "text", "text": "…"} with structuredContent as JSON.',
 )
 async def structured_as_text(visit: Visit) -> Outcome:
-    """The results that have a structure."""
+    """The results with structuredContent."""
     seen: list[int] = []
     for tool, asked in await _calls(visit):
         if "structuredContent" in asked.body:
             texts = [block for block in _blocks(asked) if type(block) is dict and block.get("type") == "text"]
             if not texts:
-                return bad(f"{_name(tool)} gave structuredContent and no text.", *asked.events)
+                return bad(f"{_name(tool)} returned structuredContent without a text block.", *asked.events)
             seen += asked.events
     return good("", *seen) if seen else skipped("no result had structuredContent")
 
@@ -70,8 +70,8 @@ async def structured_as_text(visit: Visit) -> Outcome:
 @CHECKS.active(
     "TOOL-11 type r1+",
     page=f"{_PAGE}#tool-result",
-    says="A result has a list of content blocks of the kinds that the revision knows.",
-    fix="Put text into text blocks; audio exists since 2025-03-26, resource_link since 2025-06-18.",
+    says="A tool result has a list of content blocks of types that the revision defines.",
+    fix='Use {"type": "text", "text": "…"} for text; audio exists since 2025-03-26, resource_link since 2025-06-18.',
 )
 async def content(visit: Visit) -> Outcome:
     """The blocks of every result."""
@@ -83,21 +83,21 @@ async def content(visit: Visit) -> Outcome:
         if not asked.ok or asked.body.get("resultType") not in (None, "complete"):
             continue
         if type(asked.body.get("content")) is not list:
-            return bad(f"{_name(tool)} gave no list of content.", *asked.events)
+            return bad(f"{_name(tool)} returned no list of content.", *asked.events)
         for block in _blocks(asked):
             kind = block.get("type") if type(block) is dict else None
             if kind not in known or _BLOCKS[str(kind)] not in block:
-                return bad(f"{_name(tool)} gave the block {excerpt(block, 100)}.", *asked.events)
+                return bad(f"{_name(tool)} returned the block {excerpt(block, 100)}.", *asked.events)
         seen += asked.events
-    return good("", *seen) if seen else skipped("no tool that may be called gave a result")
+    return good("", *seen) if seen else skipped("no allowed tool returned a result")
 
 
 @CHECKS.active(
     "TOOL-12 type r1+",
     page=f"{_PAGE}#image-content",
     shown=("media",),
-    says="Pictures and sounds are base64 of what their type says.",
-    fix="Encode the bytes as base64 without line breaks, and name the type that they have.",
+    says="Images and audio are base64, and their data matches mimeType.",
+    fix='Encode the bytes with base64 without line breaks, and set mimeType to their type, for example "image/png".',
 )
 async def media(visit: Visit) -> Outcome:
     """The data of every image and audio block."""
@@ -110,17 +110,17 @@ async def media(visit: Visit) -> Outcome:
             if wrong:
                 return bad(f"{_name(tool)}: {wrong}.", *asked.events)
             seen += asked.events
-    return good("", *seen) if seen else skipped("no result had a picture or a sound")
+    return good("", *seen) if seen else skipped("no result has an image or audio")
 
 
 @CHECKS.active(
     "TOOL-14 should r4+",
     page=f"{_PAGE}#error-handling",
-    says="Arguments that do not fit are answered as a failed call, with words that a model can act on.",
-    fix="Answer with isError and say which argument is wrong and what would do.",
+    says="Invalid arguments give a tool error that a model can act on.",
+    fix="Return isError: true with a text that names the argument and the expected value.",
 )
 async def wrong_values(visit: Visit) -> Outcome:
-    """An allowed tool, with a value of the wrong type for an argument."""
+    """An allowed tool, with a value of the wrong type for one argument."""
     for tool in visit.callable()[: visit.limits.items]:
         arguments = _spoiled(tool)
         if arguments is None:
@@ -129,19 +129,19 @@ async def wrong_values(visit: Visit) -> Outcome:
         if asked.body.get("isError") is True and any(_is_text(block) for block in _blocks(asked)):
             return good("", *asked.events)
         if asked.ok:
-            return bad(f"{_name(tool)} took {excerpt(arguments, 80)} and answered {asked.shown}.", *asked.events)
-        return bad(f"{_name(tool)} answered wrong arguments with {asked.reply}.", *asked.events)
-    return skipped("no tool that may be called has an argument with a type")
+            return bad(f"{_name(tool)} accepted {excerpt(arguments, 80)} and returned {asked.shown}.", *asked.events)
+        return bad(f"{_name(tool)} answered invalid arguments with {asked.reply}.", *asked.events)
+    return skipped("no allowed tool has an argument with a type")
 
 
 @CHECKS.active(
     "TOOL-15 must r1+",
     page=f"{_PAGE}#security-considerations",
-    says="A call without an argument that is required never succeeds.",
-    fix="Check the arguments against the inputSchema before the tool runs.",
+    says="A call without a required argument does not succeed.",
+    fix="Validate the arguments against inputSchema before the tool runs.",
 )
 async def missing_argument(visit: Visit) -> Outcome:
-    """Each allowed tool with required arguments, without any."""
+    """The allowed tools with required arguments, called without arguments."""
     seen: list[int] = []
     for tool in visit.callable()[: visit.limits.items]:
         schema = tool.get("inputSchema")
@@ -152,17 +152,17 @@ async def missing_argument(visit: Visit) -> Outcome:
         if _came(asked):
             return bad(f"{_name(tool)} succeeded without {excerpt(required, 80)}.", *asked.events)
         seen += asked.events
-    return good("", *seen) if seen else skipped("no tool that may be called requires an argument")
+    return good("", *seen) if seen else skipped("no allowed tool has a required argument")
 
 
 @CHECKS.active(
     "TOOL-22 must r4",
     page="basic/utilities/tasks",
-    says="A tool that is only called as a task refuses a plain call, and one that is never a task a call as one.",
-    fix="Answer both with error -32601.",
+    says='A tool with taskSupport "required" rejects a plain call, and one with "forbidden" rejects a task.',
+    fix="Return -32601 in both cases.",
 )
 async def task_support(visit: Visit) -> Outcome:
-    """Plain calls of tools that require a task."""
+    """Plain calls of tools with taskSupport required."""
     seen: list[int] = []
     for tool in visit.callable():
         execution = tool.get("execution")
@@ -173,28 +173,28 @@ async def task_support(visit: Visit) -> Outcome:
         if asked.code != METHOD_NOT_FOUND:
             return bad(f"{_name(tool)} answered a plain call with {asked.reply}.", *asked.events)
         seen += asked.events
-    return good("", *seen) if seen else skipped("no tool that may be called requires a task")
+    return good("", *seen) if seen else skipped("no allowed tool requires a task")
 
 
 @CHECKS.active(
     "TOOL-23 should r3+",
     page=f"{_PAGE}#embedded-resources",
-    says="Who embeds resources in results has declared resources.",
-    fix="Declare the resources capability.",
+    says="A server that embeds resources in tool results declares the resources capability.",
+    fix='Add "resources": {} to capabilities.',
 )
 async def embedded(visit: Visit) -> Outcome:
-    """The results that have a resource in them."""
+    """The results with an embedded resource."""
     seen: list[int] = []
     for tool, asked in await _calls(visit):
         if any(type(block) is dict and block.get("type") == "resource" for block in _blocks(asked)):
             if not visit.can("resources"):
-                return bad(f"{_name(tool)} embeds a resource, and resources is not declared.", *asked.events)
+                return bad(f"{_name(tool)} embeds a resource, but resources is not declared.", *asked.events)
             seen += asked.events
-    return good("", *seen) if seen else skipped("no result had a resource in it")
+    return good("", *seen) if seen else skipped("no result has an embedded resource")
 
 
 async def _calls(visit: Visit) -> list[tuple[dict[str, Any], Asked]]:
-    """Each allowed tool, and what its call gave."""
+    """The allowed tools with the responses to their calls."""
     return [(trial.tool, trial.asked) for trial in trials(visit)]
 
 
@@ -213,7 +213,7 @@ def _is_text(block: Any) -> bool:
 
 
 def _spoiled(tool: dict[str, Any]) -> dict[str, Any] | None:
-    """Arguments of which one has a type that its schema does not allow; None where no argument has a type."""
+    """Arguments of which one has a type that the schema forbids; None if no argument has a type."""
     schema = tool.get("inputSchema")
     properties = schema.get("properties") if type(schema) is dict else None
     good_ones = sample(schema)

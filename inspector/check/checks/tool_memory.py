@@ -1,4 +1,4 @@
-"""Tools that read: whether an answer shows what an earlier session did."""
+"""Read-only tools: whether a response shows data of an earlier session."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_TOOLS = 10
 _LARGEST = 100_000
 _NUMBERS = re.compile(r"(?<![\w.])(\d{1,15})(?![\w.])")
 _PLAIN = ("enum", "const", "format", "pattern", "maxLength")
-"""Keywords of a text that a marker may not fit."""
+"""Keywords of a string schema that a marker may violate."""
 
 
 class _Answer(NamedTuple):
@@ -36,26 +36,28 @@ CHECKS = CheckTable("tools", mode="tool")
     page="basic/security_best_practices",
     apart=True,
     once=True,
-    says="A tool that only reads keeps nothing of a session: another session sees no trace of it.",
-    fix="Keep what belongs to a session in the session, and release it when the session ends.",
+    says="A tool with readOnlyHint leaves no trace in other sessions.",
+    fix="Keep session data in the session, and release it when the session ends.",
 )
 async def keeps_nothing(visit: Visit) -> Outcome:
-    """The same calls in two sessions: a text, or the client's name, of the first must not come in the second.
+    """The same calls in two sessions: data of the first must not appear in the second.
 
-    Only tools that say that they only read are called. An answer that merely differs proves nothing; a number that
-    goes on where the first session left it is a remark, because a tool may be meant to count.
+    Only tools with readOnlyHint are called. A response that merely differs proves nothing. A number that continues
+    where the first session ended is a remark, because a tool may be meant to count.
     """
     marker = f"inspector-{secrets.token_hex(8)}"
     tools = [tool for tool in visit.callable() if is_read_only(tool)][:_MOST_TOOLS]
     if not tools:
-        return skipped("no tool that may be called says that it only reads")
+        return skipped("no allowed tool has readOnlyHint")
     first: dict[str, list[_Answer]] = {}
     async with visit.fresh(handshake=False) as link:
         await _introduce(link, f"{marker}-client")
         for tool in tools:
             arguments = arguments_for(tool)
             first[_name(tool)] = [await _call(link, tool, arguments) for _ in range(3)]
-            await _call(link, tool, _marked(tool, arguments, marker))  # Last: some tools keep only the newest.
+            await _call(
+                link, tool, _marked(tool, arguments, marker)
+            )  # Last, because some tools keep only the newest value.
     seen: list[int] = []
     counts: Outcome | None = None
     async with visit.fresh(handshake=False) as link:
@@ -64,19 +66,19 @@ async def keeps_nothing(visit: Visit) -> Outcome:
             answer, before = await _call(link, tool, arguments_for(tool)), first[_name(tool)]
             events = (*before[-1].asked.events, *answer.asked.events)
             if marker in answer.text:
-                what = "the client's name" if f"{marker}-client" in answer.text else "an argument"
-                return bad(f"{_shown(tool)} gave back {what} of an earlier session.", *events)
+                what = "the client name" if f"{marker}-client" in answer.text else "an argument"
+                return bad(f"{_shown(tool)} returned {what} of an earlier session.", *events)
             steps = [_step(one.text, other.text) for one, other in zip(before, [*before[1:], answer], strict=True)]
             if steps[:2] == [1, 1] and (steps[2] or 0) > 1:
-                counts = remark(f"{_shown(tool)} goes on counting where an earlier session ended.", *events)
+                counts = remark(f"{_shown(tool)} continues to count where an earlier session ended.", *events)
             elif 1 in steps[:2] and min(step or 0 for step in steps[:2]) < 0:
                 return bad(f"{_shown(tool)} lost its count within a session.", *events)
             seen += answer.asked.events
-    return counts or good(f"{len(tools)} tools, in two sessions", *seen)
+    return counts or good(f"{len(tools)} tools in two sessions", *seen)
 
 
 async def _introduce(link: RawConnection, name: str) -> None:
-    """Shake hands under a name of our own, where the era has a handshake."""
+    """Initialize with a marker as the client name, in the legacy era."""
     if link.modern:
         return
     asked = await link.initialize(clientInfo={"name": name, "version": "1"})
@@ -92,7 +94,7 @@ async def _call(link: RawConnection, tool: dict[str, Any], arguments: dict[str, 
 
 
 def _marked(tool: dict[str, Any], arguments: dict[str, Any], marker: str) -> dict[str, Any]:
-    """The arguments with the marker in every text that takes any."""
+    """The arguments with the marker in every string that accepts any text."""
     schema = tool.get("inputSchema")
     properties = schema.get("properties") if type(schema) is dict else None
     marked = dict(arguments)
@@ -103,7 +105,7 @@ def _marked(tool: dict[str, Any], arguments: dict[str, Any], marker: str) -> dic
 
 
 def _step(one: str, other: str) -> int | None:
-    """By how much the only number in which two texts differ has grown; None where they differ otherwise, or not."""
+    """The growth of the only number in which two texts differ; None if they differ otherwise, or not at all."""
     if _NUMBERS.sub("#", one) != _NUMBERS.sub("#", other):
         return None
     pairs = zip(_NUMBERS.findall(one), _NUMBERS.findall(other), strict=True)

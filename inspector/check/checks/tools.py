@@ -1,4 +1,4 @@
-"""Tools: what their list says of them."""
+"""Tools: the members of their list entries."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from inspector.check.visit import Visit
 from inspector.protocol.jsonrpc import INVALID_PARAMS, excerpt
 
 _PAGE = "server/tools"
-_NOBODY = "inspector-check-no-such-tool"
+_UNKNOWN_NAME = "inspector-check-no-such-tool"
 _MANY = 64
-"""Tools above which a list costs more of a model's attention than most have."""
+"""The number of tools above which a list takes too much of a model's context."""
 _LARGE = 100_000
 
 CHECKS = CheckTable("tools", page=_PAGE)
@@ -23,103 +23,104 @@ CHECKS.passive(
     "result:tools/call",
     "error:tools/call",
     page=f"{_PAGE}#calling-tools",
-    says="The server survives every call of a tool: the connection stands, and other requests are answered.",
-    fix="Catch what a tool raises and answer with isError; give work that may hang a limit of its own.",
+    says="The server survives every tool call: the connection stays open and other requests get responses.",
+    fix="Catch exceptions of tools and return isError: true, and set a timeout for slow work.",
 )
 CHECKS.passive(
     "TOOL-02 type r1+",
     "tool",
-    says="Every tool has a name, and an inputSchema whose root is an object.",
-    fix='Give each tool a name, and an inputSchema with at least {"type": "object"}.',
+    says='Every tool has a name and an inputSchema with type "object".',
+    fix='Set name, and inputSchema to at least {"type": "object"}.',
 )
 CHECKS.passive(
     "TOOL-03 must r4+",
     "tool",
-    says="Tools without parameters have a schema, too.",
-    fix='Write {"type": "object", "additionalProperties": false} in the place of null.',
+    says="A tool without parameters has an inputSchema too.",
+    fix='Set inputSchema to {"type": "object", "additionalProperties": false} instead of null.',
 )
 CHECKS.passive(
     "TOOL-04 should r4+",
     "tool",
     page=f"{_PAGE}#tool-names",
-    says="Names of tools have 1 to 128 letters, digits, underscores, hyphens and dots.",
-    fix="Rename the tool; many clients refuse other characters or drop the tool.",
+    says="A tool name has 1 to 128 letters, digits, underscores, hyphens and dots.",
+    fix="Rename the tool, for example to get_order; many clients reject other characters.",
 )
 CHECKS.passive(
     "TOOL-05 should r1+",
     "tool",
     page=f"{_PAGE}#tool-names",
-    says="Names of tools are unique, also for those who do not look at upper and lower case.",
-    fix="Rename one of the two.",
+    says="Tool names are unique, even if case is ignored.",
+    fix="Rename one of the two tools.",
 )
 CHECKS.passive(
     "TOOL-06 quality r1+",
     "tool",
-    says="Every tool says what it does.",
-    fix="Write a description: it is all that a model knows of the tool.",
+    says="Every tool has a description.",
+    fix="Set description; models choose tools by it.",
 )
 CHECKS.passive(
     "TOOL-07 type r2+",
     "annotations",
     page=f"{_PAGE}#annotations",
-    says="Annotations are true or false, and do not contradict each other.",
-    fix="A tool that only reads destroys nothing: leave destructiveHint out where readOnlyHint is true.",
+    says="Annotations are booleans and do not contradict each other.",
+    fix="Remove destructiveHint if readOnlyHint is true, because a read-only tool is not destructive.",
 )
 CHECKS.passive(
     "TOOL-08 type r3+",
     "schema",
     page=f"{_PAGE}#output-schema",
-    says="An outputSchema is a schema whose root is an object.",
-    fix='Wrap the value: {"type": "object", "properties": {"result": …}}.',
+    says='An outputSchema has type "object".',
+    fix='Wrap the value: {"type": "object", "properties": {"result": {…}}}.',
 )
 CHECKS.passive(
     "TOOL-16 must r1+",
     "told:notifications/tools/list_changed",
-    says="Who tells that the list has changed has declared tools.listChanged.",
-    fix="Declare it.",
+    says="A server that sends notifications/tools/list_changed declares tools.listChanged.",
+    fix='Add "tools": {"listChanged": true} to capabilities.',
 )
 CHECKS.passive(
     "TOOL-19 must r5",
     "tool",
     page=f"{_PAGE}#x-mcp-header",
     transports=frozenset(("http",)),
-    says="Parameters that are to be repeated in the header follow the rules for that.",
-    fix="Annotate only text, integers and booleans that properties alone lead to, with a name that a header can have.",
+    says="Parameters with x-mcp-header follow the rules for header parameters.",
+    fix="Use x-mcp-header only on string, integer and boolean properties outside arrays, with a valid header name.",
 )
 CHECKS.passive(
     "TOOL-20 should r5",
     "tool",
     page=f"{_PAGE}#x-mcp-header",
-    says="No secret is repeated in the header.",
-    fix="Take the annotation away: header fields stand in the logs of every proxy on the way.",
+    says="No secret is sent in a header parameter.",
+    fix="Remove x-mcp-header from secrets, because proxies log headers.",
 )
 CHECKS.passive(
     "TOOL-21 type r4",
     "tool",
     page="basic/utilities/tasks",
-    says="execution.taskSupport is forbidden, optional or required, and required only where calls can be tasks.",
-    fix="Declare tasks.requests.tools.call, or leave taskSupport out.",
+    says='execution.taskSupport is "forbidden", "optional" or "required", and "required" only if the server '
+    "supports task calls.",
+    fix="Declare tasks.requests.tools.call, or remove taskSupport.",
 )
 CHECKS.passive(
     "TOOL-24 lint r1+",
     "tool",
     "result",
     page="basic/security_best_practices",
-    says="Nothing in names, descriptions and results is hidden from people or tells the model what to do.",
-    fix="Take out characters that nobody sees, and words to the model that are not about the tool.",
+    says="Names, descriptions and results contain no text that a person cannot see.",
+    fix="Remove invisible characters, encoded words, HTML comments and escape sequences.",
 )
 CHECKS.passive(
     "TOOL-27 lint r1+",
     "schema",
-    says="Every name in a schema's required is the name of one of its properties.",
-    fix="Correct the name in required, or describe the property: a model does not know what to put there.",
+    says="Every name in required is a property of the schema.",
+    fix="Correct the name in required, or add it to properties with a type and a description.",
 )
 CHECKS.passive(
     "TOOL-28 quality r1+",
     "result:tools/call",
     page=f"{_PAGE}#error-handling",
-    says="A call that failed says so with isError, and not only in its text.",
-    fix="Set isError to true, or raise an error that your SDK turns into such a result.",
+    says="A failed tool call sets isError.",
+    fix="Set isError to true, or raise the exception that your SDK converts to such a result.",
 )
 
 
@@ -127,8 +128,8 @@ CHECKS.passive(
     "TOOL-01 must r1+",
     page=f"{_PAGE}#capabilities",
     apart=True,
-    says="The tools capability is declared exactly where there are tools.",
-    fix="Declare tools where tools/list is answered, and nowhere else.",
+    says="The server declares the tools capability if and only if it implements tools/list.",
+    fix='Add "tools": {} to capabilities if you implement tools/list; otherwise remove it.',
 )
 async def declared(visit: Visit) -> Outcome:
     """`tools/list`, whatever is declared."""
@@ -138,18 +139,18 @@ async def declared(visit: Visit) -> Outcome:
 @CHECKS.active(
     "TOOL-13 must r1+",
     page=f"{_PAGE}#error-handling",
-    says="A call of a tool that does not exist is answered with error -32602.",
-    fix="Answer with a JSON-RPC error, not with a result that says isError.",
+    says="A call of an unknown tool gets error -32602.",
+    fix="Return a JSON-RPC error with code -32602, not a result with isError.",
 )
 async def unknown_tool(visit: Visit) -> Outcome:
-    """A name that no tool has. Many servers answer it as a failed call: that is a warning."""
+    """An unknown tool name. Many servers return a result with isError, which is a warning."""
     if not visit.can("tools"):
         return skipped("the server has no tools")
-    asked = await visit.ask("tools/call", {"name": _NOBODY, "arguments": {}})
+    asked = await visit.ask("tools/call", {"name": _UNKNOWN_NAME, "arguments": {}})
     if asked.code == INVALID_PARAMS:
         return good("", *asked.events)
     if asked.body.get("isError") is True:
-        return doubtful("It is answered as a call that failed (isError).", *asked.events)
+        return doubtful("It returns a result with isError, not an error.", *asked.events)
     if asked.error:
         return doubtful(f"It is answered with {asked.reply}.", *asked.events)
     return bad(f"It is answered with {asked.reply}.", *asked.events)
@@ -157,8 +158,8 @@ async def unknown_tool(visit: Visit) -> Outcome:
 
 @CHECKS.active(
     "TOOL-17 should r5",
-    says="The list of tools has the same order every time.",
-    fix="Sort the tools before you list them.",
+    says="tools/list has the same order every time.",
+    fix="Sort the tools before you return them.",
 )
 async def same_order(visit: Visit) -> Outcome:
     """The first page, twice."""
@@ -166,18 +167,18 @@ async def same_order(visit: Visit) -> Outcome:
         return skipped("the server lists no tools")
     first, second = await visit.ask("tools/list", {}), await visit.ask("tools/list", {})
     if _names(first) != _names(second):
-        return bad("The list came in another order.", *first.events, *second.events)
+        return bad("The order of the list changed.", *first.events, *second.events)
     return good("", *first.events, *second.events)
 
 
 @CHECKS.active(
     "TOOL-18 must r5",
     apart=True,
-    says="The list of tools is the same on every connection.",
-    fix="List the same tools to everybody with the same rights, whatever was asked before.",
+    says="tools/list returns the same tools on every connection.",
+    fix="Return the same list to all clients with the same permissions, regardless of earlier requests.",
 )
 async def same_everywhere(visit: Visit) -> Outcome:
-    """The list on a connection of its own, against that of the shared one."""
+    """The list on another connection, compared with the shared one."""
     if not visit.items("tools"):
         return skipped("the server lists no tools")
     async with visit.link() as link:
@@ -186,17 +187,17 @@ async def same_everywhere(visit: Visit) -> Outcome:
     if "nextCursor" in asked.body:
         here = here[: len(_names(asked))]
     if not asked.ok or sorted(map(str, _names(asked))) != sorted(map(str, here)):
-        return bad("Another connection has another list.", *asked.events)
+        return bad("Another connection got another list.", *asked.events)
     return good("", *asked.events)
 
 
 @CHECKS.active(
     "TOOL-25 info r1+",
-    says="The list of tools is short enough for a model to read.",
+    says="The list of tools is small enough for a model.",
     fix="Split the server, or offer fewer and more general tools.",
 )
 async def size(visit: Visit) -> Outcome:
-    """How much there is to read."""
+    """The size of the list."""
     tools = visit.items("tools")
     if not tools:
         return skipped("the server lists no tools")
@@ -208,8 +209,8 @@ async def size(visit: Visit) -> Outcome:
 @CHECKS.active(
     "TOOL-26 type r4+",
     page="extensions/apps",
-    says="The page of an app is a resource that can be read, and is a page.",
-    fix="Serve the ui:// resource that _meta.ui.resourceUri names, as text/html;profile=mcp-app.",
+    says="The page of an MCP app is a readable HTML resource.",
+    fix='Serve the ui:// resource in _meta.ui.resourceUri with mimeType "text/html;profile=mcp-app".',
 )
 async def app_pages(visit: Visit) -> Outcome:
     """Each page that a tool names."""

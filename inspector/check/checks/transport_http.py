@@ -1,4 +1,4 @@
-"""Streamable HTTP of every revision: one endpoint, statuses and content types, event streams, who may ask."""
+"""Streamable HTTP of every revision: one endpoint, statuses, content types, event streams, origins."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SECURITY = f"{_PAGE}#security-endpoint"
 _HTTP: frozenset[Transport] = frozenset(("http",))
 _EVIL = "evil.example"
 _SINCE_403 = ("2025-11-25", "2026-07-28")
-"""The revisions that say with which status a foreign origin is refused."""
+"""The revisions that define the status for a foreign origin."""
 _NO_ENDPOINT = (404, 405, 501)
 _AT_ONCE = 5
 _LARGE = 1 << 20
@@ -30,49 +30,49 @@ CHECKS.passive(
     "HTTP-02 must r2+",
     "posted",
     page=f"{_PAGE}#sending-messages",
-    says="A request is answered with application/json or text/event-stream.",
-    fix="Set Content-Type to what the body is, and answer the request itself: 202 is for notifications.",
+    says="The response to a request is application/json or text/event-stream.",
+    fix="Set Content-Type to the type of the body, and return 200 with a response; 202 is only for notifications.",
 )
 CHECKS.passive(
     "HTTP-03 must r2+",
     "http:202",
     page=f"{_PAGE}#sending-messages",
-    says="A message that wants no answer is accepted with status 202 and without a body.",
-    fix="Answer 202 Accepted to notifications and responses that you take, with nothing in the body.",
+    says="A notification or response gets status 202 without a body.",
+    fix="Return 202 Accepted with an empty body for notifications and responses.",
 )
 CHECKS.passive(
     "HTTP-14 robust r2+",
     "posted",
     page=f"{_PAGE}#sending-messages",
-    says="A status of an error comes without a body or with a JSON-RPC error.",
-    fix="Replace error pages of the web framework: leave the body empty, or put a JSON-RPC error into it.",
+    says="The body of an error status is empty or a JSON-RPC error.",
+    fix="Replace error pages of the web framework with an empty body or a JSON-RPC error.",
 )
 CHECKS.passive(
     "HTTP-15 should r2+",
     "event",
     page=f"{_PAGE}#receiving-messages",
-    says="The stream of a request ends with the answer.",
-    fix="Close the response when the answer has been written.",
+    says="The stream of a request ends after its response.",
+    fix="Close the stream after you write the response.",
 )
 CHECKS.passive(
     "HTTP-16 should r2+",
     "posted",
     page=f"{_PAGE}#receiving-messages",
-    says="The stream of a request brings its answer before it ends.",
-    fix="Do not close the response before the answer is written; an error is an answer, too.",
+    says="The stream of a request contains its response before it ends.",
+    fix="Write the response before you close the stream, even if it is an error.",
 )
 CHECKS.passive(
     "HTTP-17 should r2+",
     "event",
     page=f"{_PAGE}#receiving-messages",
-    says="What comes on the stream of a request has to do with that request.",
-    fix="Send progress to the stream of its own request, and changes of lists to the stream that is meant for them.",
+    says="Messages on the stream of a request relate to that request.",
+    fix="Send progress on the stream of its request, and list_changed on the stream for notifications.",
 )
 CHECKS.passive(
     "HTTP-18 should r5",
     "http:stream",
     page=f"{_PAGE}#receiving-messages",
-    says="Event streams tell proxies not to hold them back.",
+    says="Event streams disable proxy buffering.",
     fix="Send X-Accel-Buffering: no with every event stream.",
 )
 CHECKS.passive(
@@ -80,8 +80,8 @@ CHECKS.passive(
     "event",
     "sse",
     page=f"{_PAGE}#receiving-messages",
-    says="Event streams are written as the standard has it, with events of the type message.",
-    fix="Leave the event field out or set it to message, put one message into data, and write nothing else but id, "
+    says="Event streams follow the SSE standard, with events of type message.",
+    fix="Omit event or set it to message, put one message into data, and use no other fields than id, "
     "retry and comments.",
 )
 
@@ -90,11 +90,11 @@ CHECKS.passive(
     "HTTP-01 must r2+",
     page=_PAGE,
     apart=True,
-    says="One endpoint takes all messages by POST; with a handshake also GET, if only to refuse it.",
-    fix="Serve POST and GET at the same path; answer GET with 405 if there is no stream.",
+    says="One endpoint accepts all messages by POST; in the legacy era it also handles GET.",
+    fix="Serve POST and GET at the same path; return 405 for GET if you offer no stream.",
 )
 async def one_endpoint(visit: Visit) -> Outcome:
-    """A request by POST, and where there are standing streams a GET."""
+    """A request by POST, and in the legacy era a GET."""
     async with raw_post(visit) as post:
         asked = await post.ask(post.harmless())
         if not asked.message and asked.status in _NO_ENDPOINT:
@@ -111,29 +111,29 @@ async def one_endpoint(visit: Visit) -> Outcome:
     "HTTP-04 must r2+",
     page=f"{_PAGE}#sending-messages",
     apart=True,
-    says="A message that wants no answer gets none: 202 where it is accepted, a status from 400 on where it is not.",
-    fix="Answer a notification that you cannot take with 400, and never with 200 and a result.",
+    says="A notification or response gets no JSON-RPC response: 202 if accepted, 4xx if rejected.",
+    fix="Return 400 for a notification that you reject, and never 200 with a result.",
 )
 async def bad_notification(visit: Visit) -> Outcome:
-    """A notification that nobody knows, with parameters that are none."""
+    """A notification with an unknown method and invalid params."""
     async with raw_post(visit) as post:
         answer = await post.notify("notifications/inspector/no-such-thing", [])
     if not answer.status:
-        return bad(f"A broken notification got {answer.shown}.", *answer.events)
+        return bad(f"An invalid notification got {answer.shown}.", *answer.events)
     if answer.status == 202 or answer.refused:
         return good(answer.shown, *answer.events)
-    return bad(f"A broken notification was answered with {answer.shown}.", *answer.events)
+    return bad(f"An invalid notification was answered with {answer.shown}.", *answer.events)
 
 
 @CHECKS.active(
     "HTTP-05 must r2+",
     page=_SECURITY,
     apart=True,
-    says="Requests that a foreign web page makes are refused, with status 403.",
-    fix="Compare the Origin field of every request with the origins that may ask, and answer 403 to all others.",
+    says="Requests with a foreign Origin get status 403 (DNS rebinding protection).",
+    fix="Compare Origin with a list of allowed origins, and return 403 for all others.",
 )
 async def hostile_origin(visit: Visit) -> Outcome:
-    """A request with the origin of somebody else."""
+    """A request with a foreign origin."""
     answer = await _opening(visit, (("Origin", f"http://{_EVIL}"),))
     if not answer.status:
         return skipped(f"the request got {answer.shown}")
@@ -143,7 +143,7 @@ async def hostile_origin(visit: Visit) -> Outcome:
             return bad(text, *answer.events)
         return doubtful(f"{text} Any web page can use this server.", *answer.events)
     if answer.status != 403 and visit.revision in _SINCE_403:
-        return doubtful(f"A foreign origin was refused with status {answer.status}, not 403.", *answer.events)
+        return doubtful(f"A foreign origin was rejected with status {answer.status}, not 403.", *answer.events)
     return good(answer.shown, *answer.events)
 
 
@@ -152,12 +152,12 @@ async def hostile_origin(visit: Visit) -> Outcome:
     page=_SECURITY,
     apart=True,
     once=True,
-    says="A server of this machine answers only to names of this machine.",
-    fix="Compare the Host field with localhost, 127.0.0.1 and [::1], and refuse other names: otherwise a web page can "
-    "give its own name the address of your machine.",
+    says="A local server accepts only local Host headers.",
+    fix="Reject a Host other than localhost, 127.0.0.1 and [::1]; otherwise a web page can reach the "
+    "server by DNS rebinding.",
 )
 async def hostile_host(visit: Visit) -> Outcome:
-    """A request for another host."""
+    """A request with another Host."""
     if not is_loopback(visit.web.url.host):
         return skipped("the server is not on this machine")
     answer = await _opening(visit, (), host=f"{_EVIL}:{visit.web.url.port}")
@@ -173,11 +173,11 @@ async def hostile_host(visit: Visit) -> Outcome:
     page=_SECURITY,
     apart=True,
     once=True,
-    says="Requests without an origin are served, and on this machine those of its own pages.",
-    fix="Refuse foreign origins only: programs send no Origin at all.",
+    says="Requests without an Origin are accepted, and on this machine those with a local Origin.",
+    fix="Reject only foreign origins; programs send no Origin.",
 )
 async def own_origin(visit: Visit) -> Outcome:
-    """A request without Origin, and one with that of the server."""
+    """A request without Origin, and one with the origin of the server."""
     seen: list[int] = []
     origins = [""]
     if is_loopback(visit.web.url.host):
@@ -187,7 +187,7 @@ async def own_origin(visit: Visit) -> Outcome:
         seen += answer.events
         if answer.refused:
             who = f"from {origin}" if origin else "without an origin"
-            return bad(f"A request {who} was refused with {answer.shown}.", *answer.events)
+            return bad(f"A request {who} was rejected with {answer.shown}.", *answer.events)
     return good("", *seen)
 
 
@@ -196,23 +196,23 @@ async def own_origin(visit: Visit) -> Outcome:
     page=_SECURITY,
     apart=True,
     once=True,
-    says="A server for this machine listens on this machine only.",
-    fix="Listen on 127.0.0.1 (and ::1), not on 0.0.0.0 or every interface.",
+    says="A local server listens only on loopback.",
+    fix="Listen on 127.0.0.1 (and ::1), not on 0.0.0.0.",
 )
 async def other_addresses(visit: Visit) -> Outcome:
-    """The same port at the addresses that other machines see."""
+    """The same port at the addresses of this machine that others can reach."""
     url = visit.web.url
     if not is_loopback(url.host) or visit.web.target.proxy:
         return skipped("the server is not on this machine")
     addresses = own_addresses()
     if not addresses:
-        return skipped("this machine has no address that others could use")
+        return skipped("this machine has no external address")
     for address in addresses:
         there = f"{url.scheme}://{f'[{address}]' if ':' in address else address}:{url.port}{url.target}"
         answer = await _opening(visit, (), url=there)
         if answer.status:
-            return bad(f"The server answers at {address}, too, with {answer.shown}.", *answer.events)
-    return good(f"nothing answers at {', '.join(addresses)}")
+            return bad(f"The server also answers at {address}, with {answer.shown}.", *answer.events)
+    return good(f"the server does not answer at {', '.join(addresses)}")
 
 
 @CHECKS.active(
@@ -220,8 +220,8 @@ async def other_addresses(visit: Visit) -> Outcome:
     page=_SECURITY,
     apart=True,
     once=True,
-    says="A server that others can reach uses https, and asks who they are.",
-    fix="Put the server behind TLS, and authorize its clients.",
+    says="A server that others can reach uses https and authorization.",
+    fix="Serve over TLS, and require an access token.",
 )
 async def exposed(visit: Visit) -> Outcome:
     """The scheme, and a request without credentials."""
@@ -229,9 +229,9 @@ async def exposed(visit: Visit) -> Outcome:
         return skipped("the server is on this machine")
     answer = await _opening(visit, (), own=False)
     if visit.web.url.scheme != "https":
-        return bad("The server is reached by plain http.", *answer.events)
+        return bad("The server uses http, not https.", *answer.events)
     if answer.status and not answer.refused:
-        return doubtful("Requests without credentials are served.", *answer.events)
+        return doubtful("Requests without credentials are accepted.", *answer.events)
     return good(answer.shown, *answer.events)
 
 
@@ -240,8 +240,8 @@ async def exposed(visit: Visit) -> Outcome:
     page=f"{_PAGE}#sending-messages",
     apart=True,
     once=True,
-    says="Clients that do not accept both kinds of answers are told so with status 406.",
-    fix="Look at Accept before you choose how to answer.",
+    says="A request that does not accept both JSON and event streams gets status 406.",
+    fix="Check that Accept contains application/json and text/event-stream, and return 406 otherwise.",
 )
 async def partial_accept(visit: Visit) -> Outcome:
     """A request that accepts neither JSON nor event streams."""
@@ -251,7 +251,7 @@ async def partial_accept(visit: Visit) -> Outcome:
         return skipped(f"the request got {answer.shown}")
     if answer.refused:
         return good(answer.shown, *answer.events)
-    return remark("A request that accepts only text/html was served all the same.", *answer.events)
+    return remark("A request that accepts only text/html was served.", *answer.events)
 
 
 @CHECKS.active(
@@ -259,8 +259,8 @@ async def partial_accept(visit: Visit) -> Outcome:
     page=f"{_PAGE}#sending-messages",
     apart=True,
     once=True,
-    says="A body that says it is no JSON is refused.",
-    fix="Answer 415 unless Content-Type is application/json: web pages may send text/plain anywhere without asking.",
+    says="A body with a Content-Type other than JSON is rejected.",
+    fix="Return 415 unless Content-Type is application/json; web pages may send text/plain to any server.",
 )
 async def other_content_type(visit: Visit) -> Outcome:
     """A request as text/plain."""
@@ -270,18 +270,18 @@ async def other_content_type(visit: Visit) -> Outcome:
         return skipped(f"the request got {answer.shown}")
     if answer.refused:
         return good(answer.shown, *answer.events)
-    return doubtful("A request of the type text/plain was served.", *answer.events)
+    return doubtful("A request with Content-Type text/plain was served.", *answer.events)
 
 
 @CHECKS.active(
     "HTTP-12 robust r2+",
     page=f"{_PAGE}#case-sensitivity",
     apart=True,
-    says="Names of header fields may be written in any case.",
-    fix="Compare names of header fields without regard to case, and let proxies spell them as they like.",
+    says="Header names are case-insensitive.",
+    fix="Compare header names without case; proxies change it.",
 )
 async def any_case(visit: Visit) -> Outcome:
-    """A request with all names in capitals, and one in small letters."""
+    """A request with header names in upper case, and one in lower case."""
     async with raw_post(visit) as post:
         seen: list[int] = []
         for spelled in (str.upper, str.lower):
@@ -290,7 +290,9 @@ async def any_case(visit: Visit) -> Outcome:
             answer = await post.ask(message["method"], more=fields)
             seen += answer.events
             if answer.refused or not answer.status:
-                return bad(f"With names as {spelled('Content-Type')} a request got {answer.shown}.", *answer.events)
+                return bad(
+                    f"A request with the header name {spelled('Content-Type')} got {answer.shown}.", *answer.events
+                )
     return good("", *seen)
 
 
@@ -299,8 +301,8 @@ async def any_case(visit: Visit) -> Outcome:
     page="RFC 9110, section 15.5.6",
     apart=True,
     once=True,
-    says="A method of HTTP that is not served is refused with 405, and those that are, are named.",
-    fix="Answer 405 with an Allow field that lists the methods of the endpoint.",
+    says="An unsupported HTTP method gets status 405 with Allow.",
+    fix="Return 405 with the supported methods, for example Allow: GET, POST, DELETE.",
 )
 async def other_verbs(visit: Visit) -> Outcome:
     """PUT, without a body."""
@@ -309,9 +311,11 @@ async def other_verbs(visit: Visit) -> Outcome:
         return skipped(f"the request got {answer.shown}")
     if answer.status == 405:
         named = answer.header("allow")
-        return good(f"Allow: {named}", *answer.events) if named else bad("405 came without Allow.", *answer.events)
+        return (
+            good(f"Allow: {named}", *answer.events) if named else bad("Status 405 came without Allow.", *answer.events)
+        )
     if answer.status in (401, 403):
-        return skipped(f"PUT was refused with status {answer.status}")
+        return skipped(f"PUT was rejected with status {answer.status}")
     return bad(f"PUT was answered with {answer.shown}.", *answer.events)
 
 
@@ -320,24 +324,24 @@ async def other_verbs(visit: Visit) -> Outcome:
     page=f"{_PAGE}#receiving-messages",
     mode="intrusive",
     apart=True,
-    says="A long stream on which nothing happens is kept alive by comments.",
-    fix="Write a line that begins with a colon from time to time, say every fifteen seconds.",
+    says="A long idle stream is kept alive by comments.",
+    fix='Send an SSE comment such as ": keep-alive" about every 15 seconds.',
 )
 async def keep_alive(visit: Visit) -> Outcome:
-    """A subscription, and patience."""
+    """A subscription, and a wait."""
     wanted = {
         f"{name}ListChanged": True for name in ("tools", "prompts", "resources") if visit.can(name, "listChanged")
     }
     if not wanted:
-        return skipped("the server tells of no changes")
+        return skipped("the server declares no change notifications")
     seconds = min(_QUIET_SECONDS, visit.limits.check * 0.8)
     async with raw_post(visit) as post:
         answer = await post.ask("subscriptions/listen", {"notifications": wanted}, timeout=seconds, most=1 << 20)
     if answer.media_type != "text/event-stream":
-        return skipped(f"there was no stream, but {answer.shown}")
+        return skipped(f"the response was not a stream, but {answer.shown}")
     if any(event.line is not None and event.line.startswith(b":") for event in answer.stream):
         return good("", *answer.events)
-    return remark(f"Nothing came on a quiet stream for {seconds:g} s.", *answer.events)
+    return remark(f"An idle stream had no comment for {seconds:g} s.", *answer.events)
 
 
 @CHECKS.active(
@@ -345,11 +349,11 @@ async def keep_alive(visit: Visit) -> Outcome:
     page=_PAGE,
     apart=True,
     once=True,
-    says="The URL that clients are given is that of the endpoint, and redirects nowhere.",
-    fix="Serve the path as it is given, with and without a slash at its end.",
+    says="The URL of the endpoint does not redirect.",
+    fix="Serve the path with and without a trailing slash.",
 )
 async def redirects(visit: Visit) -> Outcome:
-    """The URL as it was given, and with another end."""
+    """The URL as given, and with or without a trailing slash."""
     own = await _opening(visit, (), url=visit.web.url.text)
     if 300 <= own.status < 400:
         return remark(f"{visit.web.url.target} redirects to {(own.header('location') or '')[:200]}.", *own.events)
@@ -358,23 +362,25 @@ async def redirects(visit: Visit) -> Outcome:
     answer = await _opening(visit, (), url=other)
     if 300 <= answer.status < 400:
         return good(f"{parse_url(other).target} redirects", *answer.events)
-    return good(f"{parse_url(other).target} gives {answer.shown}", *own.events, *answer.events)
+    return good(f"{parse_url(other).target} returns {answer.shown}", *own.events, *answer.events)
 
 
 @CHECKS.active(
     "HTTP-22 robust r2+",
     page=_PAGE,
     apart=True,
-    says="Requests that come at the same time are all served.",
-    fix="Serve each POST for itself; do not hold the session for as long as one of them takes.",
+    says="Concurrent requests all get responses.",
+    fix="Handle each POST independently; do not lock the session during a slow request.",
 )
 async def at_once(visit: Visit) -> Outcome:
-    """Five requests side by side."""
+    """Five concurrent requests."""
     async with raw_post(visit) as post:
         answers = await asyncio.gather(*(post.ask(post.harmless()) for _ in range(_AT_ONCE)))
     lost = [answer for answer in answers if not answer.message]
     if lost:
-        return bad(f"Of {_AT_ONCE} requests at once {len(lost)} got no answer, but {lost[0].shown}.", *lost[0].events)
+        return bad(
+            f"{len(lost)} of {_AT_ONCE} concurrent requests got no response, but {lost[0].shown}.", *lost[0].events
+        )
     return good("", *(n for answer in answers for n in answer.events))
 
 
@@ -383,16 +389,16 @@ async def at_once(visit: Visit) -> Outcome:
     page=_PAGE,
     mode="intrusive",
     apart=True,
-    says="A large request is answered, or refused with status 413.",
-    fix="Set a limit for bodies, and answer 413 above it.",
+    says="A large request gets a response or status 413.",
+    fix="Set a limit for the body size, and return 413 above it.",
 )
 async def large_body(visit: Visit) -> Outcome:
-    """A call of a tool that does not exist, with an argument of a megabyte."""
+    """A call of an unknown tool with an argument of 1 MB."""
     async with raw_post(visit) as post:
         answer = await post.ask("tools/call", {"name": NOWHERE, "arguments": {"text": "x" * _LARGE}})
     if answer.message or answer.refused:
         return good(answer.shown, *answer.events)
-    return bad(f"A request of a megabyte got {answer.shown}.", *answer.events)
+    return bad(f"A request of 1 MB got {answer.shown}.", *answer.events)
 
 
 async def _opening(
@@ -403,7 +409,7 @@ async def _opening(
     url: str | None = None,
     own: bool = True,
 ) -> Response:
-    """The first request of a client. A session that comes of it is ended again."""
+    """The first request of a client. If it opens a session, the session is closed."""
     post = RawPost(visit)
     try:
         if visit.modern:
@@ -414,7 +420,7 @@ async def _opening(
 
 
 def own_addresses() -> list[str]:
-    """The addresses under which other machines would look for this one. Asks the routing table, and sends nothing."""
+    """The external addresses of this machine. Reads the routing table and sends nothing."""
     found = []
     for family, somewhere in ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1")):
         with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:

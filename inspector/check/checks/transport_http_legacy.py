@@ -1,4 +1,4 @@
-"""Streamable HTTP with a handshake: sessions, standing streams, resumption."""
+"""Streamable HTTP of the legacy era: sessions, GET streams, resumption."""
 
 from __future__ import annotations
 
@@ -28,38 +28,38 @@ _HTTP: frozenset[Transport] = frozenset(("http",))
 _NO_SESSION = "00000000-0000-4000-8000-000000000000"
 _HANDSHAKES = 3
 _BITS = 60
-"""Bits that may differ between two session ids, below which they can be guessed."""
+"""The number of differing bits below which a session id can be guessed."""
 _STREAM = "text/event-stream"
 _STATELESS = "the server gives no session ids"
 _ANSWERS: dict[str, dict[str, Any]] = {
     "roots/list": {"result": {"roots": []}},
     "elicitation/create": {"result": {"action": "decline"}},
-    "sampling/createMessage": {"error": {"code": -1, "message": "The user declines."}},
+    "sampling/createMessage": {"error": {"code": -1, "message": "The user declined."}},
     "ping": {"result": {}},
 }
-"""What a client says to the questions of a server that it does not want to answer."""
+"""The responses of a client that rejects requests of the server."""
 
 CHECKS = CheckTable("transport-http-legacy", transports=_HTTP)
 CHECKS.passive(
     "HTTP-37 must r2-r4",
     "event:get",
     page=_LISTENING,
-    says="Answers come on the stream of their request, and not on a standing one.",
-    fix="Write an answer to the response of the POST that brought its request.",
+    says="A response arrives on the stream of its request, not on the GET stream.",
+    fix="Write a response to the stream of the POST with its request.",
 )
 CHECKS.passive(
     "HTTP-39 must r2-r4",
     "told-id",
     page=_RESUMING,
-    says="No event id is used twice in a session.",
-    fix="Count the ids of events over all streams of a session, or put the name of the stream into them.",
+    says="Event ids are unique in a session.",
+    fix="Count event ids over all streams of a session, or prefix them with an id of the stream.",
 )
 CHECKS.passive(
     "HTTP-41 should r4",
     "event",
     page=f"{_PAGE}#sending-messages-to-the-server",
-    says="A stream begins with an event that has an id and no data, so that it can be resumed from its beginning.",
-    fix="Write such an event at once when a stream is opened, if you keep events for clients that come back.",
+    says="A stream starts with an event that has an id and empty data, so that clients can resume it.",
+    fix='Send "id: 1" with an empty data field when you open a stream, if you support resumption.',
 )
 
 
@@ -68,10 +68,10 @@ CHECKS.passive(
     page=_SESSIONS,
     apart=True,
     says="Session ids cannot be guessed.",
-    fix="Take a random UUID, or 128 bits of a random generator that is made for secrets.",
+    fix="Use a random UUID or 128 bits from a cryptographic random generator.",
 )
 async def strong_ids(visit: Visit) -> Outcome:
-    """Three handshakes."""
+    """Three sessions."""
     ids, events = await _ids(visit)
     if not ids:
         return skipped(_STATELESS)
@@ -81,10 +81,10 @@ async def strong_ids(visit: Visit) -> Outcome:
     bits = min(map(_bits, varying))
     numbers = [_number(part) for part in varying]
     if all(number is not None for number in numbers) and len(varying[0]) < 16:
-        return bad(f"Only {len(varying[0])} digits of three session ids differ: they are counted.", *events)
+        return bad(f"Only {len(varying[0])} digits of three session ids differ: they are a counter.", *events)
     if bits < _BITS:
-        return bad(f"Session ids differ in some {bits:.0f} bits only.", *events)
-    return good(f"{len(ids[0])} characters, of which some {bits:.0f} bits differ", *events)
+        return bad(f"Only about {bits:.0f} bits of the session ids differ.", *events)
+    return good(f"{len(ids[0])} characters, of which about {bits:.0f} bits differ", *events)
 
 
 @CHECKS.active(
@@ -92,10 +92,10 @@ async def strong_ids(visit: Visit) -> Outcome:
     page=_SESSIONS,
     apart=True,
     says="Session ids consist of visible ASCII characters.",
-    fix="Encode ids as hexadecimal or base64url.",
+    fix="Encode session ids in hexadecimal or base64url.",
 )
 async def visible_ids(visit: Visit) -> Outcome:
-    """The ids of three handshakes."""
+    """The ids of three sessions."""
     ids, events = await _ids(visit)
     if not ids:
         return skipped(_STATELESS)
@@ -107,11 +107,11 @@ async def visible_ids(visit: Visit) -> Outcome:
     "HTTP-32 should r2-r4",
     page=_SESSIONS,
     apart=True,
-    says="A request without the session id, where one is needed, is refused with status 400.",
-    fix="Answer 400 to everything but initialize that names no session.",
+    says="A request without the required Mcp-Session-Id gets status 400.",
+    fix="Return 400 for every request except initialize without Mcp-Session-Id.",
 )
 async def no_session_id(visit: Visit) -> Outcome:
-    """A request that leaves it out."""
+    """A request without the session id."""
     async with raw_post(visit) as post:
         if not post.session:
             return skipped(_STATELESS)
@@ -121,19 +121,19 @@ async def no_session_id(visit: Visit) -> Outcome:
     if not answer.status:
         return bad(f"A request without the session id got {answer.shown}.", *answer.events)
     if answer.refused:
-        return doubtful(f"A request without the session id was refused with {answer.shown}, not 400.", *answer.events)
-    return remark("A request without the session id is served all the same.", *answer.events)
+        return doubtful(f"A request without the session id was rejected with {answer.shown}, not 400.", *answer.events)
+    return remark("A request without the session id was served.", *answer.events)
 
 
 @CHECKS.active(
     "HTTP-33 must r2-r4",
     page=_SESSIONS,
     apart=True,
-    says="A request with the id of a session that has ended is answered with 404.",
-    fix="Answer 404 to ids that you do not know: clients begin anew on 404, and on no other status.",
+    says="A request with the id of an ended session gets status 404.",
+    fix="Return 404 for an unknown Mcp-Session-Id; clients start a new session only on 404.",
 )
 async def ended_session(visit: Visit) -> Outcome:
-    """DELETE, then a request of the same session."""
+    """DELETE, then a request in the same session."""
     async with raw_post(visit) as post:
         if not post.session:
             return skipped(_STATELESS)
@@ -151,11 +151,11 @@ async def ended_session(visit: Visit) -> Outcome:
     "HTTP-34 must r2-r4",
     page=_SESSIONS,
     apart=True,
-    says="A request with a session id that nobody was given is answered with 404.",
-    fix="Answer 404 to ids that you do not know: for a client they are those of sessions that have ended.",
+    says="A request with an unknown session id gets status 404.",
+    fix="Return 404 for an unknown Mcp-Session-Id; clients start a new session only on 404.",
 )
 async def unknown_session(visit: Visit) -> Outcome:
-    """A made-up id."""
+    """A generated id."""
     async with raw_post(visit) as post:
         if not post.session:
             return skipped(_STATELESS)
@@ -170,11 +170,11 @@ async def unknown_session(visit: Visit) -> Outcome:
     "HTTP-35 robust r2-r4",
     page=_SESSIONS,
     apart=True,
-    says="DELETE ends the session, or is refused with 405.",
-    fix="Answer DELETE with 200 or 204 when the session is gone, or with 405 if clients may not end it.",
+    says="DELETE ends the session or gets status 405.",
+    fix="Return 200 or 204 for DELETE after you end the session, or 405 if clients must not end it.",
 )
 async def delete(visit: Visit) -> Outcome:
-    """DELETE of a session of its own."""
+    """DELETE of a new session."""
     async with raw_post(visit) as post:
         if not post.session:
             return skipped(_STATELESS)
@@ -190,8 +190,8 @@ async def delete(visit: Visit) -> Outcome:
     "HTTP-36 must r2-r4",
     page=_LISTENING,
     apart=True,
-    says="GET is answered with an event stream or with 405.",
-    fix="Open a stream, or answer 405 if the server never says anything by itself.",
+    says="GET returns an event stream or status 405.",
+    fix="Open an event stream, or return 405 if the server sends no messages of its own.",
 )
 async def get(visit: Visit) -> Outcome:
     """GET in a session."""
@@ -199,7 +199,7 @@ async def get(visit: Visit) -> Outcome:
         answer = await post.listen(until=0)
     if answer.status == 405 or (answer.status == 200 and answer.media_type == _STREAM):
         return good(answer.shown, *answer.events)
-    kind = f" and {answer.media_type or 'no content type'}" if answer.status == 200 else ""
+    kind = f" and {answer.media_type or 'no Content-Type'}" if answer.status == 200 else ""
     return bad(f"GET was answered with {answer.shown}{kind}.", *answer.events)
 
 
@@ -208,11 +208,11 @@ async def get(visit: Visit) -> Outcome:
     page=f"{_PAGE}#multiple-connections",
     apart=True,
     once=True,
-    says="A message is sent on one stream only.",
+    says="A message is sent on only one stream.",
     fix="Choose one of the open streams for each message.",
 )
 async def one_stream(visit: Visit) -> Outcome:
-    """Two standing streams side by side, and requests that may make the server say something."""
+    """Two GET streams at the same time, and requests that may cause messages of the server."""
     seconds = visit.limits.quiet * 2
     async with raw_post(visit) as post:
         listening = [asyncio.create_task(post.listen(timeout=seconds, until=1 << 20)) for _ in range(2)]
@@ -230,9 +230,9 @@ async def one_stream(visit: Visit) -> Outcome:
     twice = [text for n, texts in enumerate(told) for text in texts if any(text in other for other in told[n + 1 :])]
     events = [n for stream in streams for n in stream.events]
     if twice:
-        return bad(f"On two streams came {jsonrpc.excerpt(jsonrpc.parse(twice[0]), 100)}.", *events)
+        return bad(f"Two streams brought {jsonrpc.excerpt(jsonrpc.parse(twice[0]), 100)}.", *events)
     if not any(stream.messages for stream in streams if stream in open_ones):
-        return skipped("nothing came on a standing stream")
+        return skipped("no message came on a GET stream")
     return good("", *events)
 
 
@@ -241,8 +241,8 @@ async def one_stream(visit: Visit) -> Outcome:
     page=_RESUMING,
     apart=True,
     once=True,
-    says="A stream that is resumed goes on where it broke off, and brings nothing of other streams.",
-    fix="Keep events by stream, and send after Last-Event-ID those of its stream that followed.",
+    says="A resumed stream continues after Last-Event-ID, with events of that stream only.",
+    fix="Store events by stream, and replay the events after Last-Event-ID from its stream.",
 )
 async def resumption(visit: Visit) -> Outcome:
     """Two requests; the stream of the first is resumed after its first event."""
@@ -255,14 +255,14 @@ async def resumption(visit: Visit) -> Outcome:
         again = await post.listen(after, timeout=visit.limits.quiet * 2, until=2)
     events = (*first.events, *second.events, *again.events)
     if again.refused or not again.status:
-        return skipped(f"a stream is not resumed: {again.shown}")
+        return skipped(f"a stream was not resumed: {again.shown}")
     others = second.message.get("id")
     if any(message.get("id") == others for message in again.messages if type(message) is dict):
-        return bad("The answer of another stream was sent again.", *events)
+        return bad("The response of another stream was replayed.", *events)
     if any(event.id == after and event.data for event in again.stream):
-        return bad("The event after which the stream was to go on was sent again.", *events)
+        return bad("The event in Last-Event-ID was replayed.", *events)
     if not again.stream:
-        return good("nothing followed", *events)
+        return good("no events followed", *events)
     return good(f"{len(again.stream)} events followed", *events)
 
 
@@ -271,8 +271,8 @@ async def resumption(visit: Visit) -> Outcome:
     page=f"{_PAGE}#sending-messages-to-the-server",
     mode="tool",
     apart=True,
-    says="Who closes a stream before its answer says when to come back, and has the answer then.",
-    fix="Send an event with retry before you close, and keep the answer for the GET with Last-Event-ID.",
+    says="A server that closes a stream before the response sends retry, and delivers the response later.",
+    fix="Send an event with retry before you close, and keep the response for a GET with Last-Event-ID.",
 )
 async def early_close(visit: Visit) -> Outcome:
     """The allowed tools, until one closes its stream early."""
@@ -282,22 +282,22 @@ async def early_close(visit: Visit) -> Outcome:
             if answer.message or not answer.whole or not last:
                 continue
             if all(event.retry is None for event in answer.stream):
-                return bad("A stream was closed before its answer, without retry.", *answer.events)
+                return bad("A stream was closed before its response, without retry.", *answer.events)
             again = await _resumed(visit, post, last)
             events = (*answer.events, *again.events)
-            return good("", *events) if again.message else bad(f"The answer did not follow: {again.shown}.", *events)
-    return skipped("no tool that may be called closes its stream early")
+            return good("", *events) if again.message else bad(f"The response did not follow: {again.shown}.", *events)
+    return skipped("no allowed tool closes its stream early")
 
 
 @CHECKS.active(
     "HTTP-43 must r3-r4",
     page=f"{_PAGE}#protocol-version-header",
     apart=True,
-    says="A revision in MCP-Protocol-Version that does not exist is refused with status 400.",
-    fix="Answer 400 where MCP-Protocol-Version names a revision that you do not support.",
+    says="An unsupported MCP-Protocol-Version gets status 400.",
+    fix="Return 400 if MCP-Protocol-Version is not a revision that you support.",
 )
 async def unknown_version_field(visit: Visit) -> Outcome:
-    """A request of 1999."""
+    """A request with a revision of 1999."""
     async with raw_post(visit) as post:
         answer = await post.ask(post.harmless(), more=((VERSION_FIELD, "1999-01-01"),))
     if answer.status == 400:
@@ -309,11 +309,11 @@ async def unknown_version_field(visit: Visit) -> Outcome:
     "HTTP-44 should r3-r4",
     page=f"{_PAGE}#protocol-version-header",
     apart=True,
-    says="A request without MCP-Protocol-Version is served.",
-    fix="Take the revision that was agreed on, or 2025-03-26.",
+    says="A request without MCP-Protocol-Version is accepted.",
+    fix="Assume the negotiated revision, or 2025-03-26.",
 )
 async def no_version_field(visit: Visit) -> Outcome:
-    """A request that leaves it out."""
+    """A request without the header."""
     async with raw_post(visit) as post:
         answer = await post.ask(post.harmless(), without=VERSION_FIELD)
     if "result" in answer.message:
@@ -326,11 +326,11 @@ async def no_version_field(visit: Visit) -> Outcome:
     page=f"{_PAGE}#sending-messages-to-the-server",
     mode="tool",
     apart=True,
-    says="A call goes on when its stream breaks off.",
-    fix="Cancel a call on notifications/cancelled only, and keep its answer for a client that comes back.",
+    says="A broken stream does not cancel the request.",
+    fix="Cancel a request only on notifications/cancelled, and keep its response for a client that reconnects.",
 )
 async def broken_stream(visit: Visit) -> Outcome:
-    """The allowed tools: the stream is dropped after its first event and resumed."""
+    """The allowed tools: the stream is closed after its first event and resumed."""
     async with raw_post(visit) as post:
         async for answer in _calls(visit, post, most=1):
             last = _last_id(answer)
@@ -341,10 +341,10 @@ async def broken_stream(visit: Visit) -> Outcome:
             if again.messages:
                 return good("", *events)
             if again.refused:
-                return skipped(f"a stream is not resumed: {again.shown}")
+                return skipped(f"a stream was not resumed: {again.shown}")
             if again.whole:
-                return bad("After its stream was dropped a call was not gone on with.", *events)
-    return skipped("no tool that may be called has a stream that can be resumed")
+                return bad("After its stream was closed a call did not continue.", *events)
+    return skipped("no allowed tool has a stream that can be resumed")
 
 
 @CHECKS.active(
@@ -352,11 +352,11 @@ async def broken_stream(visit: Visit) -> Outcome:
     page=_SESSIONS,
     apart=True,
     once=True,
-    says="A request that is refused begins no session.",
-    fix="Make the session when initialize has succeeded, not when a request without an id comes.",
+    says="A rejected request does not create a session.",
+    fix="Create the session after initialize succeeds, not for every request without Mcp-Session-Id.",
 )
 async def leaked_session(visit: Visit) -> Outcome:
-    """A request before any handshake."""
+    """A request before initialize."""
     post = RawPost(visit)
     answer = await post.ask("tools/list")
     await post.end()
@@ -365,7 +365,7 @@ async def leaked_session(visit: Visit) -> Outcome:
         return skipped(f"the request got {answer.shown}")
     if leaked is None:
         return good(answer.shown, *answer.events)
-    return bad(f"A request that was refused with {answer.shown} came back with a session id.", *answer.events)
+    return bad(f"A request that was rejected with {answer.shown} got a session id.", *answer.events)
 
 
 @CHECKS.active(
@@ -373,17 +373,17 @@ async def leaked_session(visit: Visit) -> Outcome:
     page="basic/security_best_practices#session-hijacking",
     mode="auth",
     apart=True,
-    says="A session id is no proof of who asks.",
-    fix="Look at the token of every request, whatever session it names.",
+    says="A session id does not replace authorization.",
+    fix="Validate the access token of every request, regardless of Mcp-Session-Id.",
 )
 async def session_without_token(visit: Visit) -> Outcome:
-    """A request with a session id and without the token."""
+    """A request with a session id, but without the token."""
     async with raw_post(visit) as post:
         if not post.session:
             return skipped(_STATELESS)
         known = {name.lower() for name, _ in visit.web.target.headers}
         if "authorization" not in known and not await visit.token_fields():
-            return skipped("the server asks for no token")
+            return skipped("the server requires no token")
         answer = await post.ask(post.harmless(), own=False)
     if answer.status == 401:
         return good("", *answer.events)
@@ -398,11 +398,11 @@ async def session_without_token(visit: Visit) -> Outcome:
     page=f"{_PAGE}#sending-messages-to-the-server",
     mode="tool",
     apart=True,
-    says="What the server asks on a stream can be answered by POST.",
-    fix="Take responses as you take notifications: 202, and no body.",
+    says="Clients can answer a request of the server by POST.",
+    fix="Accept responses like notifications: return 202 without a body.",
 )
 async def answered_questions(visit: Visit) -> Outcome:
-    """The allowed tools, until one asks something; the answer is a refusal."""
+    """The allowed tools, until one sends a request; it is rejected."""
     able: dict[str, Any] = {"sampling": {}, "elicitation": {}, "roots": {}}
     async with visit.fresh(capabilities=able) as link:
         for n, tool in enumerate(visit.callable()[: visit.limits.items]):
@@ -419,15 +419,15 @@ async def answered_questions(visit: Visit) -> Outcome:
             status = status_of(visit.journal, sent)
             if status == 202:
                 return good("", begun.n, frame.n, sent)
-            return bad(f"The answer to {frame.message['method'][:80]} got status {status}, not 202.", frame.n, sent)
-    return skipped("no tool that may be called asks anything")
+            return bad(f"The response to {frame.message['method'][:80]} got status {status}, not 202.", frame.n, sent)
+    return skipped("no allowed tool sends a request")
 
 
 # Session ids
 
 
 async def _ids(visit: Visit) -> tuple[list[str], tuple[int, ...]]:
-    """The session ids of several handshakes, and their events; made once in a visit."""
+    """The session ids of several initialize requests, and their events; made once in a visit."""
     known = visit.remembered.get("session-ids")
     if known is None:
         ids: list[str] = []
@@ -441,19 +441,19 @@ async def _ids(visit: Visit) -> tuple[list[str], tuple[int, ...]]:
 
 
 def _varying(ids: list[str]) -> list[str]:
-    """What is left of them without what they have in common at both ends."""
+    """The ids without their common prefix and suffix."""
     rest = [id[_common(ids) :] for id in ids]
     after = _common([text[::-1] for text in rest])
     return [text[: len(text) - after] for text in rest]
 
 
 def _common(texts: list[str]) -> int:
-    """How many characters all of them begin with."""
+    """The length of their common prefix."""
     return next((n for n, chars in enumerate(zip(*texts, strict=False)) if len(set(chars)) > 1), min(map(len, texts)))
 
 
 def _bits(text: str) -> float:
-    """How much could be in a text, by its length and the kinds of its characters."""
+    """The bits that a text can hold, from its length and the kinds of its characters."""
     kinds = ((str.isdigit, 10), (str.islower, 26), (str.isupper, 26))
     hexadecimal = all(char in "0123456789abcdefABCDEF-" for char in text)
     size = 16 if hexadecimal and not text.isdigit() else sum(n for is_it, n in kinds if any(map(is_it, text)))
@@ -482,11 +482,11 @@ def _last_id(answer: Response) -> str:
 
 
 async def _resumed(visit: Visit, post: RawPost, after: str) -> Response:
-    """The stream as it goes on, up to the answer."""
+    """The stream until the response."""
     return await post.listen(after, timeout=visit.limits.request)
 
 
 def _asks_or_answers(id: str, frame: Frame) -> bool:
-    """Whether a message is a question of the server, or the answer to a request."""
+    """Whether a message is a request of the server, or a response."""
     answered = shape_of(frame.message) in (Shape.RESULT, Shape.ERROR) and frame.message.get("id") == id
     return frame.shape is Shape.REQUEST or answered

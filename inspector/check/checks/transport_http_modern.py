@@ -1,4 +1,4 @@
-"""Streamable HTTP without a handshake: what the header repeats of the body, and what is gone."""
+"""Streamable HTTP of the modern era: headers that repeat members of the body, and removed features."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _HTTP: frozenset[Transport] = frozenset(("http",))
 _BEFORE_THE_FIELD = LEGACY[:2]
 """The revisions whose clients send no MCP-Protocol-Version."""
 _METHOD, _NAME = "Mcp-Method", "Mcp-Name"
-_REFUSE = "Answer status 400 and error -32020 (HeaderMismatch)"
+_REFUSE = "Return status 400 with error -32020 (HeaderMismatch)"
 _LARGEST_HEAD = 1 << 16
 
 CHECKS = CheckTable("transport-http-modern", transports=_HTTP)
@@ -40,8 +40,8 @@ CHECKS.passive(
     "HTTP-74 info r5",
     "event",
     page=f"{_PAGE}#receiving-messages",
-    says="Events have no ids: streams cannot be resumed any more.",
-    fix="Leave the id field of events out.",
+    says="Events have no ids, because this revision has no resumption.",
+    fix="Remove id from events.",
 )
 
 
@@ -49,16 +49,16 @@ CHECKS.passive(
     "HTTP-60 must r5",
     page=_VALIDATION,
     apart=True,
-    says="A request without MCP-Protocol-Version is refused with error -32020.",
-    fix=f"{_REFUSE} where the field is missing, unless you serve clients of before 2025-06-18.",
+    says="A request without MCP-Protocol-Version gets error -32020.",
+    fix=f"{_REFUSE} if the header is missing, unless you support clients from before 2025-06-18.",
 )
 async def no_version(visit: Visit) -> Outcome:
-    """A request that leaves it out."""
+    """A request without the header."""
     async with raw_post(visit) as post:
         answer = await post.ask(post.harmless(), without=VERSION_FIELD)
     older = [name for name in _BEFORE_THE_FIELD if await visit.agrees_to(name) == name]
     if older and answer.status:
-        return good(f"it serves {older[0]}, too, and answers with {answer.shown}", *answer.events)
+        return good(f"it also supports {older[0]}, and answers with {answer.shown}", *answer.events)
     return _mismatch("A request without MCP-Protocol-Version", answer)
 
 
@@ -67,11 +67,11 @@ async def no_version(visit: Visit) -> Outcome:
     page=_VALIDATION,
     apart=True,
     judged=True,
-    says="A request whose header names another revision than its body is refused with error -32020.",
-    fix=f"{_REFUSE} where MCP-Protocol-Version is not the revision in _meta.",
+    says="A request with different revisions in header and body gets error -32020.",
+    fix=f"{_REFUSE} if MCP-Protocol-Version is not the protocolVersion in _meta.",
 )
 async def other_version(visit: Visit) -> Outcome:
-    """The newest revision with a handshake in the header."""
+    """The newest legacy revision in the header."""
     async with raw_post(visit) as post:
         answer = await post.ask(post.harmless(), more=((VERSION_FIELD, LEGACY[-1]),))
     return _mismatch(f"{LEGACY[-1]} in the header of a request of {visit.revision}", answer)
@@ -81,11 +81,11 @@ async def other_version(visit: Visit) -> Outcome:
     "HTTP-62 must r5",
     page=_VALIDATION,
     apart=True,
-    says="A request is refused with error -32020 where Mcp-Method is missing or not its method.",
-    fix=f"{_REFUSE} unless Mcp-Method is the method of the request, with the same capitals.",
+    says="A request whose Mcp-Method is missing or differs from method gets error -32020.",
+    fix=f"{_REFUSE} unless Mcp-Method equals method, for example tools/call; case matters.",
 )
 async def wrong_method(visit: Visit) -> Outcome:
-    """Without the field, and with another method in it."""
+    """Without the header, and with another method in it."""
     async with raw_post(visit) as post:
         missing = await post.ask(post.harmless(), without=_METHOD)
         wrong = await post.ask(post.harmless(), more=((_METHOD, "inspector/no-such-method"),))
@@ -96,11 +96,11 @@ async def wrong_method(visit: Visit) -> Outcome:
     "HTTP-63 must r5",
     page=_VALIDATION,
     apart=True,
-    says="A request is refused with error -32020 where Mcp-Name is missing or not what it names.",
-    fix=f"{_REFUSE} unless Mcp-Name is params.name (of resources/read: params.uri).",
+    says="A request whose Mcp-Name is missing or differs from the body gets error -32020.",
+    fix=f"{_REFUSE} unless Mcp-Name equals params.name (in resources/read: params.uri).",
 )
 async def wrong_name(visit: Visit) -> Outcome:
-    """A thing that does not exist, without the field and with another name in it."""
+    """An unknown item, without the header and with another name in it."""
     async with raw_post(visit) as post:
         method, params, _ = post.nameless()
         if not method:
@@ -114,11 +114,11 @@ async def wrong_name(visit: Visit) -> Outcome:
     "HTTP-64 must r5",
     page=f"{_PAGE}#value-encoding",
     apart=True,
-    says="A name that is encoded in the header is decoded before it is compared.",
-    fix="Decode =?base64?…?= in Mcp-Name and Mcp-Param fields, and compare what comes out.",
+    says="Encoded header values are decoded before they are compared.",
+    fix="Decode =?base64?…?= in Mcp-Name and Mcp-Param headers, and compare the decoded value.",
 )
 async def encoded_name(visit: Visit) -> Outcome:
-    """A thing that does not exist, its name in base64."""
+    """An unknown item with its name in base64."""
     async with raw_post(visit) as post:
         method, params, name = post.nameless()
         if not method:
@@ -137,11 +137,11 @@ async def encoded_name(visit: Visit) -> Outcome:
     "HTTP-65 must r5",
     page=f"{_PAGE}#value-encoding",
     apart=True,
-    says="A field that cannot be decoded, or has characters that no field may have, is refused with error -32020.",
-    fix=f"{_REFUSE} where the base64 is broken, or a field has characters beyond ASCII.",
+    says="A header that cannot be decoded or has invalid characters gets error -32020.",
+    fix=f"{_REFUSE} if the base64 is invalid or a header contains non-ASCII characters.",
 )
 async def broken_encoding(visit: Visit) -> Outcome:
-    """No base64, base64 of no text, and a letter with an accent."""
+    """Invalid base64, base64 of invalid UTF-8, and a non-ASCII letter."""
     async with raw_post(visit) as post:
         method, params, name = post.nameless()
         if not method:
@@ -149,9 +149,9 @@ async def broken_encoding(visit: Visit) -> Outcome:
         answers = {
             what: await post.ask(method, params, more=((_NAME, value),))
             for what, value in (
-                ("broken base64 in Mcp-Name", "=?base64?%%%?="),
-                ("base64 of no UTF-8 in Mcp-Name", "=?base64?/w==?="),
-                ("a character beyond ASCII in Mcp-Name", f"{name}é"),
+                ("invalid base64 in Mcp-Name", "=?base64?%%%?="),
+                ("base64 of invalid UTF-8 in Mcp-Name", "=?base64?/w==?="),
+                ("a non-ASCII character in Mcp-Name", f"{name}é"),
             )
         }
     return _all_mismatch({f"A request with {what}": answer for what, answer in answers.items()})
@@ -162,11 +162,11 @@ async def broken_encoding(visit: Visit) -> Outcome:
     page=f"{_PAGE}#server-behavior-for-custom-headers",
     mode="tool",
     apart=True,
-    says="A call is refused with error -32020 where a repeated argument is missing in the header, or another one.",
-    fix=f"{_REFUSE} where an Mcp-Param field and its argument are not the same, or only one of them is there.",
+    says="A call whose Mcp-Param header is missing or differs from its argument gets error -32020.",
+    fix=f"{_REFUSE} if an Mcp-Param header differs from its argument, or if one of them is missing.",
 )
 async def wrong_parameter(visit: Visit) -> Outcome:
-    """An allowed tool with such arguments: without the field, with another value, and with one too many."""
+    """An allowed tool with header parameters: without the header, with another value, and with an extra one."""
     async with raw_post(visit) as post:
         for tool in visit.callable()[: visit.limits.items]:
             wanted, reasons = mirrored(tool)
@@ -180,9 +180,9 @@ async def wrong_parameter(visit: Visit) -> Outcome:
             return _all_mismatch({
                 f"A call without {name}": await post.ask("tools/call", params, without=name),
                 f"A call with another {name}": await post.ask("tools/call", params, more=another),
-                f"A call with {name} and without its argument": await post.ask("tools/call", others, more=another),
+                f"A call with {name}, but without its argument": await post.ask("tools/call", others, more=another),
             })  # fmt: skip
-    return skipped("no tool that may be called has arguments that are repeated in the header")
+    return skipped("no allowed tool has header parameters")
 
 
 @CHECKS.active(
@@ -190,11 +190,11 @@ async def wrong_parameter(visit: Visit) -> Outcome:
     page=_VALIDATION,
     mode="tool",
     apart=True,
-    says="Whole numbers in the header are compared as numbers.",
-    fix="Read the field as a number before you compare: 42.0 is 42.",
+    says="Integers in headers are compared as numbers.",
+    fix="Parse the header before you compare it: 42.0 equals 42.",
 )
 async def other_number(visit: Visit) -> Outcome:
-    """An allowed tool with such an argument, written with a fraction of zero."""
+    """An allowed tool with an integer header parameter, written as a decimal."""
     async with raw_post(visit) as post:
         for tool in visit.callable()[: visit.limits.items]:
             wanted, reasons = mirrored(tool)
@@ -205,22 +205,22 @@ async def other_number(visit: Visit) -> Outcome:
                 if type(value) is int:
                     answer = await post.ask("tools/call", params, more=((name, f"{value}.0"),))
                     if answer.code == HEADER_MISMATCH:
-                        return bad(f"{value}.0 in {name} was refused, where the argument is {value}.", *answer.events)
+                        return bad(f"{value}.0 in {name} was rejected for the argument {value}.", *answer.events)
                     return good(answer.shown, *answer.events) if answer.status else skipped(answer.shown)
-    return skipped("no tool that may be called has a whole number that is repeated in the header")
+    return skipped("no allowed tool has an integer header parameter")
 
 
 @CHECKS.active(
     "HTTP-68 robust r5",
     page="RFC 9110, section 5.5",
     apart=True,
-    says="White space around the value of a field is no part of it.",
-    fix="Strip blanks and tabs from the ends of a value before you compare it.",
+    says="White space around a header value is ignored.",
+    fix="Strip spaces and tabs from a header value before you compare it.",
 )
 async def white_space(visit: Visit) -> Outcome:
-    """A request with blanks and a tab around Mcp-Method."""
+    """A request with spaces and a tab around Mcp-Method."""
     if visit.web.target.proxy:
-        return skipped("there is a proxy before the server")
+        return skipped("a proxy is configured")
     async with raw_post(visit) as post:
         message = post.request(post.harmless())
         fields = [
@@ -242,11 +242,11 @@ async def white_space(visit: Visit) -> Outcome:
     page=f"{_PAGE}#protocol-version-header",
     apart=True,
     judged=True,
-    says="A method that does not exist is answered with status 404 and error -32601.",
-    fix="Answer 404 with the error in its body: without it the status says that there is no endpoint.",
+    says="An unknown method gets status 404 and error -32601.",
+    fix="Return 404 with error -32601 in the body; without it clients assume that the endpoint does not exist.",
 )
 async def unknown_method(visit: Visit) -> Outcome:
-    """A method that no server has."""
+    """A method that no server implements."""
     async with raw_post(visit) as post:
         answer = await post.ask("inspector/no-such-method")
     if answer.status == 404 and answer.code == METHOD_NOT_FOUND:
@@ -258,13 +258,13 @@ async def unknown_method(visit: Visit) -> Outcome:
     "HTTP-70 should r5",
     page=_EARLIER,
     apart=True,
-    says="A server without sessions answers GET and DELETE with 405.",
-    fix="Answer 405 to both, with Allow: POST.",
+    says="GET and DELETE get status 405.",
+    fix="Return 405 with Allow: POST for GET and DELETE.",
 )
 async def gone_verbs(visit: Visit) -> Outcome:
-    """Both, where only this revision is spoken."""
+    """GET and DELETE, if the server supports only this revision."""
     if await visit.serves_handshakes():
-        return skipped("the server speaks revisions with a handshake, too")
+        return skipped("the server supports legacy revisions too")
     post = RawPost(visit)
     seen: list[int] = []
     for answer, verb in ((await post.listen(until=0), "GET"), (await post.delete(), "DELETE")):
@@ -278,23 +278,23 @@ async def gone_verbs(visit: Visit) -> Outcome:
     "HTTP-71 should r5",
     page=_EARLIER,
     apart=True,
-    says="Session ids and Last-Event-ID mean nothing: they are ignored, and none are given.",
-    fix="Do not look at either field in requests of this revision, and send no Mcp-Session-Id.",
+    says="The server ignores Mcp-Session-Id and Last-Event-ID, and sends no session id.",
+    fix="Do not read either header in requests of this revision, and do not send Mcp-Session-Id.",
 )
 async def gone_fields(visit: Visit) -> Outcome:
-    """A request with both."""
+    """A request with both headers."""
     async with raw_post(visit) as post:
         more = ((SESSION_FIELD, "inspector-check"), (RESUME_FIELD, "1"))
         answer = await post.ask(post.harmless(), more=more)
         plain = await post.ask(post.harmless())
     for each in (answer, plain):
         if each.header(SESSION_FIELD) is not None:
-            return bad("The response names a session.", *each.events)
+            return bad("The response has an Mcp-Session-Id.", *each.events)
     if "result" in answer.message:
         return good("", *answer.events, *plain.events)
     if "result" not in plain.message:
         return skipped(f"a plain request got {plain.shown}")
-    return bad(f"With Mcp-Session-Id and Last-Event-ID a request got {answer.shown}.", *answer.events)
+    return bad(f"A request with Mcp-Session-Id and Last-Event-ID got {answer.shown}.", *answer.events)
 
 
 @CHECKS.active(
@@ -302,11 +302,11 @@ async def gone_fields(visit: Visit) -> Outcome:
     page=f"{_PAGE}#cancellation",
     mode="tool",
     apart=True,
-    says="Closing the stream of a request cancels it: nothing more is said about it.",
-    fix="Notice that the client has closed the stream, stop the call, and send what it says nowhere else.",
+    says="Closing the stream of a request cancels the request.",
+    fix="Stop the request when the client closes its stream, and send its messages nowhere else.",
 )
 async def closed_stream(visit: Visit) -> Outcome:
-    """An allowed tool that tells its progress: its stream is closed, other streams are listened to."""
+    """An allowed tool that sends progress: its stream is closed, and messages on other streams are read."""
     async with visit.fresh() as link:
         names = [name for name in ("tools", "prompts", "resources") if visit.can(name, "listChanged")]
         wanted = {f"{name}ListChanged": True for name in names}
@@ -330,20 +330,22 @@ async def closed_stream(visit: Visit) -> Outcome:
             if late:
                 return bad("A message about a request came after its stream was closed.", begun.n, late[0].n)
             if not marker.answered:
-                return bad(f"After a stream was closed there was {marker.shown}.", begun.n, *marker.events)
+                return bad(
+                    f"After a stream was closed the server did not respond: {marker.shown}.", begun.n, *marker.events
+                )
             return good("", begun.n, first.n, *marker.events)
-    return skipped("no tool that may be called tells its progress")
+    return skipped("no allowed tool sends progress")
 
 
 @CHECKS.active(
     "HTTP-73 must r5",
     page=f"{_PAGE}#sending-messages",
     apart=True,
-    says="A body that is a response or an array is refused.",
-    fix="Answer 400 to everything that is not one request or one notification.",
+    says="A body that is a response or an array is rejected.",
+    fix="Return 400 for a body that is not one request or one notification.",
 )
 async def wrong_bodies(visit: Visit) -> Outcome:
-    """A result for nothing, and two requests in an array."""
+    """A response to an unknown request, and a batch of two requests."""
     seen: list[int] = []
     async with raw_post(visit) as post:
         bodies = {
@@ -359,18 +361,18 @@ async def wrong_bodies(visit: Visit) -> Outcome:
 
 
 def _mismatch(what: str, answer: Response) -> Outcome:
-    """Whether a request was refused as one whose header does not fit its body."""
+    """Whether a request was rejected because its headers do not match its body."""
     if answer.status == 400 and answer.code == HEADER_MISMATCH:
         return good(answer.shown, *answer.events)
     if not answer.status:
         return bad(f"{what} got {answer.shown}.", *answer.events)
     if answer.refused:
-        return doubtful(f"{what} was refused with {answer.shown}, not 400 and error -32020.", *answer.events)
+        return doubtful(f"{what} was rejected with {answer.shown}, not 400 and error -32020.", *answer.events)
     return bad(f"{what} was answered with {answer.shown}.", *answer.events)
 
 
 def _all_mismatch(answers: dict[str, Response]) -> Outcome:
-    """The worst of several."""
+    """The worst of several outcomes."""
     outcomes = [_mismatch(what, answer) for what, answer in answers.items()]
     for seen in ("bad", "doubtful"):
         for outcome in outcomes:
@@ -380,7 +382,7 @@ def _all_mismatch(answers: dict[str, Response]) -> Outcome:
 
 
 async def _by_hand(visit: Visit, fields: list[tuple[str, str]], body: bytes) -> tuple[int, int, int]:
-    """A POST written byte by byte, for what HTTP libraries set right; its event, the status, and its event."""
+    """A POST written byte by byte, for headers that HTTP libraries correct; its event, the status, and its event."""
     url = visit.web.url
     head = [("Host", url.netloc), *fields, *visit.web.target.headers, *await visit.token_fields()]
     head += [("Content-Length", str(len(body))), ("Connection", "close")]
@@ -411,7 +413,7 @@ async def _by_hand(visit: Visit, fields: list[tuple[str, str]], body: bytes) -> 
 
 
 def _arguments(tool: dict[str, Any], wanted: Sequence[HeaderParam]) -> Any:
-    """Arguments for a tool, those that are repeated in the header among them."""
+    """Arguments for a tool, including its header parameters."""
     arguments = sample(tool.get("inputSchema"))
     for _, path in wanted:
         schema: Any = tool.get("inputSchema")
@@ -423,7 +425,7 @@ def _arguments(tool: dict[str, Any], wanted: Sequence[HeaderParam]) -> Any:
 
 
 def _with(arguments: Any, path: tuple[str, ...], value: Any) -> Any:
-    """Arguments with a value at a path, unless there is one."""
+    """Arguments with a value at a path, unless it has one."""
     given = arguments if type(arguments) is dict else {}
     if len(path) == 1:
         return {path[0]: value, **given}
@@ -446,7 +448,7 @@ def _at(value: Any, path: tuple[str, ...]) -> Any:
 
 
 def _concerns(id: str, frame: Frame) -> bool:
-    """Whether a message answers a request or tells of its progress."""
+    """Whether a message is the response to a request or its progress."""
     if type(frame.message) is not dict:
         return False
     params = frame.message.get("params")

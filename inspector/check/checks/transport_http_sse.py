@@ -1,4 +1,4 @@
-"""HTTP+SSE, the transport of 2024-11-05: one stream for all answers, and an address to post to that it names."""
+"""HTTP+SSE, the transport of 2024-11-05: one stream for all responses, and an endpoint URI for POST."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ _SSE: frozenset[Transport] = frozenset(("sse",))
 _STREAM = ("Accept", "text/event-stream")
 _EVIL = "http://evil.example"
 _SHORTEST = 16
-"""Characters of an id that nobody can guess: 64 bits, if it is hexadecimal."""
+"""Characters of an id that cannot be guessed: 64 bits in hexadecimal."""
 
 CHECKS = CheckTable("transport-http-sse", page=_PAGE, transports=_SSE)
 CHECKS.passive(
     "SSE-01 must r1+",
     "endpoint",
-    says="The stream begins with the event that names the endpoint.",
-    fix="Write an event of the type endpoint, with a URI as its data, before anything else.",
+    says="The stream starts with the endpoint event.",
+    fix="Send an event of type endpoint with a URI as data before any other event.",
 )
 CHECKS.passive(
     "SSE-02 must r1+",
     "event:get",
-    says="Answers come on the stream, as events of the type message.",
-    fix="Write each message as an event of the type message, with its JSON as data.",
+    says="Responses arrive on the stream as events of type message.",
+    fix="Send each message as an event of type message with the JSON as data.",
 )
 CHECKS.passive(
     "SSE-03 security r1+",
     "endpoint",
-    says="The endpoint has the origin of the stream.",
-    fix="Name the endpoint by its path alone.",
+    says="The endpoint URI has the same origin as the stream.",
+    fix="Send only a path in the endpoint event, for example /messages?session=….",
 )
 
 
@@ -47,11 +47,11 @@ CHECKS.passive(
     "SSE-04 must r1+",
     apart=True,
     once=True,
-    says="Requests that a foreign web page makes are refused.",
-    fix="Compare the Origin field of every request with the origins that may ask, and answer 403 to all others.",
+    says="Requests with a foreign Origin are rejected.",
+    fix="Compare Origin with a list of allowed origins, and return 403 for all others.",
 )
 async def hostile_origin(visit: Visit) -> Outcome:
-    """The stream, asked for with the origin of somebody else."""
+    """The stream, requested with a foreign origin."""
     fields = (_STREAM, ("Origin", _EVIL), *await visit.token_fields())
     answer = await visit.web.send("GET", fields=fields, until=0)
     if not answer.status:
@@ -66,18 +66,18 @@ async def hostile_origin(visit: Visit) -> Outcome:
     "SSE-05 robust r1+",
     apart=True,
     once=True,
-    says="What is posted to an address that nobody was given is refused; and addresses cannot be guessed.",
-    fix="Put a random id into each address, and answer 404 to ids that you do not know.",
+    says="A POST to an unknown endpoint URI is rejected, and endpoint URIs cannot be guessed.",
+    fix="Put a random id into each endpoint URI, and return 404 for unknown ids.",
 )
 async def unknown_address(visit: Visit) -> Outcome:
-    """The address of a stream with another id in it."""
+    """The endpoint URI of a stream with another id in it."""
     async with visit.fresh() as link:
         real = link.transport.requester.url
         path, _, query = real.target.partition("?")
         ids = [value for _, value in parse_qsl(query)] or [path.rpartition("/")[2]]
         id = max(ids, key=len)
         if not id or id not in real.text:
-            return skipped("the address has no id")
+            return skipped("the endpoint URI has no id")
         head, _, tail = real.text.rpartition(id)
         message = {"jsonrpc": "2.0", "id": "inspector-check", "method": "ping"}
         answer = await visit.web.send(
@@ -85,11 +85,11 @@ async def unknown_address(visit: Visit) -> Outcome:
             body=jsonrpc.encode(message), message=message,
         )  # fmt: skip
     if not answer.status:
-        return bad(f"A POST to an unknown address got {answer.shown}.", *answer.events)
+        return bad(f"A POST to an unknown endpoint URI got {answer.shown}.", *answer.events)
     if not answer.refused:
-        return bad(f"A POST to an unknown address was answered with {answer.shown}.", *answer.events)
+        return bad(f"A POST to an unknown endpoint URI was answered with {answer.shown}.", *answer.events)
     if len(id) < _SHORTEST:
-        return bad(f"The id in the address has {len(id)} characters: it can be guessed.", *answer.events)
+        return bad(f"The id in the endpoint URI has {len(id)} characters: it can be guessed.", *answer.events)
     return good(answer.shown, *answer.events)
 
 
@@ -98,11 +98,11 @@ async def unknown_address(visit: Visit) -> Outcome:
     page="deprecated",
     apart=True,
     once=True,
-    says="The server is reached over Streamable HTTP, too: HTTP+SSE is going to be removed.",
-    fix="Serve Streamable HTTP beside it, and tell your users its URL.",
+    says="The server also supports Streamable HTTP, because HTTP+SSE is deprecated.",
+    fix="Serve Streamable HTTP too, and tell your users its URL.",
 )
 async def successor(visit: Visit) -> Outcome:
-    """A handshake at /mcp of the same origin."""
+    """An initialize at /mcp of the same origin."""
     url = parse_url(f"{visit.web.url.origin}/mcp")
     message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": LEGACY[-1], "capabilities": {}, "clientInfo": CLIENT}}  # fmt: skip
@@ -115,11 +115,11 @@ async def successor(visit: Visit) -> Outcome:
         await visit.web.send("DELETE", url=url.text, fields=(ACCEPT, (SESSION_FIELD, session), *token))
     result = answer.message.get("result")
     if type(result) is dict and result.get("protocolVersion") in REVISIONS:
-        return good(f"Streamable HTTP is served at {url.text}", *answer.events)
+        return good(f"Streamable HTTP is available at {url.text}", *answer.events)
     return remark("HTTP+SSE is deprecated, and Streamable HTTP was not found at /mcp.", *answer.events)
 
 
 def _other(id: str) -> str:
-    """An id of the same form which is another one."""
+    """A different id of the same form."""
     turned = id.translate(str.maketrans("0123456789abcdefABCDEF", "1032547698badcfeBADCFE"))
     return turned if turned != id else id[::-1] + "0"

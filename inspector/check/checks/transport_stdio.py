@@ -1,4 +1,4 @@
-"""stdio: lines on a pipe, and a process that begins and ends with its client."""
+"""stdio: lines on a pipe, and a process that starts and ends with its client."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ _SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 _LARGE = 1 << 20
 _IN_FLIGHT = 10
 _ON_ITS_WAY = 0.1
-"""Seconds in which an answer may still come that was ready when the cancellation was read."""
+"""Seconds in which a response may still come that was ready when the server read the cancellation."""
 _FAMILY_SECONDS = 1.0
-"""Seconds that the children of a process have to follow it."""
+"""Seconds in which child processes must follow their parent."""
 _SLOW_START = 10.0
-"""Seconds from the start to the first answer that are worth a word."""
+"""Seconds from the start to the first response above which the check reports them."""
 
 CHECKS = CheckTable("transport-stdio", page=_PAGE, transports=_STDIO)
 CHECKS.passive(
     "STDIO-01 must r1+",
     "stdio",
-    says="Nothing but messages is written to stdout.",
-    fix="Send log lines, banners and prints of libraries to stderr.",
+    says="stdout contains only messages.",
+    fix="Send logs, banners and library output to stderr.",
 )
 CHECKS.passive(
     "STDIO-02 must r1+",
     "stdio",
-    says="Each message is one line, whole, and ends with a line feed.",
-    fix="Write each message as compact JSON and one line feed, and flush it at once.",
+    says="Each message is one line that ends with a line feed.",
+    fix='Write each message as JSON without line breaks plus "\\n", and flush stdout.',
 )
 CHECKS.passive(
     "STDIO-03 must r1+",
     "stderr",
-    says="What is written to stderr is UTF-8 text.",
-    fix="Set the encoding of stderr to UTF-8, whatever the locale is.",
+    says="stderr is UTF-8.",
+    fix="Set the encoding of stderr to UTF-8, regardless of the locale.",
 )
 
 
@@ -53,20 +53,20 @@ CHECKS.passive(
     page="basic/transports/stdio#shutdown",
     apart=True,
     once=True,
-    says="The server ends by itself when its stdin is closed.",
-    fix="End when reading from stdin gives the end of the file; stop timers and listeners that keep the process alive.",
+    says="The server exits when its stdin closes.",
+    fix="Exit on end of file on stdin, and stop timers and threads that keep the process alive.",
 )
 async def ends_with_its_input(visit: Visit) -> Outcome:
-    """A process of its own, greeted and then left alone."""
+    """A new process, initialized and then left alone."""
     async with child(_target(visit), visit.journal) as server:
         await _greet(visit, server)
         if server.status is not None:
-            return skipped("the server had ended before")
+            return skipped("the server had exited before")
         if not await server.close_input(visit.limits.request):
-            return bad(f"It still ran {visit.limits.request:g} s after its stdin was closed.", server.spawned)
+            return bad(f"It was still running {visit.limits.request:g} s after its stdin closed.", server.spawned)
         if server.status:
-            return bad(f"It ended after {server.seconds:.2f} s with status {server.status}.", server.ended)
-        return good(f"it ended after {server.seconds:.2f} s", server.ended)
+            return bad(f"It exited after {server.seconds:.2f} s with status {server.status}.", server.ended)
+        return good(f"it exited after {server.seconds:.2f} s", server.ended)
 
 
 @CHECKS.active(
@@ -74,41 +74,41 @@ async def ends_with_its_input(visit: Visit) -> Outcome:
     page="basic/transports/stdio#shutdown",
     apart=True,
     once=True,
-    says="The server ends when it is sent SIGTERM, and takes the processes with it that it has started.",
-    fix="Do not ignore SIGTERM; hand it on to your children, or end them when you end.",
+    says="The server and its child processes exit on SIGTERM.",
+    fix="Do not ignore SIGTERM, and stop child processes when you exit.",
 )
 async def ends_when_told(visit: Visit) -> Outcome:
-    """A process of its own, greeted and terminated."""
+    """A new process, initialized and then sent SIGTERM."""
     async with child(_target(visit), visit.journal) as server:
         await _greet(visit, server)
         if server.status is not None:
-            return skipped("the server had ended before")
+            return skipped("the server had exited before")
         if not await server.terminate(visit.limits.request / 2):
-            return bad(f"It still ran {visit.limits.request / 2:g} s after SIGTERM.", server.spawned)
+            return bad(f"It was still running {visit.limits.request / 2:g} s after SIGTERM.", server.spawned)
         left = await server.survivors(_FAMILY_SECONDS)
         if left:
-            return bad(f"{left} of its processes went on without it.", server.ended)
-        return good(f"it ended after {server.seconds:.2f} s", server.ended)
+            return bad(f"{left} of its child processes kept running.", server.ended)
+        return good(f"it exited after {server.seconds:.2f} s", server.ended)
 
 
 @CHECKS.active(
     "STDIO-06 robust r1+",
     apart=True,
     once=True,
-    says="Odd lines do no harm: the requests after them are answered.",
-    fix="Catch what goes wrong with one line, answer it with an error where it has an id, and read the next one.",
+    says="Invalid lines do not break the server.",
+    fix="Catch errors of each line, respond with an error if the line has an id, and read the next line.",
 )
 async def odd_lines(visit: Visit) -> Outcome:
-    """No JSON, an empty line, a megabyte, a notification and a method that nobody knows, an answer to nothing."""
+    """Invalid JSON, an empty line, 1 MB, an unknown notification, an unknown method, a response to nothing."""
     unknown = jsonrpc.encode({"jsonrpc": "2.0", "method": "notifications/inspector/no-such-thing"})
     large = {"jsonrpc": "2.0", "method": "notifications/inspector/large", "params": {"text": "x" * _LARGE}}
     lines = {
-        "a line that is no JSON": b"{not json",
+        "a line that is not JSON": b"{not json",
         "an empty line": b"",
         "an unknown notification": unknown,
         "an unknown method": jsonrpc.encode({"jsonrpc": "2.0", "id": "odd-1", "method": "inspector/no-such-method"}),
-        "an answer to nothing": jsonrpc.encode({"jsonrpc": "2.0", "id": "odd-2", "result": {}}),
-        "a line of a megabyte": jsonrpc.encode(large),
+        "a response to an unknown request": jsonrpc.encode({"jsonrpc": "2.0", "id": "odd-2", "result": {}}),
+        "a line of 1 MB": jsonrpc.encode(large),
     }
     seen: list[int] = []
     async with visit.fresh() as link:
@@ -116,9 +116,7 @@ async def odd_lines(visit: Visit) -> Outcome:
             sent = link.send(line)
             asked = await link.ask(_harmless(visit), {})
             if not asked.answered:
-                return bad(
-                    f"After {what} there were no answers any more: {asked.shown}.", *filter(None, (sent, asked.n))
-                )
+                return bad(f"After {what} the server did not respond: {asked.shown}.", *filter(None, (sent, asked.n)))
             seen.append(sent)
     return good("", *seen)
 
@@ -126,11 +124,11 @@ async def odd_lines(visit: Visit) -> Outcome:
 @CHECKS.active(
     "STDIO-07 robust r1+",
     apart=True,
-    says="Requests that are sent without waiting are all answered, each under its id.",
-    fix="Read the next request while others are served, and keep each answer with the id of its request.",
+    says="Concurrent requests all get responses with their own ids.",
+    fix="Read the next request while others run, and keep each response with the id of its request.",
 )
 async def pipelined(visit: Visit) -> Outcome:
-    """Ten requests in one go."""
+    """Ten requests at once."""
     async with visit.link() as link:
         params = link.dressed({})
         begun = [
@@ -139,7 +137,9 @@ async def pipelined(visit: Visit) -> Outcome:
         ]
         missing = [asked for asked in begun if not (await link.answer(asked)).answered]
     if missing:
-        return bad(f"Of {_IN_FLIGHT} requests {len(missing)} got no answer: {missing[0].shown}.", missing[0].n)
+        return bad(
+            f"{len(missing)} of {_IN_FLIGHT} concurrent requests got no response: {missing[0].shown}.", missing[0].n
+        )
     return good("", *(n for asked in begun for n in asked.events))
 
 
@@ -148,11 +148,11 @@ async def pipelined(visit: Visit) -> Outcome:
     page="basic/transports/stdio#cancellation",
     mode="tool",
     apart=True,
-    says="Nothing is said any more about a request that was cancelled.",
-    fix="Look at the cancellation before every message about a request, its answer included.",
+    says="The server sends nothing for a cancelled request.",
+    fix="Check for cancellation before every message for a request, including its response.",
 )
 async def silent_after_cancellation(visit: Visit) -> Outcome:
-    """An allowed tool, cancelled while it runs; the answer to another request shows that the server has heard of it."""
+    """An allowed tool, cancelled while it runs; the response to another request shows that the server knows."""
     async with visit.fresh() as link:
         for n, tool in enumerate(visit.callable()[: visit.limits.items]):
             id = f"cancelled-{n}"
@@ -166,34 +166,34 @@ async def silent_after_cancellation(visit: Visit) -> Outcome:
             sent = link.notify("notifications/cancelled", {"requestId": id, "reason": "check"})
             marker = await link.ask("server/discover", {})
             if not marker.answered:
-                return skipped(f"after the cancellation there was {marker.shown}")
+                return skipped(f"after the cancellation the server did not respond: {marker.shown}")
             await link.barrier()
             await link.quiet(link.patience(_ON_ITS_WAY))
             heard = len(visit.journal)
             if visit.journal.index.pair(begun.n):
-                continue  # It was answered before the cancellation was read, or in that moment.
+                continue  # It responded before it read the cancellation, or at that moment.
             await link.quiet(link.patience(visit.limits.quiet * 4))
             late = [frame for frame in link.frames if frame.n > heard and _is_about(frame, id)]
             if late:
-                return bad("A message about a cancelled request came after that.", begun.n, sent, late[0].n)
+                return bad("A message about a cancelled request came afterwards.", begun.n, sent, late[0].n)
             return good("", begun.n, sent, *marker.events)
-    return skipped("no tool that may be called takes long enough to be cancelled")
+    return skipped("no allowed tool takes long enough to be cancelled")
 
 
 @CHECKS.active(
     "STDIO-09 must r5",
     page="basic/patterns/subscriptions",
     apart=True,
-    says="Every notification of a subscription says to which one it belongs.",
-    fix=f"Put the id of the subscriptions/listen request into _meta, as {_SUBSCRIPTION}.",
+    says="Every notification of a subscription names the subscription.",
+    fix=f"Set {_SUBSCRIPTION} in _meta to the id of the subscriptions/listen request.",
 )
 async def named_subscriptions(visit: Visit) -> Outcome:
-    """A subscription to all changes of lists that the server tells of, and its confirmation."""
+    """A subscription to all declared list changes, and its acknowledgement."""
     wanted = {
         f"{name}ListChanged": True for name in ("tools", "prompts", "resources") if visit.can(name, "listChanged")
     }
     if not wanted:
-        return skipped("the server tells of no changes")
+        return skipped("the server declares no change notifications")
     id = "listen-1"
     async with visit.link() as link:
         params = link.dressed({"notifications": wanted})
@@ -201,23 +201,23 @@ async def named_subscriptions(visit: Visit) -> Outcome:
         frame = await link.until(lambda frame: frame.shape is Shape.NOTIFICATION or _is_answer(frame, id))
         link.notify("notifications/cancelled", {"requestId": id})
     if frame is None or frame.shape is not Shape.NOTIFICATION:
-        return skipped("the subscription was not confirmed")
+        return skipped("the subscription was not acknowledged")
     params = frame.message.get("params")
     meta = params.get("_meta") if type(params) is dict else None
     named = meta.get(_SUBSCRIPTION) if type(meta) is dict else None
     if named != id:
-        return bad(f"{frame.message['method'][:80]} has {jsonrpc.excerpt(named, 60)} as its subscription.", frame.n)
+        return bad(f"{frame.message['method'][:80]} has the subscriptionId {jsonrpc.excerpt(named, 60)}.", frame.n)
     return good("", begun.n, frame.n)
 
 
 @CHECKS.active(
     "STDIO-10 info r1+",
     once=True,
-    says="The server starts quickly and says little on stderr.",
-    fix="Load what is needed for a call when it is called; write debugging output only when it is asked for.",
+    says="The server starts quickly and writes little to stderr.",
+    fix="Load modules when they are first used, and write debug output only on request.",
 )
 async def quick_start(visit: Visit) -> Outcome:
-    """What the recording of this run has of it."""
+    """The data of this run's recording."""
     journal, index = visit.journal, visit.journal.index
     spawned, seconds, starts = 0, 0.0, []
     for n in range(1, index.count + 1):
@@ -228,10 +228,10 @@ async def quick_start(visit: Visit) -> Outcome:
             starts.append(((journal.event(n).t - journal.event(spawned).t) / 1_000_000, n))
             spawned = 0
     if not starts:
-        return skipped("no start was seen")
+        return skipped("the recording has no start")
     seconds, answer = min(starts)
     lines = sum(index.kind(n) == Kind.STDERR for n in range(1, index.count + 1))
-    text = f"{seconds:.2f} s to the first answer, {lines:,} lines on stderr, {len(starts)} starts"
+    text = f"{seconds:.2f} s to the first response, {lines:,} lines on stderr, {len(starts)} starts"
     return remark(f"It took {text}.", answer) if seconds > _SLOW_START * slowdown() else good(text, answer)
 
 
@@ -240,11 +240,11 @@ async def quick_start(visit: Visit) -> Outcome:
     page="basic/transports/stdio#backward-compatibility",
     apart=True,
     once=True,
-    says="A method that the server does not know is refused also when it comes first.",
-    fix="Answer any request before the handshake with an error; clients find out in this way what you speak.",
+    says="An unknown method is rejected even as the first message.",
+    fix="Return an error to any request before initialize; clients use it to detect your era.",
 )
 async def unknown_method_first(visit: Visit) -> Outcome:
-    """The first thing that a client of a later era might say."""
+    """The first message of a client of a later era."""
     async with visit.fresh(handshake=False) as link:
         asked = await link.ask("inspector/no-such-method", {}, timeout=visit.limits.request / 2)
         lost = link.lost
@@ -252,7 +252,7 @@ async def unknown_method_first(visit: Visit) -> Outcome:
         return bad(f"It was answered with {asked.reply}.", *asked.events)
     if asked.answered:
         return good(asked.shown, *asked.events)
-    what = f"The server ended: {lost.message}" if lost is not None else "It was met with silence."
+    what = f"The server exited: {lost.message}" if lost is not None else "It got no response."
     return bad(what, *asked.events)
 
 
@@ -260,8 +260,8 @@ CHECKS.passive(
     "STDIO-12 should r1+",
     "answer",
     page="basic/authorization",
-    says="Nobody is asked for a login over stdio.",
-    fix="Take credentials from the environment, and start without them as far as possible.",
+    says="The server does not require OAuth over stdio.",
+    fix="Read credentials from environment variables, and start without them if possible.",
 )
 
 
@@ -271,7 +271,7 @@ def _target(visit: Visit) -> StdioTarget:
 
 
 async def _greet(visit: Visit, server: Child) -> None:
-    """One request, so that the server is up before anything is concluded from what it does."""
+    """One request, to know that the server is running before the check starts."""
     async with visit.link() as link:
         method, params = "server/discover", link.dressed({})
     if not visit.modern:
@@ -290,6 +290,6 @@ def _is_answer(frame: Frame, id: str) -> bool:
 
 
 def _is_about(frame: Frame, id: str) -> bool:
-    """Whether a message answers a request or tells of its progress."""
+    """Whether a message is the response to a request or its progress."""
     params = frame.message.get("params") if type(frame.message) is dict else None
     return _is_answer(frame, id) or (type(params) is dict and params.get("progressToken") == id)

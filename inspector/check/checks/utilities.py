@@ -1,4 +1,4 @@
-"""Pages of lists, completion, log messages."""
+"""Pagination, completion, log messages."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LISTS = {
     "templates": ("resources/templates/list", "resourceTemplates", "uriTemplate"),
     "prompts": ("prompts/list", "prompts", "name"),
 }  # fmt: skip
-"""By what is listed: the method, the key of its result, and what tells entries apart."""
+"""By list: the method, the key of its result, and the identifying member."""
 _COMPLETE = "completion/complete"
 _MOST_PAGES = 10
 _MOST_VALUES = 100
@@ -35,8 +35,8 @@ CHECKS.passive(
     "UTIL-01 type r1+",
     *(f"result:{method}" for method, _, _ in _LISTS.values()),
     page=_PAGES,
-    says="A page that is not the last names the next one by a string, and the last one names none.",
-    fix="Leave nextCursor out of the last page; null is no cursor.",
+    says="nextCursor is a string, and the last page omits it.",
+    fix="Omit nextCursor from the last page; null is not a cursor.",
 )
 
 
@@ -44,8 +44,8 @@ CHECKS.passive(
     "UTIL-02 should r1+",
     page=_PAGES,
     judged=True,
-    says="A cursor always leads to the same page, and the pages together hold each entry once.",
-    fix="Put into the cursor where the page begins, in an order that does not change.",
+    says="A cursor always gives the same page, and the pages contain each entry once.",
+    fix="Encode the position in the cursor, and keep the order stable.",
 )
 async def walked(visit: Visit) -> Outcome:
     """The first pages of every list; the second one twice."""
@@ -56,13 +56,13 @@ async def walked(visit: Visit) -> Outcome:
         while isinstance(asked.body.get("nextCursor"), str) and len(cursors) < _MOST_PAGES:
             cursor = asked.body["nextCursor"]
             if cursor in cursors:
-                return bad(f"{method}: a cursor leads back to a page that had come already.", *asked.events)
+                return bad(f"{method}: a cursor leads back to an earlier page.", *asked.events)
             asked = await visit.ask(method, {"cursor": cursor})
             if not asked.ok:
-                return bad(f"{method}: a cursor of its own is answered with {asked.reply}.", *asked.events)
+                return bad(f"{method}: its own cursor is answered with {asked.reply}.", *asked.events)
             page = _names(asked, key, name)
             if not cursors and _names(again := await visit.ask(method, {"cursor": cursor}), key, name) != page:
-                return bad(f"{method}: the same cursor gave two pages.", *asked.events, *again.events)
+                return bad(f"{method}: the same cursor returned two different pages.", *asked.events, *again.events)
             cursors.add(cursor)
             twice = set(entries) & set(page)
             if twice:
@@ -75,34 +75,34 @@ async def walked(visit: Visit) -> Outcome:
 @CHECKS.active(
     "UTIL-03 should r1+",
     page=f"{_PAGES}#error-handling",
-    says="A cursor that the server has not made is answered with error -32602.",
-    fix="Answer -32602 (Invalid params) where a cursor cannot be read; do not begin with the first page again.",
+    says="An invalid cursor gets error -32602.",
+    fix="Return -32602 (Invalid params) for an unknown cursor, not the first page.",
 )
 async def invalid_cursor(visit: Visit) -> Outcome:
-    """A cursor of nobody, for every list."""
+    """An invalid cursor, for every list."""
     seen: list[int] = []
     for method, _, _ in _lists(visit):
         asked = await visit.ask(method, {"cursor": _NOTHING})
         seen += asked.events
         if asked.code != INVALID_PARAMS:
-            return bad(f"{method} with a cursor of nobody is answered with {asked.reply}.", *asked.events)
-    return good("", *seen) if seen else skipped("the server lists nothing")
+            return bad(f"{method} with an invalid cursor is answered with {asked.reply}.", *asked.events)
+    return good("", *seen) if seen else skipped("the server has no lists")
 
 
 @CHECKS.active(
     "UTIL-04 must r2+",
     page=f"{_COMPLETION}#capabilities",
     apart=True,
-    says="The completions capability is declared exactly where values are completed.",
-    fix="Declare completions where completion/complete is answered, and nowhere else.",
+    says="The server declares the completions capability if and only if it completes values.",
+    fix='Add "completions": {} to capabilities if you implement completion/complete; otherwise remove it.',
 )
 async def completion_declared(visit: Visit) -> Outcome:
-    """`completion/complete` for something that there is, else for nothing."""
+    """`completion/complete` for an existing item, else for an unknown one."""
     params = next(_completions(visit), None) or _completion("ref/prompt", "name", _NOTHING, "a")
     async with visit.link() as link:
         asked = await link.ask(_COMPLETE, params)
     if visit.can("completions") and asked.code == METHOD_NOT_FOUND:
-        return bad("completions is declared, and completion/complete is unknown.", *asked.events)
+        return bad("completions is declared, but completion/complete is unknown.", *asked.events)
     if not visit.can("completions") and asked.ok:
         return undeclared("completions", _COMPLETE, asked)
     return good("", *asked.events) if asked.answered else skipped(asked.shown)
@@ -111,8 +111,8 @@ async def completion_declared(visit: Visit) -> Outcome:
 @CHECKS.active(
     "UTIL-05 type r1+",
     page=f"{_COMPLETION}#completion-results",
-    says="Completion gives at most 100 values, all of them strings, and says truly whether there are more.",
-    fix="Cut values off at 100; total is a whole number and not less than their number, hasMore is true or false.",
+    says="Completion returns at most 100 string values, with correct total and hasMore.",
+    fix="Return at most 100 values; total is an integer of at least their number, hasMore is true or false.",
 )
 async def completion_results(visit: Visit) -> Outcome:
     """An empty value for each argument of the first prompts and templates."""
@@ -123,20 +123,20 @@ async def completion_results(visit: Visit) -> Outcome:
             if wrong:
                 return bad(wrong, *asked.events)
             seen += asked.events
-    return good("", *seen) if seen else skipped("nothing is completed")
+    return good("", *seen) if seen else skipped("no argument has completions")
 
 
 @CHECKS.active(
     "UTIL-06 should r1+",
     page=f"{_COMPLETION}#error-handling",
-    says="Completion for what there is not is answered with error -32602; a server without completion says -32601.",
-    fix="Answer -32602 for an unknown prompt or template, and -32601 where nothing is completed at all.",
+    says="Completion of an unknown prompt or template gets error -32602; without completion, -32601.",
+    fix="Return -32602 for an unknown prompt or template, and -32601 if you do not implement completion.",
 )
 async def unknown_reference(visit: Visit) -> Outcome:
-    """A prompt that does not exist."""
+    """An unknown prompt."""
     declares = visit.can("completions")
     if not declares and not visit.features.completions_capability:
-        return skipped("whether the server completes cannot be declared in this revision")
+        return skipped("this revision has no completions capability")
     asked = await visit.ask(_COMPLETE, _completion("ref/prompt", "name", _NOTHING, "a"))
     wanted = INVALID_PARAMS if declares else METHOD_NOT_FOUND
     return (
@@ -147,11 +147,11 @@ async def unknown_reference(visit: Visit) -> Outcome:
 @CHECKS.active(
     "UTIL-07 robust r3+",
     page=f"{_COMPLETION}#requesting-completions",
-    says="Completion takes the values that were chosen before.",
-    fix="Read context.arguments, or ignore it; it is no error.",
+    says="completion/complete accepts context.arguments.",
+    fix="Use context.arguments or ignore it; do not return an error.",
 )
 async def completion_context(visit: Visit) -> Outcome:
-    """The completions that work, with a context."""
+    """The working completions, with a context."""
     seen: list[int] = []
     for params, before in await _completed(visit):
         if before.ok and len(seen) < 2 * visit.limits.items:
@@ -159,15 +159,15 @@ async def completion_context(visit: Visit) -> Outcome:
             if not asked.ok:
                 return bad(f"With a context it is answered with {asked.reply}.", *before.events, *asked.events)
             seen += asked.events
-    return good("", *seen) if seen else skipped("nothing is completed")
+    return good("", *seen) if seen else skipped("no argument has completions")
 
 
 CHECKS.passive(
     "UTIL-08 must r1-r4",
     "told:notifications/message",
     page=f"{_LOGGING}#capabilities",
-    says="Who sends log messages has declared logging.",
-    fix="Declare the logging capability.",
+    says="A server that sends log messages declares the logging capability.",
+    fix='Add "logging": {} to capabilities.',
 )
 
 
@@ -175,13 +175,14 @@ CHECKS.passive(
     "UTIL-09 should r1-r4",
     page=f"{_LOGGING}#setting-log-level",
     apart=True,
-    says="Each of the eight levels can be set; another one is answered with error -32602.",
-    fix="Take debug, info, notice, warning, error, critical, alert and emergency, and refuse everything else.",
+    says="Each of the eight log levels can be set; other levels get error -32602.",
+    fix="Accept debug, info, notice, warning, error, critical, alert and emergency, and return -32602 for "
+    "other values.",
 )
 async def set_level(visit: Visit) -> Outcome:
-    """All eight, and one that there is not."""
+    """All eight levels, and an unknown one."""
     if not visit.can("logging"):
-        return skipped("the server does not log")
+        return skipped("the server does not declare logging")
     seen: list[int] = []
     async with visit.link() as link:
         for level in (*_LEVELS[::-1], "info"):
@@ -191,7 +192,7 @@ async def set_level(visit: Visit) -> Outcome:
                 return bad(f"The level {level} is answered with {asked.reply}.", *asked.events)
         asked = await link.ask("logging/setLevel", {"level": _NOTHING})
     if asked.code != INVALID_PARAMS:
-        return bad(f"A level that does not exist is answered with {asked.reply}.", *asked.events)
+        return bad(f"An unknown level is answered with {asked.reply}.", *asked.events)
     return good("", *seen, *asked.events)
 
 
@@ -200,19 +201,19 @@ async def set_level(visit: Visit) -> Outcome:
     page=f"{_LOGGING}#setting-log-level",
     mode="tool",
     apart=True,
-    says="Log messages below the level that was set are not sent.",
-    fix="Compare the level of each message with the one that the client has set.",
+    says="The server sends no log messages below the level that the client set.",
+    fix="Compare the level of each message with the level of logging/setLevel.",
 )
 async def level_kept(visit: Visit) -> Outcome:
-    """The tools that log below error, once more when only errors are wanted."""
+    """The tools that log below error, called again with the level error."""
     loud = [trial for trial in trials(visit) if any(_is_below(told.params) for told in trial.told)]
     if not visit.can("logging") or not loud:
-        return skipped("no tool that may be called sends log messages below the level error")
+        return skipped("no allowed tool sends log messages below the level error")
     seen: list[int] = []
     async with visit.link() as link:
         wanted = await link.ask("logging/setLevel", {"level": "error"})
         if not wanted.ok:
-            return skipped(f"the level cannot be set: {wanted.shown}")
+            return skipped(f"setting the level failed: {wanted.shown}")
         for trial in sorted(loud, key=lambda trial: not trial.asked.answered)[:FEW]:
             link.frames = []
             asked = await link.ask("tools/call", trial.params, timeout=visit.limits.request / 2)
@@ -221,8 +222,8 @@ async def level_kept(visit: Visit) -> Outcome:
                 if frame.shape is Shape.NOTIFICATION and frame.message["method"] == "notifications/message":
                     params = frame.message.get("params")
                     if type(params) is dict and _is_below(params):
-                        what = f"{trial.name} sent a message of the level {excerpt(params.get('level'), 20)}"
-                        return bad(f"{what} when only errors were wanted.", *wanted.events, frame.n)
+                        what = f"{trial.name} sent a message with the level {excerpt(params.get('level'), 20)}"
+                        return bad(f"{what}, but the client set the level error.", *wanted.events, frame.n)
         await link.ask("logging/setLevel", {"level": "info"})
     return good("", *wanted.events, *seen)
 
@@ -231,21 +232,21 @@ CHECKS.passive(
     "UTIL-11 must r5",
     "told:notifications/message",
     page=f"{_LOGGING}#requesting-log-messages",
-    says="Log messages are sent for those requests that want them, and on their streams.",
-    fix="Send nothing where logLevel is missing in the _meta of the request.",
+    says="Log messages are sent only for requests with logLevel, on the stream of the request.",
+    fix="Send no notifications/message if logLevel is missing in _meta of the request.",
 )
 
 
 @CHECKS.active(
     "UTIL-12 should r5",
     page=f"{_LOGGING}#error-handling",
-    says="A request that wants log messages of an unknown level is answered with error -32602.",
-    fix="Compare logLevel with the eight levels before the request is served.",
+    says="A request with an unknown logLevel gets error -32602.",
+    fix="Validate logLevel in _meta before you handle the request.",
 )
 async def unknown_level(visit: Visit) -> Outcome:
-    """A list, with a level that there is not."""
+    """A list, with an unknown logLevel."""
     if not visit.can("logging"):
-        return skipped("the server does not log")
+        return skipped("the server does not declare logging")
     method = next((method for method, _, _ in _lists(visit)), "server/discover")
     asked = await visit.ask(method, {"_meta": {f"{PREFIX}logLevel": _NOTHING}})
     if asked.code == INVALID_PARAMS:
@@ -257,20 +258,20 @@ CHECKS.passive(
     "UTIL-13 type r1+",
     "told:notifications/message",
     page=f"{_LOGGING}#log-message-notifications",
-    says="A log message has one of the eight levels, and data.",
-    fix="Map the levels of your logging library to the eight of the protocol.",
+    says="A log message has data and one of the eight levels.",
+    fix="Map the levels of your logging library to the eight levels, for example WARN to warning.",
 )
 CHECKS.passive(
     "UTIL-14 must r1+",
     "told:notifications/message",
     page=f"{_LOGGING}#security",
-    says="Log messages give no passwords, keys and tokens away.",
-    fix="Take secrets out before a message is sent; the client may store it.",
+    says="Log messages contain no passwords, keys or tokens.",
+    fix="Remove secrets before you send a message; clients may store it.",
 )
 
 
 def _lists(visit: Visit) -> Iterator[tuple[str, str, str]]:
-    """What the server says that it lists."""
+    """The entries that the server lists."""
     for name, row in _LISTS.items():
         if visit.can("resources" if name == "templates" else name):
             yield row
@@ -287,7 +288,7 @@ def _completion(kind: str, key: str, what: str, argument: str) -> dict[str, Any]
 
 
 def _completions(visit: Visit) -> Iterator[dict[str, Any]]:
-    """Requests for what the lists say can be completed."""
+    """Completion requests for the listed items."""
     from inspector.protocol.uritemplate import Template
 
     for prompt in visit.items("prompts"):
@@ -309,7 +310,7 @@ def _completions(visit: Visit) -> Iterator[dict[str, Any]]:
 
 
 async def _completed(visit: Visit) -> list[tuple[dict[str, Any], Asked]]:
-    """The first of them, each asked once in a visit."""
+    """The first of them, each sent once in a visit."""
     made: list[tuple[dict[str, Any], Asked]] | None = visit.remembered.get("completed")
     if made is None:
         made = visit.remembered["completed"] = []
@@ -324,14 +325,14 @@ def _wrong_completion(completion: Any) -> str:
         return f"completion is {excerpt(completion, 80)}."
     values, total, more = completion["values"], completion.get("total"), completion.get("hasMore")
     if len(values) > _MOST_VALUES:
-        return f"There are {len(values):,} values; 100 are the most."
+        return f"The result has {len(values):,} values; the maximum is 100."
     if not all(isinstance(value, str) for value in values):
         return "Not all of the values are strings."
     if total is not None and (isinstance(total, bool) or not isinstance(total, (int, float)) or total < len(values)):
-        return f"total is {excerpt(total, 40)}, and there are {len(values)} values."
+        return f"total is {excerpt(total, 40)}, but the result has {len(values)} values."
     return "" if more is None or isinstance(more, bool) else f"hasMore is {excerpt(more, 40)}."
 
 
 def _is_below(params: dict[str, Any]) -> bool:
-    """Whether a log message is of a level below error."""
+    """Whether the level of a log message is below error."""
     return params.get("level") in _LEVELS[: _LEVELS.index("error")]

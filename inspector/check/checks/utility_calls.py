@@ -1,4 +1,4 @@
-"""What goes on beside a request: progress, cancellation, ping."""
+"""Messages besides requests: progress, cancellation, ping."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ _PING = "basic/utilities/ping"
 _CANCELLED = "notifications/cancelled"
 _ANSWERS = (Shape.RESULT, Shape.ERROR)
 _PROMPT = 1.0
-"""Seconds after which an answer to a ping is late."""
+"""Seconds after which the response to a ping is late."""
 _LONG = 0.4
-"""Seconds that a call must take to be cancelled while it runs."""
+"""Seconds that a call must take so that it can be cancelled."""
 
 CHECKS = CheckTable("utilities", mode="tool")
 CHECKS.passive(
     "UTIL-15 must r1+",
     f"told:{PROGRESS}",
     page=_PROGRESS,
-    says="Progress rises with every report, and ends with the answer.",
-    fix="Count up, and send nothing after the answer.",
+    says="Progress increases with every notification, and stops after the response.",
+    fix="Increase progress each time, and send no notifications/progress after the response.",
 )
 CHECKS.passive(
     "UTIL-16 must r1+",
     f"told:{PROGRESS}",
     page=_PROGRESS,
-    says="Progress is told to those who want it, by the token that they gave.",
-    fix="Send no notifications/progress for a request without a progressToken in its _meta.",
+    says="Progress is sent only for requests with a progressToken, with that token.",
+    fix="Send no notifications/progress for a request without progressToken in _meta.",
 )
 
 
@@ -50,11 +50,11 @@ CHECKS.passive(
     "UTIL-17 type r1+",
     page=_PROGRESS,
     apart=True,
-    says="The progress token comes back as it was given, text as text and a number as a number.",
-    fix="Keep the token as the JSON value that it is; do not turn it into a string.",
+    says="progressToken is returned unchanged, as the same JSON type.",
+    fix='Keep the token as a JSON value: 7 stays 7, not "7".',
 )
 async def token_kept(visit: Visit) -> Outcome:
-    """The tools that report progress, with a number and with text that looks like one."""
+    """The tools that report progress, with a number as the token, and with a string that looks like one."""
     reporting = [trial for trial in trials(visit) if trial.heard(PROGRESS)]
     reporting.sort(key=lambda trial: not trial.asked.answered)
     seen: list[int] = []
@@ -72,25 +72,25 @@ async def token_kept(visit: Visit) -> Outcome:
                 link.notify(_CANCELLED, {"requestId": id})
                 for n, other in _tokens(link):
                     if type(other) is not type(token) and str(other) == str(token):
-                        return bad(f"{excerpt(token, 20)} came back as {excerpt(other, 60)}.", asked.n, n)
+                        return bad(f"{excerpt(token, 20)} was returned as {excerpt(other, 60)}.", asked.n, n)
                     if other == token:
                         seen += (asked.n, n)
-    return good("", *seen[:20]) if seen else skipped("no tool that may be called reports progress")
+    return good("", *seen[:20]) if seen else skipped("no allowed tool reports progress")
 
 
 @CHECKS.active(
     "UTIL-18 should r1-r4",
     page=_CANCELLATION,
     apart=True,
-    says="A request that was cancelled is not answered.",
+    says="A cancelled request gets no response.",
     fix="Stop the work, and send neither a result nor an error.",
 )
 async def cancelled(visit: Visit) -> Outcome:
-    """The tools that take long, cancelled while they work.
+    """The slow tools, cancelled while they run.
 
-    What the server had read is known by the answers to other requests, and not by the clock. An answer that comes until
-    the server has read the cancellation may have been on its way, which the specification allows; not so where the call
-    takes much longer by itself.
+    Responses to other requests show what the server has read; the clock does not. A response that comes before the
+    server has read the cancellation may have been on its way, which the specification allows; but not if the call takes
+    much longer by itself.
     """
     slow = [trial for trial in trials(visit) if trial.asked.seconds > _LONG or not trial.asked.answered]
     slow.sort(key=lambda trial: (not trial.asked.answered, trial.asked.seconds))
@@ -111,7 +111,7 @@ async def cancelled(visit: Visit) -> Outcome:
             if not await link.barrier():
                 continue
             crossed = bool(visit.journal.index.pair(asked.n))
-            # Nothing tells an answer that is held back from one that is still to come: as long as it took before.
+            # A withheld response looks like a late one, so wait as long as the call took before.
             await link.answer(
                 asked, timeout=(lasts if trial.asked.answered else 0.0) + link.patience(visit.limits.quiet)
             )
@@ -119,14 +119,14 @@ async def cancelled(visit: Visit) -> Outcome:
             if crossed and after > lasts / 2:
                 continue
             if asked.answered:
-                took = f"{after:.1f} s after the call, which takes {lasts:.1f} s by itself"
+                took = f"{after:.1f} s after the call, which takes {lasts:.1f} s without cancellation"
                 return bad(f"{trial.name} was answered with {asked.reply}, {took}.", asked.n, told, asked.answer_n)
             seen += [n for n in (asked.n, told) if n]
-    return good("", *seen) if seen else skipped("no tool that may be called takes long")
+    return good("", *seen) if seen else skipped("no allowed tool is slow")
 
 
 async def _lasts(visit: Visit, link: RawConnection, trial: Trial) -> float:
-    """Seconds that a call takes at least: the shorter of two, because a busy machine makes any call long once."""
+    """The shorter duration of two calls in seconds, because a busy machine can delay one of them."""
     if not trial.asked.answered:
         return visit.limits.request / 2
     again = await link.ask("tools/call", trial.params)
@@ -138,11 +138,11 @@ async def _lasts(visit: Visit, link: RawConnection, trial: Trial) -> float:
     page=f"{_CANCELLATION}#error-handling",
     mode="active",
     apart=True,
-    says="To cancel what does not run does no harm, nor does a cancellation that makes no sense.",
-    fix="Ignore a notifications/cancelled whose requestId is unknown, over, or missing.",
+    says="Cancelling an unknown or finished request, or an invalid cancellation, does no harm.",
+    fix="Ignore notifications/cancelled with an unknown, finished or missing requestId.",
 )
 async def cancelled_nothing(visit: Visit) -> Outcome:
-    """What has been answered, what never was, and what is no id at all."""
+    """A finished request, an unknown one, and an invalid id."""
     async with visit.link() as link:
         over = await _alive(visit, link)
         told = [
@@ -159,9 +159,9 @@ async def cancelled_nothing(visit: Visit) -> Outcome:
     if not over.answered:
         return skipped(over.shown)
     if not asked.answered:
-        return bad(f"After them nothing was answered any more: {asked.shown}.", *evidence)
+        return bad(f"Afterwards the server did not respond: {asked.shown}.", *evidence)
     if wrong:
-        return bad("One of them was answered with an error.", *evidence, wrong[0].n)
+        return bad("One of them got an error.", *evidence, wrong[0].n)
     return good("", *evidence)
 
 
@@ -170,11 +170,11 @@ async def cancelled_nothing(visit: Visit) -> Outcome:
     page=_PING,
     mode="active",
     apart=True,
-    says="A ping is answered at once, with an empty result; before the handshake, too.",
-    fix="Answer ping with {} whatever else is going on.",
+    says="ping gets an empty result immediately, even before initialize.",
+    fix="Return {} for ping at any time.",
 )
 async def ping(visit: Visit) -> Outcome:
-    """On a connection that is open, and over a pipe on one that is new."""
+    """On an open connection, and over stdio on a new one."""
     async with visit.link() as link:
         asked = await link.ask("ping")
     newest = [name for name in visit.spoken if name in LEGACY][-1]
@@ -182,7 +182,7 @@ async def ping(visit: Visit) -> Outcome:
         async with visit.fresh(handshake=False) as link:
             early = await link.ask("ping")
         if not early.ok:
-            return doubtful(f"Before the handshake it is answered with {early.reply}.", *early.events)
+            return doubtful(f"Before initialize it is answered with {early.reply}.", *early.events)
     if not asked.ok:
         return bad(f"It is answered with {asked.reply}.", *asked.events)
     if set(asked.body) - {"_meta"} or type(asked.result) is not dict:
@@ -196,8 +196,8 @@ CHECKS.passive(
     "UTIL-21 must r5",
     f"told:{_CANCELLED}",
     page="basic/patterns/cancellation",
-    says="The server cancels subscriptions, and nothing else.",
-    fix="End every other request with its result or an error.",
+    says="The server cancels only subscriptions.",
+    fix="End every other request with a result or an error.",
 )
 
 
@@ -206,7 +206,7 @@ def _is_progress(frame: Frame) -> bool:
 
 
 def _reports_or_answers(token: Any, id: str, frame: Frame) -> bool:
-    """Whether a frame is progress under a token, of whichever type, or the answer to a request."""
+    """Whether a frame is progress for a token of any type, or the response to a request."""
     if frame.shape in _ANSWERS:
         return bool(frame.message.get("id") == id)
     params = frame.message.get("params") if _is_progress(frame) else None
@@ -214,7 +214,7 @@ def _reports_or_answers(token: Any, id: str, frame: Frame) -> bool:
 
 
 def _tokens(link: RawConnection) -> list[tuple[int, Any]]:
-    """The tokens of the progress that came."""
+    """The tokens of the received progress notifications."""
     found = []
     for frame in link.frames[:1000]:
         if _is_progress(frame):

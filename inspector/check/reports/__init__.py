@@ -1,4 +1,4 @@
-"""Reports in other formats than JSON: one module each, with `document(report) -> str`."""
+"""Reports in formats besides JSON: one module each, with `document(report) -> str`."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ FORMATS = {
     "junit": "JUnit's XML, for CI",
     "sarif": "SARIF 2.1.0, for code scanning",
     "md": "Markdown, for a pull request",
-    "html": "one web page, without scripts",
-    "badge": "an SVG picture with the score",
+    "html": "one web page without scripts",
+    "badge": "an SVG badge with the score",
 }
 
 

@@ -1,4 +1,4 @@
-"""A badge: the score as a small SVG picture."""
+"""A badge: the score as a small SVG image."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _COLOURS = ((90, "#2e7d32"), (75, "#9e7c00"), (50, "#b35c00"), (0, "#b3261e"))
 
 
 def document(report: Report) -> str:
-    """The whole picture. Nothing in it is the server's."""
+    """The whole image. Contains no text of the server."""
     score = report.score
     text = "unknown" if score is None else f"{score}/100"
     colour = "#616161" if score is None else next(colour for least, colour in _COLOURS if score >= least)

@@ -1,4 +1,4 @@
-"""One web page without scripts, without anything from elsewhere; what the server wrote is text in it."""
+"""One web page without scripts or external resources; text of the server is escaped."""
 
 from __future__ import annotations
 

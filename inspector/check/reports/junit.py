@@ -1,4 +1,4 @@
-"""A case for each check in each visit; a case fails exactly where its result fails the run."""
+"""One test case for each check in each visit. A case fails if and only if its result fails the run."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from inspector.check.result import Result
 from inspector.junit import Case
 from inspector.junit import document as junit
 
-_WHY: dict[Ruling, str] = {"known": "known by the baseline: ", "excluded": "not counted by the profile: "}
-"""What stands before the reason of a case that does not fail the run."""
+_WHY: dict[Ruling, str] = {"known": "known from the baseline: ", "excluded": "excluded by the profile: "}
+"""The prefix of the reason of a case that does not fail the run."""
 
 
 def document(report: Report) -> str:
-    """The whole document. What is known, excluded or only reported is a skipped case with its reason."""
+    """The whole document. A known, excluded or only reported result is a skipped case with its reason."""
     cases = [_case(report, result) for result in report.results]
     if report.problem:
         failed = report.problem if report.unreached else ""
@@ -34,6 +34,7 @@ def _case(report: Report, result: Result) -> Case:
         seen if fails else "",
         "" if fails or ruling == "passed" else f"{_WHY.get(ruling, '')}{seen}",
         result.seconds,
-        f"{result.outcome.text}\n\nWhat to change: {result.check.fix}\nSpecification: {result.check.page}\n"
-        f"Evidence: events {', '.join(map(str, result.outcome.evidence)) or 'none'} of {report.recording}{origin}",
+        f"{result.outcome.text}\n\nFix: {result.check.fix}\nSpecification: "
+        f"{result.check.page}\nEvidence: events "
+        f"{', '.join(map(str, result.outcome.evidence)) or 'none'} of {report.recording}{origin}",
     )

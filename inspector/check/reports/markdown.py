@@ -1,4 +1,4 @@
-"""A report to read in a pull request or a bug report."""
+"""A report for a pull request or a bug report."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from inspector.text import count
 from inspector.version import __version__
 
 _MOST = 5
-"""Visits of one check that are told of by themselves."""
+"""Visits of one check that are listed individually."""
 
 
 def document(report: Report) -> str:
-    """The whole document: score and counts, then faults, worst first; what passed by number only."""
+    """The whole document: score and counts, then faults, worst first; passed checks only as a number."""
     return "\n".join(_lines(report)) + "\n"
 
 
 def _lines(report: Report) -> Iterator[str]:
     yield f"# Check of {span(report.run.target)}"
     yield ""
-    score = "no score: nothing could be seen" if report.score is None else f"**{report.score} of 100**"
+    score = "no score: no check could decide" if report.score is None else f"**{report.score} of 100**"
     yield f"{score}; {', '.join(f'{count(number)} {verdict}' for verdict, number in report.counts.items())}."
     yield ""
     yield span(report.summary, 1000)
@@ -31,7 +31,7 @@ def _lines(report: Report) -> Iterator[str]:
     if report.run.problem:
         yield f"- {span(report.run.problem, 1000)}"
     for died in report.run.deaths:
-        yield f"- the server ended at {span(died, 500)}"
+        yield f"- the server exited at {span(died, 500)}"
     for verdict, heading in (("fail", "Failures"), ("warn", "Warnings"), ("note", "Notes")):
         found = [checked for checked in report.checked if checked.verdict == verdict]
         if found:
@@ -41,7 +41,7 @@ def _lines(report: Report) -> Iterator[str]:
                 yield from _checked(report, checked)
     yield from _listed("Gone since the baseline", [f"{key[0]} ({key[1]} over {key[2]})" for key, _ in report.gone])
     yield from _listed(
-        "Findings of the SDK, not counted",
+        "Faults of the SDK, not counted",
         [f"{one.check.id} {one.check.says} ({origin_of(one)})" for one in report.excluded],
     )
     skipped = [checked for checked in report.checked if checked.verdict == "skip"]

@@ -1,4 +1,4 @@
-"""SARIF 2.1.0 (OASIS): a rule for each check that was done, a result for each finding, as code scanning reads it."""
+"""SARIF 2.1.0 (OASIS): a rule for each check that ran, a result for each finding, as code scanning reads it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 from inspector.check.catalog import Check
+from inspector.check.poison.rules import taxonomy_codes
 from inspector.check.policy import Key, key_of
 from inspector.check.report import Report
 from inspector.check.result import Result, Verdict
@@ -25,7 +26,10 @@ _ROOT = "SRCROOT"
 
 
 def document(report: Report) -> str:
-    """The whole document. Without a source file, evidence are lines of the recording: event `n` is on line `n + 1`."""
+    """The whole document.
+
+    Without a source file, the evidence are lines of the recording: event `n` is line `n + 1`.
+    """
     checks = {result.check.id: result.check for result in report.results}
     places = {id: at for at, id in enumerate(checks)}
     results = [
@@ -78,7 +82,12 @@ def _rule(check: Check) -> dict[str, Any]:
         "properties": {
             "level": check.level,
             "group": check.group,
-            "tags": ["mcp", check.group, *(["security"] if check.level in _SEVERITY else [])],
+            "tags": [
+                "mcp",
+                check.group,
+                *(["security"] if check.level in _SEVERITY else []),
+                *taxonomy_codes(check.id),
+            ],
             "precision": "high" if check.level in ("must", "type") else "medium",
         },
     }
@@ -90,7 +99,7 @@ def _rule(check: Check) -> dict[str, Any]:
 
 
 def _page(check: Check) -> str:
-    """The address of the specification's page, of the newest revision that the check holds in; empty for others."""
+    """The URL of the specification's page for the newest revision of the check; empty for other documents."""
     page, _, part = check.page.partition("#")
     if not page or " " in page or page[0].isupper() or page in ("schema", "deprecated", "changelog", "extensions/apps"):
         return ""
@@ -104,7 +113,7 @@ def _result(report: Report, result: Result, rule: int) -> dict[str, Any]:
     found: dict[str, Any] = {
         "ruleId": result.check.id,
         "ruleIndex": rule,
-        # What was skipped says nothing of the server: such a result has no level (section 3.27.9).
+        # A skipped check says nothing about the server: its result has no level (section 3.27.9).
         **({"level": _LEVELS[result.verdict]} if result.verdict in _LEVELS else {"kind": "open", "level": "none"}),
         "message": {"text": f"{text} ({result.visited.name})"},
         "locations": _locations(report, result),
@@ -123,7 +132,7 @@ def _result(report: Report, result: Result, rule: int) -> dict[str, Any]:
     if baseline is not None:
         found["baselineState"] = "unchanged" if baseline.knows(key, result.verdict) else "new"
     if ruling == "excluded" and result.origin is not None:
-        why = f"{result.origin.sdk} does this, and a server on it cannot change it."
+        why = f"{result.origin.sdk} causes this, and the author of the server cannot change it."
         found["suppressions"] = [{"kind": "external", "status": "accepted", "justification": why}]
     return found
 
@@ -143,7 +152,7 @@ def _absent(report: Report, key: Key, verdict: Verdict, rule: int) -> dict[str, 
 
 
 def _fingerprints(report: Report, key: Key) -> dict[str, str]:
-    """The same for the same finding of the same server in every run, whatever the recording is called."""
+    """A fingerprint of a finding that is the same in every run, whatever the name of the recording."""
     name = f"{key[0]}/{key[1]} over {key[2]}"
     digest = hashlib.sha256(f"{report.identity.name or report.run.target}\n{name}".encode("utf-8", "replace"))
     return {"check/v1": name, "primaryLocationLineHash": f"{digest.hexdigest()[:16]}:1"}

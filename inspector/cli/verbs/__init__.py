@@ -1,41 +1,54 @@
-"""The verbs: one small module each, loaded when its verb is spoken."""
+"""The verbs: one small module each, imported when its verb is used."""
 
 from __future__ import annotations
 
-SUMMARIES = {
-    "demo": "open the interface on the built-in demo server",
-    "info": "who the server is and what it can do",
-    "tools": "list the tools",
-    "resources": "list the resources",
-    "templates": "list the resource templates",
-    "prompts": "list the prompts",
-    "call": "call a tool",
-    "read": "read a resource",
-    "prompt": "get a prompt",
-    "complete": "complete an argument of a prompt or template",
-    "request": "send any request",
-    "listen": "print what the server tells by itself, as it comes",
-    "replay": "open the interface on a recording",
-    "serve": "be a server that answers from a recording",
-    "export": "write a recording as a transcript or another format",
-    "import": "make a recording of another recorder's file",
-    "redact": "find the secrets in a recording, and write a copy without them",
-    "tap": "stand between another client and its server, and record what passes",
-    "run": "run saved calls and report which expectations hold",
-    "rerun": "send a recording's messages to a live server and compare its answers",
-    "bisect": "the same for `git bisect run`",
-    "diff": "compare two servers, two recordings, or one of each",
-    "pin": "keep what a server offers, and be warned when it offers something else",
-    "check": "what a server does against the specification, with evidence",
-    "doctor": "why a connection fails, step by step, and what mends it",
-    "servers": "list the servers that config files name, and where you are logged in",
-    "settings": "print the settings that are in force",
-    "login": "log in to a server, for this and the next commands",
-    "logout": "end the login to a server",
-    "recordings": "list the recordings that are kept",
-    "completion": "print the completion script of a shell",
+GROUPS: dict[str, dict[str, str]] = {
+    "Explore": {
+        "demo": "Open the interface on the built-in demo server",
+        "info": "Show a server's name, version, capabilities and instructions",
+        "tools": "List tools",
+        "resources": "List resources",
+        "templates": "List resource templates",
+        "prompts": "List prompts",
+    },
+    "Call": {
+        "call": "Call a tool",
+        "read": "Read a resource",
+        "prompt": "Get a prompt",
+        "complete": "Complete an argument of a prompt or resource template",
+        "request": "Send any request or notification",
+        "listen": "Print notifications as they arrive",
+    },
+    "Record and replay": {
+        "recordings": "List kept recordings",
+        "replay": "Open a recording in the interface",
+        "tap": "Record the traffic between another client and its server",
+        "serve": "Run a mock server that answers from a recording",
+        "export": "Convert a recording to Markdown, HTML, HAR, a script or more",
+        "import": "Convert another tool's recording, or a collection of an API client",
+        "redact": "Find secrets in a recording and write a copy without them",
+    },
+    "Verify": {
+        "check": "Check a server against the MCP specification",
+        "diff": "Compare two servers or recordings",
+        "pin": "Pin a server's tools, resources and prompts; warn on changes",
+        "run": "Run saved calls and report which expectations hold",
+        "rerun": "Send a recorded session to a server and compare the answers",
+        "bisect": "Rerun a recording with exit codes for `git bisect run`",
+    },
+    "Connect": {
+        "doctor": "Find out why a connection fails and suggest a fix",
+        "servers": "List configured servers and logins",
+        "login": "Log in to a server and keep the login",
+        "logout": "Revoke and delete a login",
+        "settings": "Show the effective settings",
+        "completion": "Print a shell completion script",
+        "help": "Show help for a verb or a topic",
+    },
 }
-"""Every verb and what it does, in the order of the help."""
+"""Every verb and what it does, by group, in the order of the help. A line fits a terminal of 80 columns."""
+
+SUMMARIES = {name: summary for group in GROUPS.values() for name, summary in group.items()}
 
 MODULES = {
     "tools": "lists",
@@ -45,4 +58,4 @@ MODULES = {
     "logout": "login",
     "bisect": "rerun",
 }
-"""The module of a verb, where it has another name."""
+"""The module of a verb, if it has another name."""

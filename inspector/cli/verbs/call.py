@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 FORMS = ("text", "structured", "json", "raw")
 MOST_FINDINGS = 5
 FINDING = 300
-"""Characters of one."""
+"""Characters shown of one finding."""
 ANSWERS = {"sampling": "--sampling TEXT", "elicitation": "--elicit defaults", "roots": "--root DIR"}
-"""The option that declares each capability of a client."""
+"""By capability of a client, the option that declares it."""
 
 
 def run(said: Invocation) -> int:
-    """Call the tool and print its result; 1 where the tool says that it failed."""
+    """Call the tool and print its result; returns 1 if the tool failed."""
     from inspector.cli import headless
     from inspector.cli.files import check_outputs, forced
 
@@ -52,7 +52,7 @@ def run(said: Invocation) -> int:
         if not to_stdout:
             _print(out, form, result, session.journal, call.answer_n)
         if failed and not out.json:
-            out.note("The tool says that it failed (isError).")
+            out.note("The tool failed (isError).")
             # SDKs answer a call of an unknown tool in this way too: “Unknown tool: NAME”.
             hint = await _unlisted(session, said.arguments["tool"]) if _names(body, said.arguments["tool"]) else ""
             if hint:
@@ -68,10 +68,10 @@ def run(said: Invocation) -> int:
 
 
 def _form(said: Invocation) -> str:
-    """How the result is printed; empty for the text and what it does not repeat. Raises `UsageError`."""
+    """The form of the result; empty for text and structured content. Raises `UsageError`."""
     form: str = said.option("output", "json" if said.json else "")
     if said.json and form == "text":
-        raise UsageError("--json and --output text exclude each other.", hint="Leave one of them out.")
+        raise UsageError("--json cannot be used with --output text.", hint="Remove one of them.")
     return form
 
 
@@ -85,16 +85,14 @@ def _print(out: Output, form: str, result: Any, journal: Journal, answer: int) -
     elif form == "structured":
         text = _structured(result, journal, answer)
         if text is None:
-            raise InvalidAnswer(
-                "The result has no structured content.", hint="Print what it has: --output text, or --output json."
-            )
+            raise InvalidAnswer("The result has no structured content.", hint="Use --output text or --output json.")
         out.document_text(text)
     else:
         _print_text(out, result, journal, answer, all=not form)
 
 
 def _says_unknown(error: ServerError, tool: str) -> bool:
-    """Whether an error may mean that there is no such tool: invalid parameters, or a message that names it."""
+    """Whether an error may mean an unknown tool: invalid parameters, or a message with its name."""
     return error.rpc_code == INVALID_PARAMS or tool in error.rpc_message[:1000]
 
 
@@ -107,7 +105,7 @@ def _names(result: dict[str, Any], tool: str) -> bool:
 
 
 async def _unlisted(session: Session, name: str) -> str:
-    """What to try where the server does not list this tool; nothing where it does."""
+    """A hint if the server does not list this tool; empty if it does."""
     listed = session.catalog.tools
     if not listed.pages:
         await session.load("tools")
@@ -124,7 +122,7 @@ async def _unlisted(session: Session, name: str) -> str:
     options = [option for topic, option in ANSWERS.items() if getattr(standing, topic) is None]
     if not options:
         return text
-    return f"{text} Some servers list a tool only to a client that declares what it needs: try {' or '.join(options)}."
+    return f"{text} Some servers list a tool only if the client declares a capability: try {' or '.join(options)}."
 
 
 def _print_text(out: Output, result: Any, journal: Journal, answer: int, *, all: bool) -> None:
@@ -154,10 +152,10 @@ def _structured(result: Any, journal: Journal, answer: int) -> str | None:
 
 
 def _judged(session: Any, call: Call, body: dict[str, Any], strict: bool, out: Output) -> bool:
-    """Tell the findings on the call and its answer; whether there are any.
+    """Print the findings on the call and its response; return whether there are any.
 
-    Loading the judge takes longer than a call. Without --strict it looks only where a cheap sign says that it may
-    find something: a structured result with a schema, several progress notifications, an answer to nothing.
+    Loading the judge takes longer than a call. Without --strict it runs only if a finding is likely: a structured
+    result with a schema, several progress notifications, or a response to an unknown request.
     """
     from inspector.journal.index import State
 
@@ -182,7 +180,7 @@ def _judged(session: Any, call: Call, body: dict[str, Any], strict: bool, out: O
 
 
 def _belongs(index: Any, n: int, call: Call) -> bool:
-    """Whether event `n` is about the call: its answers, what came inside it, and answers to nothing after it."""
+    """Whether event `n` belongs to the call: its responses, messages inside it, and later stray responses."""
     from inspector.journal.index import State
 
     if n <= call.n:
@@ -206,19 +204,19 @@ VERBS = {
             ARGS,
             Option(
                 "--output",
-                "Print only this: the text, the structured content, the result as JSON, or the whole message.",
+                "Print only the text, the structured content, the result as JSON, or the raw response",
                 choices=FORMS,
             ),
             SAVE,
-            Option("--strict", "Exit with 1 if the answer breaks a rule, such as its output schema."),
+            Option("--strict", "Exit with 1 if the result breaks a rule, such as its output schema"),
             TASK,
             ASK,
         ),
         about=(
-            "KEY=VALUE takes the type that the tool's schema gives the key, KEY:=JSON is any JSON value, and A.B=VALUE "
-            "goes into an object. Text of the result goes to stdout as it is, images and the like as one line each; "
-            "--json prints the exact result. Structured content that repeats the text is printed once. Findings on the "
-            "call are told on stderr. Exits with 1 if the tool fails."
+            "KEY=VALUE is converted to the type in the tool's input schema, KEY:=JSON is any JSON value, and A.B=VALUE "
+            "sets a member of an object. Prints the text of the result, one line for each image or other content "
+            "block, and structured content unless the text repeats it; --json prints the exact result. Findings go to "
+            "stderr. Exits with 1 if the tool fails."
         ),
         examples=(
             "inspector call echo message=hello -- python server.py",

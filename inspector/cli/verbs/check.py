@@ -1,4 +1,4 @@
-"""`inspector check`: what a server does against the specification, with evidence."""
+"""`inspector check`: checks a server against the specification, with evidence."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from inspector.config.targets import StdioTarget
 
 ALL = "@all"
-"""The word for every server of the config files."""
+"""The target for every configured server."""
 REPORTS = ("junit", "sarif", "markdown", "html", "badge")
 _MEANINGLESS = ("root", "sampling", "elicit", "log-level", "era", "protocol", "timeout")
-"""Options of a session: here each revision is checked by itself, and questions are declined."""
+"""Options of a session. A check sets revision and timeout itself and declines requests of the server."""
 
 
 def run(said: Invocation) -> int:
-    """Check the target and report; 5 where it does not do what `--fail-on` wants."""
+    """Check the target and report; returns 5 if `--fail-on` or `--fail-under` says that it failed."""
     out = Output.of(said)
     to_stdout = check_outputs(said, *REPORTS)
     wanted = _wanted(said)
@@ -75,7 +75,7 @@ def run(said: Invocation) -> int:
 
 
 def _all(said: Invocation, out: Output, wanted: Wanted) -> int:
-    """Check every enabled server of the config files, or of the one that was named."""
+    """Check every enabled server of all config files, or of the one in --config."""
     from inspector.check.policy import Baseline
     from inspector.check.report import report_of
     from inspector.check.run import Runner
@@ -86,7 +86,7 @@ def _all(said: Invocation, out: Output, wanted: Wanted) -> int:
 
     for option in ("plan", "record", "start", *REPORTS):
         if said.option(option) is not None:
-            raise UsageError(f"--{option} is about one server.", hint="Name one instead of @all, or take --json.")
+            raise UsageError(f"--{option} cannot be used with @all.", hint=f"Name one server, or remove --{option}.")
     found = check_many.entries(said.option("config"))
     settings = setup.settings_of(said)
     policy = _policy(said, several=True)
@@ -94,7 +94,7 @@ def _all(said: Invocation, out: Output, wanted: Wanted) -> int:
     consent = setup.consent_of(said)
     targets: dict[int, StdioTarget | HttpTarget | InspectorError] = {}
     for entry in found:
-        # All questions come first: a terminal cannot be asked while servers are checked.
+        # Prompt first: the terminal cannot show prompts while servers are checked.
         try:
             targets[id(entry)] = target = resolve(entry, consent=consent)
         except InspectorError as error:
@@ -111,7 +111,7 @@ def _all(said: Invocation, out: Output, wanted: Wanted) -> int:
         journal = new_journal(target, keep=keep, settings=settings)
         try:
             run = await Runner(target, journal, options, wanted).go()
-            # A server that the list does not name has an empty baseline: all of its findings are new.
+            # A server without a baseline has an empty one: all of its findings are new.
             own = None if baselines is None else baselines.get(entry.reference) or Baseline.empty()
             report = report_of(run, journal, replace(policy, baseline=own))
         finally:
@@ -146,12 +146,12 @@ def _not_reached(report: Report) -> InspectorError:
 
     if report.run.problem_code == AuthorizationNeeded.exit_code:
         return AuthorizationNeeded(
-            f"Nothing could be checked: {report.problem}",
-            hint="Log in with `inspector login URL`; --auth looks at how the server authorizes without that.",
+            f"The server could not be checked: {report.problem}",
+            hint="Log in with `inspector login URL`, or check only authorization with --auth.",
         )
     return ConnectionProblem(
-        f"Nothing could be checked: {report.problem}",
-        hint="`inspector doctor TARGET` finds out why it does not connect.",
+        f"The server could not be checked: {report.problem}",
+        hint="Run `inspector doctor TARGET` to find the cause.",
     )
 
 
@@ -165,11 +165,11 @@ def _wanted(said: Invocation) -> Wanted:
     chosen = {option: frozenset(_names(said.option(option, ()))) for option in ("only", "skip")}
     for option, given in chosen.items():
         for name in unknown(given):
-            raise UsageError(f"--{option}: there is no check or group “{name[:40]}”.", hint="--plan lists them all.")
+            raise UsageError(f"--{option}: unknown check or group “{name[:40]}”.", hint="--plan lists all checks.")
     revisions = tuple(_names(said.option("revision", ())))
     for name in revisions:
         if name not in REVISIONS:
-            raise UsageError(f"There is no revision “{name[:40]}”.", hint=f"There are {', '.join(REVISIONS)}.")
+            raise UsageError(f"Unknown protocol revision “{name[:40]}”.", hint=f"Revisions are {', '.join(REVISIONS)}.")
     levels = frozenset(_names(said.option("level", ())))
     for name in sorted(levels - set(get_args(Level))):
         raise UsageError(f"--level: “{name[:40]}” is not a level.", hint=f"Levels are {', '.join(get_args(Level))}.")
@@ -238,7 +238,7 @@ def _of_server(
     policy: Policy,
     command: list[str],
 ) -> Report | None:
-    """The report; None where it was interrupted. `command` starts a server at a URL first."""
+    """The report; None if interrupted. `command` starts a server at a URL first."""
     from inspector.check.report import report_of
     from inspector.check.run import Runner
     from inspector.cli.signals import Signals
@@ -282,7 +282,7 @@ def _of_server(
 
 
 class _Progress:
-    """One line on a terminal's stderr that says what is looked at now."""
+    """A progress line on the terminal with the current check."""
 
     def __init__(self, out: Output) -> None:
         self._on = not out.quiet and bool(sys.stderr and sys.stderr.isatty())
@@ -305,21 +305,21 @@ class _Progress:
 
 
 def _command(said: Invocation, target: Target) -> list[str]:
-    """The words of `--start`; none where it was not given. Raises `UsageError` where it does not fit the target."""
+    """The words of `--start`; empty if it was not given. Raises `UsageError` if the target is not a URL."""
     given = said.option("start")
     if given is None:
         if said.option("wait") is not None:
             raise UsageError("--wait needs --start.", hint="inspector check --start 'python server.py' --wait 20 URL")
         return []
     if not isinstance(target, HttpTarget):
-        raise UsageError("--start needs a URL as its target.", hint="A command after -- is started without it.")
+        raise UsageError("--start needs a URL as its target.", hint="Inspector starts a command after -- without it.")
     from inspector.cli.start_server import words_of
 
     return words_of(given)
 
 
 def _policy(said: Invocation, *, several: bool = False) -> Policy:
-    """What fails the run; of several servers each has a baseline of its own."""
+    """The conditions under which the run fails; with several servers, each has its own baseline."""
     from inspector.check.policy import Policy, read_baseline
 
     file = None if several else said.option("baseline")
@@ -332,7 +332,7 @@ def _policy(said: Invocation, *, several: bool = False) -> Policy:
 
 
 def _baselines(said: Invocation) -> dict[str, Baseline] | None:
-    """The baselines of `@all`, by the reference of each server; None where there are none."""
+    """The baselines of `@all` by server reference; None without --baseline."""
     from inspector.check.policy import read_baselines
 
     file = said.option("baseline")
@@ -340,7 +340,7 @@ def _baselines(said: Invocation) -> dict[str, Baseline] | None:
 
 
 def _write(said: Invocation, out: Output, report: Report) -> None:
-    """Write the reports that were asked for to their files."""
+    """Write the requested reports to their files."""
     for name in REPORTS:
         file = said.option(name)
         if file is not None:
@@ -352,7 +352,7 @@ def _write(said: Invocation, out: Output, report: Report) -> None:
 
 
 def _report_option(name: str, what: str) -> Option:
-    return Option(f"--{name}", f"Write {what} to this file; - is stdout.", "FILE", read=output, completes="file")
+    return Option(f"--{name}", f"Write {what} to this file; - is stdout", "FILE", read=output, completes="file")
 
 
 def _verb() -> Verb:
@@ -360,30 +360,35 @@ def _verb() -> Verb:
         "check",
         run,
         options=(
-            Option("--plan", "Say what would be done, and do nothing."),
-            Option("--only", "Only these checks or groups.", "NAME,…", many=True),
-            Option("--skip", "All but these checks or groups.", "NAME,…", many=True),
-            Option("--revision", "Only these revisions of the protocol.", "REVISION,…", many=True),
-            Option("--allow-calls", "Call these tools: read-only, all, or names.", "read-only|all|NAME,…", many=True),
-            Option("--auth", "Check how it authorizes, too."),
+            Option("--plan", "List the checks that would run, and exit"),
+            Option("--only", "Run only these checks or groups", "NAME,…", many=True),
+            Option("--skip", "Skip these checks or groups", "NAME,…", many=True),
+            Option("--revision", "Check only these protocol revisions", "REVISION,…", many=True),
+            Option(
+                "--allow-calls",
+                "Allow calls of read-only tools, all tools, or the named tools",
+                "read-only|all|NAME,…",
+                many=True,
+            ),
+            Option("--auth", "Check authorization too"),
             Option(
                 "--foreign-token-env",
-                "A token for another server, which this one must refuse.",
+                "Token issued for another server, which this server must reject",
                 "NAME|@FILE",
                 read=secret,
             ),
-            Option("--intrusive", "Do also what may do damage or take long."),
-            Option("--level", "Only checks of these levels: must, should, type, …", "LEVEL,…", many=True),
-            Option("--fail-on", "What ends with exit code 5.", choices=("fail", "warn", "skip", "never")),
-            Option("--fail-under", "End with exit code 5 if the score is lower.", "SCORE", read=_score),
-            Option("--profile", "app: do not count what the server's SDK does.", choices=("full", "app")),
+            Option("--intrusive", "Run checks that may be harmful or slow too"),
+            Option("--level", "Run only checks of these levels: must, should, type, …", "LEVEL,…", many=True),
+            Option("--fail-on", "Lowest result that exits with 5", choices=("fail", "warn", "skip", "never")),
+            Option("--fail-under", "Exit with 5 if the score is lower", "SCORE", read=_score),
+            Option("--profile", "app ignores faults of the server's SDK", choices=("full", "app")),
             Option(
-                "--baseline", "A JSON report: only what is new since then counts.", "FILE", read=path, completes="file"
+                "--baseline", "Ignore faults that this earlier JSON report has", "FILE", read=path, completes="file"
             ),
-            Option("--start", "Start the server of a URL by this command first, and end it afterwards.", "COMMAND"),
-            Option("--wait", "With --start: seconds until the URL must answer; default 20.", "SECONDS", read=seconds),
-            Option("--max-time", "Seconds for all of it.", "SECONDS", read=seconds),
-            Option("-v --verbose", "Name what passed and what was skipped, too."),
+            Option("--start", "Start the server with this command first, and stop it afterwards", "COMMAND"),
+            Option("--wait", "With --start: seconds to wait for the server; default 20", "SECONDS", read=seconds),
+            Option("--max-time", "Time limit of the whole run", "SECONDS", read=seconds),
+            Option("-v --verbose", "Show passed and skipped checks too"),
             _report_option("junit", "a JUnit report"),
             _report_option("sarif", "a SARIF report"),
             _report_option("markdown", "a report in Markdown"),
@@ -391,17 +396,17 @@ def _verb() -> Verb:
             _report_option("badge", "an SVG badge with the score"),
         ),
         about=(
-            "Looks at every revision that the server speaks, on connections of their own, with harmless requests; "
-            "tools are called only with --allow-calls. @all checks every server of the config files. "
-            "A recording is looked at for what passed by. Each fault names "
-            "its evidence in the recording of the run, the rule and the remedy. Ends with 5 where there are faults."
+            "Checks every protocol revision that the server supports, each on its own connection, with harmless "
+            "requests; tools are called only with --allow-calls. @all checks every configured server. For a recording, "
+            "only the recorded messages are checked. Each fault names the rule, its evidence in the recording of the "
+            "run, and a fix. Exits with 5 if there are faults."
         ),
         examples=(
             "inspector check -- python server.py",
-            "inspector check https://host.example/mcp --allow-calls read-only --html report.html",
+            "inspector check https://host.example/mcp --allow-calls add --html report.html",
             "inspector check session.mcp.jsonl",
             "inspector check @shop --junit check.xml --baseline known.json --fail-on warn",
-            "inspector check --start 'python server.py --port 8000' --wait 20 http://127.0.0.1:8000/mcp",
+            "inspector check --start 'python server.py' --wait 20 http://127.0.0.1:8000/mcp",
             "inspector check @all --json",
         ),
     )

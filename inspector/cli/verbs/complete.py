@@ -1,4 +1,4 @@
-"""`inspector complete`: what the server offers for one argument of a prompt or resource template."""
+"""`inspector complete`: completion of an argument of a prompt or resource template."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def run(said: Invocation) -> int:
-    """Ask for the values and print one a line."""
+    """Request the values and print one per line."""
     from inspector.cli import headless
 
     named = said.arguments["name"]
@@ -48,8 +48,10 @@ VERBS = {
             Slot("argument"),
             Slot("value"),
         ),
-        options=(Option("--with", "An argument chosen already; may be repeated.", "NAME=VALUE", many=True, read=pair),),
-        about="Asks the server to complete VALUE for ARGUMENT; prints one value a line.",
+        options=(
+            Option("--with", "Value of another argument, as context; repeatable", "NAME=VALUE", many=True, read=pair),
+        ),
+        about="Sends completion/complete for ARGUMENT with the partial VALUE. Prints one value per line.",
         examples=(
             "inspector complete prompt review language py -- python server.py",
             "inspector complete template 'repo://{owner}/{name}' name mc --with owner=acme @repos",

@@ -1,4 +1,4 @@
-"""`inspector completion`: the script by which a shell completes our command line."""
+"""`inspector completion`: the completion script of a shell."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ VERBS = {
         slots=(Slot("shell", choices=("bash", "zsh", "fish")),),
         target="none",
         prints=False,
-        about="Completes verbs, options and their values, names of configured servers, and recordings.",
+        about="Completes verbs, options and their values, help topics, configured servers and recordings.",
         examples=(
             'eval "$(inspector completion bash)"    # in ~/.bashrc',
             'eval "$(inspector completion zsh)"     # in ~/.zshrc',

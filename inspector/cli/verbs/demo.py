@@ -1,4 +1,4 @@
-"""`inspector demo`: the interface on the server that comes with Inspector."""
+"""`inspector demo`: the interface on the built-in demo server."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 _WITHOUT = ("--header", "--config", "--cwd", "--transport", "--trust", "--no-verify")
 _AUTH = (
-    Option("--auth", "Let the server want a login, over HTTP; it has an authorization server of its own."),
-    Option("--auth-auto", "The same, where everything is allowed at once."),
+    Option("--auth", "Serve over HTTP and require a login at a built-in authorization server"),
+    Option("--auth-auto", "The same, but approve every login without asking"),
     Option(
-        "--auth-fault", "Let one thing be wrong with it; may be repeated. The names are in docs/demo.md.", "NAME",
+        "--auth-fault", "Add this authorization fault; repeatable. docs/reference/demo.md lists the names", "NAME",
         many=True,
     ),
-    Option("--auth-layout", "Where the authorization server is: apart, path, oidc, several, …", "NAME"),
-    Option("--auth-expiry", "Seconds for which a token holds.", "SECONDS"),
-    Option("--auth-port", "The port of the authorization server.", "PORT"),
+    Option("--auth-layout", "Layout of the authorization server: apart, path, oidc, several, …", "NAME"),
+    Option("--auth-expiry", "Lifetime of an access token", "SECONDS"),
+    Option("--auth-port", "Port of the authorization server", "PORT"),
 )  # fmt: skip
 
 
@@ -50,7 +50,7 @@ def run(said: Invocation) -> int:
 
 
 def _words(said: Invocation) -> list[str]:
-    """What of the command line is for the demo server itself."""
+    """The command-line words for the demo server."""
     words: list[str] = []
     for option in _AUTH:
         value = said.option(option.name)
@@ -63,9 +63,9 @@ def _words(said: Invocation) -> list[str]:
 
 @contextmanager
 def _serving(words: list[str]) -> Iterator[str]:
-    """Run the demo server over HTTP, as a process that ends with this one, and give its URL.
+    """Run the demo server over HTTP as a child process and yield its URL.
 
-    Raises `UsageError` with its own words where it does not start.
+    Raises `UsageError` if it does not start.
     """
     import re
     import subprocess
@@ -78,9 +78,9 @@ def _serving(words: list[str]) -> Iterator[str]:
         found = re.fullmatch(rb"demo server on (http://\S+)\s*", first := server.stderr.readline())
         if found is None:
             said = (first + server.stderr.read()).decode("utf-8", "replace").strip().splitlines()
-            why = said[-1].removeprefix("python -m inspector.demo: error: ") if said else "it says nothing"
+            why = said[-1].removeprefix("python -m inspector.demo: error: ") if said else "it printed no error"
             raise UsageError(f"The demo server does not start: {why}")
-        # Nobody reads what else it says, but it must not wait for somebody who does.
+        # Drain stderr, or the server blocks when the pipe is full.
         threading.Thread(target=server.stderr.read, daemon=True).start()
         try:
             yield found[1].decode("ascii")
@@ -96,7 +96,7 @@ VERBS = {
         target="none",
         prints=False,
         options=(*(option for option in CONNECT if option.flags[0] not in _WITHOUT), *_AUTH),
-        about="Every feature of the protocol, without a network.",
+        about="The demo server has every feature of the protocol. It runs on this machine, without network access.",
         examples=("inspector demo",),
     )
 }

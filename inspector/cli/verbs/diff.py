@@ -22,25 +22,25 @@ if TYPE_CHECKING:
 
 DIFFERENT = 5
 MOST = 20
-"""Differences told of one exchange; --json has them all."""
+"""Differences listed for one exchange; --json has all."""
 NAME = 120
 _WORDS: dict[StepKind, str] = {"same": "the same", "changed": "not", "only-a": "only in A", "only-b": "only in B"}
 
 
 def run(said: Invocation) -> int:
-    """Compare and print; 5 where something differs."""
+    """Compare and print; returns 5 if anything differs."""
     from inspector.cli import sides
 
     if said.option("surface-only") and said.option("conversation-only"):
-        raise UsageError("--surface-only and --conversation-only exclude each other.", hint="Leave one of them out.")
+        raise UsageError("--surface-only cannot be used with --conversation-only.", hint="Remove one of them.")
     a, b = sides.sides_of(said)
     sides.check_flags(said, a, b)
     rules = rules_of(said)
     recorded = a.path is not None and b.path is not None
     if said.option("conversation-only") and not recorded:
         raise UsageError(
-            "A conversation is compared with another recorded one, and a live server has none yet.",
-            hint="`inspector rerun FILE TARGET` holds the same conversation with a live server and compares it.",
+            "--conversation-only needs two recordings, because a live server has no messages yet.",
+            hint="Compare a recorded conversation with a live server with `inspector rerun FILE TARGET`.",
         )
     if said.option("tui"):
         return _interface(said, a, b)
@@ -67,14 +67,14 @@ def _interface(said: Invocation, a: Side, b: Side) -> int:
     from inspector.cli.verbs.open import need_terminal
 
     if a.path is None or b.path is None:
-        raise UsageError("The interface compares two recordings.", hint="Leave --tui out to compare live servers.")
-    need_terminal("`inspector diff A B` without --tui prints the differences.")
+        raise UsageError("--tui needs two recordings.", hint="Remove --tui to compare live servers.")
+    need_terminal("Print the differences with `inspector diff A B` without --tui.")
     from inspector.tui import app
 
     return app.run_diff(a.path, b.path, rules_of(said), settings=settings_of(said))
 
 
-# For people
+# Text output
 
 
 def _text(out: Output, a: Side, b: Side, changes: list[Change] | None, found: Conversation | None) -> Iterator[str]:
@@ -91,7 +91,7 @@ def _text(out: Output, a: Side, b: Side, changes: list[Change] | None, found: Co
         unread = unread_lists(a.surface, b.surface)
         yield f"{paint('Surface', 'bold')}: {words}"
         if unread:
-            yield f"Not compared, for they were not listed on both sides: {', '.join(unread)}"
+            yield f"Not compared, because one side did not list them: {', '.join(unread)}"
         yield from surface_report.lines(out, paint, changes)
     if found is not None:
         yield ""
@@ -110,18 +110,18 @@ def _conversation(out: Output, paint: Paint, found: Conversation) -> Iterator[st
             yield paint(f"+ {_what(out, step)}  (message {step.b} of B)", "green")
     if found.ignored:
         ones = "difference does" if found.ignored == 1 else "differences do"
-        yield f"{found.ignored:,} {ones} not count: times, ids, what is to be ignored. --exact counts times and ids."
+        yield f"{found.ignored:,} {ones} not count: times, ids, ignored paths. --exact counts times and ids."
 
 
 def _changed(out: Output, paint: Paint, step: ConversationStep) -> Iterator[str]:
-    moved = ", in another place" if step.moved else ""
+    moved = ", at another position" if step.moved else ""
     yield f"{paint('~', 'yellow')} {_what(out, step)}  (message {step.a} of A, {step.b} of B{moved})"
     for one in step.findings[:MOST]:
         text = out.safe(one.what, 300) if one.difference is None else told(out, one.difference)
         at = f"  (message {one.a or '-'} of A, {one.b or '-'} of B)" if one.part == "message" else ""
         yield f"    {one.part}  {text}{at}"
     if len(step.findings) > MOST:
-        yield f"    and {len(step.findings) - MOST:,} more; --json tells all"
+        yield f"    and {len(step.findings) - MOST:,} more; --json lists all"
 
 
 def _what(out: Output, step: ConversationStep) -> str:
@@ -139,20 +139,17 @@ VERBS = {
         ),
         target="none",
         options=(
-            Option("--surface-only", "Compare only what the servers offer."),
-            Option("--conversation-only", "Compare only what was said, lists included."),
+            Option("--surface-only", "Compare only tools, resources, prompts and capabilities"),
+            Option("--conversation-only", "Compare only the messages, lists included"),
             *RULES,
-            Option("--tui", "Show two recordings side by side in the interface."),
+            Option("--tui", "Show two recordings side by side in the interface"),
             *(option for option in CONNECT if option.name not in _NOT_HERE),
         ),
         about=(
-            "A and B are one word each: a recording, @NAME from a config file, a URL, or a whole command in quotes; "
-            "the last may also be a command after --. "
-            "Servers are opened one after the other, and what they offer is compared; of two recordings, what was said "
-            "as well. Changes that break a client are told apart from others, by the schemas' meaning; a changed "
-            "description or annotation of a tool is said loudly. A PATH is one in a message, such as "
-            "'$.result.content[*].text', after 'METHOD:' or 'METHOD NAME:' for certain messages. Exit code 5: "
-            "something differs."
+            "A and B are one word each: a recording, @NAME from a config file, a URL, or a command in quotes. B may "
+            "also be a command after --. Compares tools, resources, prompts and capabilities; for two recordings also "
+            "the messages. Marks changes that break clients, according to the schemas, and changed tool descriptions "
+            "and annotations. See `inspector help paths` for PATH. Exits with 5 if anything differs."
         ),
         examples=(
             "inspector diff before.mcp.jsonl after.mcp.jsonl",

@@ -1,4 +1,4 @@
-"""`inspector doctor`: why a target does not connect, step by step."""
+"""`inspector doctor`: finds out step by step why a target does not connect."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from inspector.doctor.entry import Entry
 
 _MEANINGLESS = ("root", "sampling", "elicit", "log-level", "no-pin", "open-browser", "no-browser")
-"""Options of a session that is worked with: here it is opened and closed again."""
+"""Options that only matter after a session is open. The doctor closes it immediately."""
 
 
 def run(said: Invocation) -> int:
-    """Examine the target and report; the exit code tells whether it connects."""
+    """Diagnose the target and report; the exit code says whether it connects."""
     out = Output.of(said)
     consent = trust.asking_once(setup.consent_of(said))
     entry = _entry(said, consent)
@@ -49,7 +49,7 @@ def run(said: Invocation) -> int:
 
 
 def _entry(said: Invocation, consent: trust.Consent) -> Entry | None:
-    """The config entry that is meant, with all that is missing; None where the target is none."""
+    """The config entry of @NAME and its problems; None for other targets."""
     words = said.target_words
     if said.command or not words or not words[0].startswith("@") or len(words) > 1:
         return None
@@ -61,7 +61,7 @@ def _entry(said: Invocation, consent: trust.Consent) -> Entry | None:
 def _of_server(
     said: Invocation, out: Output, target: StdioTarget | HttpTarget, entry: Entry | None
 ) -> Diagnosis | None:
-    """The diagnosis; None where it was interrupted."""
+    """The diagnosis; None if interrupted."""
     from inspector.cli.signals import Signals
     from inspector.client.recording import new_journal
     from inspector.doctor.quiet import without_person
@@ -117,7 +117,7 @@ def _print(said: Invocation, out: Output, found: Diagnosis) -> None:
 
 
 def _about() -> str:
-    """What this is, and on what it runs; nothing of who."""
+    """Versions of Inspector, Python and the system, without user data."""
     import platform
 
     from inspector.version import __version__
@@ -130,14 +130,13 @@ def _verb() -> Verb:
         "doctor",
         run,
         options=(
-            Option("--paste", "Print the report in Markdown, with all details, for an issue."),
-            Option("-v --verbose", "Print the details of what is in order, too."),
+            Option("--paste", "Print the full report as Markdown, for an issue"),
+            Option("-v --verbose", "Show details of successful steps too"),
         ),
         about=(
-            "Looks at each step of the connection and goes round what it can, then says the cause in one sentence and "
-            "how to fix it. It calls no tool, does not log in, takes a minute at most and leaves nothing running. "
-            "Secrets and names of users are left out. Ends with 0 where the target connects, with 3 where it wants a "
-            "login, with 4 where it does not connect."
+            "Tests each step of the connection, then prints the cause and a fix. Calls no tools, does not log in, "
+            "takes at most a minute and leaves no process running. Secrets and user names are hidden. Exits with 0 if "
+            "the target connects, 3 if it requires a login, 4 if it does not connect."
         ),
         examples=(
             "inspector doctor -- python server.py",

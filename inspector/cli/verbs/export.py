@@ -60,7 +60,7 @@ def run(said: Invocation) -> int:
 
 
 def _format_of(written: Path | None) -> str:
-    """The format that the suffix of the output file names. Raises `UsageError` where it names none, or several."""
+    """The format of the output file's suffix. Raises `UsageError` if none or several match."""
     hint = f"Formats are {', '.join(FORMATS)}."
     if written is None or is_stdout(written):
         raise UsageError("`inspector export` needs --to FORMAT, or a file to write with -o.", hint=hint)
@@ -68,7 +68,7 @@ def _format_of(written: Path | None) -> str:
     longest = max((format.suffix for format in FORMATS.values() if name.endswith(format.suffix)), key=len, default="")
     found = [name for name, format in FORMATS.items() if longest and format.suffix == longest]
     if not found:
-        raise UsageError(f"The name {written.name} does not tell a format. Add --to FORMAT.", hint=hint)
+        raise UsageError(f"Unknown format for {written.name}. Add --to FORMAT.", hint=hint)
     if len(found) > 1:
         raise UsageError(
             f"{longest} is the suffix of several formats: {', '.join(found)}.", hint=f"Choose one: --to {found[0]}."
@@ -85,7 +85,7 @@ def _filter(source: str | None) -> Filter | None:
 
 
 def _fitting(filter: Filter, journal: Journal, numbers: array[int] | None) -> array[int]:
-    """Those of the events that fit a filter, in order. Raises `UsageError` where none does."""
+    """The events that match a filter, in order. Raises `UsageError` if none does."""
     fitting = array("I", filter.numbers(journal))
     if numbers is not None:
         wanted = bytearray(len(journal) + 1)
@@ -94,39 +94,39 @@ def _fitting(filter: Filter, journal: Journal, numbers: array[int] | None) -> ar
         fitting = array("I", (n for n in fitting if wanted[n]))
     if not fitting:
         raise UsageError(
-            "No event fits the filter.",
-            hint="It is written as in the interface: --filter 'method:tools/* status:error'.",
+            "No event matches the filter.",
+            hint="Example: --filter 'method:tools/* status:error'. See `inspector help filters`.",
         )
     return fitting
 
 
 def _judge(journal: Journal) -> None:
-    """Have every message judged, so that the findings stand in the export. The recording itself stays as it is."""
+    """Judge every message, so that the export has the findings. The recording file does not change."""
     from inspector.check.judge import Judge
 
     Judge(journal).run_all()
 
 
 def ranges(word: str) -> list[tuple[int, int]]:
-    """Event numbers as first and last ones: `7`, `1-20`, `30-`, several with commas."""
+    """Parse ranges of event numbers into (first, last): `7`, `1-20`, `30-`, several with commas."""
     found = []
     for part in word.split(","):
         match = re.fullmatch(r"\s*(\d{1,15})\s*(?:(-)\s*(\d{1,15})?\s*)?", part, re.ASCII)
         first = int(match[1]) if match else 0
         last = first if match and not match[2] else int(match[3]) if match and match[3] else LARGEST
         if not 0 < first <= last:
-            raise UsageError(f"“{part[:40]}” is no range of events.", hint="Write --events like 7 or 1-20,33,40-.")
+            raise UsageError(f"“{part[:40]}” is not a range of events.", hint="Example: --events 1-20,33,40-.")
         found.append((first, last))
     return found
 
 
 def _numbers(wanted: list[tuple[int, int]] | None, journal: Journal) -> array[int] | None:
-    """The numbers of the events that were asked for, each once, in order; None for all."""
+    """The wanted event numbers, each once, in order; None for all."""
     if wanted is None:
         return None
     count = len(journal)
     if all(first > count for first, _ in wanted):
-        raise UsageError(f"The recording has {count:,} events; none of those asked for.")
+        raise UsageError(f"The recording has only {count:,} events.")
     return array("I", _merged(sorted(wanted), count))
 
 
@@ -146,20 +146,20 @@ VERBS = {
         options=(
             Option(
                 "--to",
-                "The format, one of those above; otherwise the suffix of OUT tells it.",
+                "Output format; default: according to the suffix of OUT",
                 "FORMAT",
                 choices=tuple(FORMATS),
             ),
-            Option("-o --output", "The file to write; stdout without it.", "OUT", read=output, completes="file"),
+            Option("-o --output", "File to write; default: stdout", "OUT", read=output, completes="file"),
             FORCE,
-            Option("--filter", "Only what fits this filter, written as in the interface.", "EXPR"),
-            Option("--events", "Only these events, such as 1-20,33,40-.", "NUMBERS", read=ranges),
+            Option("--filter", "Export only events that match this filter (inspector help filters)", "EXPR"),
+            Option("--events", "Export only these events, such as 1-20,33,40-", "NUMBERS", read=ranges),
         ),
         about=(
             "Formats: "
             + "; ".join(f"{name} ({format.summary})" for name, format in FORMATS.items())
-            + ". What does not fit in one is said on stderr. Where the messages break the protocol's rules, formats "
-            "that people read hold the findings; the recording is not changed."
+            + ". Notes on stderr say what the format cannot hold. Formats for people include findings on messages that "
+            "break rules of the protocol. The recording does not change."
         ),
         examples=(
             "inspector export session.mcp.jsonl -o report.md",

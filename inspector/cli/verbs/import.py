@@ -1,4 +1,4 @@
-"""`inspector import`: the file of another recorder as a recording, or the collection of an API client as flows."""
+"""`inspector import`: converts the file of another recorder to a recording, or a collection to saved calls."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ NAME = 200
 
 
 def run(said: Invocation) -> int:
-    """Make the recording, and say what the other format did not keep."""
+    """Write the recording, and print what the other format lacks."""
     out = Output.of(said)
     source, written = path(said.arguments["file"]), said.option("output")
     if written is None:
-        raise UsageError("`inspector import` needs -o OUT.", hint="OUT is the recording or the folder to make.")
+        raise UsageError("`inspector import` needs -o OUT.", hint="Give the recording or folder to write with -o OUT.")
     client = said.option("from") if said.option("from") in CLIENTS else None
     if client or (said.option("from") is None and (client := recognised_client(source))):
         return _import_calls(out, source, written, client)
@@ -41,7 +41,7 @@ def run(said: Invocation) -> int:
         return 0
     for note in made.notes:
         out.note(f"note: {out.safe(note)}")
-    out.line(f"written: {out.safe(str(written), NAME)}; {made.messages:,} messages, read as {made.format}.")
+    out.line(f"written: {out.safe(str(written), NAME)}; {made.messages:,} messages from the format {made.format}.")
     return 0
 
 
@@ -72,19 +72,22 @@ VERBS = {
         slots=(Slot("file", completes="file"),),
         target="none",
         options=(
-            Option(
-                "-o --output", "The recording to make, or the folder for flows.", "OUT", read=new_file, completes="file"
-            ),
+            Option("-o --output", "Recording or folder to write", "OUT", read=new_file, completes="file"),
             FORCE,
-            Option("--from", "The format, where the content does not tell.", "FORMAT", choices=(*FORMATS, *CLIENTS)),
+            Option(
+                "--from",
+                "Format of FILE; default: detected from its content",
+                "FORMAT",
+                choices=(*FORMATS, *CLIENTS),
+            ),
         ),
         about=(
             "Formats: "
             + "; ".join(f"{name} ({format.summary})" for name, format in FORMATS.items())
             + ". Collections of API clients become a folder of saved calls for `inspector run`: "
             + ", ".join(CLIENTS)
-            + ". The format is recognised by the content. Notes say what it did not keep. --force replaces a "
-            "recording; files of saved calls are never replaced."
+            + ". The format is detected from the content. Notes on stderr and in the recording say what FILE lacks. "
+            "--force replaces a recording, and never a file of saved calls."
         ),
         examples=(
             "inspector import session.cassette.json -o session.mcp.jsonl",

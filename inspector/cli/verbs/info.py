@@ -1,4 +1,4 @@
-"""`inspector info`: who the server is, what it can do, what was agreed with it."""
+"""`inspector info`: name, capabilities and instructions of a server, and the negotiated revision."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAME = 200
 
 
 def run(said: Invocation) -> int:
-    """Open the target, or read the recording, and print what is known of the server."""
+    """Open the target or read the recording, and print the server's description."""
     from inspector.cli.recorded import recorded_session
     from inspector.cli.setup import target_of
     from inspector.config.targets import RecordingTarget
@@ -45,7 +45,7 @@ def _print(out: Output, server: Server, transport: str) -> None:
         out.document(ours | {key: value for key, value in server.raw.items() if key not in ours})
         return
     if not server.known:
-        out.note("The server has not introduced itself.")
+        out.note("The server has sent no serverInfo.")
         return
     safe = out.safe
     named = "  ".join(filter(None, (safe(server.name, NAME) or "(unnamed)", safe(server.version, NAME))))
@@ -66,7 +66,7 @@ def _print(out: Output, server: Server, transport: str) -> None:
 
 
 def _capability(out: Output, name: str, value: Any) -> str:
-    """A capability with the parts that are declared: `resources (subscribe, listChanged)`."""
+    """A capability with its declared parts: `resources (subscribe, listChanged)`."""
     parts = eras.parts_of(out, value)
     return out.safe(name, 60) + (f" ({', '.join(parts)})" if parts else "")
 
@@ -78,13 +78,13 @@ VERBS = {
         options=(
             Option(
                 "--era",
-                "The protocol era to speak; auto finds out, both opens the server once in each.",
+                "Protocol era to use; auto detects it, both opens the server once in each era",
                 choices=("auto", "legacy", "modern", "both"),
             ),
         ),
         about=(
-            "Connects and prints the server's identity, capabilities and instructions, and how its era was found out. "
-            "--era both prints what it is and offers in the one era and the other, and what differs."
+            "Prints the name, version, capabilities and instructions of the server, and how its era was detected. "
+            "--era both compares the server in the two eras."
         ),
         examples=(
             "inspector info npx -y @modelcontextprotocol/server-everything",

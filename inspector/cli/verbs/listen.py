@@ -1,4 +1,4 @@
-"""`inspector listen`: what the server tells by itself, as it comes."""
+"""`inspector listen`: prints notifications of a server as they arrive."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LISTS = ("tools", "resources", "prompts")
 
 
 def run(said: Invocation) -> int:
-    """Subscribe and print every notification until interrupted, until the time is over or the connection is."""
+    """Subscribe and print every notification until interrupted, until --for is over, or until the connection closes."""
     from inspector.cli import headless, notices
 
     uris: list[str] = list(dict.fromkeys(said.option("resource", ())))
@@ -44,17 +44,17 @@ def run(said: Invocation) -> int:
         if session.phase == "lost" and session.error is not None:
             raise session.error
         if told.refused:
-            out.note("The server has ended the subscription.")
+            out.note("The server ended the subscription.")
         return 0
 
     return headless.run(said, work, watcher=watcher)
 
 
 async def _ask(session: Session, lists: list[str], uris: list[str]) -> None:
-    """Ask for everything at once: where that takes a stream, one stream serves it all. Raises the first refusal."""
+    """Subscribe to everything at once, on one stream if the era needs a stream. Raises the first rejection."""
     if session.server.era == "modern" and not lists and not uris:
         raise NotOffered(
-            "The server does not tell when its lists change.", hint="Name resources to listen to with --resource URI."
+            "The server does not declare list changes.", hint="Subscribe to resources with --resource URI."
         )
     asked = await asyncio.gather(
         session.listen(), *(session.subscribe(uri) for uri in uris), return_exceptions=True
@@ -65,13 +65,13 @@ async def _ask(session: Session, lists: list[str], uris: list[str]) -> None:
 
 
 def _tell_what(session: Session, out: Output, lists: list[str], uris: list[str]) -> None:
-    """Say what may come. What a server sends without being asked comes too."""
+    """Print what was subscribed. Other notifications are printed too."""
     what = [f"the lists of {', '.join(lists)}"] if lists else []
     what += [out.safe(uri, NAME) for uri in uris]
-    out.note(f"Listening to {', '.join(what) if what else 'what the server tells by itself'}; Ctrl-C ends it.")
+    out.note(f"Listening to {', '.join(what) if what else 'all notifications'}; press Ctrl-C to stop.")
     refused = session.subscriptions.refused
     if refused:
-        out.note(f"note: The server does not agree to tell of {out.safe(', '.join(refused), 10 * NAME)}.")
+        out.note(f"note: The server did not accept {out.safe(', '.join(refused), 10 * NAME)}.")
 
 
 VERBS = {
@@ -80,13 +80,13 @@ VERBS = {
         run,
         options=(
             ASK,
-            Option("--resource", "Be told when this resource changes; may be repeated.", "URI", many=True),
-            Option("--for", "End after so many seconds.", "SECONDS", read=seconds),
+            Option("--resource", "Subscribe to this resource; repeatable", "URI", many=True),
+            Option("--for", "Stop after this time", "SECONDS", read=seconds),
         ),
         about=(
-            "Asks for everything that the server tells by itself: changes of its lists, of the resources named, log "
-            "messages, and prints each notification as one line with its time. --json prints the messages themselves, "
-            "one a line. Ends when interrupted (130), when the time of --for is over (0), or with the connection (4)."
+            "Subscribes to list changes, log messages and the named resources, and prints each notification as one "
+            "line with its time. --json prints each message as one line of JSON. Exits with 0 after --for, 130 when "
+            "interrupted, 4 when the connection closes."
         ),
         examples=(
             "inspector listen --resource demo://clock -- python -m inspector.demo",

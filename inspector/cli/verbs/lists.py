@@ -1,4 +1,4 @@
-"""`inspector tools | resources | templates | prompts`: what the server offers, all pages of it."""
+"""`inspector tools | resources | templates | prompts`: complete lists, all pages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOTE = 300
 
 
 def run(said: Invocation) -> int:
-    """List what the verb names, from a server or from a recording."""
+    """Print the list of the verb, from a server or from a recording."""
     from inspector.cli.setup import target_of
     from inspector.config.targets import RecordingTarget
 
@@ -51,13 +51,13 @@ def _recorded(said: Invocation, name: ListName, target: RecordingTarget) -> int:
     with recorded_session(target.path, out) as session:
         found = session.catalog[name]
         if not found.pages:
-            out.note(f"note: The recording holds no answer to {found.kind.method}.")
+            out.note(f"note: The recording has no response to {found.kind.method}.")
             return _print(out, found, None, ())
         return _print(out, found, None, session.journal.findings.all(), schemas=bool(said.option("schema")))
 
 
 def _next_cursor(journal: Journal, method: str) -> str | None:
-    """Where the list goes on after the newest page."""
+    """The cursor of the page after the newest one."""
     from inspector.cli.results import last_result
 
     n = last_result(journal, method)
@@ -69,7 +69,7 @@ def _next_cursor(journal: Journal, method: str) -> str | None:
 def _print(
     out: Output, found: ServerList, more: str | None, findings: Iterable[Finding], *, schemas: bool = False
 ) -> int:
-    """Print a list as far as it came; an error that ended it is raised after what came before it."""
+    """Print a list as far as it was read; then raise the error that ended it."""
     if out.json:
         if found.error is not None:
             raise found.error
@@ -89,14 +89,14 @@ def _print(
         out.note(f"The server has no {found.kind.name}.")
     _tell(out, found, findings)
     if more is not None:
-        out.note(f"note: There is more: --cursor {out.safe(shlex.quote(more), NOTE)}")
+        out.note(f"note: There are more pages: --cursor {out.safe(shlex.quote(more), NOTE)}")
     return 0
 
 
 def _tell(out: Output, found: ServerList, findings: Iterable[Finding]) -> None:
-    """What is not as it should be with the list."""
+    """Print problems of the list."""
     if found.odd:
-        out.note(f"note: {found.odd:,} entries are no objects and are left out; the recording holds them.")
+        out.note(f"note: {found.odd:,} entries are not objects and are not shown; the recording has them.")
     for finding in findings:
         out.note(f"note: {out.safe(finding.message, NOTE)}")
 
@@ -107,8 +107,8 @@ def _verb(name: str, about: str, *options: Option) -> Verb:
         run,
         options=(
             *options,
-            Option("--page-limit", "Read at most this many pages.", "N", read=count),
-            Option("--cursor", "Begin at this cursor instead of the first page.", "CURSOR"),
+            Option("--page-limit", "Read at most N pages", "N", read=count),
+            Option("--cursor", "Start at this cursor instead of the first page", "CURSOR"),
         ),
         about=about,
         examples=(
@@ -122,13 +122,15 @@ def _verb(name: str, about: str, *options: Option) -> Verb:
 VERBS = {
     "tools": _verb(
         "tools",
-        "On a terminal: prints the signature and description of every tool. Piped: name, arguments (optional ones in "
-        "brackets) and description, one line per tool.",
-        Option("--schema", "Print the input and output schema of every tool."),
+        "On a terminal, prints the signature and description of every tool. In a pipe, prints one line per tool: name, "
+        "arguments (optional ones in brackets) and description.",
+        Option("--schema", "Print the input and output schema of every tool"),
     ),
-    "resources": _verb("resources", "Prints URI, name, media type and description of every resource."),
+    "resources": _verb("resources", "Prints the URI, name, MIME type and description of every resource."),
     "templates": _verb(
-        "templates", "Prints URI template, name, media type and description of every resource template."
+        "templates", "Prints the URI template, name, MIME type and description of every resource template."
     ),
-    "prompts": _verb("prompts", "Prints name, arguments (optional ones in brackets) and description of every prompt."),
+    "prompts": _verb(
+        "prompts", "Prints the name, arguments (optional ones in brackets) and description of every prompt."
+    ),
 }

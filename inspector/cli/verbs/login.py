@@ -1,4 +1,4 @@
-"""`inspector login` and `inspector logout`: a login that is kept, and the end of it."""
+"""`inspector login` and `inspector logout`: keep a login, and delete it."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ NAME = 200
 
 
 def log_in(said: Invocation) -> int:
-    """Open the server, log in where that was not done by opening it, and say until when."""
+    """Connect to the server, log in unless connecting did so, and print the expiry."""
     from inspector.cli import headless
 
     target = _target(said)
     if said.option("bearer-env"):
-        raise UsageError("With --bearer-env there is nothing to log in for.", hint="Leave it out.")
+        raise UsageError("--bearer-env replaces a login.", hint="Remove --bearer-env to log in.")
     if target.withholds_login:
         raise UsageError(
-            f"A login to {target.describe()} is not kept because {target.withholds_login}.",
-            hint="Name the server's authority with SSL_CERT_FILE=/path/to/ca.pem, and connect without a proxy.",
+            f"The login to {target.describe()} cannot be kept because {target.withholds_login}.",
+            hint="Give the server's CA certificate with SSL_CERT_FILE=/path/to/ca.pem, and connect without a proxy.",
         )
 
     async def work(session: Session, out: Output) -> int:
@@ -39,7 +39,7 @@ def log_in(said: Invocation) -> int:
         grant = login.authorization.grant
         if grant is None or said.option("again"):
             if grant is None:
-                out.note("The server opens without a login. Its authorization server is asked all the same.")
+                out.note("The server does not require a login. Logging in at its authorization server anyway.")
             grant = await login.run(login.authorization.log_in, session.recorder())
         from inspector.cli.logins import as_json, described
 
@@ -54,7 +54,7 @@ def log_in(said: Invocation) -> int:
 
 
 def log_out(said: Invocation) -> int:
-    """Forget every login to a server, and give its tokens back where they are taken."""
+    """Delete every login to a server, and revoke its tokens if possible."""
     from inspector.cli import logins
     from inspector.cli.setup import settings_of
 
@@ -65,19 +65,19 @@ def log_out(said: Invocation) -> int:
     if out.json:
         out.document({"server": target.describe(), "loggedOut": done, "revoked": revoked})
     elif not done:
-        out.line(f"Nobody is logged in to {out.safe(target.describe(), NAME)}.")
+        out.line(f"Not logged in to {out.safe(target.describe(), NAME)}.")
     else:
         told = (
-            "the tokens were taken back"
+            "the tokens were revoked"
             if revoked
-            else "its authorization server did not take every token back: what it did not take is good until it ends"
+            else "the authorization server did not revoke every token; those are valid until they expire"
         )
         out.line(f"Logged out of {out.safe(target.describe(), NAME)}; {told}.")
     return 0
 
 
 async def _forget(authorizer: Authorizer, target: HttpTarget, seconds: float) -> tuple[int, bool]:
-    """How many logins there were, and whether the tokens of all were taken back."""
+    """The number of logins, and whether all tokens were revoked."""
     from inspector.cli.logins import Unrecorded
 
     store = authorizer.store
@@ -89,7 +89,7 @@ async def _forget(authorizer: Authorizer, target: HttpTarget, seconds: float) ->
         login = authorizer.login(target)
         revoked = await login.run(login.authorization.log_out, Unrecorded()) and revoked
     for left in store.logins(target.url):
-        # Its tokens are not to be had any more, as in another keyring: nothing to be given back.
+        # Its tokens are no longer available, for example in another keyring, so they cannot be revoked.
         store.keep(left.grant.issuer, left.grant.resource, None)
         revoked = False
     return len(kept), revoked
@@ -102,8 +102,8 @@ def _target(said: Invocation) -> HttpTarget:
     target = live_target(said)
     if not isinstance(target, HttpTarget):
         raise UsageError(
-            f"{target.describe()} is a command, and `inspector {said.verb.name}` needs a server at a URL.",
-            hint="A command gets its secrets with --env.",
+            f"`inspector {said.verb.name}` needs a URL, and {target.describe()} is a command.",
+            hint="Pass secrets to a command with --env.",
         )
     return target
 
@@ -119,11 +119,11 @@ VERBS = {
     "login": Verb(
         "login",
         log_in,
-        options=(Option("--again", "Log in anew, though there is a login that is good."),),
+        options=(Option("--again", "Log in again even if the kept login is valid"),),
         about=(
-            "Opens the server, and logs in where it wants that: shows the address whole, asks before a browser is "
-            "opened, and waits for it to come back. The login is kept for the next commands, in the keyring of the "
-            "system or, where there is none, in a file that only you can read."
+            "Connects to the server and logs in if it requires authorization: shows the full URL, asks before it opens "
+            "a browser, and waits for the redirect. Keeps the login for later commands in the system keyring or, if "
+            "the system has none, in a file that only you can read."
         ),
         examples=(
             "inspector login https://host.example/mcp",
@@ -134,7 +134,7 @@ VERBS = {
     "logout": Verb(
         "logout",
         log_out,
-        about="Forgets the login to a server, and gives its tokens back where the authorization server takes them.",
+        about="Deletes the kept login to a server, and revokes its tokens if the authorization server supports that.",
         examples=("inspector logout https://host.example/mcp", "inspector logout @name"),
     ),
 }

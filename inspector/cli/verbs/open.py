@@ -1,4 +1,4 @@
-"""What is done where no verb is spoken: the interface, on a target or on its start screen."""
+"""The interface, on a target or on its start screen: used if no verb is given."""
 
 from __future__ import annotations
 
@@ -17,16 +17,18 @@ if TYPE_CHECKING:
 
 
 def run(said: Invocation) -> int:
-    """Open the interface on the target that was named, or on nothing."""
-    need_terminal("`inspector tools TARGET` and the other verbs work without one; `inspector --help` lists them.")
+    """Open the interface on the given target, or on the start screen."""
+    need_terminal(
+        "Use `inspector tools TARGET` or another verb, which need no terminal; `inspector --help` lists them."
+    )
     from inspector.cli.setup import target_of
     from inspector.config.targets import RecordingTarget, StdioTarget
 
     target = target_of(said) if said.target_words else None
     if said.option("watch") and target is not None and not isinstance(target, StdioTarget):
         raise UsageError(
-            "--watch is for a server that is started here, by its command.",
-            hint="In the interface, `r` connects anew to a server that somebody else has started again.",
+            "--watch needs a server that Inspector starts with a command.",
+            hint="In the interface, press `r` to reconnect to a server that was restarted elsewhere.",
         )
     if isinstance(target, RecordingTarget):
         return replay(said, target, follow=False)
@@ -54,7 +56,7 @@ def interface(said: Invocation, target: Target | None) -> int:
 
 
 def replay(said: Invocation, target: RecordingTarget, *, follow: bool, at: str = "", **playing: float) -> int:
-    """Run the interface on a recording; `at` is a place in it, `playing` its `speed` and longest `gap`."""
+    """Run the interface on a recording; `at` is a position in it, `playing` its `speed` and longest `gap`."""
     from inspector.cli.setup import settings_of
     from inspector.tui import app
 
@@ -62,12 +64,12 @@ def replay(said: Invocation, target: RecordingTarget, *, follow: bool, at: str =
 
 
 def need_terminal(instead: str) -> None:
-    """Raise `UsageError` where there is no terminal to draw on; `instead` says what works without one."""
-    for stream, name in ((sys.stdin, "standard input"), (sys.stdout, "standard output")):
+    """Raise `UsageError` unless there is a terminal; `instead` says what works without one."""
+    for stream, name in ((sys.stdin, "stdin"), (sys.stdout, "stdout")):
         if stream is None or not stream.isatty():
-            raise UsageError(f"The interface needs a terminal, and {name} is none.", hint=instead)
+            raise UsageError(f"The interface needs a terminal, but {name} is not a terminal.", hint=instead)
     if os.environ.get("TERM") == "dumb":
-        raise UsageError("The interface cannot draw on a terminal of type “dumb”.", hint=instead)
+        raise UsageError("The interface does not work on a terminal of type “dumb”.", hint=instead)
 
 
 VERBS = {
@@ -81,7 +83,6 @@ VERBS = {
             "inspector demo",
             "inspector npx -y @modelcontextprotocol/server-everything",
             "inspector https://host.example/mcp",
-            "inspector @name",
             "inspector --watch -- uv run weather",
             "inspector call echo message=hello -- python server.py",
         ),

@@ -1,4 +1,4 @@
-"""`inspector pin`: keep what a server offers, so that every later session says when it offers something else."""
+"""`inspector pin`: saves what a server offers, so that later sessions report changes."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ _WHICH = ("show", "remove", "update")
 
 
 def run(said: Invocation) -> int:
-    """Pin the target, compare it with its pin, or do with the pin what the options say."""
+    """Pin the target, compare it with its pin, or show, replace or delete the pin."""
     from inspector.client.pins import Pins
 
     out = Output.of(said)
     given = [f"--{name}" for name in _WHICH if said.option(name)]
     if len(given) > 1:
-        raise UsageError(f"{given[0]} and {given[1]} exclude each other.", hint="Leave one of them out.")
+        raise UsageError(f"{given[0]} cannot be used with {given[1]}.", hint="Remove one of them.")
     file = said.option("file")
     pins = Pins(file=file)
     if file is not None and not said.target_words and not said.option("show"):
-        raise UsageError("`inspector pin --file FILE` needs a target.", hint="Name the server that FILE is the pin of.")
+        raise UsageError("`inspector pin --file FILE` needs a target.", hint="Give the server to pin in FILE.")
     if not said.target_words and file is None:
         if given and given != ["--show"]:
-            raise UsageError(f"`inspector pin {given[0]}` needs a target.", hint="`inspector pin` lists the pins.")
+            raise UsageError(f"`inspector pin {given[0]}` needs a target.", hint="List the pins with `inspector pin`.")
         return _list(out, pins)
     from inspector.cli.setup import live_target
     from inspector.config.targets import StdioTarget
 
-    # A file is shown without a target: it says itself what it is the pin of.
+    # A file is shown without a target, because it contains the target.
     target = live_target(said) if said.target_words else StdioTarget((str(file),))
     if said.option("remove"):
         return _remove(out, pins, target)
@@ -57,19 +57,19 @@ def _list(out: Output, pins: Pins) -> int:
         return 0
     out.table([(out.safe(pin.label, 80), _when(pin), _amounts(pin), out.safe(pin.target, NAME)) for pin in found])
     if not found:
-        out.note("Nothing is pinned. `inspector pin TARGET` pins a server.")
+        out.note("No server is pinned. Pin one with `inspector pin TARGET`.")
     return 0
 
 
 def _remove(out: Output, pins: Pins, target: Target) -> int:
     if pins.file is not None:
-        pins.get(target)  # What is not a pin is not removed.
+        pins.get(target)  # A file that is not a pin is not removed.
     if not pins.remove(target):
         raise _no_pin(pins, target)
     if out.json:
         out.document({"removed": True})
     else:
-        out.line(f"{out.safe(target.label, NAME)} is no longer pinned.")
+        out.line(f"The pin of {out.safe(target.label, NAME)} was deleted.")
     return 0
 
 
@@ -96,15 +96,15 @@ def _show(out: Output, pins: Pins, target: Target) -> int:
 
 def _no_pin(pins: Pins, target: Target) -> UsageError:
     if pins.file is not None:
-        return UsageError(f"{pins.file} does not exist.", hint="`inspector pin --file FILE TARGET` writes it.")
+        return UsageError(f"{pins.file} does not exist.", hint="Write it with `inspector pin --file FILE TARGET`.")
     return UsageError(
         f"{target.label} is not pinned.",
-        hint="A pin belongs to a command with its folder and variables, or to a URL; `inspector pin` lists them.",
+        hint="A pin belongs to a URL, or to a command with its directory and variables; `inspector pin` lists them.",
     )
 
 
 def _pin(said: Invocation, out: Output, pins: Pins, target: Target) -> int:
-    """Read what the server offers, compare it with the pin if there is one, and keep it if it is to be kept."""
+    """Read what the server offers, compare it with its pin, and save it if wanted."""
     from inspector.cli import headless
 
     update = bool(said.option("update"))
@@ -119,7 +119,7 @@ def _pin(said: Invocation, out: Output, pins: Pins, target: Target) -> int:
         keep = before is None or update
         if keep:
             for name, why in surface["incomplete"].items():
-                out.warn(f"warning: {name} are pinned as far as they came: {out.safe(why, 300)}")
+                out.warn(f"warning: {name} are pinned incompletely: {out.safe(why, 300)}")
             pins.put(target, surface)
         _tell(out, pins, target, before, changes, kept=keep)
         return DRIFTED if changes and not keep else 0
@@ -128,7 +128,7 @@ def _pin(said: Invocation, out: Output, pins: Pins, target: Target) -> int:
 
 
 def _readable(pins: Pins, target: Target) -> bool:
-    """Whether the pin can be read; one that cannot may be made anew."""
+    """Whether the pin can be read; an unreadable one may be replaced."""
     from inspector.errors import ConfigError
 
     try:
@@ -160,13 +160,13 @@ def _tell(
     if before is None:
         pin = pins.get(target)
         amounts = f": {_amounts(pin)}" if pin is not None else ""
-        later = "Every later session says when it offers something else."
+        later = "Later sessions report changes."
         if pins.file is not None:
-            later = "The same command compares the server with the file."
+            later = "Run the same command to compare the server with the file."
         out.line(f"{name} is pinned{amounts}. {later}")
         return
     if not changes:
-        out.line(f"{name} offers what was pinned {_when(before)}.")
+        out.line(f"{name} still offers what was pinned {_when(before)}.")
         return
     from inspector.cli import surface_report
     from inspector.cli.paint import Paint
@@ -175,22 +175,22 @@ def _tell(
     paint = Paint()
     ordered = sorted(changes, key=lambda change: AREAS.index(change.area))
     out.lines(paint(line, "red") for line in surface_report.warning(out, ordered))
-    out.line(f"Since it was pinned {_when(before)}: {surface_report.summary(ordered)}")
+    out.line(f"Changes since it was pinned {_when(before)}: {surface_report.summary(ordered)}")
     out.lines(surface_report.lines(out, paint, ordered))
     out.line()
     if kept:
-        out.line("Pinned again.")
+        out.line("The pin was updated.")
     else:
         file = f" --file {out.safe(str(pins.file), NAME)}" if pins.file is not None else ""
-        out.line(f"If the change is intended, run `inspector pin{file} --update` with the same target.")
+        out.line(f"If the changes are intended, run `inspector pin{file} --update` with the same target.")
 
 
 def _when(pin: Pin) -> str:
-    return pin.at.astimezone().strftime("%Y-%m-%d %H:%M") if pin.at is not None else "some time ago"
+    return pin.at.astimezone().strftime("%Y-%m-%d %H:%M") if pin.at is not None else "at an unknown time"
 
 
 def _amounts(pin: Pin) -> str:
-    """How much of what there is in a pin."""
+    """The number of items in a pin."""
     from inspector.compare.surface import LISTS, ONE
 
     found = []
@@ -213,18 +213,22 @@ VERBS = {
         target="optional",
         options=(
             Option(
-                "--file", "Keep the pin in this file, such as one in a repository.", "FILE", read=path, completes="file"
+                "--file",
+                "Keep the pin in this file, for example in your repository",
+                "FILE",
+                read=path,
+                completes="file",
             ),
-            Option("--show", "Print what is pinned of the target; nothing is opened."),
-            Option("--update", "Pin what the server offers now, in the place of what was pinned."),
-            Option("--remove", "Forget the pin of the target; nothing is opened."),
+            Option("--show", "Print the pin of the target without connecting"),
+            Option("--update", "Replace the pin with what the server offers now"),
+            Option("--remove", "Delete the pin of the target without connecting"),
         ),
         about=(
-            "Keeps what a server offers: tools with their descriptions, schemas and annotations, resources, prompts, "
-            "capabilities, instructions. Every later session with the same target, here and in the interface, compares "
-            "and warns when something else is offered: a tool that was harmless when you looked at it may tell a model "
-            "something else tomorrow. Pinned already: compares and prints what differs; exit code 5 if anything does. "
-            "Without a target: lists the pins. --no-pin, or the setting check_pins, keeps a session from comparing."
+            "Saves the tools (with descriptions, schemas and annotations), resources, prompts, capabilities and "
+            "instructions of a server. Later sessions with the same target compare and warn about changes, because a "
+            "changed tool description can mislead a model. If the target is already pinned, prints the differences and "
+            "exits with 5 if there are any. Without a target, lists the pins. --no-pin or the setting check_pins turns "
+            "the comparison off."
         ),
         examples=(
             "inspector pin npx -y @modelcontextprotocol/server-everything",

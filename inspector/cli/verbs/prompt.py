@@ -60,7 +60,7 @@ VERBS = {
         run,
         slots=(Slot("name"), Slot("arguments", "pairs", metavar="KEY=VALUE ...")),
         options=(ARGS, SAVE, ASK),
-        about="Prints each message under its role; --json prints the exact result.",
+        about="Prints each message with its role; --json prints the exact result.",
         examples=(
             "inspector prompt greet name=Ada -- python server.py",
             "inspector prompt --json review language=python @reviewer",

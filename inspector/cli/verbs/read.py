@@ -59,7 +59,7 @@ VERBS = {
         run,
         slots=(Slot("uri"),),
         options=(SAVE, ASK),
-        about="Text goes to stdout as it is; --save writes text or bytes to a file; --json prints the exact result.",
+        about="Prints text unchanged; --save writes text or bytes to a file; --json prints the exact result.",
         examples=(
             "inspector read file:///etc/motd -- python server.py",
             "inspector read demo://logo --save logo.png @demo",

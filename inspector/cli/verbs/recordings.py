@@ -1,4 +1,4 @@
-"""`inspector recordings`: the sessions that are kept."""
+"""`inspector recordings`: lists kept recordings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LABEL = 80
 
 
 def run(said: Invocation) -> int:
-    """List the recordings of the state folder, newest first."""
+    """List the recordings in the state directory, newest first."""
     from inspector.client.recording import list_recordings
     from inspector.config.paths import state_folder
     from inspector.text import size
@@ -30,7 +30,7 @@ def run(said: Invocation) -> int:
     if found:
         out.note(f"{_amount(len(found), 'recording')}, {size(sum(info.size for info in found))}, in {folder}")
     else:
-        out.note(f"There are no recordings in {folder}")
+        out.note(f"No recordings in {folder}")
     return 0
 
 
@@ -90,7 +90,7 @@ VERBS = {
         "recordings",
         run,
         target="none",
-        about="Prints when each began, what it recorded, and its file, newest first.",
+        about="Prints the start time, target and file of each recording, newest first.",
         examples=("inspector recordings", "inspector recordings --json"),
     )
 }

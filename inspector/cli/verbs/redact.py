@@ -1,4 +1,4 @@
-"""`inspector redact`: what looks like a secret in a recording, and a copy of it without that."""
+"""`inspector redact`: finds secrets in a recording, and writes a copy without them."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ NAME = 200
 PLACE = 60
 EVENTS = 4
 FOUND = 5
-"""The exit code of `--check` where there is something."""
+"""The exit code of `--check` if there are secrets."""
 
 
 def run(said: Invocation) -> int:
-    """Show what would be hidden, or hide it; with `--check` 5 where there is anything."""
+    """List what would be hidden, or hide it; with `--check` return 5 if there is anything."""
     from inspector.redact.recording import Redaction
     from inspector.redact.rules import read_rules
 
@@ -34,7 +34,7 @@ def run(said: Invocation) -> int:
     check_source(written, source)
     to_stdout = check_outputs(said, "output")
     if written is not None and checks:
-        raise UsageError("--check only looks, and -o writes.", hint="Leave one of them out.")
+        raise UsageError("--check cannot be used with -o.", hint="Remove one of them.")
     redaction = Redaction(source, read_rules(said.option("rule", ()), said.option("rules", ())))
     for notice in redaction.notices:
         out.note(f"note: {out.safe(notice)}")
@@ -46,7 +46,7 @@ def run(said: Invocation) -> int:
     if out.json:
         out.document(_as_json(report, source, written))
     elif to_stdout:
-        out.note(f"{_places(report)} hidden.")
+        out.note(f"Hidden: {_places(report)}.")
     else:
         out.table([_row(out, value) for value in report.values])
         _tell(out, report, written, checks)
@@ -69,18 +69,18 @@ def _row(out: Output, value: Value) -> tuple[str, ...]:
 def _tell(out: Output, report: RedactionReport, written: Path | None, checks: bool) -> None:
     places = _places(report)
     if report.more:
-        out.note(f"note: {report.more:,} more places are not listed: there are too many different values.")
+        out.note(f"note: {report.more:,} more places are not listed, because there are too many different values.")
     if written is not None:
         hidden = f"hidden in {places}" if report.count else "nothing was hidden"
         out.line(f"written: {out.safe(str(written), NAME)}; {hidden}.")
         if report.count:
-            out.note("Look at it once more before you share it: no rule knows every secret.")
+            out.note("Read the copy before you share it: no rule knows every secret.")
     elif not report.count:
-        out.line("Nothing in it looks like a secret to these rules.")
+        out.line("These rules find no secrets in it.")
     elif checks:
-        out.line(f"{places} look like secrets. `inspector redact FILE -o OUT` writes a copy without them.")
+        out.line(f"{places} look like secrets. Write a copy without them with `inspector redact FILE -o OUT`.")
     else:
-        out.line(f"{places} would be hidden; -o OUT writes the copy.")
+        out.line(f"{places} would be hidden; write the copy with -o OUT.")
 
 
 def _places(report: RedactionReport) -> str:
@@ -111,9 +111,9 @@ def _about() -> str:
     off = {shape.name for shape in SHAPES if not shape.ordinary}
     known = "; ".join(f"{name}{' (off)' if name in off else ''}: {summary}" for name, summary in NAMES.items())
     return (
-        "Without -o it shows what would be hidden, never the secrets themselves. RULE is a JSON path in the messages "
-        "($.params.arguments.pin, $..token), /a pattern/, =a text, or a name from here, switched off by no- before it: "
-        f"{known}. Equal values stay recognisable. Everything else in the copy is byte for byte as it was."
+        "Without -o, lists what would be hidden, without the secrets themselves. RULE is a JSON path "
+        "($.params.arguments.pin, $..token), /a regular expression/, =a text, or one of these names (no-NAME turns it "
+        f"off): {known}. Equal values get equal marks. Every other byte of the copy is unchanged."
     )
 
 
@@ -125,12 +125,18 @@ VERBS = {
         target="none",
         options=(
             Option(
-                "-o --output", "Write a copy without the secrets; - is stdout.", "OUT", read=output, completes="file"
+                "-o --output",
+                "Write a copy without the secrets to this file; - is stdout",
+                "OUT",
+                read=output,
+                completes="file",
             ),
             FORCE,
-            Option("--rule", "What to hide besides, or not to; may be repeated.", "RULE", many=True),
-            Option("--rules", "A YAML file of rules; may be repeated.", "FILE", many=True, read=path, completes="file"),
-            Option("--check", "Only look: ends with 5 if anything looks like a secret."),
+            Option("--rule", "Add a rule, or turn one off; repeatable", "RULE", many=True),
+            Option(
+                "--rules", "Read rules from this YAML file; repeatable", "FILE", many=True, read=path, completes="file"
+            ),
+            Option("--check", "Exit with 5 if the recording has secrets; write nothing"),
         ),
         about=_about(),
         examples=(

@@ -1,4 +1,4 @@
-"""`inspector replay`: the interface on a recording."""
+"""`inspector replay`: opens a recording in the interface."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 def run(said: Invocation) -> int:
-    """Open the interface on the recording that was named."""
+    """Open the interface on the given recording."""
     from inspector.cli.options import recording
     from inspector.config.targets import RecordingTarget
     from inspector.journal.journal import Journal
 
     target = RecordingTarget(recording(said.arguments["file"]))
-    # What cannot be read is said here, not on a screen that has just been drawn.
+    # Report an unreadable file here, before the screen is drawn.
     journal = Journal.open(target.path)
     try:
         at = said.option("at") or ""
@@ -30,23 +30,23 @@ def run(said: Invocation) -> int:
             places.read(at, journal)
     finally:
         journal.release()
-    interface.need_terminal("`inspector export FILE --to md` writes a recording as text.")
+    interface.need_terminal("Write a recording as text with `inspector export FILE --to md`.")
     playing = {name: said.option(name) for name in ("speed", "gap") if said.option(name) is not None}
     return interface.replay(said, target, follow=bool(said.option("follow")), at=at, **playing)
 
 
 def gap(word: str) -> float:
-    """The longest gap in seconds; 0 for as long as it was."""
+    """The longest gap in seconds; 0 keeps recorded gaps."""
     return 0.0 if word.strip() == "0" else seconds(word)
 
 
 def speed(word: str) -> float:
-    """How fast it plays: a factor, or `max`."""
+    """The playback speed: a factor, or `max`."""
     from inspector.replay import speeds
 
     found = speeds.read(word)
     if found is None:
-        raise UsageError(f"“{word[:60]}” is no speed.", hint="It is a factor from 0.1 to 100, or max.")
+        raise UsageError(f"“{word[:60]}” is not a speed.", hint="Use a factor from 0.1 to 100, or max.")
     return found
 
 
@@ -58,19 +58,19 @@ VERBS = {
         target="none",
         prints=False,
         options=(
-            Option("--follow", "Show what another process still adds to it."),
-            Option("--at", "Where to stand at first: 01:12.3, 'at 13:05', 1204 (an event), start or end.", "PLACE"),
-            Option("--speed", "How fast it plays, from 0.1 to 100, or max.", "FACTOR", read=speed),
+            Option("--follow", "Show events that another process still appends"),
+            Option("--at", "Start position: 01:12.3, 'at 13:05', 1204 (an event), start or end", "PLACE"),
+            Option("--speed", "Playback speed from 0.1 to 100, or max", "FACTOR", read=speed),
             Option(
                 "--gap",
-                "How long a pause lasts at most, 2 unless said otherwise; 0: as long as it was.",
+                "Longest pause in playback; default 2; 0 keeps recorded pauses",
                 "SECONDS",
                 read=gap,
             ),
         ),
         about=(
-            "Everything that was on the wire, as if the session were open; nothing is sent anywhere. It stands at its "
-            "end; space plays it, arrows step, and the lists, calls and questions are those of the moment."
+            "Shows the recorded session as if it were open, and sends nothing. Starts at the end; space plays, arrow "
+            "keys step, and lists, calls and requests show the state at that moment."
         ),
         examples=(
             "inspector replay session.mcp.jsonl",

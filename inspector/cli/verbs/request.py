@@ -1,4 +1,4 @@
-"""`inspector request`: any request or notification, its parameters as they are given."""
+"""`inspector request`: sends any request or notification with exact parameters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def run(said: Invocation) -> int:
-    """Send it and print what comes back."""
+    """Send it and print the result."""
     from inspector.cli import headless
 
     method: str = said.arguments["method"]
@@ -26,7 +26,7 @@ def run(said: Invocation) -> int:
             if out.json:
                 out.document(None)
             else:
-                out.note("A notification has no answer; it was sent.")
+                out.note("The notification was sent; notifications have no response.")
             return 0
         call = session.start(method, params, progress=False)
         result = await call.result()
@@ -45,12 +45,12 @@ VERBS = {
         run,
         slots=(Slot("method"), Slot("params", "json", metavar="PARAMS-JSON")),
         options=(
-            Option("--params", "The parameters, from the word or from a file.", "JSON|@FILE", read=json_object),
+            Option("--params", "Parameters as JSON, or from a file", "JSON|@FILE", read=json_object),
             ASK,
         ),
         about=(
-            "Sends METHOD with exactly these parameters, after the handshake, and prints the result as it came. "
-            "What begins with notifications/ is sent without waiting for an answer."
+            "Sends METHOD with exactly these parameters after initialization, and prints the unchanged result. A "
+            "method that starts with notifications/ is sent as a notification."
         ),
         examples=(
             "inspector request ping -- python server.py",

@@ -1,4 +1,4 @@
-"""`inspector rerun`: a recorded client in front of a live server; `inspector bisect`: the same for `git bisect run`."""
+"""`inspector rerun`: sends a recorded session to a live server; `inspector bisect`: the same for `git bisect run`."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from inspector.replay.report import RerunReport
 
 GOOD, BAD, SKIP = 0, 1, 125
-"""What `git bisect run` makes of an exit code: this commit is good, is bad, cannot be tested."""
+"""Exit codes for `git bisect run`: the commit is good, bad, or cannot be tested."""
 
 
 def run(said: Invocation) -> int:
-    """Run the recording against the target and report; 5 where the server does something else."""
+    """Run the recording against the target and report; returns 5 if the server behaves differently."""
     out = Output.of(said)
     source = recording(said.arguments["file"])
     to_stdout = check_outputs(said, "junit", "markdown")
@@ -50,13 +50,13 @@ def run(said: Invocation) -> int:
         return report.error.exit_code
     if said.option("update"):
         _replace(source)
-        out.note(f"{out.safe(str(source))} holds the new recording now.")
+        out.note(f"The new recording replaced {out.safe(str(source))}.")
         return 0
     return 0 if report.clean else 5
 
 
 def run_bisect(said: Invocation) -> int:
-    """Run the recording against the target: 0 good, 1 bad, 125 where it could not be run at all."""
+    """Run the recording against the target: 0 good, 1 bad, 125 if it could not run."""
     from inspector.cli.rerun_report import lines_of
 
     out = Output.of(said)
@@ -74,9 +74,9 @@ def run_bisect(said: Invocation) -> int:
         out.error(report.error)
         return SKIP
     if report.clean:
-        out.line("good: the server does what was recorded")
+        out.line("good: the server behaves as recorded")
         return GOOD
-    out.line("bad: the server does something else")
+    out.line("bad: the server behaves differently")
     first = report.first
     if first is not None:
         out.lines(lines_of(out, first))
@@ -86,7 +86,7 @@ def run_bisect(said: Invocation) -> int:
 def _rerun(
     said: Invocation, out: Output, source: Path, target: StdioTarget | HttpTarget, *, again: bool = False
 ) -> tuple[RerunReport | None, Path | None]:
-    """The report (None: interrupted), and where the new recording is. With `again` that is beside the old one."""
+    """The report (None: interrupted), and the path of the new recording. With `again` it is next to the old one."""
     from inspector.cli import setup
     from inspector.cli.recorded import tell_notices, whole_journal
     from inspector.client.recording import new_journal
@@ -133,7 +133,7 @@ def _rerun(
 
 
 def _reports(said: Invocation, out: Output, report: RerunReport, source: Path, label: str) -> None:
-    """Write the reports that were asked for to their files."""
+    """Write the requested reports to their files."""
     from inspector.cli import rerun_report
 
     title = f"{source.name} against {label}"
@@ -156,11 +156,11 @@ def _replace(source: Path) -> None:
 
 CARRY = Option(
     "--carry",
-    "Values under this key that the live server makes up are sent where the recorded ones were.",
+    "Replace recorded values of this key with those of the live server; repeatable",
     "KEY",
     many=True,
 )
-PACE = Option("--pace", "fast, recorded, or a factor: pauses between messages.", "PACE", read=pace)
+PACE = Option("--pace", "Pauses between messages: fast (none), recorded, or a factor", "PACE", read=pace)
 
 VERBS = {
     "rerun": Verb(
@@ -171,21 +171,21 @@ VERBS = {
             *RULES,
             CARRY,
             PACE,
-            Option("--junit", "Write a JUnit report to this file; - is stdout.", "FILE", read=output, completes="file"),
+            Option("--junit", "Write a JUnit report to this file; - is stdout", "FILE", read=output, completes="file"),
             Option(
                 "--markdown",
-                "Write a Markdown report to this file; - is stdout.",
+                "Write a Markdown report to this file; - is stdout",
                 "FILE",
                 read=output,
                 completes="file",
             ),
-            Option("--update", "Put the new recording in the place of FILE."),
+            Option("--update", "Replace FILE with the new recording"),
         ),
         about=(
-            "Sends what the recorded client sent, in the same order and concurrency, and holds each answer against the "
-            "recorded one. Questions of the server are answered as they were answered then; ids, cursors, tasks and "
-            "states that the server makes up are those of now. Times, ids and the like may differ (--exact: nothing "
-            "may). Ends with 5 where the server does something else."
+            "Sends the recorded client messages in the same order and concurrency, and compares each answer with the "
+            "recorded one. Requests of the server get the recorded answers; ids, cursors and tasks that the server "
+            "creates are replaced with the new ones. Times and ids may differ unless --exact is set. Exits with 5 if "
+            "the server behaves differently."
         ),
         examples=(
             "inspector rerun session.mcp.jsonl -- python server.py",
@@ -200,8 +200,8 @@ VERBS = {
         slots=(Slot("file", completes="file"),),
         options=(*RULES, CARRY, PACE),
         about=(
-            "For `git bisect run inspector bisect …`: ends with 0 where the server does what was recorded, with 1 "
-            "where it does something else, with 125 where it cannot be started."
+            "For `git bisect run inspector bisect …`: exits with 0 if the server behaves as recorded, 1 if it behaves "
+            "differently, 125 if it cannot be started."
         ),
         examples=("inspector bisect session.mcp.jsonl -- python server.py",),
     ),

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from inspector.replay.mock_tally import MockReport
 
 SHOWN = 20
-"""Misses and unasked requests that are listed."""
+"""Misses and unused requests that are listed."""
 _MEANINGLESS = ("root", "sampling", "elicit", "log-level", "era", "protocol", "no-pin")
-"""Options of a session; what a passthrough says is what the client says."""
+"""Options of a session; with a passthrough, the client decides these."""
 
 
 def run(said: Invocation) -> int:
-    """Serve until the client is gone or we are told to end; then tell what was asked."""
+    """Serve until the client disconnects or a signal comes; then print the summary."""
     from inspector.journal.journal import Journal
 
     out = Output.of(said)
@@ -48,7 +48,7 @@ def run(said: Invocation) -> int:
 
 def _unusual(journal: Journal) -> list[str]:
     missing = journal.end_is_missing and not journal.raw_only
-    return ["The recording's end is missing: its writer was killed, or is still writing."] if missing else []
+    return ["The end of the recording is missing: its writer was killed, or is still writing."] if missing else []
 
 
 def _options(said: Invocation) -> MockOptions:
@@ -57,10 +57,10 @@ def _options(said: Invocation) -> MockOptions:
     on_miss: OnMiss = said.option("on-miss") or ("passthrough" if said.target_words else "error")
     if (on_miss == "passthrough") != bool(said.target_words):
         raise UsageError(
-            "--on-miss passthrough needs a target that is asked what is not in the recording."
+            "--on-miss passthrough needs a target."
             if on_miss == "passthrough"
-            else f"With --on-miss {on_miss} no target is asked.",
-            hint="Name it after the recording: inspector serve FILE --on-miss passthrough TARGET.",
+            else f"--on-miss {on_miss} uses no target.",
+            hint="Add passthrough and the target: inspector serve FILE --on-miss passthrough TARGET",
         )
     return MockOptions(
         match=said.option("match", "params"),
@@ -107,14 +107,14 @@ async def _serve_http(mock: Mock, where: Address, out: Output, stop: asyncio.Eve
     try:
         out.aside(f"serving {out.safe(str(mock.journal.path))} on {end.url}\n")
         if not is_loopback(where[0]):
-            out.warn("note: Others on the network can reach it, without a login.")
+            out.warn("note: Other machines on the network can connect without a login.")
         await stop.wait()
     finally:
         await end.close()
 
 
 def _recorder(said: Invocation, out: Output) -> Any:
-    """What makes the recording of a client: the file that was named and others beside it, else the state folder."""
+    """The factory of client recordings: --record FILE with numbers for later clients, else in the state directory."""
     from inspector.cli import setup
     from inspector.client.recording import new_journal
     from inspector.config.targets import RecordingTarget
@@ -153,7 +153,7 @@ def _upstream(said: Invocation) -> Upstream | None:
 
 
 def _say(line: bytes) -> None:
-    """A line of the recorded server's stderr becomes one of ours; made safe where a terminal shows it."""
+    """Copy a line of the recorded server's stderr to ours; escaped on a terminal."""
     try:
         if os.isatty(2):
             from inspector.text import safe
@@ -165,12 +165,12 @@ def _say(line: bytes) -> None:
 
 
 def _tell(out: Output, report: MockReport) -> None:
-    """The summary, on stderr: stdout belongs to the client."""
+    """Print the summary on stderr, because stdout belongs to the client."""
     counts = report.counts
     parts = [f"{counts.get('answered', 0):,} answered from the recording", f"{counts.get('missed', 0):,} missed"]
     for name, text in (
-        ("unanswered", "have no answer in it"), ("refused", "refused"), ("cancelled", "cancelled"),
-        ("invalid", "messages that are none"),
+        ("unanswered", "without an answer in it"), ("refused", "refused"), ("cancelled", "cancelled"),
+        ("invalid", "invalid messages"),
     ):  # fmt: skip
         if counts.get(name):
             parts.append(f"{counts[name]:,} {text}")
@@ -188,7 +188,7 @@ def _tell(out: Output, report: MockReport) -> None:
         )
     _more(out, counts.get("missed", 0))
     for n, method, params in report.never_asked[:SHOWN]:
-        out.note(f"never asked: event {n} {out.safe(f'{method} {params}'.strip())}")
+        out.note(f"never requested: event {n} {out.safe(f'{method} {params}'.strip())}")
     _more(out, report.never_asked_count)
     for made in report.recordings[:SHOWN]:
         out.note(f"recording: {out.safe(made)}")
@@ -214,43 +214,43 @@ def _verb() -> Verb:
         target="optional",
         options=(
             Option(
-                "--http", "Serve over Streamable HTTP; on loopback and on any free port, unless they are named.",
+                "--http", "Serve over Streamable HTTP; default: loopback and a free port",
                 "[HOST:PORT]", read=address, fits=is_address, otherwise=(LOOPBACK, 0),
             ),
             Option(
                 "--match",
-                "What finds the recorded request: its parameters (params, unless said otherwise), these and each only "
-                "once (exact), the method if no parameters fit (method), the order (sequence).",
+                "Match requests by method and params (default); each recorded request once (exact); by method if no "
+                "params match (method); by order (sequence)",
                 choices=("exact", "params", "method", "sequence"),
             ),
             Option(
                 "--on-miss",
-                "What is answered where nothing is found: an error, what was answered last, or what TARGET says.",
+                "Without a match: return an error, the last answer, or the answer of TARGET",
                 choices=("error", "last", "passthrough"),
             ),
-            Option("--pace", "How fast: as it goes (fast, unless said otherwise), as recorded, or a factor.",
+            Option("--pace", "Answer immediately (fast, the default), at the recorded pace, or by a factor",
                    "recorded|fast|FACTOR", read=pace),
             Option(
                 "--fault",
-                "A fault of the answers: delay=MS, drop, cut, corrupt, disconnect or error[=CODE]; with @FILTER of "
-                "those that fit, with %PERCENT only now and then. May be repeated.",
+                "Inject a fault: delay=MS, drop, cut, corrupt, disconnect or error[=CODE]; @FILTER limits it to "
+                "matching messages, %PERCENT to a share of them; repeatable",
                 "FAULT", many=True, read=fault,
             ),
-            Option("--seed", "What faults are drawn with, to have the same ones again.", "TEXT"),
-            Option("--strict", "End with exit code 5 if anything was asked that is not in the recording."),
-            Option("--allow-host", "Accept HTTP requests for this host name; may be repeated.", "NAME", many=True),
+            Option("--seed", "Seed for random faults, to repeat a run", "TEXT"),
+            Option("--strict", "Exit with 5 if a request was not in the recording"),
+            Option("--allow-host", "Accept HTTP requests for this host name; repeatable", "NAME", many=True),
             Option(
                 "--allow-origin",
-                "Accept HTTP requests from pages of this origin (SCHEME://HOST:PORT); may be repeated.",
+                "Accept HTTP requests from this origin (SCHEME://HOST:PORT); repeatable",
                 "ORIGIN", many=True, read=origin,
             ),
         ),
         about=(
-            "Answers what was asked then as it was answered then, in either direction and over either transport, with "
-            "the notifications, questions and stderr around it. At the end (of stdin, or by Ctrl-C) it tells what was "
-            "asked, missed and never asked. Each client is recorded; what was missed stands there as a note. TARGET is "
-            "asked what is not in the recording. --json prints the summary as JSON: on stderr where stdout belongs to "
-            "the client."
+            "Answers each request with its recorded response, including the notifications, server requests and stderr "
+            "around it, over stdio or HTTP. At the end of stdin, or on Ctrl-C, prints a summary of answered, missed "
+            "and unused requests. Records each client, with a note for each miss. With --on-miss passthrough, TARGET "
+            "answers requests that are not in the recording. --json prints the summary as JSON; over stdio it goes to "
+            "stderr."
         ),
         examples=(
             "inspector serve session.mcp.jsonl",

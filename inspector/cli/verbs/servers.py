@@ -1,4 +1,4 @@
-"""`inspector servers`: what the config files of this folder and this user name."""
+"""`inspector servers`: lists the servers in config files of this directory and this user."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 NAME = 120
 STATE = 60
 _MARKS: dict[trust.Standing, str] = {"free": "", "asks": "asks first  ", "allowed": "allowed  "}
-"""What stands before an entry of a file that is not the user's own and uses the user's secrets or an unsafe way."""
+"""The mark of an entry in a file that is not the user's and that uses the user's secrets or an unsafe connection."""
 
 
 def run(said: Invocation) -> int:
-    """List the servers; a config file that cannot be read is named and hides no other."""
+    """List the servers; an unreadable config file is reported, and the others are still listed."""
     from inspector.config.servers import find_servers
 
     out = Output.of(said)
@@ -59,7 +59,7 @@ def run(said: Invocation) -> int:
         (
             out.safe(entry.reference, NAME),
             out.safe(entry.source_label, NAME),
-            "never opened" if last is None else out.safe(last.describe(), STATE),
+            "never connected" if last is None else out.safe(last.describe(), STATE),
             ("disabled  " if entry.disabled else "") + _MARKS[standing] + out.safe(entry.summary, 2000),
         )
         for entry, (_, standing), last in zip(found.entries, exposed, lasts, strict=True)
@@ -80,12 +80,12 @@ def run(said: Invocation) -> int:
             + (f" ({out.safe(problem.hint.command_line, 500)})" if problem.hint else "")
         )
     if not found.entries:
-        out.note("No config file names a server. `inspector demo` needs none.")
+        out.note("No config file names a server. Try `inspector demo`.")
     return 0
 
 
 def _logins() -> list[Kept]:
-    """Where one is logged in, newest last; without a token in it."""
+    """The logins, newest last, without tokens."""
     from inspector.config import paths
 
     if not paths.logins_file().exists():
@@ -122,13 +122,13 @@ VERBS = {
         run,
         target="none",
         options=(
-            Option("--config", "Only this config file.", "FILE", read=path, completes="file"),
-            Option("--schema", "Print the JSON Schema of inspector.json, for editors."),
+            Option("--config", "Read only this config file", "FILE", read=path, completes="file"),
+            Option("--schema", "Print the JSON Schema of inspector.json, for editors"),
         ),
         about=(
-            "Prints the word that opens each server, whose file it is in, how opening it went last, and its command or "
-            "URL; then where you are logged in. Starts none. An entry marked “asks first” is in a file of this folder "
-            "and uses your secrets, a proxy, or no verification: opening it asks you, or needs --trust."
+            "Prints each server's @NAME, config file, last result, and command or URL; then your logins. Does not "
+            "start a server. “asks first” marks an entry in a config file of this directory that uses your secrets, a "
+            "proxy, or no TLS verification: Inspector asks before it opens the server, or needs --trust."
         ),
         examples=(
             "inspector servers",

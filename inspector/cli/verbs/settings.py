@@ -1,4 +1,4 @@
-"""`inspector settings`: the settings that are in force, and the JSON Schema of their file."""
+"""`inspector settings`: the effective settings, and the JSON Schema of their file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VALUE = 2000
 
 
 def run(said: Invocation) -> int:
-    """Print each setting after the file and the environment; with `--schema` the JSON Schema of the file."""
+    """Print each setting according to the file and the environment; with `--schema` the JSON Schema of the file."""
     out = Output.of(said)
     if said.option("schema"):
         from inspector.config.models import settings_schema
@@ -43,8 +43,8 @@ VERBS = {
         "settings",
         run,
         target="none",
-        options=(Option("--schema", "Print the JSON Schema of settings.json, for editors."),),
-        about="Prints each setting with its value: the default, settings.json, or a variable INSPECTOR_NAME.",
+        options=(Option("--schema", "Print the JSON Schema of settings.json, for editors"),),
+        about="Prints each setting with its effective value: the default, from settings.json, or from INSPECTOR_NAME.",
         examples=("inspector settings", "inspector settings --json", "inspector settings --schema"),
     )
 }

@@ -1,4 +1,4 @@
-"""`inspector tap`: between another client and its server, recording what passes."""
+"""`inspector tap`: a proxy between a client and its server that records the traffic."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from inspector.journal.journal import Journal
 
 _MEANINGLESS = ("root", "sampling", "elicit", "log-level", "era", "protocol", "timeout", "force")
-"""Options of a session: here the client says what it wants, and the server hears it. A tap replaces no recording."""
+"""Options of a session. The client behind the tap decides these, and a tap never overwrites a recording."""
 
 
 def run(said: Invocation) -> int:
-    """Pass everything on until one side ends. Over stdio, ends with the server's exit code."""
+    """Forward messages until one side closes. Over stdio, returns the exit code of the server."""
     out = Output.of(said)
     name = said.option("install")
     if name is not None:
@@ -39,14 +39,14 @@ def run(said: Invocation) -> int:
 
 
 def _stdio(said: Invocation, out: Output, target: StdioTarget | HttpTarget) -> int:
-    """Be a server on our own stdin and stdout."""
+    """Serve the client on our stdin and stdout."""
     if isinstance(target, HttpTarget):
         return asyncio.run(_stdio_to_http(said, out, target))
     from inspector.tap.stdio import StdioTap
 
     journal = _journal(said, out, target)
     try:
-        # The client has chosen the environment for its server: all of it goes on.
+        # The client has chosen the environment for its server: forward all of it.
         return asyncio.run(StdioTap(target.command, journal, cwd=target.cwd).run({**os.environ, **target.env}))
     finally:
         journal.close("closed")
@@ -67,7 +67,7 @@ async def _stdio_to_http(said: Invocation, out: Output, target: HttpTarget) -> i
 
 
 async def _listen(said: Invocation, out: Output, target: StdioTarget | HttpTarget, where: Address) -> int:
-    """Be a server at an address."""
+    """Serve the client over HTTP."""
     names, origins = tuple(said.option("allow-host", ())), tuple(said.option("allow-origin", ()))
     with ended_by_signals() as stop:
         if isinstance(target, HttpTarget):
@@ -101,9 +101,9 @@ async def _listen(said: Invocation, out: Output, target: StdioTarget | HttpTarge
 def _say_where(out: Output, url: str, where: Address, target: StdioTarget | HttpTarget) -> None:
     from inspector.addresses import is_loopback
 
-    out.aside(f"{url} stands for {out.safe(target.describe())}\n")
+    out.aside(f"{url} forwards to {out.safe(target.describe())}\n")
     if not is_loopback(where[0]):
-        out.warn("note: Others on the network can reach it, and the server through it.")
+        out.warn("note: Other machines on the network can connect, and reach the server through it.")
 
 
 def _options(said: Invocation, target: StdioTarget | HttpTarget) -> Any:
@@ -111,9 +111,9 @@ def _options(said: Invocation, target: StdioTarget | HttpTarget) -> Any:
 
 
 def _journal(said: Invocation, out: Output, target: StdioTarget | HttpTarget) -> Journal:
-    """The recording of a client; beside the file that was named where that is another one's.
+    """The recording of a client; next to the given file if that file belongs to another client.
 
-    A client starts its servers again and again with the same words: none of them may fail for a file that is there.
+    A client starts its servers repeatedly with the same words: none of these starts may fail because the file exists.
     """
     from inspector.cli.serving import numbered
     from inspector.client.recording import new_journal
@@ -128,7 +128,7 @@ def _journal(said: Invocation, out: Output, target: StdioTarget | HttpTarget) ->
             journal = new_journal(target, record=record, keep=keep, settings=settings)
             break
         except RecordingExists:
-            # Creating the file claims it, however many taps with the same words start at once.
+            # Creating the file claims it, even if many taps start at once.
             if named is None or record is None or not record.is_file():
                 raise
             number += 1
@@ -147,24 +147,24 @@ def _complain(lines: Sequence[bytes]) -> None:
 
 
 def _install(said: Invocation, out: Output, name: str) -> int:
-    """Print the config entry `name` as it would be with a tap in it; nothing is changed."""
+    """Print the config entry `name` with a tap added; changes no file."""
     from inspector.config.servers import find_servers
 
     if said.target_words or said.command:
         raise UsageError(
-            "--install names the entry that is to be tapped; no target goes with it.",
-            hint=f"inspector tap --install {name[:40]}",
+            "--install takes the name of an entry, and no target.",
+            hint=f"Example: inspector tap --install {name[:40]}",
         )
     entry = find_servers(config=said.option("config")).find(name)
-    out.note(f"{out.safe(entry.source_label)}, {out.safe(str(entry.path))}: in the place of “{out.safe(entry.name)}”")
+    out.note(f"{out.safe(entry.source_label)}, {out.safe(str(entry.path))}: replace “{out.safe(entry.name)}” with")
     if entry.kind == "http":
-        out.note("A client that speaks HTTP is given the address that `inspector tap --listen PORT` prints instead.")
+        out.note("For a client that uses HTTP, configure the URL that `inspector tap --listen PORT` prints instead.")
     out.document({entry.name: tapped(dict(entry.raw), entry.reference or f"@{entry.name}")})
     return 0
 
 
 def tapped(raw: dict[str, Any], reference: str) -> dict[str, Any]:
-    """A client's config entry with a tap in front of its server; what else it says stays."""
+    """A client's config entry with a tap before its server, otherwise unchanged."""
     command, args = raw.get("command"), raw.get("args")
     ours = [*program.command(), "tap"]
     if isinstance(command, list):
@@ -184,22 +184,22 @@ def _verb() -> Verb:
         prints=False,
         options=(
             Option(
-                "--listen", "Be an HTTP server at this address: loopback unless a host is named, any port without one.",
+                "--listen", "Listen for the client over HTTP; default: loopback and a free port",
                 "[HOST:PORT]", read=address, fits=is_address, otherwise=(LOOPBACK, 0),
             ),
-            Option("--allow-host", "Accept HTTP requests for this host name; may be repeated.", "NAME", many=True),
+            Option("--allow-host", "Accept HTTP requests for this host name; repeatable", "NAME", many=True),
             Option(
                 "--allow-origin",
-                "Accept HTTP requests from pages of this origin (SCHEME://HOST:PORT); may be repeated.",
+                "Accept HTTP requests from this origin (SCHEME://HOST:PORT); repeatable",
                 "ORIGIN", many=True, read=origin,
             ),
-            Option("--install", "Print the entry NAME of a client's config file with a tap in it.", "NAME"),
+            Option("--install", "Print entry NAME of a client's config file with the tap added", "NAME"),
         ),
         about=(
-            "Stands in the place of a server: a client starts `inspector tap TARGET` where it started TARGET, or is "
-            "given the address that --listen prints. Bytes pass unchanged and at once, and are recorded; "
-            "`inspector replay --follow FILE` shows them as they come. A server on HTTP can be tapped for a client on "
-            "stdio, and the reverse. Over stdio, the server's exit code is the tap's."
+            "Proxies a server: configure the client to start `inspector tap TARGET` instead of TARGET, or to connect "
+            "to the URL that --listen prints. Forwards every byte unchanged and without delay, and records it; "
+            "`inspector replay --follow FILE` shows the traffic live. Client and server may use different transports. "
+            "Over stdio, exits with the exit code of the server."
         ),
         examples=(
             "inspector tap -- npx -y some-server",

@@ -1,4 +1,4 @@
-"""The filter language over a journal: `parse` it, take `numbers`, or keep a `FilteredView` of a journal that grows."""
+"""The filter language: `parse` a filter, get its `numbers`, or keep a `FilteredView` of a growing journal."""
 
 from inspector.journal.filters.syntax import FilterError
 from inspector.journal.filters.view import Filter, FilterChange, FilteredView, parse

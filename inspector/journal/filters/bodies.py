@@ -1,4 +1,4 @@
-"""Conditions that look into the bodies of events."""
+"""Conditions on the bodies of events."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _RELATED = Asked(Query(shape=(Shape.REQUEST, Shape.RESULT, Shape.ERROR, Shape.NO
 
 
 class Text:
-    """A text stands in the event: in its message, as it is or escaped, or in its other facts."""
+    """Matches a text in the event: in its message, plain or escaped, or in its other facts."""
 
     cost = 3
 
@@ -30,7 +30,7 @@ class Text:
 
 
 class About:
-    """What a request is about: the tool's or prompt's name, or the resource's URI. Its answer and progress fit too."""
+    """Matches requests about a tool, prompt or resource, with their answers and progress."""
 
     cost = 2
 
@@ -53,7 +53,7 @@ class About:
         here = bytes(map(unknown.__contains__, range(first, last + 1)))
         likely = here
         if self._needle is not None and 1 in here:
-            # Most requests do not even contain the name, which is found out without parsing them.
+            # Most requests do not contain the name at all, which needs no parsing.
             likely = both(here, search(scan.journal, self._needle, first, last, here))
         known.update(dict.fromkeys(unknown, False))
         for n in unknown:
@@ -67,7 +67,7 @@ class About:
 
 
 class HttpStatus:
-    """The head of an HTTP response has a status: `404`, or `4xx` for a class of them."""
+    """Matches the status in the head of an HTTP response: `404`, or `4xx` for a class."""
 
     cost = 2
 
@@ -87,7 +87,7 @@ class HttpStatus:
 
 
 def subjects_of(message: Any) -> list[str]:
-    """What a request is about: `name` and `uri` of its parameters, or of the reference in them."""
+    """Return the subjects of a request: `name` and `uri` of its parameters, or of the reference in them."""
     params = message.get("params") if type(message) is dict else None
     if type(params) is not dict:
         return []

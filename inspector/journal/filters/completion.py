@@ -1,4 +1,4 @@
-"""Completions of a filter while it is typed: the names of its terms, and values that the journal has seen."""
+"""Completes a filter while it is typed: names of terms, and values in the journal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from inspector.journal.index import NO_ID, STATE_NAMES
 from inspector.journal.journal import Journal
 
 MOST = 50
-"""Completions that are offered at once."""
+"""Most completions in the list."""
 _NEWEST = 2000
 """Events whose ids are offered."""
 
@@ -20,17 +20,17 @@ TERMS: dict[str, str] = {
     "method": "method; * stands for any text",
     "name": "tool, prompt or URI that a request is about",
     "kind": "kind of event or message",
-    "status": "how a message stands, or an HTTP status",
+    "status": "state of a message, or an HTTP status",
     "dir": "direction",
     "id": "JSON-RPC id",
     "duration": "time between request and answer: >500ms",
     "size": "bytes: >1k",
-    "time": "since the start, or by the clock: >2s",
+    "time": "since the start, or time of day: >2s",
     "n": "number of the event: 100-200",
     "ch": "channel",
     "exchange": "everything that belongs to a request",
     "finding": "rule, or level: must, should, note; * for any",
-    "phase": "what happened until the connection was made",
+    "phase": "events of the negotiation of a connection",
 }
 _KINDS = {
     "rpc": "a JSON-RPC message",
@@ -40,7 +40,7 @@ _KINDS = {
     "sse": "SSE event without a message",
     "life": "the process or the connection",
     "auth": "a step of a login",
-    "note": "a remark of Inspector",
+    "note": "a note of Inspector",
     "request": "a request",
     "answer": "a result or an error",
     "result": "a result",
@@ -52,11 +52,11 @@ _STATES = {
     "pending": "without an answer so far",
     "done": "answered",
     "error": "failed",
-    "cancelled": "given up by the client",
-    "timeout": "given up after its time",
-    "late": "an answer after the request was given up",
+    "cancelled": "cancelled by the client",
+    "timeout": "timed out",
+    "late": "an answer after a timeout or cancellation",
     "invalid": "not JSON-RPC",
-    "unknown": "an answer to no known request",
+    "unknown": "an answer to an unknown request",
     "doubled": "a second answer",
     "lost": "the connection ended before the answer",
 }
@@ -64,7 +64,7 @@ _DIRS = {"send": "sent by the client", "recv": "received from the server", "loca
 
 
 class Completion(NamedTuple):
-    """What could stand in the filter from `start` to `end`, and what it means."""
+    """A text for the filter from `start` to `end`, with its meaning."""
 
     start: int
     end: int
@@ -73,14 +73,14 @@ class Completion(NamedTuple):
 
 
 class Completions(NamedTuple):
-    """What is offered at a place of a filter. `incomplete` says why the term there is not meant as it stands."""
+    """The completions at a place of a filter. `incomplete` says why the term there cannot be used yet."""
 
     items: Sequence[Completion] = ()
     incomplete: str = ""
 
 
 def complete(text: str, cursor: int, journal: Journal, names: Iterable[str] = ()) -> Completions:
-    """What the term at `cursor` could become. `names` are tools, prompts and URIs that the caller knows."""
+    """Return the completions of the term at `cursor`. `names` are tools, prompts and URIs that the caller knows."""
     token = _token_at(text, cursor)
     if token is None:
         return Completions()
@@ -105,7 +105,7 @@ def complete(text: str, cursor: int, journal: Journal, names: Iterable[str] = ()
 
 
 def _token_at(text: str, cursor: int) -> Token | None:
-    """The term that the cursor stands in or behind."""
+    """Return the term at or before the cursor."""
     try:
         for token in tokens(text[:cursor] + _word_end(text, cursor)):
             if token.kind == "term" and token.position <= cursor <= token.position - 1 + len(token.word):
@@ -150,7 +150,7 @@ def _names(journal: Journal, names: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 
 def _ids(journal: Journal, names: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The ids of the newest requests, with their methods."""
+    """Return the ids of the newest requests, with their methods."""
     index = journal.index
     for n in range(index.count, max(index.count - _NEWEST, 0), -1):
         if index._ids[n - 1] != NO_ID and index._methods[n - 1]:
@@ -178,5 +178,5 @@ _VALUES: dict[str, Callable[[Journal, Iterable[str]], Iterable[tuple[str, str]]]
     "exchange": _ids,
     "ch": _channels,
     "finding": _findings,
-    "phase": lambda journal, names: [("negotiation", "messages, HTTP heads and life events of it")],
+    "phase": lambda journal, names: [("negotiation", "its messages, HTTP heads and life events")],
 }

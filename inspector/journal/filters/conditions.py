@@ -1,8 +1,8 @@
 """The conditions of a filter, each evaluated for a slice of events at once.
 
-A slice's answer is a mask: one byte per event, 1 where it fits. Masks come from the index's arrays through C loops
+The result for a slice is a mask: one byte per event, 1 for a match. Masks come from the index's arrays through C loops
 (`bytes(map(table.__getitem__, …))`) and are combined as big integers, so that a million events take a fraction of a
-second in plain Python. Conditions that need bodies read only those which the cheaper ones have left.
+second in plain Python. Conditions that need bodies read only those that the cheaper ones have left.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _T = TypeVar("_T")
 
 
 class Scan:
-    """One evaluation of a filter over a journal: what its conditions remember from slice to slice."""
+    """One evaluation of a filter over a journal: the state that its conditions keep from slice to slice."""
 
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
@@ -32,7 +32,7 @@ class Scan:
         self._memory: dict[int, Any] = {}
 
     def memory(self, owner: Condition, make: Callable[[], _T]) -> _T:
-        """What `owner` has kept in this scan, made at its first use."""
+        """Return the state of `owner` in this scan, created at its first use."""
         key = id(owner)
         if key not in self._memory:
             self._memory[key] = make()
@@ -47,9 +47,9 @@ class Condition(Protocol):
     """0: the index's arrays; 1: a loop in Python; 2: bodies."""
 
     def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
-        """One byte (0 or 1) for each of the events `first` to `last`.
+        """Return one byte (0 or 1) for each of the events `first` to `last`.
 
-        Where `wanted` is 0 any answer will do: nobody looks.
+        Where `wanted` is 0, either value is allowed: it is not used.
         """
 
 
@@ -57,7 +57,7 @@ class Condition(Protocol):
 
 
 class AllOf:
-    """Every one of several conditions; the cheap ones are asked first."""
+    """Matches all of several conditions; the cheap ones are evaluated first."""
 
     def __init__(self, parts: Sequence[Condition]) -> None:
         self.parts = sorted(parts, key=lambda part: part.cost)
@@ -73,7 +73,7 @@ class AllOf:
 
 
 class AnyOf:
-    """At least one of several conditions; the cheap ones are asked first."""
+    """Matches at least one of several conditions; the cheap ones are evaluated first."""
 
     def __init__(self, parts: Sequence[Condition]) -> None:
         self.parts = sorted(parts, key=lambda part: part.cost)
@@ -90,7 +90,7 @@ class AnyOf:
 
 
 class Not:
-    """What does not fit a condition."""
+    """Matches the events that a condition does not match."""
 
     def __init__(self, part: Condition) -> None:
         self.part = part
@@ -100,11 +100,11 @@ class Not:
         return inverted(self.part.mask(scan, first, last, wanted))
 
 
-# The index's arrays
+# Arrays of the index
 
 
 class Asked:
-    """What a query finds: by kind, direction, shape or state."""
+    """Matches the result of a query: by kind, direction, shape or state."""
 
     cost = 0
 
@@ -116,7 +116,7 @@ class Asked:
 
 
 class Named:
-    """A name that the index keeps by number: the method or the channel."""
+    """Matches a name that the index stores as a number: the method or the channel."""
 
     cost = 0
 
@@ -131,14 +131,14 @@ class Named:
         numbers = self._column(scan.index)[first - 1 : last]
         table = scan.memory(self, lambda: bytearray(1))
         texts = self._names(scan.index).texts
-        # Number 0 is “no name”, which no pattern means.
+        # Number 0 means “no name”, which no pattern matches.
         for number in range(len(table), len(texts)):
             table.append(self._pattern.matches(texts[number]))
         return bytes(map(table.__getitem__, numbers))
 
 
 class Within:
-    """A figure that the index keeps for every event lies in a span: number, time or size."""
+    """Matches a number of every event within a span: event number, time or size."""
 
     cost = 0
 
@@ -153,7 +153,7 @@ class Within:
 
 
 class Negotiation:
-    """What happened while a connection was made, until it stood: messages, heads of HTTP and life events."""
+    """Matches the negotiation of a connection: messages, HTTP heads and life events."""
 
     cost = 0
 
@@ -170,11 +170,11 @@ class Negotiation:
 REQUESTS = Asked(Query(shape=Shape.REQUEST))
 NOTICES = Asked(Query(shape=Shape.NOTIFICATION))
 PAIRED = Asked(Query(shape=(Shape.REQUEST, Shape.RESULT, Shape.ERROR)))
-"""What has a duration once its partner is there."""
+"""Events that have a duration once their partner exists."""
 
 
 class Duration:
-    """The time between request and answer lies in a span; both of them fit."""
+    """Matches requests and answers by the time between them."""
 
     cost = 1
 
@@ -194,7 +194,7 @@ class Duration:
 
 
 class Id:
-    """The JSON-RPC id, as number or text; messages about a request (progress, cancellation) have that request's."""
+    """Matches the JSON-RPC id, as number or text; progress and cancellation have that of their request."""
 
     cost = 1
 
@@ -203,7 +203,7 @@ class Id:
         self._pattern = Pattern(text, path=False) if set("*?") & set(text) else None
 
     def codes(self, index: Index) -> set[int]:
-        """How ids written like this stand in the index."""
+        """Return the numbers of such ids in the index."""
         return {code for code in map(index.id_code, _readings(self._text)) if code is not None}
 
     def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
@@ -239,7 +239,7 @@ class Id:
 
 
 def _readings(text: str) -> list[Any]:
-    """The ids that are written like this: 7 is the number and the text, which are two ids."""
+    """Return the ids with this notation: 7 is the number and the text, which are two ids."""
     found: list[Any] = [text]
     try:
         found.append(int(text) if text.lstrip("-").isdecimal() else float(text))
@@ -249,7 +249,10 @@ def _readings(text: str) -> list[Any]:
 
 
 class InExchange:
-    """Everything of an exchange, named by the id of its request or by the number of any of its events (`#n`)."""
+    """Matches everything of an exchange.
+
+    The exchange is named by the id of its request or by the number of any of its events (`#n`).
+    """
 
     cost = 1
 
@@ -286,7 +289,7 @@ class InExchange:
             codes = self._id.codes(index)
             asked = REQUESTS.mask(scan, first, last, None)
             for n in picked(first, both(asked, bytes(map(codes.__contains__, index._ids[first - 1 : last])))):
-                # What the server asks may have the same id as one of our requests, which is what is meant then.
+                # A request of the server may have the same id as one of ours, which takes precedence.
                 if index.dir(n) == Dir.SEND:
                     if not known.ours:
                         known.requests.clear()
@@ -304,7 +307,7 @@ class InExchange:
 
 
 class _Requests:
-    """What an `InExchange` has learned up to event `seen`."""
+    """The requests that an `InExchange` has found up to event `seen`."""
 
     def __init__(self) -> None:
         self.requests: set[int] = set()
@@ -313,7 +316,7 @@ class _Requests:
 
 
 class Found:
-    """A finding stands at the event: any (`*`), of a rule, or of a level (`must`, `should`, `note`)."""
+    """Matches events with a finding: any (`*`), of a rule, or of a level (`must`, `should`, `note`)."""
 
     cost = 1
 

@@ -1,10 +1,10 @@
-"""The filter language: words into conditions.
+"""Parses the filter language into conditions.
 
     method:tools/* dir:recv id:7 kind:stderr status:error duration:>500ms size:>1k finding:* name:echo ch:post-7
     exchange:9 exchange:#1204 n:100-200 time:>2s phase:negotiation text "text with blanks" -term (a | b) a or b
 
-Terms one after the other must all fit. `-` before a term negates it; before digits alone it is a minus sign, so that
-`-32602` finds an error code. Upper and lower case are alike.
+An event must match all terms in sequence. `-` before a term negates it; directly before digits it is a minus sign, so
+that `-32602` finds an error code. Case is ignored.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ DEEPEST = 20
 
 
 class FilterError(UsageError):
-    """A filter cannot be understood. `word` is what is wrong in it, `position` where that begins (from 1).
+    """The filter is invalid. `word` is the wrong part, `position` its start (from 1).
 
-    `reason` is the message without word and place, for where both can be seen.
+    `reason` is the message without word and position, for a surface that shows both.
     """
 
     code = "filter"
@@ -58,7 +58,7 @@ class FilterError(UsageError):
 
 
 class Token(NamedTuple):
-    """A word of a filter. `kind` is `(`, `)`, `|`, `-` or `term`; of a term, `key` may be empty: then it is text."""
+    """A word of a filter. `kind` is `(`, `)`, `|`, `-` or `term`; a term with an empty `key` is text."""
 
     kind: str
     word: str
@@ -68,10 +68,10 @@ class Token(NamedTuple):
 
 
 def compiled(source: str) -> tuple[Condition, list[Condition]]:
-    """The condition that a filter means, and all its terms. Raises `FilterError`."""
+    """Return the condition of a filter, and all its terms. Raises `FilterError`."""
     if len(source) > LONGEST_FILTER:
         raise FilterError(
-            f"The filter is {len(source):,} characters long; {LONGEST_FILTER:,} are read at most.",
+            f"The filter has {len(source):,} characters; at most {LONGEST_FILTER:,} are allowed.",
             position=LONGEST_FILTER + 1, word="",
         )  # fmt: skip
     parser = _Parser(list(tokens(source)), len(source))
@@ -100,7 +100,7 @@ def tokens(source: str) -> Iterator[Token]:
 
 
 def _negates(source: str, at: int) -> bool:
-    """Whether a `-` before this place negates: a number or nothing after it, and it is text."""
+    """Whether a `-` before this position negates: before a number or nothing it is text."""
     end = at
     while end < len(source) and not source[end].isspace() and source[end] not in "|)":
         end += 1
@@ -109,7 +109,7 @@ def _negates(source: str, at: int) -> bool:
 
 
 def _term(source: str, start: int, depth: int) -> tuple[Token, int]:
-    """The term that begins at `start`, and where it ends. Quotes keep blanks, `|` and parentheses together."""
+    """Return the term that starts at `start`, and its end. Quotes group blanks, `|` and parentheses."""
     at, inner = start, 0
     key = ""
     parts: list[str] = []
@@ -138,7 +138,7 @@ def _term(source: str, start: int, depth: int) -> tuple[Token, int]:
 
 
 def _quoted(source: str, start: int) -> tuple[str, int]:
-    """The text between two quotes and where it ends; `\\"` and `\\\\` stand for themselves."""
+    """Return the text between two quotes and its end; `\\"` and `\\\\` are escapes."""
     out: list[str] = []
     at = start + 1
     while at < len(source):
@@ -152,12 +152,12 @@ def _quoted(source: str, start: int) -> tuple[str, int]:
         out.append(char)
         at += 1
     raise FilterError(
-        f"The quote that begins at character {start + 1} has no end.", position=start + 1, word=source[start:],
+        f"The quote at character {start + 1} is not closed.", position=start + 1, word=source[start:],
         hint='Close it with ", or write \\" for a quotation mark.',
     )  # fmt: skip
 
 
-# Sentences
+# Expressions
 
 
 class _Parser:
@@ -189,8 +189,8 @@ class _Parser:
         if not parts:
             token = self._peek() or self._tokens[self._at - 1]
             raise FilterError(
-                f"Something is missing beside `{token.word}` at character {token.position}.",
-                position=token.position, word=token.word, hint=f'Quote it to search for it: "{token.word}".',
+                f"`{token.word}` at character {token.position} needs an operand.",
+                position=token.position, word=token.word, hint=f'To search for it, quote it: "{token.word}".',
             )  # fmt: skip
         return parts[0] if len(parts) == 1 else AllOf(parts)
 
@@ -207,8 +207,8 @@ class _Parser:
             inner = self._alternatives(depth + 1)
             if self._peek() is None:
                 raise FilterError(
-                    f"Nothing closes the `(` at character {token.position}.", position=token.position, word="(",
-                    hint="Write ) where it ends, or quote it to search for it.",
+                    f"The `(` at character {token.position} is not closed.", position=token.position, word="(",
+                    hint="Add a ), or quote it to search for it.",
                 )  # fmt: skip
             self._at += 1
             return inner
@@ -235,10 +235,10 @@ def _condition(token: Token) -> Condition:
         from difflib import get_close_matches
 
         near = get_close_matches(token.key, _TERMS, 1, 0.5)
-        there = f"Did you mean `{near[0]}:`? " if near else f"There are {', '.join(key + ':' for key in _TERMS)}. "
+        there = f"Did you mean `{near[0]}:`? " if near else f"Use one of: {', '.join(key + ':' for key in _TERMS)}. "
         raise FilterError(
-            f"`{token.key}:` at character {token.position} is no term of a filter.",
-            position=token.position, word=token.word, hint=f'{there}Quote it to search for it: "{token.word}".',
+            f"Unknown term `{token.key}:` at character {token.position}.",
+            position=token.position, word=token.word, hint=f'{there}To search for it, quote it: "{token.word}".',
         )  # fmt: skip
     try:
         if not token.value:
@@ -283,7 +283,7 @@ def _status(text: str) -> Condition:
 
 def _phase(text: str) -> Condition:
     if text.lower() != "negotiation":
-        raise BadValue("there is one phase, negotiation: what happened until a connection stood")
+        raise BadValue("the only phase is negotiation: the events until a connection is ready")
     return Negotiation()
 
 

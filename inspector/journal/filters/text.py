@@ -1,8 +1,8 @@
-"""Finding a text in the lines of a recording, without parsing them.
+"""Searches a text in the lines of a recording, without parsing them.
 
-A text can stand in a line in more than one way: the line's JSON escapes the message, and the message's JSON may have
-escaped the text before that (`"` as `\\"`, `é` as `\\u00e9`, `/` as `\\/`). Whole blocks of the file are searched for
-the plain spellings; only lines that have unusual escapes at all are looked at with a pattern that knows every spelling.
+A text may have several forms in a line: the line's JSON escapes the message, and the message's JSON may have escaped
+the text before that (`"` as `\\"`, `é` as `\\u00e9`, `/` as `\\/`). Whole blocks of the file are searched for the plain
+forms; only lines with unusual escapes are searched with a pattern for every form.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from inspector.journal.journal import Journal
 BLOCK = 1 << 20
 """Bytes that are read and searched at once."""
 LONGEST = 200
-"""Characters of a text that is searched for, at most."""
+"""Most characters of a search text."""
 
 _GAP = 4096
 _MOST_READINGS = 16
@@ -31,7 +31,7 @@ _SHORT = {"\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t"}
 
 
 class Needle:
-    """A text to look for, whatever its case and however it is escaped."""
+    """A text to search for, ignoring case and escapes."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -39,18 +39,18 @@ class Needle:
         readings = list(_readings(lower))
         plain = {_in_file(form) for reading in readings for form in (reading, escape(reading)[1:-1])}
         self.plain = tuple(sorted(plain))
-        """Spellings to look for in bytes that were made lower case (which changes the case of ASCII letters only)."""
+        """Forms to search for in bytes in lower case (which changes only ASCII letters)."""
         self.pattern = re.compile(b"".join(_spellings(char) for char in lower))
-        """Every spelling, for bytes that were made lower case."""
+        """Every form, for bytes in lower case."""
         self.unusual = [b"\\u"]
-        """What stands in a line that may have another spelling than the plain ones."""
+        """The signs of a line that may have another form than the plain ones."""
         if "/" in text:
             self.unusual.append(b"\\\\/")
         if len(readings) == _MOST_READINGS:
             letter = next(char for char in lower if not char.isascii() and len(_variants(char)) > 1)
             self.unusual += map(_in_file, _variants(letter))
         self.signs = [(form, len(form)) for form in self.plain] + [(sign, 0) for sign in (*self.unusual, _BASE64)]
-        """What a line has that must be looked at: a spelling and its length, or a sign that there may be one (0)."""
+        """The reasons to check a line: a form and its length, or a sign that there may be one (0)."""
 
     def stands_in(self, event: Event) -> bool:
         """Whether an event has the text in its message or in its other facts."""
@@ -63,18 +63,18 @@ def _in_file(text: str) -> bytes:
 
 
 def _readings(text: str) -> Iterator[str]:
-    """The ways to write letters beyond ASCII in lower and upper case, at most `_MOST_READINGS` of them."""
+    """Return the forms of letters beyond ASCII in lower and upper case, at most `_MOST_READINGS`."""
     choices = (_variants(char) if not char.isascii() else [char] for char in text)
     return map("".join, islice(product(*choices), _MOST_READINGS))
 
 
 def _variants(char: str) -> list[str]:
-    """A character in lower and upper case, where these are single characters."""
+    """Return a character in lower and upper case, if these are single characters."""
     return sorted({form for form in (char, char.lower(), char.upper(), char.title()) if len(form) == 1})
 
 
 def _spellings(char: str) -> bytes:
-    """A pattern for every way in which a character of a lower-case text may stand in a line."""
+    """Return a pattern for every form of a character of a lower-case text in a line."""
     if char == '"':
         return rb'(?:\\{0,8}"|\\{1,8}u0022)'
     if char == "\\":
@@ -97,7 +97,7 @@ def _raw(char: str) -> bytes:
 
 
 def search(journal: Journal, needle: Needle, first: int, last: int, wanted: bytes | bytearray | None) -> bytes:
-    """The mask of the events `first` to `last` that have the text; those that are not `wanted` may be left out."""
+    """Return the mask of the events `first` to `last` with the text; those not in `wanted` may be skipped."""
     found = bytearray(last - first + 1)
     for low, high in _runs(journal.index._offsets, first, last, wanted):
         if _line_end(journal, high) - journal.index._offsets[low - 1] > BLOCK:
@@ -109,13 +109,13 @@ def search(journal: Journal, needle: Needle, first: int, last: int, wanted: byte
 
 
 def _line_end(journal: Journal, n: int) -> int:
-    """Where the line of event `n` ends in the file; for the last one, at the latest."""
+    """Return the end of the line of event `n` in the file; for the last one, at the latest."""
     offsets = journal.index._offsets
     return offsets[n] if n < len(offsets) else journal.storage.size
 
 
 def _runs(offsets: array[int], first: int, last: int, wanted: bytes | bytearray | None) -> Iterator[tuple[int, int]]:
-    """Runs of events whose lines are read at once: a block at most, small gaps included, longer lines alone."""
+    """Return runs of events whose lines are read at once: at most a block, with small gaps; longer lines alone."""
     at = first
     while at <= last:
         if wanted is not None:
@@ -132,7 +132,7 @@ def _runs(offsets: array[int], first: int, last: int, wanted: bytes | bytearray 
 
 
 def _dense(offsets: array[int], wanted: bytes | bytearray, first: int, at: int, end: int) -> int:
-    """Where a run that begins at `at` and goes to `end` at most should end, so that no gap in it is worth skipping."""
+    """Return where a run from `at` to `end` at most should end, so that it contains no gap worth skipping."""
     while at < end:
         position = wanted.find(1, at + 1 - first, end + 1 - first)
         following = first + position
@@ -143,7 +143,7 @@ def _dense(offsets: array[int], wanted: bytes | bytearray, first: int, at: int, 
 
 
 def _in_block(journal: Journal, needle: Needle, low: int, high: int) -> Iterator[int]:
-    """The events that have the text, among some whose lines fit into a block."""
+    """Return the events with the text, among some whose lines fit into a block."""
     offsets = journal.index._offsets
     base = offsets[low - 1]
     data = journal.storage.pread(base, _line_end(journal, high) - base).lower()
@@ -163,7 +163,7 @@ def _in_block(journal: Journal, needle: Needle, low: int, high: int) -> Iterator
                 if regions is None:
                     has_it = needle.stands_in(next(journal.events(n, n)))
                 else:
-                    # Most often the hit lies where the message is, and nothing more is to be found out.
+                    # Usually the hit is inside the message, and no further check is needed.
                     has_it = bool(length) and regions[-1][0] <= position <= regions[-1][1] - length
                     has_it = has_it or any(_stands_between(data, needle, *region) for region in regions)
                 if has_it:
@@ -172,7 +172,10 @@ def _in_block(journal: Journal, needle: Needle, low: int, high: int) -> Iterator
 
 
 def _regions(data: bytes, start: int, end: int) -> list[tuple[int, int]] | None:
-    """The parts of a line that hold what the server or the user wrote; None where the line is to be parsed instead."""
+    """Return the parts of a line with text of the server or the user.
+
+    None means that the line must be parsed instead.
+    """
     head = _HEAD.match(data, start, end)
     if head is None or data[end - 1 : end] != b"}":
         return None
@@ -192,7 +195,7 @@ def _stands_between(data: bytes, needle: Needle, begin: int, end: int) -> bool:
 
 
 def _in_long_line(journal: Journal, needle: Needle, n: int) -> bool:
-    """The same for one line of any length, in windows that overlap by more than the longest spelling."""
+    """Do the same for one line of any length, in windows that overlap by more than the longest form."""
     storage = journal.storage
     start, end = journal.index._offsets[n - 1], _line_end(journal, n)
     window = storage.pread(start, BLOCK).lower()

@@ -1,4 +1,4 @@
-"""The values of filter terms: comparisons and ranges of figures written for people, and patterns for names."""
+"""Parses the values of filter terms: comparisons and ranges of numbers, and patterns for names."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ _BYTES = {
 
 
 class BadValue(ValueError):
-    """The value of a term cannot be read; the text says what would be right."""
+    """The value of a term is invalid; the text says what would be valid."""
 
 
 class Figure(NamedTuple):
-    """A value as written: how much it is in base units, and how much one step of its last digit is."""
+    """A parsed number: its amount in base units, and the amount of one step of its last digit."""
 
     value: Decimal
     step: Decimal
     clock: bool = False
-    """A time of day: microseconds since midnight, where other times count from the start."""
+    """A time of day: microseconds since midnight; other times count from the start."""
 
 
 class Span(NamedTuple):
@@ -49,7 +49,7 @@ class Span(NamedTuple):
     clock: bool = False
 
     def since(self, midnight: int) -> Span:
-        """The same span in microseconds since the start, where `midnight` is that of the day the recording began."""
+        """Return the span in microseconds since the start; `midnight` is that of the recording's first day."""
         if not self.clock:
             return self
         return Span(
@@ -67,23 +67,23 @@ def count(text: str) -> Figure:
 
 
 def octets(text: str) -> Figure:
-    """A size in bytes: `300`, `1k`, `1.2MB`; powers of 1000 as sizes are shown, `kib` for those of 1024."""
+    """Parse a size in bytes: `300`, `1k`, `1.2MB`; units are powers of 1000, `kib` of 1024."""
     return _figure(text, _BYTES, "write sizes as >1k, <300 or 10k-1M")
 
 
 def microseconds(text: str) -> Figure:
-    """A length of time in microseconds: `500ms`, `1.5s`, `2m`; without a unit, milliseconds."""
+    """Parse a duration in microseconds: `500ms`, `1.5s`, `2m`; without a unit, milliseconds."""
     return _figure(text, _MICROSECONDS, "write times as >500ms, <2s or 10ms-50ms")
 
 
 def moment(text: str) -> Figure:
-    """A time since the start (`2s`), or a time of day (`13:00:09.8`)."""
+    """Parse a time since the start (`2s`), or a time of day (`13:00:09.8`)."""
     found = _CLOCK.fullmatch(text)
     if found is None:
-        return _figure(text, _MICROSECONDS, "write times as >2s since the start, or >13:00:09 by the clock")
+        return _figure(text, _MICROSECONDS, "write times as >2s since the start, or >13:00:09 as time of day")
     hours, minutes, seconds, fraction = found.groups()
     if int(hours) > 24 or int(minutes) > 59 or int(seconds or 0) > 59:
-        raise BadValue("there is no such time of day")
+        raise BadValue("not a valid time of day")
     whole = (int(hours) * 3600 + int(minutes) * 60 + int(seconds or 0)) * 10**6
     step = 60 * 10**6 if seconds is None else 10 ** (6 - len(fraction or ""))
     return Figure(Decimal(whole + int((fraction or "").ljust(6, "0"))), Decimal(step), clock=True)
@@ -99,7 +99,7 @@ def _figure(text: str, units: dict[str, int], advice: str) -> Figure:
 
 
 def span(text: str, read: Callable[[str], Figure]) -> Span:
-    """Read `>x`, `>=x`, `<x`, `<=x`, `x-y`, `x..y` or `x`; a bare value means whatever is shown as that value.
+    """Parse `>x`, `>=x`, `<x`, `<=x`, `x-y`, `x..y` or `x`; a bare value means all that is displayed as that value.
 
     So `12ms` is 11.5 to 12.4999 ms, and `n:7` is 7. Raises `BadValue`.
     """
@@ -119,13 +119,13 @@ def span(text: str, read: Callable[[str], Figure]) -> Span:
     if pair is not None:
         low, high = _both(pair[1].strip(), pair[2].strip(), read)
         if low.clock != high.clock:
-            raise BadValue("begin and end must both be times of day, or both count from the start")
+            raise BadValue("both ends must be times of day, or both times since the start")
         return Span(_ceiling(low.value), _floor(high.value), low.clock)
     return _shown_as(read(text))
 
 
 def _both(low: str, high: str, read: Callable[[str], Figure]) -> tuple[Figure, Figure]:
-    """The two ends of a range; `10-50ms` means 10 ms."""
+    """Parse the two ends of a range; `10-50ms` means 10 ms."""
     unit = re.search(r"[a-zµ]+$", high, re.IGNORECASE)
     if unit is not None and low[-1:].isdigit() and ":" not in low:
         low += unit[0]
@@ -148,25 +148,25 @@ def _ceiling(value: Decimal) -> int:
 
 
 def midnight(began: datetime) -> int:
-    """Microseconds from a recording's start to the midnight before it; never positive."""
+    """Return the microseconds from a recording's start to the midnight before it; never positive."""
     return -(((began.hour * 60 + began.minute) * 60 + began.second) * 10**6 + began.microsecond)
 
 
 class Pattern:
-    """A pattern for names: `*` stands for anything, `?` for one character; upper and lower case are alike.
+    """A pattern for names: `*` matches any text, `?` one character; case is ignored.
 
-    Without either of them a pattern also matches names that have it as whole steps of their path: `tools` matches
+    Without either of them a pattern also matches names with it as whole steps of their path: `tools` matches
     `tools/call`, `progress` matches `notifications/progress`.
     """
 
     def __init__(self, text: str, *, path: bool = True) -> None:
         self.text = text
         self._path = path and not set("*?") & set(text)
-        # Square brackets are no wildcards here: names may have them.
+        # Square brackets are not wildcards here: names may contain them.
         self._regex = re.compile(fnmatch.translate(text.lower().replace("[", "[[]")))
 
     def matches(self, name: str) -> bool:
-        """Whether a name fits."""
+        """Whether a name matches."""
         name = name.lower()
         if self._regex.match(name) is not None:
             return True
@@ -174,5 +174,5 @@ class Pattern:
 
     @property
     def literal(self) -> str:
-        """The longest piece without wildcards: whatever fits contains it."""
+        """The longest part without wildcards: every match contains it."""
         return max(re.split(r"[*?]", self.text), key=len)

@@ -1,4 +1,4 @@
-"""A filter, and the list of what it leaves of a journal that may grow."""
+"""A filter, and the list of its matches in a journal that may grow."""
 
 from __future__ import annotations
 
@@ -14,43 +14,43 @@ from inspector.journal.journal import Journal
 from inspector.journal.select import picked
 
 SLICE = 1 << 15
-"""Events that are looked at in one go: a few milliseconds, so that a thread doing it lets others work in between."""
+"""Events that are read at once: a few milliseconds, so that a thread yields to others in between."""
 _RECHECKED = 50_000
 
 
 class Filter:
-    """A parsed filter: `numbers` evaluates it. Made by `parse`; it keeps no state of any journal."""
+    """A parsed filter: `numbers` evaluates it. `parse` makes it; it has no state of any journal."""
 
     def __init__(self, source: str) -> None:
         self.source = source.strip()
         self.condition, terms = compiled(source)
         self.texts = [term.needle.text for term in terms if isinstance(term, Text)]
-        """The texts it searches for, negated ones included."""
+        """The texts that it searches for, negated ones included."""
         self.by_finding = any(isinstance(term, Found) for term in terms)
-        """Whether a new finding can change what fits."""
+        """Whether a new finding can change its matches."""
         self.reads = self.condition.cost > 1
-        """Whether bodies have to be read."""
+        """Whether it needs bodies."""
 
     def __bool__(self) -> bool:
-        """Whether it leaves anything out at all."""
+        """Whether it excludes anything."""
         return bool(self.source)
 
     def numbers(self, journal: Journal, first: int = 1, last: int | None = None) -> list[int]:
-        """The numbers of the events from `first` to `last` (by default all that are indexed) that fit, ascending."""
+        """Return the numbers of the matching events from `first` to `last` (by default all indexed ones), ascending."""
         return list(self.each(Scan(journal), max(first, 1), journal.index.count if last is None else last))
 
     def each(self, scan: Scan, first: int, last: int) -> Iterator[int]:
-        """The same, slice by slice, in an evaluation that goes on."""
+        """Yield the same, slice by slice, in one evaluation."""
         for low in range(first, min(last, scan.index.count) + 1, SLICE):
             high = min(low + SLICE - 1, last, scan.index.count)
             yield from picked(low, self.condition.mask(scan, low, high, None))
 
     def matches(self, journal: Journal, n: int) -> bool:
-        """Whether one event fits."""
+        """Whether one event matches."""
         return bool(self.numbers(journal, n, n))
 
     def next(self, journal: Journal, n: int, step: int = 1) -> int:
-        """The nearest event after `n` that fits, or before it with a negative `step`; 0 if there is none."""
+        """Return the nearest match after `n`, or before it with a negative `step`; 0 if there is none."""
         scan, count = Scan(journal), journal.index.count
         if step > 0:
             return next(self.each(scan, n + 1, count), 0)
@@ -65,40 +65,40 @@ class Filter:
 
 
 def parse(text: str) -> Filter:
-    """Read a filter. An empty one lets everything through. Raises `FilterError`, which names the word and its place."""
+    """Parse a filter. An empty one matches everything. Raises `FilterError` with the word and its position."""
     return Filter(text)
 
 
 class FilterChange(NamedTuple):
-    """What a scan has found out; `FilteredView.apply` takes it in."""
+    """The result of a scan, for `FilteredView.apply`."""
 
     seen: int
-    """Events that have been looked at."""
+    """Events that were read."""
     added: array[int]
-    """New numbers, all beyond those that had been seen."""
+    """New numbers, all after those that had been read."""
     joined: list[int]
-    """Numbers that fit now and did not before, because a request was answered or a finding made."""
+    """Numbers that match now but did not before, because of an answer or a finding."""
     left: list[int]
-    """Numbers that fit no more."""
+    """Numbers that no longer match."""
 
     def __bool__(self) -> bool:
         return bool(self.added or self.joined or self.left)
 
 
 class FilteredView:
-    """The numbers that a filter leaves, kept up to date as the journal grows.
+    """The numbers that match a filter, updated as the journal grows.
 
-    `extend` does everything at once. Whoever must not wait lets a thread do `scan` and takes its result in with
-    `apply`, in the thread that reads `numbers`; there must be one scan at a time.
+    `extend` does everything at once. To avoid blocking, run `scan` in a thread and call `apply` with its result in the
+    thread that reads `numbers`; run one scan at a time.
     """
 
     def __init__(self, journal: Journal, filter: Filter) -> None:
         self.journal = journal
         self.filter = filter
         self.numbers: array[int] = array("I")
-        """What fits, ascending."""
+        """The matches, ascending."""
         self.seen = 0
-        """Events up to here have been looked at."""
+        """Events up to here were read."""
         self._scan = Scan(journal)
         self._open: array[int] = array("I")
         self._open_states = bytearray()
@@ -113,17 +113,17 @@ class FilteredView:
         return self.numbers[position]
 
     def position(self, n: int) -> int | None:
-        """Where event `n` stands in `numbers`; None where it does not."""
+        """Return the position of event `n` in `numbers`; None if it is not there."""
         at = bisect_left(self.numbers, n)
         return at if at < len(self.numbers) and self.numbers[at] == n else None
 
     @property
     def behind(self) -> int:
-        """Events that have not been looked at yet."""
+        """Events that have not been read yet."""
         return self.journal.index.count - self.seen
 
     def extend(self, limit: int | None = None) -> bool:
-        """Look at what is new, at most `limit` events of it. True: there is more."""
+        """Read new events, at most `limit`. Returns True if more are left."""
         last = self.journal.index.count
         while self.seen < last and (limit is None or limit > 0):
             before = self.seen
@@ -133,7 +133,7 @@ class FilteredView:
         return self.behind > 0
 
     def scan(self, last: int, limit: int = SLICE) -> FilterChange:
-        """Look at what is new up to event `last`, `limit` events at most, and again at what may have changed since."""
+        """Read new events up to `last`, at most `limit`, and again those that may have changed since."""
         low, high = self.seen + 1, min(last, self.seen + limit, self.journal.index.count)
         changed = self._changed()
         added: array[int] = array("I")
@@ -150,7 +150,7 @@ class FilteredView:
         return FilterChange(max(high, self.seen), added, joined, left)
 
     def apply(self, change: FilterChange) -> int | None:
-        """Take in what a scan has found. Returns the first position that is different now, None if none is."""
+        """Apply the result of a scan. Returns the first position that changed, or None."""
         before = len(self.numbers)
         first = before if change.added else None
         if change.joined or change.left:
@@ -167,7 +167,7 @@ class FilteredView:
         return first
 
     def _note_open(self, low: int, high: int) -> None:
-        """Keep requests without an answer: how they stand, and how long they took, will change."""
+        """Keep requests without an answer: their state and duration will change."""
         pairs = self.journal.index._pairs
         for n in picked(low, REQUESTS.mask(self._scan, low, high, None)):
             if not pairs[n - 1]:
@@ -175,7 +175,7 @@ class FilteredView:
                 self._open_states.append(self.journal.index._states[n - 1])
 
     def _changed(self) -> Iterable[int]:
-        """Events that were looked at and may fit differently now."""
+        """Return events that were read and may match differently now."""
         changed = set(self._settled())
         findings = self.journal.findings
         if self.filter.by_finding and findings.version != self._findings_version:
@@ -186,7 +186,7 @@ class FilteredView:
         return sorted(changed)
 
     def _settled(self) -> Iterator[int]:
-        """Open requests whose state has changed; a round looks at a bounded number of them."""
+        """Return open requests whose state has changed; one call checks a bounded number of them."""
         states, pairs = self.journal.index._states, self.journal.index._pairs
         beyond = len(self._open) <= _RECHECKED or self._open_at >= len(self._open)
         at = 0 if beyond else self._open_at

@@ -1,6 +1,6 @@
-"""A question of the server as something that can be answered: what it shows, what an answer is, what is wrong with it.
+"""The widgets that show a question of the server and edit its answer, one class for each kind.
 
-Every kind has one class; the pane around them has the keys. Sources: specification, "Elicitation", "Sampling", "Roots".
+The pane around them has the keys. Sources: specification, "Elicitation", "Sampling", "Roots".
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ TOOL_NAMES = 12
 
 
 class Body(Protocol):
-    """How one kind of question is shown and answered."""
+    """Shows one kind of question and edits its answer."""
 
     def to_fix(self) -> list[str]:
-        """What is wrong with the answer, none where it can be sent."""
+        """The errors in the answer; empty if it can be sent."""
         ...
 
     def accept(self) -> None:
@@ -43,20 +43,20 @@ class Body(Protocol):
         ...
 
     def standing(self) -> dict[str, Any]:
-        """The fields of `Standing` by which this answer would be given from now on."""
+        """The fields of `Standing` that would repeat this answer from now on."""
         ...
 
     def focus_first(self) -> bool:
-        """Focus where one answers."""
+        """Focus the first field of the answer."""
         ...
 
     def focus_wrong(self) -> bool:
-        """Focus what is to be put right."""
+        """Focus the first field with an error."""
         ...
 
 
 class FormBody(Container):
-    """An elicitation's form, with its defaults filled in (C-ELIC-03)."""
+    """The form of an elicitation, with its defaults filled in (C-ELIC-03)."""
 
     DEFAULT_CSS = """
     FormBody { height: 1fr; }
@@ -70,7 +70,7 @@ class FormBody(Container):
         defaults = form.defaults()
         if defaults is not UNSET:
             form.load(defaults)
-        self.view = FormView(form, empty="It asks for nothing but your consent.")
+        self.view = FormView(form, empty="The form has no fields: accepting it is enough.")
 
     def compose(self) -> ComposeResult:
         yield self.view
@@ -84,7 +84,7 @@ class FormBody(Container):
         return self.view.json_mode
 
     def note(self) -> paint.Pieces:
-        """Say what is wrong or still missing, or that the answer is valid."""
+        """Show the errors and missing fields, or that the answer is valid."""
         return self.view.note() or [(f"{signs_now().done} valid", "received")]
 
     def _content(self) -> Any:
@@ -107,7 +107,7 @@ class FormBody(Container):
 
 
 class UrlBody(Container, can_focus=True):
-    """An elicitation's URL: whole, its host bright, with what is odd about it (C-ELIC-04). Never opened by itself."""
+    """The URL of an elicitation: in full, its host highlighted, with warnings (C-ELIC-04). It never opens by itself."""
 
     DEFAULT_CSS = """
     UrlBody { height: 1fr; }
@@ -129,13 +129,13 @@ class UrlBody(Container, can_focus=True):
             lines.append([("host  ", "muted"), (link.host, "bright bold")])
         lines += [(warning, "finding") for warning in link.warnings]
         if link.refusal:
-            lines.append((f"It is not opened: {link.refusal[0].lower()}{link.refusal[1:]}", "error"))
+            lines.append((f"This URL cannot be opened: {link.refusal[0].lower()}{link.refusal[1:]}", "error"))
         if self.told:
             lines += [("", "normal"), (self.told, "ask")]
         return lines
 
     def tell(self, words: str) -> None:
-        """Say what came of opening it."""
+        """Show the result of opening the URL."""
         self.told = words
         self.query_one(Paragraphs).show(self._lines())
 
@@ -146,7 +146,7 @@ class UrlBody(Container, can_focus=True):
         self.question.accept(None)
 
     def standing(self) -> dict[str, Any]:
-        # Agreeing to every URL beforehand would be no consent.
+        # Accepting every URL in advance would not be consent.
         return {}
 
     def focus_first(self) -> bool:
@@ -157,16 +157,16 @@ class UrlBody(Container, can_focus=True):
 
 
 class AnswerEditor(Editor):
-    """A text box that grows; enter begins a new line."""
+    """A text box that grows; enter starts a new line."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "newline", show=False)]
     most_rows: ClassVar[int] = 100
 
 
 class TextBody(Container):
-    """A question that is answered by text: sampling with the model's words, roots with one URI a line.
+    """A question that is answered with text: the model's reply for sampling, one URI per line for roots.
 
-    `as_json` shows the whole result as JSON instead, to be edited and sent exactly so.
+    `as_json` shows the whole result as JSON instead; it can be edited and is sent unchanged.
     """
 
     DEFAULT_CSS = """
@@ -189,23 +189,23 @@ class TextBody(Container):
     placeholder = ""
 
     def first_text(self) -> str:
-        """What stands in the editor at first."""
+        """The initial text of the editor."""
         return ""
 
     def result(self) -> Any:
-        """The result that the text makes."""
+        """The result made from the text."""
         raise NotImplementedError
 
     def context(self) -> list[Widget]:
-        """What is shown above the answer."""
+        """The widget above the answer."""
         return []
 
     def details(self) -> list[Widget]:
-        """What is filled in below the answer."""
+        """The widget below the answer."""
         return []
 
     def wrong(self) -> list[str]:
-        """What is wrong with the text."""
+        """The errors in the text."""
         return []
 
     def compose(self) -> ComposeResult:
@@ -247,7 +247,7 @@ class TextBody(Container):
             self.accept_text()
 
     def accept_text(self) -> None:
-        """Send what the text makes."""
+        """Send the result made from the text."""
         self.question.send(self.result())
 
     def standing(self) -> dict[str, Any]:
@@ -261,9 +261,9 @@ class TextBody(Container):
 
 
 class SamplingBody(TextBody):
-    """What a model is asked, and the user's answer in its place (C-SAMP-01)."""
+    """A sampling request, and the user's answer instead of a model's (C-SAMP-01)."""
 
-    placeholder = "answer as the model would"
+    placeholder = "reply as the model"
 
     def __init__(self, question: Question) -> None:
         super().__init__(question)
@@ -273,12 +273,12 @@ class SamplingBody(TextBody):
         return [self.model]
 
     def context(self) -> list[Widget]:
-        view = MessagesView(empty="It sends no messages.")
+        view = MessagesView(empty="The request has no messages.")
         view.load_messages(self.question.params.get("messages", []), self._about())
         return [view]
 
     def _about(self) -> list[Section]:
-        """What the server wants of the model: limits, preferences, tools, its system prompt."""
+        """The request's settings: limits, model preferences, tools, its system prompt."""
         params = self.question.params
         words: list[str] = []
         for key, name in (("maxTokens", "at most {} tokens"), ("temperature", "temperature {}")):
@@ -311,19 +311,19 @@ class SamplingBody(TextBody):
 
     @property
     def _model(self) -> str:
-        """By whom the answer is: of that the server is told the truth, unless something else is typed."""
+        """The `model` of the answer: it says that a person answered, unless the user types another name."""
         return self.model.value.strip() or HUMAN_MODEL
 
     def standing(self) -> dict[str, Any]:
-        # Two words mean something else as a standing answer.
+        # Two of these words have another meaning in a standing answer.
         text = self.editor.value
         return {"sampling": text} if self.json is None and text not in ("ask", "decline") else {}
 
 
 class RootsBody(TextBody):
-    """The folders that the server may know of: file URIs, one a line, looked at before they are sent (C-ROOT-02)."""
+    """The folders that the server may know: file URIs, one per line, validated before they are sent (C-ROOT-02)."""
 
-    placeholder = "file:///folder, one on each line; nothing for none"
+    placeholder = "file:///folder, one per line; empty for none"
 
     def __init__(self, question: Question, standing: Standing) -> None:
         self._standing = standing
@@ -334,11 +334,13 @@ class RootsBody(TextBody):
         return "\n".join(roots if isinstance(roots, tuple) else (Path.cwd().as_uri(),))
 
     def context(self) -> list[Widget]:
-        about = "A root is a folder or file that the server may work in. It is sent exactly the ones below, one a line."
+        about = (
+            "A root is a folder or file that the server may work in. The server gets exactly these URIs, one per line."
+        )
         return [Paragraphs([(about, "normal")], after=1)]
 
     def uris(self) -> list[str]:
-        """The URIs, as they were written."""
+        """The URIs as the user typed them."""
         return [line.strip() for line in self.editor.value.split("\n") if line.strip()]
 
     def wrong(self) -> list[str]:
@@ -352,7 +354,7 @@ class RootsBody(TextBody):
 
 
 def body_for(question: Question, standing: Standing) -> FormBody | UrlBody | TextBody:
-    """Return the widget that shows a question and takes its answer."""
+    """Return the widget that shows a question and edits its answer."""
     if question.topic == "sampling":
         return SamplingBody(question)
     if question.topic == "roots":
@@ -365,7 +367,7 @@ def _preferences(value: Any) -> str:
     hints = found.get("hints")
     wanted = hints[:5] if isinstance(hints, list) else []
     names = [safe(hint.get("name"), 40) for hint in wanted if isinstance(hint, dict)]
-    words = [f"model like {', '.join(names)}"] if names else []
+    words = [f"preferred models: {', '.join(names)}"] if names else []
     for key, name in (("costPriority", "cost"), ("speedPriority", "speed"), ("intelligencePriority", "intelligence")):
         if key in found:
             words.append(f"{name} {safe(found[key], 10)}")
@@ -373,7 +375,7 @@ def _preferences(value: Any) -> str:
 
 
 def fill(body: FormBody | UrlBody | TextBody, answer: Any) -> None:
-    """Put an answer of a recording into what is about to be shown; whatever it is, also none."""
+    """Fill a body with an answer from a recording, before it is shown. The answer may be None or malformed."""
     given = answer if isinstance(answer, dict) else {}
     if isinstance(body, FormBody):
         if isinstance(given.get("content"), dict):

@@ -1,4 +1,4 @@
-"""Everything the server asks of the user: open questions first, what was answered below."""
+"""The inbox: everything the server asks the user, open questions first, answered ones below."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _TOPIC_CELLS = 12
 
 
 class QuestionRows:
-    """A `RowSource` of questions: those that wait, oldest first, then the others, newest first."""
+    """A `RowSource` of questions: open ones first, oldest first, then the others, newest first."""
 
     def __init__(self) -> None:
         self.questions: list[Question] = []
         self._at: dict[tuple[int, Any], int] = {}
 
     def take(self, questions: list[Question]) -> None:
-        """Show these questions."""
+        """Set the questions to show."""
         waiting = [question for question in questions if question.state == "open"]
         over = [question for question in reversed(questions) if question.state != "open"]
         self.questions = waiting + over
@@ -44,7 +44,7 @@ class QuestionRows:
         return len(self.questions)
 
     def key_at(self, index: int) -> Hashable:
-        """Return what identifies a question."""
+        """Return the key of a question's row."""
         return self.questions[index].key
 
     def index_of(self, key: tuple[int, Any]) -> int | None:
@@ -52,7 +52,7 @@ class QuestionRows:
         return self._at.get(key)
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
-        """Draw one row: its kind, what it says, how it stands."""
+        """Draw one row: kind, summary, status."""
         question, signs = self.questions[index], signs_now()
         waits = question.state == "open"
         sign = (
@@ -67,7 +67,7 @@ class QuestionRows:
 
 
 class InboxPane(Edge):
-    """The inbox. Its rows are shown, and answered, in the place where work is done."""
+    """The inbox. The selected question is shown and answered in the work pane."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("inbox")]
     DEFAULT_CSS = """
@@ -92,14 +92,14 @@ class InboxPane(Edge):
             self.question = question
 
     class AskAgain(Message):
-        """No question is to be answered by a standing answer any more."""
+        """The user wants to answer questions again that were answered automatically."""
 
     def __init__(self, session: SessionState, *, id: str | None = None) -> None:
         super().__init__(title="Inbox", id=id)
         self.session = session
         self._rows = QuestionRows()
         self._seen = -1
-        empty = "The server asks nothing of you.\nIts requests for sampling, elicitation and roots wait here."
+        empty = "The server has no questions for you.\nIts requests for sampling, elicitation and roots wait here."
         self._list = VirtualList(self._rows, empty=empty)
 
     def compose(self) -> ComposeResult:
@@ -121,11 +121,11 @@ class InboxPane(Edge):
         self._list.move_to(question.key)
 
     def announce(self) -> None:
-        """Say which question the cursor is on: what was shown beside the list may be something else."""
+        """Announce the question under the cursor: the pane beside the list may show something else."""
         self.post_message(self.Highlighted(self.question))
 
     def tick(self) -> None:
-        """Take in what was asked and answered."""
+        """Add new questions and answers."""
         seen = self.session.changes["inbox"]
         if seen == self._seen:
             if bool(self.keys) != self._answers_stand:
@@ -150,7 +150,7 @@ class InboxPane(Edge):
         self.post_message(HintsChanged())
 
     def hints(self) -> list[Hint]:
-        """What can be done with the questions."""
+        """The keys for the questions."""
         wanted = ["list.select"] if len(self._rows) else []
         if self._answers_stand:
             wanted.append("inbox.ask-again")
@@ -158,17 +158,17 @@ class InboxPane(Edge):
 
     @property
     def _answers_stand(self) -> bool:
-        """Some questions are answered by standing answers, without asking."""
+        """Whether a standing answer answers some kind of question automatically."""
         found = self.session.inbox.standing
         answers = (found.sampling, found.elicitation, found.roots)
         return self.session.commands is not None and any(answer not in (None, "ask") for answer in answers)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Nothing is asked again where nothing is sent."""
+        """A recording sends nothing, so it has no standing answers to remove."""
         return self.session.commands is not None or action != "ask_again"
 
     def action_ask_again(self) -> None:
-        """Ask again what was to be answered by standing answers."""
+        """Remove the standing answers, so that the server's questions are shown again."""
         before = self.session.inbox.standing
         ask = {name: "ask" for name in ("sampling", "elicitation", "roots") if getattr(before, name) is not None}
         self.session.inbox.standing = replace(before, **ask)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""What the server asks, in words: the kind of a question, its summary, and how it stands."""
+"""Labels for the server's questions: kind, summary, status."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from inspector.tui.widgets import paint
 SUMMARY = 300
 
 _STATES = {
-    "open": ("waits for you", "ask"),
+    "open": ("waiting for you", "ask"),
     "answered": ("answered", "muted"),
     "declined": ("declined", "muted"),
     "cancelled": ("cancelled", "muted"),
@@ -24,16 +24,16 @@ _STATES = {
 
 
 def kind(question: Question) -> str:
-    """What is asked for: `elicitation`, `sampling`, `roots`, an elicitation with its mode."""
+    """Return the kind of a question: `sampling`, `roots`, `elicitation` with its mode."""
     return f"elicitation  {safe(question.mode, 20)}" if question.topic == "elicitation" else question.topic
 
 
 def summary(question: Question) -> str:
-    """The question in one line: the server's words, or what it wants."""
+    """Return the question in one line: the server's text, or what the request wants."""
     if question.topic == "elicitation":
         return safe(" ".join(question.message[:SUMMARY].split()), SUMMARY)
     if question.topic == "roots":
-        return "which folders may it see?"
+        return "which folders may the server use?"
     messages = question.params.get("messages")
     last = messages[-1] if isinstance(messages, list) and messages else None
     content = last.get("content") if isinstance(last, dict) else None
@@ -43,19 +43,19 @@ def summary(question: Question) -> str:
 
 
 def standing(question: Question) -> tuple[str, str]:
-    """How a question stands, in words and the role they are drawn in; an accepted one says so."""
+    """Return the status of a question and its role; an accepted question says so."""
     words, role = _STATES[question.state]
     action = question.answer.get("action") if isinstance(question.answer, dict) else None
     return ("accepted" if question.state == "answered" and action == "accept" else words), role
 
 
 def asker(server: Server) -> str:
-    """Who asks: the server by the name it gives itself (C-ELIC-02)."""
+    """Return the name that the server gives itself (C-ELIC-02)."""
     return safe(server.title, 60) or "the server"
 
 
 def inside(session: SessionState, question: Question) -> list[paint.Piece]:
-    """Inside which request of ours it was asked; nothing where that is not known."""
+    """Return the request of ours inside which the question was asked; empty if unknown."""
     index = session.journal.index
     if not 0 < question.parent <= index.count:
         return []
@@ -63,14 +63,14 @@ def inside(session: SessionState, question: Question) -> list[paint.Piece]:
 
 
 def belongs(question: Question, call: CallState | None) -> bool:
-    """Tell whether a question was asked inside a call."""
+    """Whether a question was asked inside a call."""
     return call is not None and question.parent == call.n and question.parent > 0
 
 
 def question_of(call: CallState, questions: list[Question], shown: Question | None) -> Question | None:
-    """Return the question that a running call is about: one that waits, `shown` itself where it does, else the last.
+    """Return the question of a running call: an open one (`shown` if it is open), else the last.
 
-    What was answered stands there until the call goes on, which its progress tells.
+    An answered question stays until the next progress of the call.
     """
     mine = [question for question in questions if belongs(question, call)]
     waiting = [question for question in mine if question.state == "open"]

@@ -1,4 +1,4 @@
-"""A question of the server, in the place of the result that waits for it, in the colour of questions."""
+"""The pane of one question. It replaces the result of the call that waits for the answer."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from inspector.tui.widgets.links import look_at, open_in_browser
 from inspector.tui.widgets.paragraphs import Paragraph, Paragraphs
 
 ASKER = 18
-"""Characters of the server's name in the title, so that there is room for what it wants."""
+"""Characters of the server's name in the title, so that the question fits."""
 
 BODIES_KEPT = 8
-"""Questions whose half-written answers stay while another question is looked at."""
+"""Questions whose unfinished answers are kept while the user looks at another question."""
 
 
 class QuestionPane(CompactEdge):
-    """One question: it is answered here, declined or dismissed; afterwards the answer stands here."""
+    """One question: the user accepts, declines or cancels it here; afterwards the pane shows the answer."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings("ask"),
@@ -52,21 +52,21 @@ class QuestionPane(CompactEdge):
     """
 
     class Next(Message):
-        """The user wants to see the next question that waits."""
+        """The user wants the next open question."""
 
         def __init__(self, after: Question) -> None:
             super().__init__()
             self.after = after
 
     class Answered(Message):
-        """The question has its answer."""
+        """The question has been answered."""
 
         def __init__(self, question: Question) -> None:
             super().__init__()
             self.question = question
 
     class KeepRoots(Message):
-        """Every request for roots of this server is to be answered with these URIs, in later sessions too."""
+        """Answer every request for roots of this server with these URIs, in later sessions too."""
 
         def __init__(self, uris: tuple[str, ...]) -> None:
             super().__init__()
@@ -95,7 +95,7 @@ class QuestionPane(CompactEdge):
 
     @property
     def body(self) -> FormBody | UrlBody | TextBody | None:
-        """What takes the answer, while there is a question that waits for one."""
+        """The widget that edits the answer, while the question is open."""
         return self._bodies.get(self.question.key) if self.question is not None else None
 
     @property
@@ -105,13 +105,13 @@ class QuestionPane(CompactEdge):
 
     @property
     def _looks_back(self) -> bool:
-        """A recording is shown at a moment at which the question waited for its answer."""
+        """The recording is shown at a moment when the question was still open."""
         return self.question is not None and self.question.state == "open" and self.session.commands is None
 
-    # What is shown
+    # Show
 
     async def show(self, question: Question) -> None:
-        """Show a question, or its answer; an answer that was begun is as it was left."""
+        """Show a question or its answer; an unfinished answer is restored."""
         if question is not self.question:
             self._sends_anyway = self._from_now_on = False
         self.question = question
@@ -128,11 +128,11 @@ class QuestionPane(CompactEdge):
             self._answer.display = True
             self._answer.load("" if question.answer is None else json_text(question.answer))
             if within:
-                # Before what had the focus goes away, which would send the focus anywhere.
+                # Before the focused widget is removed: Textual would move the focus to any neighbour.
                 self._answer.focus()
         shown = self.body
         if is_open and shown is not None and self.has_focus_within and not shown.has_focus_within:
-            # Before what had the focus is hidden or removed: Textual would give it to any neighbour.
+            # Before the focused widget is hidden or removed: Textual would move the focus to any neighbour.
             shown.focus_first()
         for key in [key for key in self._bodies if key != question.key or not is_open]:
             if len(self._bodies) > BODIES_KEPT or self._is_over(key):
@@ -147,11 +147,11 @@ class QuestionPane(CompactEdge):
 
     @property
     def is_stale(self) -> bool:
-        """The question was answered meanwhile, or taken back by the server (C-CANC-02): `show` it again."""
+        """The question was answered or withdrawn by the server (C-CANC-02) since it was shown: call `show` again."""
         return self.question is not None and self.question.state != self._state
 
     def refresh_state(self) -> None:
-        """Draw what surrounds the question."""
+        """Draw the title, the facts and the lines around the question."""
         question = self.question
         if question is None:
             return
@@ -180,7 +180,7 @@ class QuestionPane(CompactEdge):
         return [f"{labels.asker(self.session.server)} asked", ("  ", "muted"), (words, role)]
 
     def _foot_lines(self, question: Question) -> list[Paragraph]:
-        """Say to whom the answer goes, for which of its requests (C-ELIC-02)."""
+        """Return who receives the answer, and for which request (C-ELIC-02)."""
         number = (f"{signs_now().asked} {safe(question.id, 20)}", "ask")
         wanted = ", for its request " if question.reply is None else ", as its input "
         around = labels.inside(self.session, question)
@@ -188,16 +188,16 @@ class QuestionPane(CompactEdge):
             return []
         if self._looks_back:
             return [self._what_came(self.session, question)]
-        to: list[paint.Piece] = [("your answer goes to ", "faint"), labels.asker(self.session.server)]
+        to: list[paint.Piece] = [("sent to ", "faint"), labels.asker(self.session.server)]
         lines: list[Paragraph] = [[*to, (wanted, "faint"), number, ("  ", "faint"), *around]]
         if question.problem:
             lines.append((question.problem, "error"))
         if self._from_now_on and question.topic != "roots":
-            lines.append(("This answer is given to every question of this kind from now on.", "ask"))
+            lines.append(("Every question of this kind gets this answer from now on.", "ask"))
         return lines
 
     def _what_came(self, session: SessionState, question: Question) -> Paragraph:
-        """Say how the question was answered after the moment that is shown, and when."""
+        """Return how and when the question was answered after the moment shown."""
         n, state = session.reply_to(question)
         if not n:
             return ("never answered in this recording", "error")
@@ -213,7 +213,7 @@ class QuestionPane(CompactEdge):
         wrong = body.to_fix() if body is not None else []
         if wrong and self._sends_anyway:
             key = next((hint.label for hint in hints(self, "ask.accept")), "")
-            return [(f"{key} again sends it as it is", "finding")]
+            return [(f"{key} again: send it anyway", "finding")]
         if isinstance(body, FormBody):
             return body.note()
         return [(wrong[0], "error")] if wrong else ""
@@ -238,15 +238,15 @@ class QuestionPane(CompactEdge):
         self._sends_anyway = False
         self.say(self._note())
 
-    # Answering
+    # Answer
 
     def hints(self) -> list[Hint]:
-        """What can be done with the question."""
+        """The keys for the question."""
         question = self.question
         if question is None:
             return []
         if not self.is_open:
-            answer = [("replay.answer", "go to the answer")] if self._looks_back else []
+            answer = [("replay.answer", "go to answer")] if self._looks_back else []
             return hints(self, *answer, "ask.its-messages", ("ask.cancel", "list"))
         wanted: list[str | tuple[str, str]] = []
         if question.topic == "elicitation":
@@ -256,7 +256,7 @@ class QuestionPane(CompactEdge):
         else:
             wanted += [("ask.accept", "answer"), "ask.decline"]
         if isinstance(self.body, RootsBody) and self.body.json is None:
-            wanted.insert(1, ("ask.standing", "answer always"))
+            wanted.insert(1, ("ask.standing", "always answer this"))
         if len(self.session.inbox.open()) > 1:
             wanted.append("ask.next")
         body = self.body
@@ -265,11 +265,11 @@ class QuestionPane(CompactEdge):
                 ("form.json", ("form" if isinstance(body, FormBody) else "text") if body.json_mode else "json")
             )
         if question.topic != "roots":
-            wanted.append(("ask.standing", "only once" if self._from_now_on else "always"))
+            wanted.append(("ask.standing", "answer only once" if self._from_now_on else "always"))
         return hints(self, *wanted)
 
     def action_accept(self) -> None:
-        """Send the answer. What is wrong with it is said first; a second time it is sent as it is."""
+        """Send the answer. If it has errors, show them first; press the key again to send it anyway."""
         body = self.body
         if self.question is None or not self.is_open or body is None:
             return
@@ -293,7 +293,7 @@ class QuestionPane(CompactEdge):
             self._after()
 
     def action_cancel(self) -> None:
-        """Dismiss the question. From one that is over it goes back to the list."""
+        """Cancel the question. For a closed question, return to the list."""
         if self.question is None or not self.is_open:
             self.post_message(LeaveWork())
             return
@@ -303,7 +303,7 @@ class QuestionPane(CompactEdge):
         self._after()
 
     def _stand(self, answers: dict[str, Any]) -> None:
-        """Let an answer stand for all questions of this kind, where the user wants that."""
+        """If the user chose so, give this answer to all questions of this kind."""
         if self._from_now_on and answers:
             self.session.inbox.standing = replace(self.session.inbox.standing, **answers)
             if isinstance(answers.get("roots"), tuple):
@@ -316,7 +316,7 @@ class QuestionPane(CompactEdge):
     def action_standing(self) -> None:
         """Give this answer to every question of this kind from now on, or only to this one.
 
-        Roots are the same every time: they are sent at once, and kept for this server.
+        Roots are sent at once and kept for this server, because they are the same each time.
         """
         body = self.body
         if self.is_open and isinstance(body, RootsBody):
@@ -327,7 +327,7 @@ class QuestionPane(CompactEdge):
             self.refresh_state()
 
     async def action_json(self) -> None:
-        """Edit the whole result as JSON, or as text again; a form does so itself."""
+        """Edit the whole result as JSON, or as text again; a form does this itself."""
         if not self.is_open or not isinstance(self.body, TextBody):
             raise SkipAction
         await self.body.toggle_json()
@@ -338,7 +338,7 @@ class QuestionPane(CompactEdge):
             self.post_message(self.Next(self.question))
 
     def action_open(self) -> None:
-        """Open the URL, which stands whole on the screen, in the browser; once it is open, the question is accepted."""
+        """Open the URL in the browser. The screen shows it in full. Once it is open, the question is accepted."""
         body = self.body
         if not self.is_open or not isinstance(body, UrlBody) or body.link.refusal:
             raise SkipAction
@@ -369,7 +369,7 @@ class QuestionPane(CompactEdge):
         self.post_message(ShowExchange(self.question.n))
 
     def focus_inside(self) -> bool:
-        """Focus where one answers, or the answer."""
+        """Focus the first field of the answer, or the answer itself."""
         body = self.body if self.is_open else None
         if body is not None:
             return self.has_focus_within or body.focus_first()

@@ -1,1 +1,1 @@
-"""The Check tab: running the checks, their rows, and a finding."""
+"""The Check tab: runs the checks, lists them, shows a finding."""

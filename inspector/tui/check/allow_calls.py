@@ -17,15 +17,15 @@ from inspector.tui.widgets.editor import Editor
 
 Calls = str | tuple[str, ...]
 _MODES = (
-    ("none", "call no tool"),
-    ("read-only", "those that say of themselves that they change nothing"),
+    ("none", "do not call tools"),
+    ("read-only", "only tools annotated as read-only"),
     ("all", "every tool, whatever it does"),
-    ("names", "those that you name"),
+    ("names", "only the tools that you name"),
 )
 
 
 async def allowed_calls(app: App[int], session: SessionState, now: Calls) -> Calls | None:
-    """What the user allows: `read-only`, `all`, names, or nothing (empty); None where all stays as it is."""
+    """Return the user's choice: `read-only`, `all`, names, or nothing (empty). None: keep the setting."""
     current = now if isinstance(now, str) and now else "names" if now else "none"
     mode = await app.push_screen_wait(Choose("Which tools may be called?", _MODES, current))
     if mode is None or mode in ("read-only", "all"):
@@ -37,7 +37,7 @@ async def allowed_calls(app: App[int], session: SessionState, now: Calls) -> Cal
 
 
 class AskNames(ModalScreen[tuple[str, ...] | None]):
-    """Asks for names of tools, apart by commas. A name that no tool has is said, and the dialog stays."""
+    """Asks for names of tools, separated by commas. An unknown name is shown as an error, and the dialog stays open."""
 
     DEFAULT_CSS = """
     AskNames { align: center middle; }
@@ -54,19 +54,19 @@ class AskNames(ModalScreen[tuple[str, ...] | None]):
         self._known, self._now = known, now
 
     def compose(self) -> ComposeResult:
-        keys = [Hint("enter", "allow them", "enter"), Hint("esc", "leave it", "escape")]
+        keys = [Hint("enter", "allow", "enter"), Hint("esc", "cancel", "escape")]
         with Edge(title="Tools that may be called", keys=keys), Vertical():
-            yield Editor(", ".join(self._now), placeholder="names, apart by commas", id="names")
+            yield Editor(", ".join(self._now), placeholder="names, separated by commas", id="names")
 
     def on_mount(self) -> None:
         self.query_one(Editor).focus()
 
     def action_take(self) -> None:
-        """Take the names, where the server has such tools."""
+        """Accept the names if the server has these tools."""
         names = tuple(dict.fromkeys(name.strip() for name in self.query_one(Editor).value.split(",") if name.strip()))
         unknown = next((name for name in names if name not in self._known), "")
         if unknown:
-            self.query_one(Edge).note = [(f"there is no tool {unknown[:40]}", "error")]
+            self.query_one(Edge).note = [(f"unknown tool {unknown[:40]}", "error")]
         else:
             self.dismiss(names)
 

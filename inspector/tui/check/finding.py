@@ -1,4 +1,4 @@
-"""What there is to say of one check: its sentence, what was seen, the messages that show it, the fix, the page."""
+"""Shows one check: its sentence, what it saw, the messages that prove it, the fix, the page."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from inspector.tui.widgets.lines_view import LinesView
 from inspector.tui.widgets.paint import Piece
 
 MOST_SEEN = 8
-"""Different things seen that are told of."""
+"""Most different observations that are shown."""
 MOST_MESSAGES = 12
-"""Messages of one of them that are shown."""
+"""Most messages that are shown for one observation."""
 _LABEL = 6
 
 
 class FindingView(LinesView, inherit_bindings=False):
-    """Shows one check. Lines that are messages can be gone to."""
+    """Shows one check. The user can go to the messages that it lists."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings("list", without="check"),
@@ -45,7 +45,7 @@ class FindingView(LinesView, inherit_bindings=False):
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
         self.messages: dict[int, int] = {}
-        """Which message a line is."""
+        """The message of each line that is one."""
 
     def display_rows(self, rows: list[Row], messages: dict[int, int]) -> None:
         """Show these rows."""
@@ -54,7 +54,7 @@ class FindingView(LinesView, inherit_bindings=False):
 
     @property
     def message(self) -> int:
-        """The message under the cursor, else the first; 0 where there is none."""
+        """The message under the cursor, else the first; 0 if there are none."""
         return self.messages.get(self.line) or next(iter(self.messages.values()), 0)
 
     def to_first(self) -> None:
@@ -70,7 +70,7 @@ class FindingView(LinesView, inherit_bindings=False):
 def rows_of(
     checked: Checked, journal: Journal | None, keymap: Keymap | None = None
 ) -> tuple[list[Row], dict[int, int]]:
-    """What is shown of a check, and which of the rows are which messages."""
+    """Return the rows of a check, and the message of each row that is one."""
     check, verdict = checked.check, checked.verdict
     rows = [Row([(check.says, "normal")])]
     messages: dict[int, int] = {}
@@ -108,7 +108,7 @@ def rows_of(
 
 
 def message_line(journal: Journal, n: int) -> list[Piece]:
-    """One message of the recording: its sign, what it is, how it stands, its number."""
+    """Return one message of the recording as a row: sign, title, status, number."""
     index, signs = journal.index, signs_now()
     words = summary(journal, n)
     stands = standing(index.state(n))
@@ -119,7 +119,7 @@ def message_line(journal: Journal, n: int) -> list[Piece]:
 
 
 def as_text(checked: Checked, journal: Journal | None, keymap: Keymap | None = None) -> str:
-    """What is shown of a check, to be copied."""
+    """Return the rows of a check as text to copy."""
     head = Row(f"{checked.verdict.upper()} {checked.check.id} ({level_word(checked.check.level)})")
     return plain([head, Row(), *rows_of(checked, journal, keymap)[0]])
 

@@ -1,4 +1,4 @@
-"""What the server does against the specification: run the checks, look at what they saw, go to the evidence."""
+"""The Check tab: run the checks, read what they saw, go to the evidence."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.window import window_of
 
 FAR_BEHIND = 2000
-"""Messages that the judge may be behind without a word about it: a moment's work."""
+"""Messages by which the judge may lag before the pane says so."""
 SOON = 0.05
-"""Seconds after which what is new is drawn."""
+"""Seconds after which new results are drawn."""
 NARROW = 100
 _EVERYTHING = "everything"
 _SUFFIXES = {"json": ".json", "junit": ".xml", "sarif": ".sarif", "md": ".md", "html": ".html", "badge": ".svg"}
@@ -50,7 +50,7 @@ class CheckList(VirtualList, inherit_bindings=False):
 
 
 class CheckPane(Horizontal):
-    """The list at the left, what there is to say of one check at the right; in one column, one of them."""
+    """The list of checks at the left, the selected check at the right; a narrow screen shows one of them."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("check")]
     DEFAULT_CSS = """
@@ -61,7 +61,7 @@ class CheckPane(Horizontal):
     """
 
     class Scored(Message):
-        """There is another score, or none yet."""
+        """The score has changed, or has been removed."""
 
     class Evidence(Message):
         """Open the recording of the checks at event `n`."""
@@ -77,14 +77,14 @@ class CheckPane(Horizontal):
         self._reading = False
         self._due = False
         self._ran = False
-        """Checks were running when all was drawn last."""
+        """Whether checks were running at the last drawing."""
         self._worker: Worker[None] | None = None
         self._problem = ""
         self._found: CheckRun | None = None
         self._judged = (0, 0)
 
     def show_judged(self, judged: int, events: int) -> None:
-        """Say how far the judge of the session's own messages is, while it is far behind."""
+        """Show how far the judge of the session's messages is, while it is far behind."""
         behind = (judged, events) if events - judged > FAR_BEHIND else (0, 0)
         if behind != self._judged:
             self._judged = behind
@@ -92,7 +92,7 @@ class CheckPane(Horizontal):
 
     @property
     def found(self) -> CheckRun:
-        """The run, and what came of it."""
+        """The run and its results."""
         if self._found is None:
             window = window_of(self)
             self._found = CheckRun(self.session, window.settings, self._draw_soon, keep=window.keep)
@@ -100,7 +100,7 @@ class CheckPane(Horizontal):
 
     @property
     def score(self) -> str:
-        """What the tab says: the score, or how far the checks are."""
+        """The label of the tab: the score, or the progress of the checks."""
         found = self._found
         if found is None or found.report is None:
             return ""
@@ -120,21 +120,21 @@ class CheckPane(Horizontal):
         self._draw()
 
     async def on_unmount(self) -> None:
-        """End the connections of a run, and close its recording."""
+        """Close the connections of a run, and its recording."""
         worker = self._worker
         if worker is not None and not worker.is_finished:
             worker.cancel()
             try:
                 await worker.wait()
             except (WorkerCancelled, WorkerFailed):
-                pass  # The app tells of what failed.
+                pass  # the app shows the error
         if self._found is not None:
             self._found.release()
 
     def on_resize(self) -> None:
         self._arrange()
 
-    # What is shown
+    # Show
 
     @property
     def _list(self) -> CheckList:
@@ -161,12 +161,12 @@ class CheckPane(Horizontal):
         self.query_one("#check-finding").display = not alone or self._reading
 
     def focus_inside(self) -> None:
-        """Put the focus where it was, or in the list."""
+        """Put the focus where it was, or on the list."""
         if not self.has_focus_within:
             self.screen.set_focus(self._view if self._reading else self._list)
 
     def _read(self, reading: bool) -> None:
-        """Have the focus in what is said of a check, or in the list."""
+        """Focus the text of the check, or the list."""
         self._reading = reading
         self._arrange()
         self.screen.set_focus(self._view if reading else self._list)
@@ -180,12 +180,12 @@ class CheckPane(Horizontal):
             self.set_timer(SOON, self._draw)
 
     def _draw(self) -> None:
-        """Draw what was found by now."""
+        """Draw the results so far."""
         self._due = False
         found = self.found
         found.sum_up()
         report = found.report
-        # Who has not moved looks at the worst, which may come last; who has stays with what they look at.
+        # Until the user moves the cursor, it stays on the worst result, which may come last.
         to_worst = self._ran and self._list.cursor <= 0
         self._ran = found.running
         self._rows.take(report)
@@ -224,25 +224,25 @@ class CheckPane(Horizontal):
         return facts
 
     def _empty(self) -> str:
-        """What is said where no check is shown."""
+        """Return the text for an empty list."""
         found = self.found
         if found.running:
             return "Connecting …"
         problem = self._problem or (found.report.run.problem if found.report is not None else "")
         if found.report is not None and found.report.checked:
-            return "None of the checks is shown with this filter."
+            return "No check matches this filter."
         if problem:
-            return f"Nothing could be checked: {safe(problem, 500)}"
+            return f"No check could run: {safe(problem, 500)}"
         key = next((hint.label for hint in hints(self, "check.run")), "")
         if self.session.commands is None:
             return (
-                "What passed by in this recording, held against the specification.\n"
-                f"{key} looks at it; nothing is sent."
+                f"Checks the messages of this recording against the specification.\n{key} runs the "
+                "checks; nothing is sent."
             )
         return (
-            "What the server does, held against the specification: every revision that it speaks, on "
-            "connections and a recording of their own, with harmless requests. No tool is called "
-            f"unless you allow it (a).\n\n{key} runs all checks."
+            "Checks the server against the specification: every revision that it supports, on separate "
+            "connections and in a separate recording, with harmless requests. No tool is called unless "
+            f"you allow it (a).\n\n{key} runs all checks."
         )
 
     def _show_current(self) -> None:
@@ -258,7 +258,7 @@ class CheckPane(Horizontal):
         edge.keys = hints(self, *self._verbs("its-messages", "copy", "baseline"))
 
     def hints(self) -> list[Hint]:
-        """What can be done now."""
+        """The keys that work now."""
         found = self.found
         if found.running:
             return hints(self, ("check.leave", "stop"))
@@ -298,10 +298,10 @@ class CheckPane(Horizontal):
         event.stop()
         self.post_message(self.Evidence(event.n))
 
-    # What can be done
+    # Actions
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A recording can only be looked at; nothing is begun twice; what needs a result needs one."""
+        """A recording allows only passive checks; a run cannot start twice; some actions need a result."""
         found, live = self.found, self.session.commands is not None
         if action == "run":
             return not found.running
@@ -324,7 +324,7 @@ class CheckPane(Horizontal):
         self._begin()
 
     def action_again(self) -> None:
-        """Run the selected check once more; what it finds takes the place of what it found before."""
+        """Run the selected check again and replace its result."""
         if self.current is not None:
             self._begin(self.current.check.id)
 
@@ -355,11 +355,11 @@ class CheckPane(Horizontal):
             self.post_message(self.Evidence(self._view.message))
 
     def action_next(self) -> None:
-        """Go to the next fault."""
+        """Go to the next failure or warning."""
         self._step(1)
 
     def action_previous(self) -> None:
-        """Go to the fault before."""
+        """Go to the previous failure or warning."""
         self._step(-1)
 
     def _step(self, by: int) -> None:
@@ -368,7 +368,7 @@ class CheckPane(Horizontal):
             self._list.cursor = at
 
     def action_faults(self) -> None:
-        """Show only what failed, or everything."""
+        """Show only failures, or everything."""
         self._rows.only = ("fail",) if self._rows.only == VERDICTS else VERDICTS
         self._draw()
 
@@ -389,7 +389,7 @@ class CheckPane(Horizontal):
             self._draw()
 
     def action_allow(self) -> None:
-        """Ask which tools may be called, and run all checks."""
+        """Ask which tools may be called, then run all checks."""
         self.run_worker(self._allow(), exclusive=True, group="dialog")
 
     async def _allow(self) -> None:
@@ -399,21 +399,21 @@ class CheckPane(Horizontal):
             self._begin()
 
     def action_login(self) -> None:
-        """Check how the server authorizes as well, or no longer."""
+        """Include the authorization checks, or exclude them again."""
         self.found.allowed = replace(self.found.allowed, auth=not self.found.allowed.auth)
         self._begin()
 
     def action_intrusive(self) -> None:
-        """Do also what may do damage, once that was confirmed, or no longer."""
+        """Include the intrusive checks after a confirmation, or exclude them again."""
         self.run_worker(self._intrude(), exclusive=True, group="dialog")
 
     async def _intrude(self) -> None:
         if not self.found.allowed.intrusive and not await self.app.push_screen_wait(
             Confirm(
-                "Do intrusive checks?",
-                "They may take long, fill the server's log, make it refuse us, or end it.",
-                "do them",
-                "leave them out",
+                "Run intrusive checks?",
+                "They may take long, fill the server's log, make it refuse requests, or stop it.",
+                "run them",
+                "skip them",
             )
         ):
             return
@@ -425,7 +425,7 @@ class CheckPane(Horizontal):
         self.run_worker(self._report(), exclusive=True, group="dialog")
 
     async def _report(self) -> None:
-        choices = [("json", "all of it; can be a baseline"), *FORMATS.items()]
+        choices = [("json", "complete; works as a baseline"), *FORMATS.items()]
         format = await self.app.push_screen_wait(Choose("Save a report", choices))
         report = self.found.report
         if format is None or report is None:
@@ -436,7 +436,7 @@ class CheckPane(Horizontal):
         )
 
     def action_baseline(self) -> None:
-        """Save what was found as a baseline."""
+        """Save the results as a baseline."""
         self.post_message(Save(self._as_json().encode(), f"{self._file_name()}-baseline.json", "the baseline"))
 
     def _as_json(self) -> str:
@@ -447,12 +447,12 @@ class CheckPane(Horizontal):
         return _STRANGE.sub("-", self.session.target.label).strip("-.")[:40] or "server"
 
     def action_copy(self) -> None:
-        """Copy what is said of the selected check."""
+        """Copy the text of the selected check."""
         if self.current is not None:
             self.post_message(Copy(as_text(self.current, self.found.journal, keymap_of(self)), "the finding"))
 
     def action_leave(self) -> None:
-        """From what is said of a check to the list; there, stop the checks."""
+        """Return from the text of the check to the list; in the list, stop the checks."""
         if self._reading or self._view.has_focus:
             self._read(False)
         elif self.found.running and self._worker is not None:

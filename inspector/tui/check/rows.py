@@ -1,4 +1,4 @@
-"""The list of what was checked: faults worst first, two lines each; passes and skips folded into one row each."""
+"""The list of checks: failures first, two lines each; passes and skips are folded into one row each."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ WORDS: dict[Verdict, str] = {"skip": "skipped"}
 FOLDED: tuple[Verdict, ...] = ("pass", "skip")
 _ID, _LEVEL = 10, 9
 _ROOMY = 60
-"""Cells from which on the level has a column."""
+"""Width in cells from which the level has a column."""
 
 
 class _Reason(NamedTuple):
-    """What is said of checks that were skipped for one reason; `{}` stands for the verb that allows them."""
+    """The texts for checks that were skipped for one reason; `{}` is the verb that allows them."""
 
     several: str
     one: str
@@ -41,11 +41,11 @@ class _Reason(NamedTuple):
 
 _REASONS: dict[Skip, _Reason] = {
     Skip.CALLS: _Reason(
-        "need calls that you did not allow ({})", "it calls tools: {} says which may be called", "check.allow"
+        "call tools that you did not allow ({})", "calls a tool: {} chooses the tools to allow", "check.allow"
     ),
-    Skip.LOGIN: _Reason("look at a login ({})", "it needs a login: {} checks that as well", "check.login"),
-    Skip.INTRUSIVE: _Reason("are intrusive ({})", "it may do damage or take long: {} allows it", "check.intrusive"),
-    Skip.FOREIGN_TOKEN: _Reason("need a token for another server", "only the command line takes a token for it"),
+    Skip.LOGIN: _Reason("check authorization ({})", "checks authorization: {} includes these checks", "check.login"),
+    Skip.INTRUSIVE: _Reason("are intrusive ({})", "may do damage or take long: {} allows it", "check.intrusive"),
+    Skip.FOREIGN_TOKEN: _Reason("need a token for another server", "only the command line accepts a token for it"),
     Skip.RECORDING: _Reason("need a server", str(Skip.RECORDING)),
     Skip.NOT_SHOWN: _Reason("not in the recording", str(Skip.NOT_SHOWN)),
     Skip.NO_SESSION: _Reason("had no session", str(Skip.NO_SESSION)),
@@ -53,7 +53,7 @@ _REASONS: dict[Skip, _Reason] = {
 
 
 def seen(outcome: Outcome, keymap: Keymap | None = None) -> str:
-    """What a check saw, as the interface says it. `keymap`: the keys in force; without it the default ones."""
+    """Return what a check saw, in the interface's terms. `keymap`: the keys in force, by default the built-in ones."""
     if outcome.skip is None:
         return outcome.text
     reason = _REASONS[outcome.skip]
@@ -76,24 +76,24 @@ def sign(verdict: Verdict) -> Piece:
 
 
 def level_word(level: str) -> str:
-    """How a level is written: the specification's words as it writes them."""
+    """Return a level as the specification writes it."""
     return level.upper() if level in ("must", "should") else level
 
 
 @dataclass(frozen=True, slots=True)
 class CheckRow:
-    """One row: a check, or all checks of a verdict that stand folded (or not) below it."""
+    """One row: a check, or a heading for all checks of a verdict, which can be folded below it."""
 
     checked: Checked | None = None
     folded: Verdict | None = None
 
 
 class CheckRows:
-    """Draws a report. `only` leaves these verdicts, `level` one level; `open` names what stands unfolded."""
+    """Draws a report. `only` selects verdicts, `level` one level; `open` has the unfolded groups."""
 
     def __init__(self) -> None:
         self.keymap: Keymap | None = None
-        """The keys in force; without it the default ones."""
+        """The keys in force; by default the built-in ones."""
         self.only: tuple[Verdict, ...] = VERDICTS
         self.level = ""
         self.open: set[Verdict] = set()
@@ -102,7 +102,7 @@ class CheckRows:
         self._at: dict[Hashable, int] = {}
 
     def take(self, report: Report | None) -> None:
-        """Show this report, or none."""
+        """Set the report to show, or None."""
         found: dict[Verdict, list[Checked]] = {}
         for checked in report.checked if report is not None else ():
             if checked.verdict in self.only and self.level in ("", checked.check.level):
@@ -121,16 +121,16 @@ class CheckRows:
         return len(self.entries)
 
     def key_at(self, index: int) -> Hashable:
-        """What a row stands for."""
+        """The key of a row."""
         entry = self.entries[index]
         return entry.checked.check.id if entry.checked is not None else ("folded", entry.folded)
 
     def index_of(self, key: Hashable) -> int | None:
-        """Where the row of a thing is now."""
+        """The row of a key."""
         return self._at.get(key)
 
     def next_fault(self, at: int, step: int) -> int | None:
-        """The next row after `at` (before it, with -1) of a failure or a warning."""
+        """The next row after `at` (before it, with -1) that is a failure or a warning."""
         rows = range(at + 1, len(self)) if step > 0 else range(at - 1, -1, -1)
         for row in rows:
             checked = self.entries[row].checked
@@ -139,7 +139,7 @@ class CheckRows:
         return None
 
     def about(self, index: int) -> list[Row]:
-        """What there is to say of a folded row: how many of each group, or all reasons."""
+        """Return the text of a folded row: how many checks of each group, or all reasons."""
         verdict = self.entries[index].folded
         if verdict is None:
             return []
@@ -159,7 +159,7 @@ class CheckRows:
         return [Strip(paint.cut(paint.segments(line, room=width), width)) for line in lines]
 
     def _fold(self, verdict: Verdict, width: int) -> list[list[Piece]]:
-        """How many there are, and of which groups, or why; what one line has no room for stands in the second."""
+        """Return the two lines of a folded row: how many checks of which groups, or the reasons."""
         found, signs = self._of[verdict], signs_now()
         fold = signs.unfolded if verdict in self.open else signs.folded
         head = f" {count(len(found))} {WORDS.get(verdict, verdict)}"
@@ -196,13 +196,13 @@ def _check(checked: Checked, width: int, keymap: Keymap | None) -> list[list[Pie
 
 
 def _groups(found: list[Checked]) -> list[str]:
-    """How many of each family of ids."""
+    """Return how many checks each family of ids has."""
     families = Counter(checked.check.id.rpartition("-")[0] for checked in found)
     return [f"{family} {number}" for family, number in families.most_common()]
 
 
 def _reasons(found: list[Checked], keymap: Keymap | None) -> list[str]:
-    """Why checks were skipped, most frequent first."""
+    """Return why checks were skipped, most frequent first."""
     reasons: Counter[str] = Counter()
     for checked in found:
         outcome = checked.results[0].outcome
@@ -215,7 +215,7 @@ def _reasons(found: list[Checked], keymap: Keymap | None) -> list[str]:
 
 
 class CheckHead(Widget):
-    """Score, counts and one bar over the list; while checks run, what is looked at now and how far they are."""
+    """Score, counts and a bar above the list; while checks run, the progress and the current check."""
 
     DEFAULT_CSS = "CheckHead { height: 3; }"
 
@@ -223,10 +223,10 @@ class CheckHead(Widget):
         super().__init__(id=id)
         self.report: Report | None = None
         self.progress: tuple[int, int, str] | None = None
-        """How many of how many, and what is looked at now."""
+        """How many of how many are done, and the current check."""
 
     def show(self, report: Report | None, progress: tuple[int, int, str] | None) -> None:
-        """Draw this."""
+        """Draw these figures."""
         self.report, self.progress = report, progress
         self.refresh()
 
@@ -247,7 +247,7 @@ class CheckHead(Widget):
         return [(count(done), "bright bold"), (f"{of}   ", "muted"), (now, "normal"), *self._faults("   ")]
 
     def _faults(self, lead: str) -> list[Piece]:
-        """How many faults there are so far."""
+        """Return the number of failures and warnings so far."""
         counts = self.report.counts if self.report is not None else {}
         faults: tuple[Verdict, ...] = ("fail", "warn")
         return [
@@ -279,7 +279,7 @@ class CheckHead(Widget):
         used = 0
         for verdict in order[:3]:
             number = counts[verdict]
-            # What there is at all is seen, however little of the whole it is.
+            # Each count above zero gets at least one cell.
             cells = min(max(round(number * width / whole), 1), width - used) if number else 0
             pieces.append((block * cells, ROLES[verdict]))
             used += cells

@@ -1,4 +1,4 @@
-"""The checks of a session's server, run beside it: on connections and a recording of their own. Draws nothing."""
+"""Runs the checks of a session's server, on separate connections and in a separate recording. Draws nothing."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ from inspector.journal.journal import Journal
 
 
 class CheckRun:
-    """What was found so far. `told` is called whenever that is more, or something else is looked at."""
+    """The results so far. Calls `told` whenever there are more results, or another check starts."""
 
     def __init__(self, session: SessionState, settings: Settings, told: Callable[[], None], *, keep: bool) -> None:
         self.session = session
         self.journal: Journal | None = None
-        """The recording of the run: what its evidence numbers."""
+        """The recording of the run; evidence refers to its events."""
         self.running = False
         self.report: Report | None = None
         self.allowed = Allowed()
         """What the next run may do beyond harmless requests."""
         self.done = 0
         self.total = 0
-        """Results of the present run, and how many there will be (0: not known yet)."""
+        """Results of the current run, and how many it will have (0: not known yet)."""
         self.now = ""
-        """What is looked at now."""
+        """The current check."""
         self.stopped = False
-        """The last run was given up before its end."""
+        """The last run was stopped before its end."""
         self._settings, self._keep, self._told = settings, keep, told
         self._present = Run("")
         self._run: Run | None = None
         self._before: Run | None = None
 
     async def go(self, only: str = "") -> None:
-        """Run all checks, or one again. Cancelled, it keeps what was found."""
+        """Run all checks, or one again. If cancelled, keep the results so far."""
         target = self.session.target
         session = self.session.commands
         if isinstance(target, RecordingTarget) or session is None:
@@ -75,7 +75,7 @@ class CheckRun:
             self._told()
 
     def read(self) -> None:
-        """Look at what passed by in the recording that the session is of. Raises `RecordingError`. For a thread."""
+        """Check the messages of the session's recording, in a thread. Raises `RecordingError`."""
         target = self.session.target
         assert isinstance(target, RecordingTarget)
         journal = Journal.open(target.path)
@@ -99,7 +99,7 @@ class CheckRun:
 
     @property
     def path(self) -> Path:
-        """Where the recording of the run is kept; only a name where it is kept nowhere."""
+        """The path of the run's recording; only a name if it is not kept in a file."""
         path = self.journal.path if self.journal is not None else None
         return path or Path("checks")
 
@@ -113,7 +113,7 @@ class CheckRun:
         self._told()
 
     def sum_up(self) -> None:
-        """Bring `report` up to what was found by now."""
+        """Bring `report` up to date with the results so far."""
         if self.running:
             self._sum_up()
 
@@ -126,5 +126,5 @@ class CheckRun:
 
 
 def levels() -> list[str]:
-    """The levels of checks, what the specification demands first."""
+    """Return the levels of checks, the strictest first."""
     return list(get_args(Level))

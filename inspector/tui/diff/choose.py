@@ -1,4 +1,4 @@
-"""Choosing what the recording in view is compared with."""
+"""Chooses the recording to compare with the one in view."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from inspector.tui.dialogs import Choose
 from inspector.tui.window import window_of
 
 MOST = 200
-"""Recordings that are offered, newest first."""
+"""Most recordings in the list, newest first."""
 
 
 async def compare_with(screen: Screen[None], mine: Path | None) -> None:
-    """Ask with which recording `mine` is compared, and show both side by side: the other one is A, `mine` is B."""
+    """Ask for the recording to compare with `mine`, then show both: the other one is A, `mine` is B."""
     if mine is None:
-        screen.notify("This session is kept in no file: there is nothing to compare.", severity="warning")
+        screen.notify("This session is not recorded in a file, so it cannot be compared.", severity="warning")
         return
     found = await asyncio.to_thread(_others, mine)
     if not found:
-        text = "There is no other recording. `inspector diff A B --tui` compares any two files."
+        text = "No other recording found. `inspector diff A B --tui` compares any two files."
         screen.notify(text, severity="warning")
         return
     choices = [(str(info.path.name), _about(info)) for info in found]
@@ -33,7 +33,7 @@ async def compare_with(screen: Screen[None], mine: Path | None) -> None:
 
 
 def _others(mine: Path) -> list[RecordingInfo]:
-    """The recordings beside this one, then those that are kept; without those that cannot be read."""
+    """The readable recordings in the same folder, then those in the recordings folder."""
     found: dict[str, RecordingInfo] = {}
     for info in (*list_recordings(mine.parent), *list_recordings()):
         if not info.problem and info.path.name != mine.name:

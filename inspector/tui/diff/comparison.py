@@ -1,4 +1,4 @@
-"""The comparison of two recordings, done in a thread: what the screen shows once it is there."""
+"""Compares two recordings in a thread, for the screen to show."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from inspector.config.targets import RecordingTarget
 from inspector.journal.journal import Journal
 
 PORTION = 20_000
-"""Events taken in between two looks at whether anybody still waits."""
+"""Events between two checks for cancellation."""
 
 
 class GivenUp(Exception):
-    """Nobody waits for the comparison any more."""
+    """The comparison was cancelled."""
 
 
 @dataclass(slots=True)
@@ -35,7 +35,7 @@ class Side:
 
     @property
     def label(self) -> str:
-        """Its name, and who its server was."""
+        """Its name and the name of its server."""
         info = self.surface.get("server")
         parts = [info.get(key) for key in ("name", "version")] if isinstance(info, dict) else []
         named = " ".join(part for part in parts if isinstance(part, str))
@@ -51,7 +51,7 @@ class Compared:
     changes: list[Change]
     conversation: Conversation
     unread: list[str]
-    """Lists that were not compared, for one of the recordings has none of them."""
+    """Lists that were not compared because one recording does not have them."""
 
     def release(self) -> None:
         """Close both files."""
@@ -60,7 +60,7 @@ class Compared:
 
 
 def compare_files(a: Path, b: Path, rules: Rules, wanted: Callable[[], bool]) -> Compared:
-    """Read both recordings and compare them. Raises `RecordingError`, or `GivenUp` once it is no longer `wanted`."""
+    """Read both recordings and compare them. Raises `RecordingError`, or `GivenUp` when no longer `wanted`."""
     with ExitStack() as opened:
         one, other = _read("A", a, wanted, opened), _read("B", b, wanted, opened)
         changes = compare_surfaces(one.surface, other.surface)

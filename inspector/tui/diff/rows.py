@@ -1,4 +1,4 @@
-"""The differences of two recordings as rows: what the servers offer first, then what was said."""
+"""The differences of two recordings as rows: first what the servers offer, then the conversation."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ class DiffRow:
 
     @property
     def differs(self) -> bool:
-        """Whether there is a difference to look at."""
+        """Whether the row has a difference to show."""
         return self.change is not None or (self.step is not None and self.step.kind != "same")
 
 
 class DiffRows:
-    """Draws the rows of a comparison; with `everything`, exchanges that do not differ as well."""
+    """Draws the rows of a comparison; with `everything`, also exchanges that are equal."""
 
     def __init__(self, found: Compared | None = None, *, everything: bool = False) -> None:
         self.entries = list(_entries(found, everything)) if found is not None else []
@@ -52,18 +52,18 @@ class DiffRows:
         return len(self.entries)
 
     def key_at(self, index: int) -> Hashable:
-        """What a row stands for, whichever rows are shown beside it."""
+        """The key of a row, which does not depend on the rows around it."""
         entry = self.entries[index]
         if entry.step is not None:
             return "step", id(entry.step)
         return ("change", id(entry.change)) if entry.change is not None else ("heading", entry.title)
 
     def index_of(self, key: Hashable) -> int | None:
-        """Where the row of a thing is now."""
+        """The row of a key."""
         return next((at for at in range(len(self.entries)) if self.key_at(at) == key), None)
 
     def next_difference(self, at: int, step: int) -> int | None:
-        """The next row after `at` (before it, with -1) that shows a difference."""
+        """The next row after `at` (before it, with -1) that has a difference."""
         rows = range(at + 1, len(self.entries)) if step > 0 else range(at - 1, -1, -1)
         return next((row for row in rows if self.entries[row].differs), None)
 
@@ -79,13 +79,13 @@ class DiffRows:
 
 def _entries(found: Compared, everything: bool) -> Iterator[DiffRow]:
     for area, group in groupby(found.changes, lambda change: change.area):
-        yield DiffRow(f"what is offered: {area}")
+        yield DiffRow(f"server offers: {area}")
         yield from (DiffRow(change=change) for change in group)
     steps = [step for step in found.conversation.steps if everything or step.kind != "same"]
     for alone in (False, True):
         shown = [step for step in steps if step.alone is alone]
         if shown:
-            yield DiffRow("what the server said by itself" if alone else "what was said")
+            yield DiffRow("notifications of the server" if alone else "conversation")
             yield from (DiffRow(step=step) for step in shown)
 
 
@@ -114,12 +114,12 @@ def _step(step: ConversationStep, width: int) -> list[Segment]:
     amount = len(step.findings)
     if amount:
         told += f"{count(amount)} difference{'' if amount == 1 else 's'}"
-    place: Pieces = [(told.rstrip(), "muted"), *([("  in another place", "muted")] if step.moved else [])]
+    place: Pieces = [(told.rstrip(), "muted"), *([("  moved", "muted")] if step.moved else [])]
     return _row(left, [(name, "faint" if step.kind == "same" else "bright")], place, width)
 
 
 def _row(left: list[Segment], subject: Pieces, what: Pieces, width: int) -> list[Segment]:
-    """What it is, what it is about, what happened; the columns stand on the same cells in every row."""
+    """Return the pieces of a row: kind, subject, change; the columns are aligned over all rows."""
     room = max(width - paint.width(left), 8)
     cells = min(_SUBJECT, max(room // 2 - 2, 4))
     return [
@@ -131,7 +131,7 @@ def _row(left: list[Segment], subject: Pieces, what: Pieces, width: int) -> list
 
 
 def summary(found: Compared) -> list[Pieces]:
-    """What there is in all, for the edge of the list."""
+    """Return the totals for the edge of the list."""
     parts: list[Pieces] = []
     for severity, amount in counts(found.changes).items():
         parts.append([(f"{count(amount)} {WORDS.get(severity, severity)}", ROLES[severity])])

@@ -1,4 +1,4 @@
-"""Two recordings side by side: the differences above, below what stands there in the one and in the other."""
+"""Two recordings side by side: the differences above, both texts of the selected one below."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ WARNED = 6
 
 
 class SideView(FactsView):
-    """The text of one side. It scrolls together with the other."""
+    """The text of one side. Both sides scroll together."""
 
     def __init__(self, *, id: str) -> None:
         super().__init__(what="this side", id=id)
 
     def display_side(self, shown: ShownSide) -> None:
-        """Show this, and of it the first line that differs."""
+        """Show this side, scrolled to the first line that differs."""
         self.set_sections(shown.sections)
         self.mark(shown.marked)
         if shown.marked:
@@ -56,7 +56,7 @@ class SideView(FactsView):
 
 
 class DiffScreen(Screen[None]):
-    """The comparison of two recordings. `rules` say what does not count."""
+    """The comparison of two recordings. `rules` name the differences to ignore."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings("diff"),
@@ -120,7 +120,7 @@ class DiffScreen(Screen[None]):
         self._list.source_changed()
 
     def _take(self, found: Compared) -> None:
-        """The comparison is there: show it, from its first difference."""
+        """Show the finished comparison, from its first difference."""
         self._found = found
         edge = self.query_one("#diff-list", Edge)
         edge.title = [(found.a.label, "bright"), ("  and  ", "muted"), (found.b.label, "bright")]
@@ -139,11 +139,11 @@ class DiffScreen(Screen[None]):
         self._list.source = self._rows
 
     def _scroll_along(self, one: SideView, other: SideView) -> None:
-        """The side that has the focus takes the other with it."""
+        """The side with the focus scrolls the other one."""
         if one.has_focus:
             other.scroll_to(y=one.scroll_offset.y, animate=False, immediate=True, force=True)
 
-    # What is shown
+    # Show
 
     @property
     def _list(self) -> VirtualList:
@@ -177,7 +177,7 @@ class DiffScreen(Screen[None]):
         self._show_footer()
 
     def hints(self) -> list[Hint]:
-        """What can be done here, now."""
+        """The keys that work now."""
         names = ["next", "previous", "same"]
         names += [f"frame-{name}" for name in ("a", "b") if self.check_action(f"frame_{name}", ())]
         return hints(self, *(f"diff.{name}" for name in names), "diff.copy", "diff.leave")
@@ -186,15 +186,15 @@ class DiffScreen(Screen[None]):
         footer = self.query_one(Footer)
         footer.hints = [*self.hints(), *hints(self, "app.help", "app.quit")]
         ignored = self._found.conversation.ignored if self._found is not None else 0
-        notes = [f"{ignored:,} do not count"] if ignored else []
+        notes = [f"{ignored:,} ignored"] if ignored else []
         if self._found is not None and self._found.unread:
             notes.append(f"not compared: {', '.join(self._found.unread)}")
         footer.note = "  ".join(notes)
 
-    # What can be done
+    # Actions
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """One can go where there is a message."""
+        """Going to a message needs a message."""
         if action == "frame_a":
             return "a" in self._shown and self._shown["a"].n > 0
         if action == "frame_b":
@@ -206,7 +206,7 @@ class DiffScreen(Screen[None]):
         self._step(1)
 
     def action_previous(self) -> None:
-        """Go to the difference before."""
+        """Go to the previous difference."""
         self._step(-1)
 
     def _step(self, by: int) -> None:
@@ -215,7 +215,7 @@ class DiffScreen(Screen[None]):
             self._list.cursor = at
 
     def action_same(self) -> None:
-        """Show the exchanges that do not differ as well, or hide them again."""
+        """Show equal exchanges as well, or hide them again."""
         self._everything = not self._everything
         self._fill()
 
@@ -226,14 +226,14 @@ class DiffScreen(Screen[None]):
         self._open("b")
 
     def _open(self, which: Which) -> None:
-        """Open the recording of a side where the message is."""
+        """Open the recording of a side at the message."""
         found = self._found
         if found is not None:
             side = found.a if which == "a" else found.b
             window_of(self).navigator.show_recording(side.path, self._shown[which].n)
 
     def action_copy(self) -> None:
-        """Copy the difference: what stands in A, then what stands in B."""
+        """Copy the difference: the text of A, then the text of B."""
         parts = []
         for which in ("a", "b"):
             shown = self._shown.get("a" if which == "a" else "b")
@@ -243,7 +243,7 @@ class DiffScreen(Screen[None]):
         copy(self, "\n\n".join(parts), "the difference")
 
     def action_leave(self) -> None:
-        """Go back to where the comparison was asked for; where it was not asked for anywhere, leave."""
+        """Return to the screen that opened the comparison; without one, quit."""
         if len(self.app.screen_stack) > 2:
             self.dismiss(None)
         else:
@@ -257,22 +257,22 @@ class DiffScreen(Screen[None]):
 
 
 def _nothing(found: Compared) -> str:
-    """What is said where nothing differs."""
-    return f"Nothing differs, in what is offered and in what was said.{_unread(found)}"
+    """Return the text to show when nothing differs."""
+    return f"The two recordings have the same surface and the same conversation.{_unread(found)}"
 
 
 def _unread(found: Compared) -> str:
-    """Which lists were not compared."""
-    return f" Not listed on both sides, so not compared: {', '.join(found.unread)}." if found.unread else ""
+    """Return the sentence about lists that were not compared."""
+    return f" Not compared, because only one recording has it: {', '.join(found.unread)}." if found.unread else ""
 
 
 def _warning(changes: list[Change]) -> Pieces:
-    """What must not be missed: what a model is told has changed."""
+    """Return the warning about changed texts that a model reads."""
     loud = list(dict.fromkeys(_subject(change) for change in changes if change.loud))
     if not loud:
         return ""
     more = f" and {len(loud) - WARNED:,} more" if len(loud) > WARNED else ""
-    told = f"{signs_now().finding} what a model is told has changed: {', '.join(loud[:WARNED])}{more}"
+    told = f"{signs_now().finding} text that a model reads has changed: {', '.join(loud[:WARNED])}{more}"
     return [(told, "finding")]
 
 

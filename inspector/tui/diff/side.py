@@ -1,4 +1,4 @@
-"""One side of a difference: the text or the messages as one of two recordings has them, the different lines marked."""
+"""One side of a difference: the text or messages of one recording, with the different lines marked."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from inspector.tui.diff.comparison import Compared, Side
 
 LONGEST = 1_000_000
-"""Characters of a message that are laid out; a longer one is shown in its own recording."""
+"""Characters of a message that are laid out; open the recording to see a longer one."""
 MOST_INSIDE = 40
-"""Messages inside of one exchange that are shown."""
+"""Most messages inside one exchange that are shown."""
 INLINE = 60
 
 Which = Literal["a", "b"]
 
 
 class ShownSide(NamedTuple):
-    """What a side shows: sections, the lines in them that differ, and the event to which one can go."""
+    """The content of a side: sections, the lines that differ, and the event to go to."""
 
     sections: list[Section]
     marked: frozenset[int]
@@ -38,7 +38,7 @@ class ShownSide(NamedTuple):
 
 
 class _Builder:
-    """Puts sections one below the other, and counts their lines."""
+    """Stacks sections and counts their lines."""
 
     def __init__(self) -> None:
         self.sections: list[Section] = []
@@ -59,7 +59,7 @@ class _Builder:
 
     def json(self, text: str, pointers: Iterable[str]) -> None:
         if len(text) > LONGEST:
-            self.say(f"{count(len(text))} characters: too long to be shown here.", "finding")
+            self.say(f"{count(len(text))} characters: too long to show here.", "finding")
             return
         laid_out = tree(text, inline=INLINE)
         found = (laid_out.line_of(pointer) for pointer in pointers)
@@ -70,7 +70,7 @@ class _Builder:
 
 
 def whole(side: Side) -> ShownSide:
-    """Who the recording is of: what stands where no difference is selected."""
+    """Describe the recording: shown when no difference is selected."""
     build = _Builder()
     info = side.surface.get("server")
     build.heading(side.label)
@@ -86,37 +86,37 @@ def whole(side: Side) -> ShownSide:
 
 
 def of_change(found: Compared, change: Change, which: Which) -> ShownSide:
-    """The text that changed, and the whole thing of which it is a part."""
+    """The text that changed, and the item that contains it."""
     build = _Builder()
     if change.area != "server" and (isinstance(change.a, str) or isinstance(change.b, str)):
         build.heading(change.what)
         mine, other = (change.a, change.b) if which == "a" else (change.b, change.a)
         _words(build, mine, other, which)
         if change.hidden is not None:
-            # Said of B; A has an empty row there, so that what follows stands side by side.
+            # Only B has this line; A has an empty row, so that the following lines stay aligned.
             build.say(f"{signs_now().finding} {change.hidden}" if which == "b" else "", "error")
     side = found.a if which == "a" else found.b
     if change.area in LISTS:
         one, other = _item(side, change), _item(found.b if which == "a" else found.a, change)
         build.heading(f"{ONE[change.area]} {change.name}")
         if one is None:
-            build.say("is not here")
+            build.say("missing here")
         else:
             build.json(_encoded(one), () if other is None else _pointers(one, other))
     elif change.name:
         one, other = _part(side, change), _part(found.b if which == "a" else found.a, change)
         build.heading(f"{change.area} {change.name}")
         if one is None:
-            build.say("is not here")
+            build.say("missing here")
         else:
             build.json(_encoded(one), () if other is None else _pointers(one, other))
     return build.shown()
 
 
 def _words(build: _Builder, mine: Any, other: Any, which: Which) -> None:
-    """A text, the lines coloured that the other side does not have."""
+    """A text, with the lines highlighted that the other side does not have."""
     if not isinstance(mine, str):
-        build.say("is not here" if mine is None else _encoded(mine))
+        build.say("missing here" if mine is None else _encoded(mine))
         return
     lines = text_lines(mine)
     same = set(range(len(lines)))
@@ -128,7 +128,7 @@ def _words(build: _Builder, mine: Any, other: Any, which: Which) -> None:
 
 
 def _part(side: Side, change: Change) -> Any:
-    """A capability, or what the server says of itself."""
+    """A capability, or a member of the server's description."""
     if change.name in ("era", "revision"):
         return side.surface.get(change.name)
     found = side.surface.get(change.area)
@@ -146,7 +146,7 @@ def _item(side: Side, change: Change) -> Any:
 
 
 def _pointers(mine: Any, other: Any) -> list[str]:
-    """Where a value differs from another."""
+    """The JSON Pointers where a value differs from another."""
     return [found.path.pointer() for found in compare(mine, other, EXACT).differences if found.kind != "added"]
 
 
@@ -161,13 +161,13 @@ def _encoded(value: Any) -> str:
 
 
 def of_step(found: Compared, step: ConversationStep, which: Which) -> ShownSide:
-    """The request and its answer as they are on one side, and what differs of what came in between."""
+    """The request and its answer on one side, and the differences between the messages in between."""
     side = found.a if which == "a" else found.b
     n = step.a if which == "a" else step.b
     build = _Builder()
     if not n:
         build.heading(" ".join(filter(None, (step.method, step.name))))
-        build.say(f"is not in {side.letter}")
+        build.say(f"missing in {side.letter}")
         return build.shown()
     _message(build, side, step, which, n, "message" if step.alone else "request")
     answer = _answer(side, n)
@@ -184,7 +184,7 @@ def of_step(found: Compared, step: ConversationStep, which: Which) -> ShownSide:
 
 
 def _answer(side: Side, n: int) -> int:
-    """The answer to the request that is event `n`; 0 if it has none."""
+    """The answer to the request at event `n`, or 0."""
     index = side.journal.index
     return index.pair(n) if index.shape(n) in (jsonrpc.Shape.REQUEST, jsonrpc.Shape.BATCH) else 0
 
@@ -204,7 +204,7 @@ def _message(build: _Builder, side: Side, step: ConversationStep, which: Which, 
 
 
 def _marks(differences: Iterable[Difference | None], which: Which) -> Sequence[str]:
-    """Where on this side there is something that differs; what is only on the other has no place here."""
+    """The pointers that differ on this side; values that only the other side has are not shown here."""
     missing = "added" if which == "a" else "removed"
     return [
         (one.path if which == "a" else one.path_b).pointer()

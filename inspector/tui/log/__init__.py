@@ -1,1 +1,1 @@
-"""The message log: its rows, filter and detail, and messages composed by hand."""
+"""The message log: rows, filter, detail, and messages written by hand."""

@@ -1,4 +1,4 @@
-"""What else happened on the channel of an event: the HTTP heads around it, the life of the process or stream."""
+"""The other events on the channel of an event: HTTP heads, start and end of the process or stream."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from inspector.journal.journal import Journal
 from inspector.journal.select import Query
 
 REACH = 200_000
-"""Events before and after one that are looked through."""
+"""Events before and after one that are searched."""
 MOST = 60
-"""Events that are shown at most."""
+"""Most events that are shown."""
 
 
 def facts_around(journal: Journal, n: int) -> list[int]:
-    """The HTTP and life events of the channel of event `n`, ascending; of a long-lived channel those about its time.
+    """Return the HTTP and life events of the channel of event `n`, ascending.
 
-    A channel of one POST is shown whole. On one that lives on, an exchange begins with a request head: shown is the
-    one that was last before `n`, or the first after it, up to the next.
+    The channel of one POST is shown whole. On a long-lived channel, an exchange starts with a request head: the result
+    has the last one before `n`, or the first one after it, and the events up to the next.
     """
     index = journal.index
     facts = Query(kind=(Kind.HTTP, Kind.LIFE), channel=index.channel(n))
@@ -39,8 +39,8 @@ def is_request_head(journal: Journal, n: int) -> bool:
 
 
 def request_head(journal: Journal, n: int) -> int:
-    """The head of the HTTP request that carried event `n`, or on whose stream it came; 0 where there is none."""
+    """Return the head of the HTTP request for event `n`, or for its stream; 0 if there is none."""
     heads = [m for m in facts_around(journal, n) if is_request_head(journal, m)]
     earlier = [m for m in heads if m <= n]
-    # A POST's head is recorded right after or before its message, and a redirected one has several.
+    # The head of a POST is recorded next to its message, and a redirected POST has several.
     return earlier[-1] if earlier else heads[0] if heads else 0

@@ -1,7 +1,7 @@
-"""Writing a message by hand: any text, JSON or not, with what it is said beside it, and sent as it stands.
+"""Write a message by hand: any text, JSON or not, checked while it is typed and sent unchanged.
 
-The answer appears beside the message where the screen is wide, else below it, with its time and findings, and the
-message can be changed and sent again.
+The answer appears beside the message on a wide screen, else below it, with its time and findings. The message can be
+changed and sent again.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ LIMIT = 500_000
 COLOURED = 10_000
 """Characters up to which JSON is coloured while it is typed."""
 WATCH = 0.1
-"""Seconds between two looks at a request that was sent."""
+"""Seconds between two checks for the answer."""
 
 METHODS: dict[str, dict[str, Any] | None] = {
     "tools/call": {"name": "", "arguments": {}},
@@ -64,13 +64,13 @@ METHODS: dict[str, dict[str, Any] | None] = {
     "notifications/progress": {"progressToken": 0, "progress": 1, "total": 2},
     "notifications/roots/list_changed": None,
 }
-"""What can be sent to a server, with the parameters to begin with."""
+"""The methods that can be sent to a server, with initial parameters."""
 
 _drafts: WeakKeyDictionary[Commands, str] = WeakKeyDictionary()
 
 
 def template(method: str, id: int) -> str:
-    """The text to begin a message of some method with."""
+    """Return the initial text for a method."""
     params = METHODS.get(method)
     if method.startswith("notifications/"):
         return json.dumps(jsonrpc.notification(method, params), indent=2)
@@ -78,7 +78,7 @@ def template(method: str, id: int) -> str:
 
 
 def with_method(text: str, method: str, id: int) -> str:
-    """A message with another method: what it has in parameters is kept where it had any."""
+    """Return a message with another method; it keeps the parameters that the user filled in."""
     try:
         message = jsonrpc.parse(text.encode("utf-8", "surrogatepass"))
     except jsonrpc.NotJson:
@@ -90,10 +90,10 @@ def with_method(text: str, method: str, id: int) -> str:
 
 
 class Described:
-    """What a text is as a message, in words, and the bytes that will be sent for it.
+    """A text as a message: its description, and the bytes to send.
 
-    Over stdio a message is a line. JSON on several lines is therefore sent on one, which changes nothing in it, unless
-    it is wanted exactly `as_typed`; what is no JSON is always sent as it is.
+    Over stdio a message is a line. JSON on several lines is therefore sent on one, which does not change its value,
+    unless `as_typed` is set. Text that is not JSON is always sent as it is.
     """
 
     def __init__(self, text: str, *, one_line: bool, as_typed: bool) -> None:
@@ -110,11 +110,11 @@ class Described:
         else:
             self.words = _what(self.message)
             if one_line and not as_typed:
-                # A line end in JSON stands between values only (RFC 8259 section 7).
+                # In JSON, a line end can only be between values (RFC 8259 section 7).
                 self.data = text.strip().replace("\r", " ").replace("\n", " ").encode("utf-8", "surrogatepass")
         lines = self.data.count(b"\n") + 1
         if one_line and lines > 1:
-            self.words.append((f", {count(lines)} lines and so as many messages", "finding"))
+            self.words.append((f", {count(lines)} lines, so as many messages", "finding"))
 
 
 def _what(message: Any) -> list[paint.Piece]:
@@ -122,7 +122,7 @@ def _what(message: Any) -> list[paint.Piece]:
     if shape == Shape.BATCH:
         return [f"batch of {count(len(message))}"]
     if shape == Shape.NONE:
-        return [("JSON, but no JSON-RPC message", "finding")]
+        return [("JSON, but not a JSON-RPC message", "finding")]
     missing: list[paint.Piece] = [] if message.get("jsonrpc") == "2.0" else [(', without "jsonrpc": "2.0"', "finding")]
     if shape == Shape.NOTIFICATION:
         return ["notification ", (message["method"], "bright"), *missing]
@@ -137,7 +137,7 @@ def _colours(text: str) -> list[tuple[int, int, str]]:
 
 
 class MessageEditor(Editor):
-    """An editor that fills its place; enter begins a new line with the same indentation."""
+    """An editor that fills its area; enter starts a new line with the same indentation."""
 
     DEFAULT_CSS = """
     MessageEditor { height: 1fr; margin: 0 1; }
@@ -151,7 +151,7 @@ class MessageEditor(Editor):
 
     @property
     def rows_shown(self) -> int:
-        # Its height is that of its place, whatever is in it.
+        # Its height is that of its area, whatever the text.
         return 1
 
     def action_submit(self) -> None:
@@ -160,7 +160,7 @@ class MessageEditor(Editor):
 
 
 class ComposeScreen(ModalScreen[None]):
-    """The panel. `text` to begin with; empty: the draft left last, or the template of a tool call."""
+    """The panel. It starts with `text`; if empty, with the last draft, or the template of a tool call."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("compose")]
     DEFAULT_CSS = """
@@ -177,7 +177,7 @@ class ComposeScreen(ModalScreen[None]):
     ComposeScreen.-wide.-answered #message, ComposeScreen.-wide.-answered #answer { width: 1fr; }
     """
     shows_findings = True
-    """The judge goes on while the screen is open: the findings of the answer belong to it."""
+    """The judge keeps running while the screen is open: it shows the findings of the answer."""
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-medium"), (140, "-wide")]  # noqa: RUF012
 
     def __init__(self, session: Commands, text: str = "") -> None:
@@ -206,7 +206,7 @@ class ComposeScreen(ModalScreen[None]):
 
     @property
     def described(self) -> Described:
-        """What the text is, and what will be sent for it."""
+        """The text as a message, and the bytes to send."""
         one_line = self.session.target.kind == "stdio"
         return Described(self._editor.value, one_line=one_line, as_typed=self.as_typed)
 
@@ -227,13 +227,13 @@ class ComposeScreen(ModalScreen[None]):
     def _say(self, words: paint.Pieces) -> None:
         self._edge.note = words
 
-    # Sending
+    # Send
 
     def action_send(self) -> None:
-        """Send the text. What goes wrong is said here, and the text stays."""
+        """Send the text. An error is shown here, and the text stays."""
         found = self.described
         if not found.data:
-            self._say([("There is nothing to send.", "error")])
+            self._say([("The message is empty.", "error")])
             return
         try:
             sent = self.session.send_raw(found.data)
@@ -249,7 +249,7 @@ class ComposeScreen(ModalScreen[None]):
             self._next_id(found.message)
 
     def _next_id(self, message: dict[str, Any]) -> None:
-        """Give the text the next id: the same one again would be a mistake, unless it is typed."""
+        """Give the text the next id, unless the user typed one: a repeated id would be an error."""
         text, id = self._editor.value, message["id"]
         if type(id) is not int or text != json.dumps(message, indent=2, ensure_ascii=False):
             return
@@ -259,14 +259,14 @@ class ComposeScreen(ModalScreen[None]):
         self._editor.refresh()
 
     def _show(self, n: int) -> None:
-        """Show a message beside or below the editor: what was sent, and its answer once that is there."""
+        """Show the sent message, then its answer, beside or below the editor."""
         if not self._answer.display:
             self._answer.display = True
             self.add_class("-answered")
         self._answer.show(n)
 
     def _watch(self) -> None:
-        """Say what became of the request that was sent last."""
+        """Show the state of the last request."""
         if self._answer.display:
             self._answer.tick()
         call, signs = self._call, signs_now()
@@ -285,10 +285,10 @@ class ComposeScreen(ModalScreen[None]):
         else:
             self._say([(signs.received, "received"), f" {id} answered ", (took, "muted")])
 
-    # Methods, line ends, leaving
+    # Methods, line ends, closing
 
     def action_method(self) -> None:
-        """Show the methods to choose from, or hide them again."""
+        """Show the list of methods, or hide it again."""
         self._methods.display = not self._methods.display
         (self._methods if self._methods.display else self._editor).focus()
 
@@ -302,19 +302,19 @@ class ComposeScreen(ModalScreen[None]):
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
         event.stop()
 
-    # What can be done with the answer
+    # Actions on the answer
 
     def on_copy(self, event: Copy) -> None:
         event.stop()
         copy(self, event.text, event.what)
 
     def on_save(self, event: Save) -> None:
-        """The screen below saves it, and asks where."""
+        """The screen below asks for a file name and saves."""
         event.stop()
         self.app.screen_stack[-2].post_message(event)
 
     def on_show_event(self, event: ShowEvent) -> None:
-        """Show the message that the one shown belongs to."""
+        """Show the message that belongs to the one shown."""
         event.stop()
         self._show(event.n)
 
@@ -325,7 +325,7 @@ class ComposeScreen(ModalScreen[None]):
         self._describe()
 
     def action_close(self) -> None:
-        """Close; the text is kept as a draft."""
+        """Close; keep the text as a draft."""
         if self._methods.display:
             self.action_method()
             return

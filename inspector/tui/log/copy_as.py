@@ -1,6 +1,6 @@
-"""A recorded request as something to paste: a curl command, a command of ours, a Python program.
+"""Turns a recorded request into text to paste: a curl command, an inspector command, a Python program.
 
-Nothing secret is in them: what the recording has redacted becomes a variable of the shell or the environment.
+The text has no secrets: each redacted value becomes a variable of the shell or the environment.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ _LISTS = {
 
 
 class CannotCopy(UsageError):
-    """A message cannot be written in the form that was asked for."""
+    """A message cannot be written in the requested form."""
 
     code = "copy"
 
 
 def request_of(journal: Journal, n: int) -> int:
-    """The message of ours that event `n` is, or answers; 0 where it is none."""
+    """Return the number of our message that event `n` is or answers; 0 if there is none."""
     index = journal.index
     if index.dir(n) == Dir.RECV and index.shape(n) in (Shape.RESULT, Shape.ERROR):
         n = index.pair(n)
@@ -61,10 +61,12 @@ def request_of(journal: Journal, n: int) -> int:
 def _sent(journal: Journal, n: int) -> Event:
     request = request_of(journal, n)
     if not request:
-        raise CannotCopy("This is nothing that we sent.", hint="Choose a request, or the answer to one.")
+        raise CannotCopy(
+            "The selected event is not a message that Inspector sent.", hint="Choose a request, or the answer to one."
+        )
     event = journal.event(request)
     if event.raw is None or "\0" in event.raw:
-        raise CannotCopy("The message is no text that can be pasted.", hint="Save it to a file instead.")
+        raise CannotCopy("The message is not text, so it cannot be pasted.", hint="Save it to a file instead.")
     return event
 
 
@@ -72,7 +74,7 @@ def _sent(journal: Journal, n: int) -> Event:
 
 
 def curl(journal: Journal, n: int) -> str:
-    """The HTTP request of event `n` as a curl command. Raises `CannotCopy` where there was none."""
+    """Return the HTTP request of event `n` as a curl command. Raises `CannotCopy` if there is none."""
     head = _head(journal, n)
     request = request_of(journal, n)
     lines = [f"curl -sSN -X {word(head.text('method') or 'POST')} --url {word(head.text('url'))}"]
@@ -86,21 +88,21 @@ def _head(journal: Journal, n: int) -> View:
     found = request_head(journal, request_of(journal, n) or n)
     if not found:
         raise CannotCopy(
-            "There was no HTTP request that curl could repeat.",
-            hint="A message that crossed stdio can be copied as a command of ours or as Python.",
+            "The message was not sent over HTTP, so curl cannot repeat it.",
+            hint="Copy a stdio message as an inspector command or as Python.",
         )
     return View(journal.event(found).fields)
 
 
-# Our command line
+# Inspector's command line
 
 
 def command(journal: Journal, n: int) -> str:
-    """The request of event `n` as a command of ours. Raises `CannotCopy` where it is no request."""
+    """Return the request of event `n` as an inspector command. Raises `CannotCopy` if it is not a request."""
     event = _sent(journal, n)
     message = event.message
     if event.shape != Shape.REQUEST:
-        raise CannotCopy("Only a request can be written as a command.", hint="Copy the message as JSON instead.")
+        raise CannotCopy("Only a request can be copied as a command.", hint="Copy the message as JSON instead.")
     method, params = message["method"], message.get("params")
     words = _verb(method, params if isinstance(params, dict) else {}, params)
     return " ".join(("inspector", *map(word, words), *_connection(journal), *map(word, _target(journal))))
@@ -131,7 +133,7 @@ def _pairs(arguments: Mapping[str, Any]) -> list[str]:
 
 
 def _pair(key: str, value: Any) -> str:
-    """`key=text`, or `key:=json` for what is no text or would be read as something else."""
+    """Return `key=text`, or `key:=json` for a value that is not text or that would be read as another type."""
     if isinstance(value, str) and value and value[0] not in '[{"@':
         try:
             jsonrpc.parse(value.encode("utf-8", "surrogatepass"))
@@ -145,7 +147,7 @@ def _json(value: Any) -> str:
 
 
 def _target(journal: Journal) -> list[str]:
-    """The words that name the server again, from the recording's header."""
+    """Return the arguments that name the server, from the recording's header."""
     header = View(journal.header.get("target"))
     if header.text("name"):
         return [f"@{header.text('name')}"]
@@ -156,7 +158,7 @@ def _target(journal: Journal) -> list[str]:
 
 
 def _connection(journal: Journal) -> list[str]:
-    """The options, quoted, that a target needs beside its words: their values are in no recording, but variables."""
+    """Return the quoted options that a target needs. Their values are not in the recording: they become variables."""
     header = View(journal.header.get("target"))
     if header.text("name"):
         return []
@@ -178,9 +180,9 @@ def _argv(journal: Journal) -> list[str]:
 
 
 def python(journal: Journal, n: int) -> str:
-    """A program that sends the message of event `n` and prints the answer: httpx for HTTP, else the standard library.
+    """Return a Python program that sends the message of event `n` and prints the answer.
 
-    Raises `CannotCopy` where event `n` is nothing that we sent.
+    It uses httpx for HTTP, else the standard library. Raises `CannotCopy` if event `n` is not a message of ours.
     """
     event = _sent(journal, n)
     if request_head(journal, event.n):
@@ -255,7 +257,7 @@ server.wait(10)
 
 
 def _opening(journal: Journal) -> str:
-    """The `initialize` with which this recording's connection began, or one of ours."""
+    """Return the `initialize` message of this recording's connection, or one of ours."""
     n = Query(method="initialize").first(journal.index, upto=500)
     event = journal.event(n) if n else None
     if event is not None and event.shape == Shape.REQUEST and event.dir == Dir.SEND and event.raw is not None:
@@ -265,11 +267,11 @@ def _opening(journal: Journal) -> str:
 
 
 FORMS: Mapping[str, Callable[[Journal, int], str]] = {"curl": curl, "command": command, "Python": python}
-"""Every form by its name in a confirmation."""
+"""Each form, by its name in a confirmation."""
 
 
 def suggested_name(journal: Journal, n: int) -> str:
-    """A file name of ours for a message: `tools-call-7.json`. Nothing of it is taken over from the server unseen."""
+    """Return a safe file name for a message: `tools-call-7.json`. Text of the server is sanitised."""
     index = journal.index
     words: Sequence[str] = re.findall(r"[A-Za-z0-9]+", safe(index.method(n), 60))
     event = journal.event(n)

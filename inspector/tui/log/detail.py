@@ -1,4 +1,4 @@
-"""The detail of the message under the cursor: parsed, exactly as it was, the HTTP around it, what the judge says."""
+"""The detail of the message under the cursor: parsed, raw, its HTTP exchange, the judge's findings."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _NOTHING = "The message under the cursor is shown here."
 
 
 class DetailLines(JsonView):
-    """The lines of the tab that is shown. Text that was cut is shown whole on demand."""
+    """The lines of the current tab. A text that was cut is shown whole on demand."""
 
     is_patient = True
 
@@ -46,7 +46,7 @@ class DetailLines(JsonView):
 
 
 class DetailPane(Edge):
-    """One event. `show` another; `compare` shows what differs between two."""
+    """One event. `show` shows another; `compare` shows the difference of two."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("detail")]
     DEFAULT_CSS = """
@@ -72,13 +72,13 @@ class DetailPane(Edge):
         self.tick()
 
     def on_show(self) -> None:
-        # While it was not on the screen it drew nothing.
+        # While hidden, it drew nothing.
         self.tick()
 
-    # What is shown
+    # Show
 
     def show(self, n: int) -> None:
-        """Show event `n`, or nothing (0). What is not on the screen is read when it is."""
+        """Show event `n`, or nothing (0). While the pane is hidden, nothing is read."""
         if n == self.n and not any(self._compared):
             return
         self.n = n if 0 < n <= self.session.journal.index.count else 0
@@ -87,14 +87,14 @@ class DetailPane(Edge):
             self.tick()
 
     def compare(self, one: int, other: int) -> None:
-        """Show what differs between two messages; showing another one ends that."""
+        """Show the difference of two messages, until another one is shown."""
         self._compared = (one, other)
         self._loaded = _NOT_LOADED
         self._describe()
         self._compare(one, other)
 
     def tick(self) -> None:
-        """Take in what is new about the event: its answer, its findings."""
+        """Show what is new about the event: its answer, its findings."""
         if any(self._compared):
             return
         n, index = self.n, self.session.journal.index
@@ -109,12 +109,12 @@ class DetailPane(Edge):
                 same, self._loaded = self._loaded[0] == n, _NOT_LOADED
                 top = self._lines.scroll_offset.y if same else 0
                 self._load()
-                # What is new about the same event does not move what is being read.
+                # New facts about the same event do not scroll the text.
                 self._lines.scroll_to(y=top, animate=False, immediate=True, force=True)
         self._load()
 
     def _folded(self) -> list[int]:
-        """The events that stand in the row of the event in the log."""
+        """The events that are folded into the row of the event in the log."""
         return self._folding.folded(self.n) if self._folding is not None and self.n else []
 
     def _describe(self) -> None:
@@ -153,7 +153,7 @@ class DetailPane(Edge):
         self.post_message(HintsChanged())
 
     def _relation(self) -> list[paint.Piece]:
-        """How the event belongs to another: `in answer to → 7`."""
+        """Return how the event belongs to another: `in answer to → 7`."""
         other, words = self._related()
         index = self.session.journal.index
         if not other:
@@ -168,13 +168,13 @@ class DetailPane(Edge):
                 return pair, "answered by"
             return 0, "no answer yet" if pending(index, n) else ""
         if shape in (Shape.RESULT, Shape.ERROR):
-            return pair, "in answer to" if pair else "answers nothing that was asked"
+            return pair, "in answer to" if pair else "answers an unknown request"
         if pair:
             return pair, "about"
         return (parent, "within") if parent else (0, "")
 
     def _load(self) -> None:
-        """Fill the lines, where they show something else than they should."""
+        """Fill the lines if they show another event or tab."""
         wanted = (self.n, self.tab)
         if wanted == self._loaded:
             return
@@ -207,7 +207,7 @@ class DetailPane(Edge):
             self._lines.set_sections(detail_view.plain_sections(event, all=all))
 
     def show_all(self) -> None:
-        """Show the rest of a text of which the beginning is shown."""
+        """Show the rest of a text that was cut."""
         if self.n and self.tab in ("parsed", "raw"):
             top = self._lines.scroll_offset.y
             self._fill(all=True)
@@ -234,7 +234,7 @@ class DetailPane(Edge):
         self.action_related()
 
     def action_related(self) -> None:
-        """Go to the event that this one belongs to; of two that are compared there is none."""
+        """Go to the related event; a comparison has none."""
         other = self._related()[0] if self.n and not any(self._compared) else 0
         if other:
             self.post_message(ShowEvent(other))
@@ -246,12 +246,12 @@ class DetailPane(Edge):
         self.tab_row.step(-1)
 
     def action_why(self) -> None:
-        """Show the findings; on their tab already, `?` means help."""
+        """Show the findings; on their tab, `?` opens help."""
         if not self.n or self.tab == "findings" or not self.session.journal.findings.of(self.n):
             raise SkipAction
         self.tab_row.choose("findings")
 
-    # Copying
+    # Copy
 
     def action_copy(self) -> None:
         if self.n:
@@ -278,7 +278,7 @@ class DetailPane(Edge):
         self._copy(text, f"the request as {form}")
 
     def _copy(self, text: str, what: str) -> None:
-        # A lone surrogate cannot be given to a terminal.
+        # A terminal cannot take a lone surrogate.
         self.post_message(Copy(text.encode("utf-8", "replace").decode(), what))
 
     def action_save(self) -> None:
@@ -289,7 +289,7 @@ class DetailPane(Edge):
             self.post_message(Save(data, copy_as.suggested_name(journal, self.n), "the message"))
 
     def hints(self) -> list[Hint]:
-        """What can be done with the event."""
+        """The keys for the event."""
         back = hints(self, ("app.back", "messages"))
         return [*self._keys(), *hints(self, ("detail.next-tab", "next view")), *back] if self.n else back
 

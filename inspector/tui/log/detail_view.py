@@ -1,4 +1,4 @@
-"""The view in the detail of a message: one list of lines for each of its tabs, made of sections."""
+"""The content of a message's detail: for each tab, a list of sections."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _DIFFED = 2000
 
 
 def line(*pieces: str | tuple[str, str]) -> Line:
-    """A line of texts, each with its role where it has one; everything in it is made safe."""
+    """Return a line of texts, optionally with roles; all texts are made safe."""
     text = ""
     spans: list[Span] = []
     for piece in pieces:
@@ -44,7 +44,7 @@ EMPTY = line("")
 
 
 class HexSection(Section):
-    """Bytes, sixteen a line: offset, hexadecimal, and what is printable ASCII."""
+    """Bytes, sixteen per line: offset, hexadecimal, printable ASCII."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -70,7 +70,7 @@ class HexSection(Section):
 
 
 def json_text(event: Event) -> str:
-    """The text that the parsed tab shows as JSON; empty where the event is no JSON."""
+    """Return the text that the parsed tab shows as JSON; empty if the event is not JSON."""
     if event.kind == Kind.RPC:
         return event.text
     if event.kind in (Kind.INVALID, Kind.STDERR):
@@ -82,17 +82,19 @@ def json_text(event: Event) -> str:
 
 
 def not_kept(octets: int) -> str:
-    """The sentence for a message of which only the size is known."""
-    return f"The body ({size(octets)}) was not kept: the recording was full. See max_recording_bytes in the settings."
+    """Return the sentence for a message whose body was not recorded."""
+    return (
+        f"The body ({size(octets)}) was not recorded: the recording was full. See max_recording_bytes in the settings."
+    )
 
 
 def plain_sections(event: Event, *, all: bool = False) -> list[Section]:
-    """An event that is no JSON, as text, with the reason above it."""
+    """Return an event that is not JSON as text, after the reason."""
     if event.dropped is not None:
         return [PieceSection([line((not_kept(event.dropped), "finding"))])]
     why = event.fields.get("why")
     if event.kind == Kind.INVALID:
-        words = why if isinstance(why, str) else "this is no JSON"
+        words = why if isinstance(why, str) else "this is not JSON"
         head: list[Section] = [PieceSection([line(("not JSON: ", "error"), (words, "normal")), EMPTY])]
     else:
         head = []
@@ -100,7 +102,7 @@ def plain_sections(event: Event, *, all: bool = False) -> list[Section]:
 
 
 def text_sections(text: str, *, all: bool = False) -> list[Section]:
-    """A text as it is, its beginning at first where it is very long."""
+    """Return a text, at first only the beginning of a long one."""
     if not text:
         return [PieceSection([line("nothing")])]
     shown = text if all else beginning(text, SHOWN_AT_FIRST)
@@ -112,13 +114,13 @@ def text_sections(text: str, *, all: bool = False) -> list[Section]:
 
 
 def raw_sections(event: Event, *, all: bool = False) -> list[Section]:
-    """Exactly what crossed the wire, with what is to be known about it above."""
+    """Return the bytes on the wire, after what is known about them."""
     notes: list[Line] = []
     fields = event.fields
     if fields.get("redacted") is True:
         notes.append(line(("Secrets in it were redacted before it was recorded.", "finding")))
     if fields.get("cut") is True:
-        notes.append(line(("It broke off here: the connection ended before its end.", "finding")))
+        notes.append(line(("The message is cut off: the connection ended before its end.", "finding")))
     if event.data is not None:
         notes.append(line((f"{size(len(event.data))} that are not UTF-8.", "finding")))
     head: list[Section] = [PieceSection([*notes, EMPTY])] if notes else []
@@ -127,9 +129,7 @@ def raw_sections(event: Event, *, all: bool = False) -> list[Section]:
     if event.dropped is not None:
         return [PieceSection([line((not_kept(event.dropped), "finding"))])]
     if event.raw is None:
-        return [
-            PieceSection([line("This event is a fact that Inspector recorded; no bytes crossed the wire with it.")])
-        ]
+        return [PieceSection([line("Inspector recorded this event itself; it has no bytes on the wire.")])]
     return [*head, *text_sections(event.raw, all=all)]
 
 
@@ -137,9 +137,9 @@ def raw_sections(event: Event, *, all: bool = False) -> list[Section]:
 
 
 def http_sections(journal: Journal, n: int, folded: Sequence[int] = ()) -> list[Section]:
-    """The HTTP exchange around an event: request and response heads, timings, SSE facts; for stdio, the process.
+    """Return the HTTP exchange of an event: request and response heads, timings, SSE facts; for stdio, the process.
 
-    `folded` are the events that stand in its row of the log: SSE events and the pages of a list are shown, too.
+    `folded` are the events in its row of the log: SSE events and the pages of a list are shown too.
     """
     event = journal.event(n)
     of_stream = [m for m in folded if journal.index.kind(m) == Kind.SSE]
@@ -148,10 +148,10 @@ def http_sections(journal: Journal, n: int, folded: Sequence[int] = ()) -> list[
     kinds = {journal.index.kind(m) for m in numbers}
     is_http = Kind.HTTP in kinds or event.kind in (Kind.HTTP, Kind.SSE)
     if not is_http and channels.is_of_process(event.ch):
-        lines += [line("This connection is stdio: messages are lines of the process, without HTTP around them."), EMPTY]
+        lines += [line("This connection is stdio: messages are lines of the process, without HTTP."), EMPTY]
         numbers = numbers or _life_of(journal, n)
     elif not numbers:
-        lines += [line(f"Nothing but the message was recorded on {event.ch or 'its channel'}.")]
+        lines += [line(f"Only the message was recorded on {event.ch or 'its channel'}.")]
     began = journal.index.time(numbers[0]) if numbers else 0
     for m in numbers:
         shown = journal.event(m)
@@ -171,7 +171,7 @@ def http_sections(journal: Journal, n: int, folded: Sequence[int] = ()) -> list[
 
 
 def _life_of(journal: Journal, n: int) -> list[int]:
-    """The beginning of a process whose stderr an event is: life events are on its other channel."""
+    """Return the start of the process that wrote an stderr event: life events are on its other channel."""
     return Query(kind=Kind.LIFE, channel=channels.STDIO).numbers(journal.index, upto=min(n, 200) - 1)[:5]
 
 
@@ -193,7 +193,7 @@ def _head_lines(facts: View, *, sent: bool, after: str) -> list[Line]:
 
 
 def _sse_lines(event: Event, *, after: str = "") -> list[Line]:
-    """What is known of the server-sent event that brought a message, or that carried none."""
+    """Return the facts of the server-sent event that carried a message, or none."""
     carried = event.fields.get("sse")
     fields = carried if isinstance(carried, dict) else event.fields
     known = [key for key in ("event", "id", "retry") if key in fields]
@@ -205,7 +205,7 @@ def _sse_lines(event: Event, *, after: str = "") -> list[Line]:
 
 
 def _folded_lines(journal: Journal, folded: Sequence[int]) -> list[Line]:
-    """The messages of a list's pages, and how many events stand in the row."""
+    """Return the messages of a list's pages, and the number of events in the row."""
     if not folded:
         return []
     lines: list[Line] = []
@@ -235,7 +235,7 @@ def _spawn_lines(facts: View) -> list[Line]:
 
 
 def finding_sections(journal: Journal, n: int, event: Event) -> list[Section]:
-    """Each finding with its rule, level, sentence, evidence and page, then the message."""
+    """Return each finding with its rule, level, sentence, evidence and page, then the message."""
     sign = signs_now().finding
     lines: list[Line] = []
     for finding in journal.findings.of(n):
@@ -248,7 +248,7 @@ def finding_sections(journal: Journal, n: int, event: Event) -> list[Section]:
             lines += [EMPTY, line((finding.page, "muted"))]
         lines += [EMPTY, EMPTY]
     if not lines:
-        return [PieceSection([line("Nothing to complain of.")])]
+        return [PieceSection([line("No findings.")])]
     sections: list[Section] = [PieceSection(lines, role="normal", copied="\n".join(text for text, _ in lines))]
     text = json_text(event)
     if text and len(text) <= AT_ONCE:
@@ -256,11 +256,11 @@ def finding_sections(journal: Journal, n: int, event: Event) -> list[Section]:
     return sections
 
 
-# Comparing
+# Compare
 
 
 def difference(one: str, other: str) -> list[Section]:
-    """What differs between two messages, line by line of their indented text; the beginning of very long ones."""
+    """Return the difference of two messages, line by line of their indented text; long ones are cut."""
     before, after = (pretty(text, limit_lines=_DIFFED) for text in (one, other))
     lines: list[Line] = []
     same = True
@@ -271,7 +271,7 @@ def difference(one: str, other: str) -> list[Section]:
         role = {"-": "error", "+": "received", "@": "muted"}.get(text[0], "normal")
         lines.append(line((text, role)))
     if same:
-        lines = [line("The two say the same.")]
+        lines = [line("The two messages are equal.")]
     if len(before) >= _DIFFED or len(after) >= _DIFFED:
         lines.append(line((f"Only the first {count(_DIFFED)} lines of each were compared.", "finding")))
     return [PieceSection(lines, role="normal", copied="\n".join(text for text, _ in lines))]

@@ -1,4 +1,4 @@
-"""The edge of the message log: the facts at its top, the keys at its bottom and in the footer."""
+"""The edge of the message log: facts at the top, keys at the bottom and in the footer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from inspector.tui.widgets import paint
 
 @dataclass(frozen=True, slots=True)
 class LogState:
-    """What the log's edge is about."""
+    """The facts that the edge of the log shows."""
 
     session: SessionState
     view: MessageView
@@ -29,17 +29,17 @@ class LogState:
     maximised: bool
     follow: bool
     marked: bool
-    """A message waits to be compared with another."""
+    """A message is marked for a comparison."""
     looking: bool
-    """A thread is still looking through the recording."""
+    """A thread is still reading the recording."""
     searched: bool
-    """There is something to go to the next hit of."""
+    """A filter was used, so the next hit can be found."""
     happened: int | None = None
-    """Of a recording at some moment: how many of the rows had happened."""
+    """In a recording at a moment: how many of the rows had happened."""
     newer: int = 0
-    """Rows that have come since the end was left."""
+    """Rows that have arrived since the user left the end."""
     problem: str = ""
-    """Why what is typed as a filter is not in force."""
+    """Why the typed filter is not in force."""
 
     @property
     def filter(self) -> Filter | None:
@@ -48,7 +48,7 @@ class LogState:
 
 
 def facts(state: LogState) -> list[paint.Pieces]:
-    """How many rows, what is new and what is folded, how the exchanges fared, whether the end is followed."""
+    """Return the facts at the top: rows, what is new or folded, results of exchanges, follow mode."""
     view, signs = state.view, signs_now()
     rows = len(view.numbers)
     thing = "row" if view.folded is not None or view.exchanges is not None else "event"
@@ -58,7 +58,7 @@ def facts(state: LogState) -> list[paint.Pieces]:
     elif state.happened is not None and not state.maximised:
         found.append(f"{count(state.happened)} of {count(rows)} so far")
     elif state.one_exchange and not state.maximised:
-        found.append(f"of this exchange {_things(rows, thing)}")
+        found.append(f"in this exchange {_things(rows, thing)}")
     elif view.exchanges is not None:
         found.append(_things(rows, thing))
         if view.filtered is not None:
@@ -78,7 +78,7 @@ def facts(state: LogState) -> list[paint.Pieces]:
         if stats.person:
             found.append([(yours(duration(stats.person)), "ask")])
     if state.marked:
-        found.append([("comparing: d on the other", "ask")])
+        found.append([("comparing: press d on the other", "ask")])
     if view.folding is not None and view.folding.hidden:
         found.append(f"{_things(len(view.folding.hidden), 'event')} folded")
     if state.follow:
@@ -91,16 +91,14 @@ def _things(number: int, thing: str) -> str:
 
 
 def words_for_nothing(state: LogState) -> str:
-    """What stands in the log while it has no rows."""
+    """Return the text for a log without rows."""
     if state.filter is None:
-        return (
-            "Nothing has been sent yet." if state.session.commands is not None else "The recording has no messages yet."
-        )
+        return "No messages yet." if state.session.commands is not None else "The recording has no messages yet."
     return f"Looking {signs_now().cut}" if state.looking else "No message matches the filter."
 
 
 def footer_hints(widget: Widget, state: LogState) -> list[Hint]:
-    """What can be done with the row under the cursor."""
+    """The keys for the row under the cursor."""
     if not len(state.view.numbers):
         return hints(widget, "messages.filter")
     session, n = state.session, state.current
@@ -128,7 +126,7 @@ def _fold_hint(state: LogState) -> tuple[str, str]:
 
 
 def exchange_keys(widget: Widget, state: LogState) -> list[Hint]:
-    """The keys at the bottom of the exchange view, which act on what is filtered."""
+    """Return the keys at the bottom of the exchange view, which act on the filtered events."""
     these = f"export these {count(state.view.matching)}" if state.filter is not None else "export"
     wanted: list[str | tuple[str, str]] = ["messages.filter", "list.select"]
     if state.session.commands is not None:

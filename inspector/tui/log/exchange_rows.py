@@ -1,7 +1,7 @@
-"""The rows of the exchange view: every exchange in the order of its beginning, what happened within it below it.
+"""The rows of the exchange view: exchanges in the order of their start, nested events below each.
 
-An answer has no row of its own: it stands on that of its request. Nor have the HTTP and SSE events of an exchange, and
-what is folded, which the detail of a message shows.
+An answer has no row: it is shown in the row of its request. HTTP and SSE events and folded events have no rows either;
+the detail of a message shows them.
 """
 
 from __future__ import annotations
@@ -25,38 +25,38 @@ from inspector.protocol.jsonrpc import Shape
 _LOW = 0xFFFFFFFF
 _MANY = 20_000
 PAUSE = 1.0
-"""Seconds between two looks at the durations in a journal of more than `_MANY` events."""
+"""Seconds between two measurements of the durations in a journal of more than `_MANY` events."""
 _OUTERMOST = Query(shape=Shape.REQUEST, inside=0)
 _FAILED = Query(state=(State.ERROR, State.TIMED_OUT, State.LOST))
 
 
 class Stats(NamedTuple):
-    """Figures of the exchanges that are shown; the percentiles in microseconds, None where none has ended."""
+    """Figures of the exchanges shown; percentiles in microseconds, None if no exchange has ended."""
 
     exchanges: int = 0
     errors: int = 0
     p50: int | None = None
     p95: int | None = None
     person: int = 0
-    """Microseconds that a person took, which are not in the percentiles; of a sample where there are very many."""
+    """Microseconds that a person took, which the percentiles exclude; of a sample if there are very many."""
 
 
 class Growth(NamedTuple):
-    """What a scan has found; `ExchangeRows.apply` takes it in."""
+    """The result of a scan, for `ExchangeRows.apply`."""
 
     seen: int
     gone: list[int]
-    """Exchanges that are shown no more."""
+    """Exchanges that are no longer shown."""
     tail: array[int]
-    """The last rows; they take the place of all that do not come before the first of them."""
+    """The last rows; they replace all rows from the first of them on."""
     stats: Stats
 
 
 class ExchangeRows:
-    """Rows as sorted keys, each the number of the outermost request and that of the event itself.
+    """Rows as sorted keys: the number of the outermost request, and that of the event.
 
-    With `folding`, folded events have no rows. With `filtered`, only exchanges with an event that a filter leaves;
-    `scan` is then told of them. Scans may run in a thread, one at a time, `apply` belongs to the thread that draws.
+    With `folding`, folded events have no rows. With `filtered`, only exchanges with an event that matches a filter have
+    rows; `scan` is given these. Scans may run in a thread, one at a time; call `apply` in the thread that draws.
     """
 
     def __init__(self, journal: Journal, *, filtered: bool, folding: Folding | None = None) -> None:
@@ -68,7 +68,7 @@ class ExchangeRows:
         self._roots: array[int] = array("I")
         self._wanted: bytearray | None = bytearray(1) if filtered else None
         self.stale = False
-        """The figures are not those of all that has been seen: another scan will bring them."""
+        """The figures do not cover all events yet: another scan will update them."""
         self._measured = 0.0
 
     def __len__(self) -> int:
@@ -78,11 +78,11 @@ class ExchangeRows:
         return self.keys[position] & _LOW
 
     def root(self, position: int) -> int:
-        """The number of the outermost request around a row, or of the row itself where it stands alone."""
+        """The number of the outermost request of a row; the row's own event if it has none."""
         return self.keys[position] >> 32
 
     def position(self, n: int) -> int | None:
-        """The row of an event; an answer is on that of its request. None where it has none."""
+        """The row of an event, None if it has none; an answer is in the row of its request."""
         index = self.journal.index
         if self.folding is not None:
             n = self.folding.row(n)
@@ -94,14 +94,14 @@ class ExchangeRows:
         at = bisect_left(self.keys, key)
         return at if at < len(self.keys) and self.keys[at] == key else None
 
-    # Growing
+    # Add events
 
     def scan(
         self, last: int, added: Iterable[int] = (), left: Iterable[int] = (), fits: Callable[[int], bool] | None = None
     ) -> Growth:
-        """Look at the events up to `last`.
+        """Read the events up to `last`.
 
-        A filter says which fit now (`added`), which do no more (`left`), and whether any other does (`fits`).
+        With a filter: `added` now match, `left` no longer match, and `fits` tells whether any other event matches.
         """
         low = self.seen + 1
         add_roots(self.journal.index, self._roots, last)
@@ -113,7 +113,7 @@ class ExchangeRows:
         return Growth(last, gone, array("Q", new), self._measure(last))
 
     def apply(self, growth: Growth) -> int | None:
-        """Take in what a scan has found. Returns the first row that is different, None if none is."""
+        """Apply the result of a scan. Returns the first row that changed, or None."""
         keys, firsts = self.keys, []
         if growth.tail:
             firsts.append(bisect_left(keys, growth.tail[0]))
@@ -127,7 +127,7 @@ class ExchangeRows:
         return min(firsts, default=None)
 
     def drop(self, numbers: Iterable[int]) -> None:
-        """Take the rows of some events out."""
+        """Remove the rows of some events."""
         for n in numbers:
             key = self._roots[n - 1] << 32 | n if n <= len(self._roots) else 0
             at = bisect_left(self.keys, key)
@@ -151,7 +151,7 @@ class ExchangeRows:
         ]
 
     def _gone(self, left: Iterable[int], fits: Callable[[int], bool]) -> list[int]:
-        """The exchanges of which nothing fits any more."""
+        """The exchanges without a matching event."""
         found = []
         for root in {self._roots[n - 1] for n in left}:
             begin, end = bisect_left(self.keys, root << 32), bisect_left(self.keys, (root + 1) << 32)
@@ -173,7 +173,7 @@ class ExchangeRows:
     # Figures
 
     def _measure(self, last: int) -> Stats:
-        """Count, errors and percentiles of durations, those of a sample where there are very many; not all the time."""
+        """Measure counts, errors and percentiles of durations, at intervals; of a sample if there are very many."""
         now = time.monotonic()
         self.stale = last > _MANY and now - self._measured < PAUSE
         if self.stale:
@@ -205,5 +205,5 @@ class ExchangeRows:
 
 
 def _percentile(ordered: list[int], part: int) -> int | None:
-    """The value below or at which `part` percent lie (nearest rank)."""
+    """The smallest value that at least `part` percent do not exceed (nearest rank)."""
     return ordered[max(-(-len(ordered) * part // 100) - 1, 0)] if ordered else None

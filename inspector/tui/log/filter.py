@@ -1,4 +1,4 @@
-"""The filter of the message log: how it is coloured while it is typed, and the filter that means one exchange."""
+"""The filter of the message log: its colours while it is typed, and the filter for one exchange."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from inspector.journal.select import Query
 from inspector.protocol.jsonrpc import Shape
 
 _FEW = 8
-"""Messages with the same id that are looked at: request, answer, and those the other way round."""
+"""Most messages with the same id that are compared: request and answer, in both directions."""
 
 _MOST_NAMES = 2000
 
@@ -22,7 +22,7 @@ _FOLD = "-phase:negotiation"
 
 
 def highlight(text: str) -> list[tuple[int, int, str]]:
-    """What is drawn in a colour of its own: the names of terms, `-`, `|` and parentheses."""
+    """Return the coloured parts of a filter: names of terms, `-`, `|` and parentheses."""
     found: list[tuple[int, int, str]] = []
     try:
         for token in tokens(text):
@@ -34,22 +34,22 @@ def highlight(text: str) -> list[tuple[int, int, str]]:
             elif token.key:
                 found.append((start, start + len(token.key) + 1, "json-key"))
     except FilterError:
-        pass  # What could be read is coloured; the input itself says what is wrong.
+        pass  # The parsed part is coloured; the input shows the error.
     return found
 
 
 def known_names(catalog: Catalog) -> Iterator[str]:
-    """What requests may be about: names of tools and prompts, URIs of resources, the first of very many."""
+    """Return names that requests use: tools, prompts, URIs of resources; of very many only the first."""
     for kind in KINDS.values():
         for item in catalog[kind.name].items[:_MOST_NAMES]:
             name = item.get(kind.id_field)
-            # What cannot be typed is not offered.
+            # A name that cannot be typed is not offered.
             if isinstance(name, str) and name.isprintable():
                 yield name
 
 
 def folded(text: str) -> str:
-    """The filter without what happened until a connection stood; where that is left out already, with it again."""
+    """Return the filter with the negotiation excluded; if it is already excluded, included again."""
     rest = text.strip()
     if rest == _FOLD:
         return ""
@@ -59,7 +59,7 @@ def folded(text: str) -> str:
 
 
 def _has_alternatives(text: str) -> bool:
-    """Tell whether `|` stands outside all parentheses of a filter."""
+    """Whether `|` occurs outside all parentheses of a filter."""
     depth = 0
     for token in tokens(text):
         depth += {"(": 1, ")": -1}.get(token.kind, 0)
@@ -69,7 +69,7 @@ def _has_alternatives(text: str) -> bool:
 
 
 def exchange_filter(journal: Journal, n: int) -> str:
-    """The filter that leaves the exchange of event `n`: by its id where that means no other, else by number."""
+    """Return the filter for the exchange of event `n`: by id if the id is unique, else by number."""
     index = journal.index
     root = index.root_of(n)
     if not root:

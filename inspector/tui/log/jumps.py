@@ -1,4 +1,4 @@
-"""From one message to the next: hits of a filter, findings."""
+"""Jumps from one message to the next: hits of a filter, findings."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from inspector.journal.filters import Filter
 from inspector.tui.log.rows import MessageRows
 
 _MOST_TRIES = 1000
-"""Hits that are passed over because they have no row of their own, at most."""
+"""Most hits that are skipped because they have no row."""
 
 
 async def next_hit(searched: Filter, rows: MessageRows, n: int, step: int) -> int:
-    """The nearest event after `n` (before it with -1) that fits and is on another row; 0 for none. In a thread."""
+    """The nearest event after `n` (before it, with -1) that matches and has another row; 0 for none. Run in a
+    thread."""
     row = rows.index_of(n)
     for _ in range(_MOST_TRIES):
         n = await asyncio.to_thread(searched.next, rows.journal, n, step)
@@ -24,7 +25,7 @@ async def next_hit(searched: Filter, rows: MessageRows, n: int, step: int) -> in
 
 
 def next_finding(rows: MessageRows, n: int, step: int) -> int:
-    """The nearest event after `n` (before it with -1) that has a finding and is on a further row; 0 for none."""
+    """The nearest event after `n` (before it, with -1) with a finding and another row; 0 for none."""
     found = rows.journal.findings.events()
     ahead = found[bisect_right(found, n) :] if step > 0 else found[: bisect_left(found, n)][::-1]
     at = rows.index_of(n)

@@ -1,4 +1,4 @@
-"""How an event is named wherever it is shown: its sign, its id, its title, and how it stands."""
+"""Labels of an event: its sign, id, title and status."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _WORDS: dict[State, Piece] = {
 
 
 def sign_of(index: Index, n: int, signs: Signs) -> Piece:
-    """The sign of event `n`: which way it went, or that it is progress, a notification, a question, or our own."""
+    """Return the sign of event `n`: its direction, or progress, notification, question, or an event of ours."""
     kind, dir, shape = index.kind(n), index.dir(n), index.shape(n)
     if kind == Kind.STDERR or dir == Dir.LOCAL:
         return (signs.local, "muted")
@@ -59,7 +59,7 @@ def sign_of(index: Index, n: int, signs: Signs) -> Piece:
 
 
 def id_text(index: Index, n: int) -> str:
-    """The id that is shown beside an event: its own, or that of the request it is about; `""` for none."""
+    """Return the id shown beside an event: its own, or that of its request; `""` for none."""
     own = index.id(n)
     if own is None and index.shape(n) == Shape.NOTIFICATION and index.pair(n):
         own = index.id(index.pair(n))
@@ -67,17 +67,17 @@ def id_text(index: Index, n: int) -> str:
 
 
 def standing(state: State) -> Piece | None:
-    """A word for how a message stands, where that is worth one."""
+    """Return the status of a message in a word, if it is worth showing."""
     return _WORDS.get(state)
 
 
 def pending(index: Index, n: int) -> bool:
-    """Whether event `n` is a request that still waits for its answer."""
+    """Whether event `n` is a request without an answer so far."""
     return index.state(n) == State.PENDING
 
 
 def subject(journal: Journal, n: int) -> list[Piece]:
-    """What a request is: its method and what it is about; of any other event, that of its request, or its summary."""
+    """Return a request's method and subject; for another event those of its request, or its summary."""
     index = journal.index
     request = n if index.shape(n) == Shape.REQUEST else index.pair(n)
     if index.shape(n) == Shape.NOTIFICATION:
@@ -92,7 +92,7 @@ def subject(journal: Journal, n: int) -> list[Piece]:
 
 
 def title(journal: Journal, n: int, signs: Signs) -> list[Piece]:
-    """The title of a pane about event `n`: `← 7  tools/call echo`."""
+    """Return the title of a pane about event `n`: `← 7  tools/call echo`."""
     index = journal.index
     sign = sign_of(index, n, signs)
     if index.shape(n) in (Shape.RESULT, Shape.ERROR) and index.state(n) == State.ERROR:
@@ -101,18 +101,18 @@ def title(journal: Journal, n: int, signs: Signs) -> list[Piece]:
     return [sign, f" {id}  " if id else "  ", *subject(journal, n)]
 
 
-# What is folded into a row
+# Folded rows
 
 
 class HttpWords:
-    """The HTTP response that is folded into a row, in one or two words: `200 sse`. Bodies are read once."""
+    """The HTTP response folded into a row, in one or two words: `200 sse`. Bodies are read once."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._kept: LRUCache[int, tuple[str, bool]] = LRUCache(_KEPT_HEADS)
 
     def words(self, folded: Iterable[int]) -> tuple[str, bool]:
-        """What is said of the last response head of some events, and whether its status says that it failed."""
+        """Return the label of the last response head of some events, and whether its status is an error."""
         n = max((m for m in folded if _RESPONSE.fits(self._journal.index, m)), default=0)
         if not n:
             return "", False
@@ -133,7 +133,7 @@ class HttpWords:
 
 
 def list_words(journal: Journal, n: int, messages: Sequence[int]) -> list[Piece]:
-    """A list of several pages: its method, how many pages, and how many items came altogether."""
+    """Return the label of a list of several pages: method, number of pages, number of items."""
     index = journal.index
     pages = sum(index.shape(m) is Shape.REQUEST for m in messages)
     answers = [m for m in messages if index.shape(m) in (Shape.RESULT, Shape.ERROR)]

@@ -18,11 +18,11 @@ from inspector.tui.themes import palette, signs_now
 from inspector.tui.widgets import paint
 
 LOOKED_BACK = 200
-"""Events that are looked through for one that is worth showing."""
+"""Events that are searched for a message to show."""
 
 
 class LastMessageLine(Widget):
-    """`← 8 echo 9 ms   m messages`: which message came or went last; a click opens the log."""
+    """`← 8 echo 9 ms   m messages`: the newest message; a click opens the log."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = """
@@ -36,7 +36,7 @@ class LastMessageLine(Widget):
         self._shown = 0
 
     def tick(self) -> None:
-        """Look whether there is a newer message."""
+        """Draw a newer message, if there is one."""
         seen = self.session.upto
         if seen != self._seen:
             self._seen = seen

@@ -1,4 +1,4 @@
-"""The list of the message log: its keys are those of lists, less those that the log needs."""
+"""The list of the message log: the keys of lists, without those that the log uses otherwise."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from inspector.tui.widgets.virtual_list import Row, VirtualList
 
 
 class MessageList(VirtualList, inherit_bindings=False):
-    """The rows of the log. The first visible one tells the whole time, and bars span what is visible."""
+    """The rows of the log. The first visible one shows the full time; bars span the visible rows."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("list", without="messages")]
 
@@ -25,14 +25,14 @@ class MessageList(VirtualList, inherit_bindings=False):
     """Called when the bars span another time, after the rows were drawn."""
 
     def validate_cursor(self, cursor: int) -> int:
-        """The row of the moment is none to stand on."""
+        """The cursor cannot be on the row of the moment."""
         cursor = super().validate_cursor(cursor)
         if cursor >= 0 and self.row_key(cursor) == now_row.NOW:
             return cursor + 1 if cursor > self.cursor or not cursor else cursor - 1
         return cursor
 
     def render_row(self, index: int, width: int, selected: bool, focused: bool) -> Row:
-        """Draw a row; what had not happened at the moment that is shown is faint."""
+        """Draw a row; events after the moment shown are faint."""
         n = self.row_key(index)
         if n == now_row.NOW:
             return now_row.line(width)
@@ -56,5 +56,5 @@ class MessageList(VirtualList, inherit_bindings=False):
 
     @property
     def last_visible(self) -> int:
-        """The last row that is on the screen; -1 where there is none."""
+        """The last row on the screen; -1 if there is none."""
         return min(self.scroll_offset.y + self.scrollable_content_region.height, self.count) - 1

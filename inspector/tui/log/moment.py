@@ -1,4 +1,4 @@
-"""The message log of a recording at some moment: where the line is drawn, and the cursor beside it."""
+"""The message log of a recording at a moment: the line of the moment, and the cursor."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from inspector.tui.widgets.edge import Edge
 
 
 class AtMoment(Edge):
-    """What of the log belongs to the moment. Its rows are those of a subclass: all events, or those of exchanges."""
+    """The log's state at a moment. The rows of a subclass are all events, or those of exchanges."""
 
     session: SessionState
     _list: MessageList
@@ -26,7 +26,7 @@ class AtMoment(Edge):
 
     @property
     def _upto(self) -> int | None:
-        """The last event that had happened at the moment that is shown; None at the end, and where it is now."""
+        """The last event before the moment shown, None at the end; and the position of the moment."""
         return None if self.session.at_end else self.session.upto
 
     def _with_now(self, numbers: Numbers) -> Numbers:
@@ -34,7 +34,7 @@ class AtMoment(Edge):
 
     @property
     def happened(self) -> int | None:
-        """How many of the rows had happened at the moment that is shown; None at the end."""
+        """How many of the rows had happened at the moment shown; None at the end."""
         numbers = self._rows.numbers
         return numbers.at if isinstance(numbers, WithNow) else None
 
@@ -44,25 +44,25 @@ class AtMoment(Edge):
         happened = self.happened
         if happened is None:
             return self._list.cursor == self._list.count - 1
-        # Before the first of them, it is on that one, below the line.
+        # Before the first event, the cursor is on it, below the line.
         return self._list.cursor == (happened - 1 if happened else 1)
 
     def moment_changed(self, *, go: bool) -> None:
-        """A recording is shown at another moment: draw the line there; with `go` the cursor goes there too."""
+        """The recording is shown at another moment: move the line; with `go`, move the cursor too."""
         before = self.happened
         if self._rows is self._flat:
             self._flat.numbers = self._with_now(self._view.numbers)
         self._rows.upto = self._upto
         after = self.happened
         edges = [at for at in (before, after) if at is not None]
-        # A row that had happened and one that had not differ, also where they stand.
+        # A row before the moment is drawn unlike one after it, and has another position.
         self._list.source_changed(max(min(edges) - 1, 0) if len(edges) == 2 and self._rows is self._flat else 0)
         self._goes_to_now = self._goes_to_now or go
         self._go_to_now()
         self._describe()
 
     def _go_to_now(self) -> None:
-        """Put the cursor on the last row that had happened, if that is wanted and there are rows on the screen."""
+        """Put the cursor on the last row that had happened, if wanted and if rows are visible."""
         if not self._goes_to_now or not self.is_on_screen:
             return
         self._goes_to_now = False
@@ -71,7 +71,7 @@ class AtMoment(Edge):
             self._list.follow = False
             self._list.cursor = (self._list.count if happened is None else happened) - 1
             if happened is not None:
-                # With some of what came after it, and all the same in view itself.
+                # With some rows after it, but itself visible.
                 self._list.scroll_to_row(min(happened + self._list.size.height // 4, self._list.count - 1))
                 self._list.scroll_to_row(self._list.cursor)
         else:

@@ -1,4 +1,4 @@
-"""The moment at which a recording is shown, as a row of the log between what had happened and what came after."""
+"""The moment at which a recording is shown, as a row of the log."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from inspector.tui.themes import ascii_only, palette
 from inspector.tui.widgets import paint
 
 NOW = 0
-"""The number of the row that is no event."""
+"""The number of the row that is not an event."""
 
 
 class WithNow:
-    """The numbers of events with a row for the moment after event `upto`, where anything comes after it."""
+    """Numbers of events, with a row for the moment after event `upto` if events follow it."""
 
     def __init__(self, numbers: Numbers, upto: int) -> None:
         self.numbers = numbers
@@ -24,7 +24,7 @@ class WithNow:
 
     @property
     def at(self) -> int:
-        """Where the row of the moment is: behind so many events. Where nothing comes after it, the length."""
+        """The row of the moment. If no event follows it, the length."""
         count = len(self.numbers)
         if self._at[0] != count:
             self._at = (count, bisect_right(self.numbers, self.upto))
@@ -41,7 +41,7 @@ class WithNow:
         return self.numbers[position if position < at else position - 1]
 
     def position(self, n: int) -> int | None:
-        """Where event `n` stands; None where it does not."""
+        """The row of event `n`, or None."""
         if n == NOW:
             return self.at if self.at < len(self.numbers) else None
         found = self.numbers.position(n)
@@ -49,13 +49,13 @@ class WithNow:
 
 
 def line(width: int) -> list[Segment]:
-    """The row itself: `── now ─────`."""
+    """Draw the row: `── now ─────`."""
     dash = "-" if ascii_only() else "─"
     pieces = [(dash * 2, "chart"), (" now ", "chart bold"), (dash * max(width - 7, 0), "chart")]
     return paint.cut(paint.segments(pieces, room=width), width)
 
 
 def faint(row: list[Segment]) -> list[Segment]:
-    """A row of what had not happened yet."""
+    """Draw a row of an event after the moment."""
     style = palette().style("faint")
     return [Segment(segment.text, style) for segment in row]

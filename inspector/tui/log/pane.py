@@ -1,4 +1,4 @@
-"""The message log: the events of the session, one row a message, filtered, followed, and gone through."""
+"""The message log: the events of the session, one row per message, with filter, follow mode and jumps."""
 
 from __future__ import annotations
 
@@ -42,19 +42,19 @@ from inspector.tui.widgets.virtual_list import VirtualList
 __all__ = ["LastMessageLine", "MessageList", "MessagesPane"]
 
 CLOCK = 0.1
-"""Seconds between two looks at how long visible requests have been waiting."""
+"""Seconds between two updates of the waiting times of visible requests."""
 PATIENCE = 0.15
-"""Seconds without a key before a filter is evaluated over a long recording."""
+"""Seconds without a key before a filter runs over a long recording."""
 FOLD_TIME = 0.01
-"""Seconds that are spent on folding in one tick."""
+"""Seconds per tick that folding may take."""
 FOLD_PAUSE = 0.02
-"""Seconds until the next look where there is more to fold."""
+"""Seconds until the next tick if there is more to fold."""
 DRAWN = 0.05
-"""Seconds between two looks of the user at what has been found so far."""
+"""Seconds between two drawings while a thread reads."""
 
 
 class MessagesPane(AtMoment):
-    """The log. `maximised` turns it into the exchange view; `select` and `show_exchange` are for other panes."""
+    """The log. `maximised` turns it into the exchange view; other panes call `select` and `show_exchange`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("messages")]
     DEFAULT_CSS = """
@@ -65,7 +65,7 @@ class MessagesPane(AtMoment):
     maximised: reactive[bool] = reactive(False, repaint=False, init=False)
 
     class Compared(Message):
-        """Two messages are to be compared."""
+        """Compare two messages."""
 
         def __init__(self, one: int, other: int) -> None:
             super().__init__()
@@ -83,7 +83,7 @@ class MessagesPane(AtMoment):
         """The filter of the run of saved calls that is shown; empty where none is."""
         self._marked = 0
         self.folding = Folding(session.journal)
-        """Which events stand in the row of another; other panes may ask."""
+        """Which events are folded into the row of another; other panes may read it."""
         self._folds = True
         self._flat = MessageRows(session.journal, self.folding)
         self._rows: MessageRows = self._flat
@@ -97,9 +97,9 @@ class MessagesPane(AtMoment):
         self._again: Timer | None = None
         self._more: Timer | None = None
         self._meant = (0, 0)
-        """The row that was gone to, and the event in it that was meant."""
+        """The row that was selected, and the event in it that was meant."""
         self._read_to = 0
-        """The last event that has been on the screen since the end was left."""
+        """The last event that was on the screen since the user left the end."""
         self._head = WaterfallHead()
         self._head.display = False
         self._list = MessageList(self._rows, can_follow=True, follow=session.commands is not None)
@@ -117,7 +117,7 @@ class MessagesPane(AtMoment):
         self.tick()
 
     def on_show(self) -> None:
-        # While it was not on the screen it drew nothing.
+        # While hidden, it drew nothing.
         self.tick()
 
     def focus_inside(self) -> bool:
@@ -128,22 +128,22 @@ class MessagesPane(AtMoment):
 
     @property
     def current(self) -> int:
-        """The number of the event under the cursor; 0 where there is none."""
+        """The number of the event under the cursor; 0 if there is none."""
         key = self._list.row_key(self._list.cursor)
         return key if isinstance(key, int) else 0
 
     @property
     def shown(self) -> int:
-        """The event whose detail belongs to the row under the cursor: of an exchange its answer, once it is there."""
+        """The event to show in the detail: for a row of an exchange its answer, once it has arrived."""
         n = self.current
         if n and self._meant[0] == n:
             return self._meant[1]
         return (self._rows.answer(n) or n) if n and self.maximised else n
 
-    # What has come
+    # New events
 
     def tick(self) -> None:
-        """Take in what the journal has gained, and redraw the visible rows that look different."""
+        """Add the new events of the journal, and redraw the visible rows that have changed."""
         journal = self.session.journal
         going_on = self.session.commands is not None and self.session.phase in ("connecting", "ready")
         self._rows.now = journal.now() if going_on else None
@@ -156,7 +156,7 @@ class MessagesPane(AtMoment):
         self._refresh_changed()
 
     def _fold_on(self) -> None:
-        """Take in which events are folded, for a few milliseconds at most; soon again where there is more."""
+        """Fold new events for a few milliseconds; continue soon if there are more."""
         count = self.session.journal.index.count
         first = self._view.refold(self.folding.advance(count, FOLD_TIME))
         if first is not None:
@@ -180,7 +180,7 @@ class MessagesPane(AtMoment):
 
     @work(exclusive=True, group="view", exit_on_error=False)
     async def _catch_up(self, view: MessageView) -> None:
-        """Look through a long recording in a thread, slice by slice; rows appear as they are found."""
+        """Read a long recording in a thread, slice by slice; rows appear as they are found."""
         self._catching_up = view
         first: int | None = None
         drawn = 0.0
@@ -211,13 +211,14 @@ class MessagesPane(AtMoment):
         if first is not None:
             self._list.source_changed(first)
             if isinstance(self._rows, WaterfallRows):
-                # Another span moves every bar.
+                # Another span changes every bar.
                 self._list.refresh()
                 self._head.refresh()
         self._describe()
 
     def _refresh_changed(self) -> None:
-        """Redraw visible rows whose state, findings or waiting time are new; look again soon where something waits."""
+        """Redraw visible rows with a new state, finding or waiting time; schedule the next look if something is
+        pending."""
         top = self._list.scroll_offset.y
         rows = range(top, min(top + self._list.size.height, len(self._rows)))
         now = {row: self._rows.look(self._rows.numbers[row]) for row in rows}
@@ -244,7 +245,7 @@ class MessagesPane(AtMoment):
 
     @property
     def _newer(self) -> int:
-        """How many rows have come below the last one that was on the screen, where the end is not followed."""
+        """The number of new rows below the last one that was on the screen, if the end is not followed."""
         if self.session.commands is None or not self._list.count:
             return 0
         if self._list.follow:
@@ -256,12 +257,12 @@ class MessagesPane(AtMoment):
         return self._list.count - 1 - position if position is not None else 0
 
     def _describe(self) -> None:
-        """Draw the edge and what stands in place of rows; look again soon where exchanges are yet to be summed up."""
+        """Draw the edge and the text for an empty log; schedule the next look if figures are not complete."""
         state = self._state
         self.facts = edge.facts(state)
         self._list.empty = edge.words_for_nothing(state)
         if self.maximised:
-            # Letters are typed into the filter: none of these keys would work.
+            # Letters go to the filter, so none of these keys works.
             self.keys = () if self._filter.has_focus else edge.exchange_keys(self, state)
         exchanges = self._view.exchanges
         if exchanges is not None and exchanges.stale and self._again is None:
@@ -279,7 +280,7 @@ class MessagesPane(AtMoment):
             self.keys = ()
 
     def _renew(self) -> None:
-        """Show other rows: another filter, or the exchange view. What is under the cursor stays there if it can."""
+        """Show other rows: another filter, or the exchange view. The cursor stays on its event if possible."""
         n = self.current
         view = self._view = MessageView(
             self.session.journal, self.filter, by_exchange=self.maximised,
@@ -313,7 +314,7 @@ class MessagesPane(AtMoment):
         return self.filter is not None and self.filter.source.startswith("exchange:") and " " not in self.filter.source
 
     def select(self, n: int) -> bool:
-        """Put the cursor on the row of event `n`; a filter that hides it is dropped. False where there is none."""
+        """Put the cursor on the row of event `n`; drop a filter that hides it. Returns False if there is none."""
         self._list.follow = False
         if self._move_to(n):
             return True
@@ -382,7 +383,7 @@ class MessagesPane(AtMoment):
         self._renew()
 
     def action_negotiation(self) -> None:
-        """Leave out how the connection was made, or show it again."""
+        """Hide the messages of the negotiation, or show them again."""
         self._set_filter(folded(self.filter.source if self.filter is not None else ""))
 
     def _set_filter(self, text: str) -> None:
@@ -400,7 +401,7 @@ class MessagesPane(AtMoment):
             self._narrow(event.value)
 
     def _narrow(self, text: str) -> None:
-        """Put a filter in force. One that is wrong, or has a term that is not complete, leaves the rows as they are."""
+        """Apply a filter. A wrong or incomplete one leaves the rows as they are."""
         offered = self._filter.completions
         if self._filter.has_focus and self._filter.value == text and offered.incomplete:
             self._say_problem(offered.incomplete)
@@ -426,20 +427,20 @@ class MessagesPane(AtMoment):
     def on_filter_input_left(self, event: FilterInput.Left) -> None:
         event.stop()
         self.screen.set_focus(self._list)
-        # What is left is meant as it stands, also where nothing matches it.
+        # When the input loses the focus, the filter applies, even if nothing matches.
         self.call_after_refresh(self._narrow, self._filter.value)
 
-    # Going through
+    # Jumps
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """At a moment of a recording, the keys that go through it move the moment; nothing is ever sent from one."""
+        """At a moment of a recording, the playback keys move the moment; a recording sends nothing."""
         if action in ("send_again", "edit_again"):
             return self.session.commands is not None
         return self._upto is None or action not in ("next_hit", "previous_hit", "next_finding", "previous_finding")
 
     @property
     def searched(self) -> Filter | None:
-        """The filter that was used last; it may have been dropped since."""
+        """The filter that was used last, even if it was dropped since."""
         return self._searched
 
     def action_next_hit(self) -> None:
@@ -450,12 +451,12 @@ class MessagesPane(AtMoment):
 
     @work(exclusive=True, group="hit", exit_on_error=False)
     async def _go_to_hit(self, step: int) -> None:
-        """Go to the nearest row that the filter last used leaves; it may have been dropped since."""
+        """Go to the nearest row that matches the last filter, even if it was dropped since."""
         if self._searched is None:
             self.screen.set_focus(self._filter)
             return
         n = await next_hit(self._searched, self._rows, self.current, step)
-        self._go(n, f"No {'further' if step > 0 else 'earlier'} message matches {self._searched.source}")
+        self._go(n, f"No {'later' if step > 0 else 'earlier'} message matches {self._searched.source}")
 
     def action_next_finding(self) -> None:
         self._go_to_finding(1)
@@ -465,7 +466,7 @@ class MessagesPane(AtMoment):
 
     def _go_to_finding(self, step: int) -> None:
         n = next_finding(self._rows, self.current, step)
-        self._go(n, f"No {'further' if step > 0 else 'earlier'} finding in what is shown")
+        self._go(n, f"No {'later' if step > 0 else 'earlier'} finding in the rows shown")
 
     def _go(self, n: int, otherwise: str) -> None:
         if not n:
@@ -508,7 +509,7 @@ class MessagesPane(AtMoment):
         if self.shown:
             self.post_message(ShowEvent(self.shown, chosen=self.current))
 
-    # Doing something with a message
+    # Actions on a message
 
     def action_send_again(self) -> None:
         n = sent_by_us(self.session.journal.index, self.current)
@@ -542,7 +543,7 @@ class MessagesPane(AtMoment):
         self._describe()
 
     def hints(self) -> list[Hint]:
-        """What can be done with the row under the cursor."""
+        """The keys for the row under the cursor."""
         return edge.footer_hints(self, self._state)
 
 

@@ -1,4 +1,4 @@
-"""Sending a recorded message again, as it was or to be edited first."""
+"""Sends a recorded message again, unchanged or edited."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from inspector.protocol.jsonrpc import Shape
 
 
 def sent_by_us(index: Index, n: int) -> int:
-    """What sending again means at event `n`: `n` if we sent it, our request that it answers, else 0."""
+    """Return the message to send again at event `n`. It is `n`, our request that it answers, or 0."""
     if n and index.dir(n) == Dir.RECV and index.shape(n) in (Shape.RESULT, Shape.ERROR):
         n = index.pair(n)
     return n if n and index.dir(n) == Dir.SEND and index.kind(n) in (Kind.RPC, Kind.INVALID) else 0
 
 
 def send_again(session: Commands, n: int) -> str:
-    """Send what event `n` was: a request with a new id, anything else as it was. Returns why it failed."""
+    """Send event `n` again: a request with a new id, anything else unchanged. Returns why it failed."""
     event = session.journal.event(n)
     message = event.message
     try:
@@ -36,7 +36,7 @@ def send_again(session: Commands, n: int) -> str:
 
 
 def text_to_edit(session: Commands, n: int) -> str:
-    """The text of event `n` to begin a new message with; a request has the next id, and no progress token."""
+    """Return the text of event `n` to edit; a request gets the next id and loses its progress token."""
     event = session.journal.event(n)
     message = event.message
     if event.shape != Shape.REQUEST:
@@ -55,7 +55,7 @@ def _pretty(message: Any) -> str:
 
 
 def without_token(params: Any) -> dict[str, Any] | None:
-    """The parameters of a request that is sent anew: its progress token belonged to the first one."""
+    """Return the parameters of a request to send again, without its progress token."""
     if not isinstance(params, dict):
         return None
     meta = params.get("_meta")

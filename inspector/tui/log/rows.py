@@ -1,4 +1,4 @@
-"""The rows of the message log: which events, in which columns. Bodies are read for visible rows only."""
+"""The rows of the message log: which events, in which columns. Bodies are read only for visible rows."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ _KEPT_SUMMARIES = 2000
 _FIGURE = 8
 _SIZE = 7
 _ROOM_FOR_SIZE = 36
-"""Cells that are left for what a message is where its size is shown."""
+"""Cells that the summary keeps if the size is shown."""
 _LEAST_NAME = 12
 _LEAST_WORDS = 8
 _LEAST_ID = 3
 _MOST_ID = 9
 _FEW_TEXT_IDS = 6
-"""Ids that are texts, as that of the first question of all, for which the column is not made wider."""
+"""Text ids that do not widen the column, such as that of the first question."""
 
 
 class Numbers(Protocol):
-    """Which events are rows, ascending."""
+    """The events that have rows, ascending."""
 
     def __len__(self) -> int: ...
 
@@ -62,12 +62,12 @@ class Everything:
         return position + 1
 
     def position(self, n: int) -> int | None:
-        """Where event `n` stands; None where it does not."""
+        """The row of event `n`, or None."""
         return n - 1 if 0 < n <= self.count else None
 
 
 class Columns:
-    """The columns that there is room for in a row of some width. When it gets narrow: size, duration, time go."""
+    """The columns of a row of some width. A narrow row drops size, then duration, then time."""
 
     def __init__(self, width: int, id_cells: int) -> None:
         roomy = width >= 90
@@ -82,11 +82,11 @@ class Columns:
 
 
 class MessageRows:
-    """A `RowSource` over a journal's events. `numbers` says which; `times` how their time is written.
+    """A `RowSource` over a journal's events. `numbers` selects them; `times` is the time format.
 
-    With `from_first`, clock times are those since the first row, which alone shows the clock. `now` is the present in
-    microseconds since the start, for what is still pending; None where nothing goes on. With `folds`, a row also says
-    what is folded into it.
+    With `from_first`, clock times are relative to the first row, which alone shows the clock. `now` is the present in
+    microseconds since the start, for pending requests; None if the session is over. With `folds`, a row also shows what
+    is folded into it.
     """
 
     def __init__(self, journal: Journal, folding: Folding | None = None) -> None:
@@ -98,10 +98,10 @@ class MessageRows:
         self.times: Times = "clock"
         self.from_first = False
         self.top = 0
-        """The first row that is visible."""
+        """The first visible row."""
         self.now: int | None = None
         self.upto: int | None = None
-        """Of a recording: the last event that has happened at the moment that is shown; None at its end."""
+        """Of a recording: the last event before the moment shown; None at its end."""
         self.id_cells = _LEAST_ID
         self._summaries: LRUCache[tuple[int, int], list[Piece]] = LRUCache(_KEPT_SUMMARIES)
         self._http = HttpWords(journal)
@@ -120,7 +120,7 @@ class MessageRows:
         return self.numbers.position(key) if isinstance(key, int) else None
 
     def measure_ids(self) -> bool:
-        """Look at the ids of new events. True: the column is wider now."""
+        """Measure the ids of new events. Returns True if the column got wider."""
         last = self.journal.index.count
         if last == self._ids_seen:
             return False
@@ -132,17 +132,17 @@ class MessageRows:
         self.id_cells = min(max(before, widest), _MOST_ID)
         return self.id_cells != before
 
-    # How an event stands at the moment that is shown
+    # State at the moment shown
 
     def state(self, n: int) -> State:
-        """How event `n` stands; at a moment of a recording, how it stood then."""
+        """The state of event `n`; at a moment of a recording, its state then."""
         index = self.journal.index
         if self.upto is None or n > self.upto:
             return State(index.state(n))
         return index.state_at(n, self.upto)
 
     def answer(self, n: int) -> int:
-        """The answer to request `n`, or 0 where there is none yet at the moment that is shown."""
+        """The answer to request `n`, or 0 if there is none at the moment shown."""
         index = self.journal.index
         answer = index.pair(n) if index.shape(n) is Shape.REQUEST else 0
         return 0 if answer and self.upto is not None and n <= self.upto < answer else answer
@@ -152,22 +152,22 @@ class MessageRows:
         return self.state(n) is State.PENDING
 
     def folded(self, n: int) -> list[int]:
-        """The events that stand in the row of `n` beside it."""
+        """The events folded into the row of `n`."""
         return self.folding.folded(n) if self.folds and self.folding is not None else []
 
     def list_messages(self, n: int) -> list[int]:
-        """The messages of the list of several pages that is the row of `n`; empty where it is another row."""
+        """The messages of a list of several pages whose row is `n`; else empty."""
         return self.folding.list_messages(n) if self.folds and self.folding is not None else []
 
     def findings(self, n: int) -> int:
-        """How many findings stand at the events of a row."""
+        """The number of findings on the events of a row."""
         found = self.journal.findings
         if not found.total:
             return 0
         return sum(len(found.of(m)) for m in (n, *self.folded(n)))
 
     def look(self, n: int) -> tuple[int, ...]:
-        """What may change about a row that is drawn: when it differs, the row looks different."""
+        """Return all that can change about a drawn row: if it differs, the row must be drawn again."""
         if not n:
             return 0, 0, 0, 0
         waited = self.now // 100_000 if self.now is not None and self.pending(n) else 0
@@ -176,7 +176,7 @@ class MessageRows:
     # Drawing
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
-        """Draw a row: time, sign, id, what, duration, size, findings."""
+        """Draw a row: time, sign, id, summary, duration, size, findings."""
         n = self.numbers[index]
         columns = Columns(width, self.id_cells)
         facts, signs = self.journal.index, signs_now()
@@ -205,7 +205,7 @@ class MessageRows:
         return line
 
     def summary(self, n: int) -> list[Piece]:
-        """What an event is or says, kept for the rows that were drawn last."""
+        """The summary of an event, cached for the rows drawn last."""
         listed = self.list_messages(n)
         found = self._summaries.get((n, len(listed)))
         if found is None:
@@ -242,7 +242,7 @@ class MessageRows:
         return [*line, Segment(" " * (room - paint.width(line))), *closing]
 
     def _took(self, n: int) -> Took | None:
-        """How long the call of a row took, or has taken so far; only on the row that says so."""
+        """The duration of a row's call so far; only on the row that shows it."""
         index = self.journal.index
         listed = self.list_messages(n)
         if listed:
@@ -260,7 +260,7 @@ class MessageRows:
         return found.person if found is not None else 0
 
     def took(self, n: int) -> tuple[str, str]:
-        """How long the server took for an answer, or a request has waited for it, and the role that is drawn in."""
+        """Return the duration of an answer, or the waiting time of a request, with its role."""
         found = self._took(n)
         if found is None:
             return "", "muted"
@@ -285,7 +285,7 @@ class MessageRows:
         return self._clock(t, None if index == self.top else before, cells)
 
     def _clock(self, t: int, before: int | None, cells: int) -> str:
-        """The time of day; of one in the same second as the row before it, only what is different."""
+        """Return the time of day; within the same second as the previous row, only the part that differs."""
         clock = self.journal.clock(t)
         fraction = f".{clock.microsecond // 1000:03}"
         if before is not None:
@@ -296,7 +296,7 @@ class MessageRows:
 
 
 def since(t: int) -> str:
-    """Write microseconds since the start: `0.412`, `1:02.345`, `1:01:02.345`."""
+    """Format microseconds since the start: `0.412`, `1:02.345`, `1:01:02.345`."""
     sign, t = ("-", -t) if t < 0 else ("", t)
     minutes, rest = divmod(t // 1000, 60_000)
     hours, minutes = divmod(minutes, 60)
@@ -307,7 +307,7 @@ def since(t: int) -> str:
 
 
 def moment(t: int) -> str:
-    """Write microseconds since the start as the moment of a recording: `01:12.345`, `1:01:12.345`."""
+    """Format microseconds since the start as a moment of a recording: `01:12.345`, `1:01:12.345`."""
     sign, t = ("-", -t) if t < 0 else ("", t)
     minutes, rest = divmod(t // 1000, 60_000)
     hours, minutes = divmod(minutes, 60)
@@ -320,7 +320,7 @@ def _precise(us: int) -> str:
 
 
 def fitted(pieces: list[Piece], room: int) -> list[Piece]:
-    """Pieces that take less room where they are too long: a method without its path, a name without its middle."""
+    """Shorten pieces that are too long: a method loses its path, a name its middle."""
     if _length(pieces) <= room:
         return pieces
     if pieces and pieces[0] == ("notifications/", "normal"):
@@ -329,13 +329,13 @@ def fitted(pieces: list[Piece], room: int) -> list[Piece]:
         items = pieces[2][0].strip()
         number = f" {signs_now().times}{pages.removesuffix(' pages').strip()} "
         short: list[Piece] = [(number, "muted"), (items, "bright")]
-        # How many pages there were is the least of the three.
+        # The number of pages is the least important of the three.
         return [pieces[0], *short] if _length([pieces[0], *short]) <= room else [pieces[0], f" {items}"]
     if len(pieces) != 2 or not isinstance(pieces[0], str) or isinstance(pieces[1], str):
         return pieces
     method, (name, role) = pieces[0], pieces[1]
     if not name.startswith(" ") or " " in name[1:]:
-        return pieces  # A sentence is read from its beginning.
+        return pieces  # A sentence keeps its beginning.
     if room - len(method) < min(_LEAST_NAME, len(name)):
         method = method.rpartition("/")[2]
     return [method, (paint.middle(name, max(room - len(method), _LEAST_NAME)), role)]

@@ -1,4 +1,4 @@
-"""An event in one line: what a request is about, what an answer says, what happened to the connection."""
+"""Summarises an event in one line: the subject of a request, the content of an answer, a connection event."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from inspector.tui.widgets.paint import Piece
 from inspector.tui.work.call_events import steps
 
 LARGEST_READ = 256 << 10
-"""Bytes of a message beyond which it is not parsed for one line of text."""
+"""Bytes above which a message is not parsed for its summary."""
 
 TEXT = 300
-"""Characters of a server's text that are looked at."""
+"""Characters of a server's text that are read."""
 
 _KEYS = 8
 _SERVER_INFO = "io.modelcontextprotocol/serverInfo"
@@ -46,14 +46,14 @@ _COUNTED = 20_000
 
 
 def summary(journal: Journal, n: int) -> list[Piece]:
-    """What event `n` is or says. Names and what a server said are bright, what surrounds them is not."""
+    """Return the summary of event `n`. Names and texts of the server are bright."""
     index = journal.index
     kind, shape, method = index.kind(n), index.shape(n), index.method(n)
     if index.size(n) > LARGEST_READ:
         return _too_large(kind, shape, method, index.size(n))
     event = journal.event(n)
     if event.dropped is not None:
-        return [*_too_large(kind, shape, method, event.dropped), (", not kept", "muted")]
+        return [*_too_large(kind, shape, method, event.dropped), (", not recorded", "muted")]
     if kind == Kind.RPC:
         return _message(index, n, event, shape, method)
     if kind == Kind.INVALID:
@@ -76,13 +76,13 @@ def summary(journal: Journal, n: int) -> list[Piece]:
 
 
 def _login_step(facts: View) -> list[Piece]:
-    """A step of a login: its name, and what was decided."""
+    """Return a step of a login: its name and its decision."""
     role = "error" if facts.members.get("ok") is False else "bright"
     return [(f"{one_line(facts.text('step'))} ", "muted"), (one_line(facts.text("text")), role)]
 
 
 def one_line(text: str) -> str:
-    """The beginning of a text on one line, runs of blanks and line ends as one blank."""
+    """Return the beginning of a text on one line; each run of white space becomes one blank."""
     return " ".join(text[:TEXT].split()) + ("…" if len(text) > TEXT else "")
 
 
@@ -99,9 +99,9 @@ def _message(index: Index, n: int, event: Event, shape: Shape, method: str) -> l
     message = event.message
     if shape == Shape.BATCH and isinstance(message, list):
         return _batch(message)
-    # A line that holds two bodies, which no writer of ours makes, may be another message to the index than here.
+    # A line with two bodies, which only other writers make, may be another message for the index.
     if shape == Shape.NONE or not isinstance(message, dict):
-        return [("no JSON-RPC message: ", "error"), one_line(event.text)]
+        return [("not a JSON-RPC message: ", "error"), one_line(event.text)]
     view = View(message)
     if shape == Shape.ERROR:
         return _error(view)
@@ -127,7 +127,7 @@ def _error(view: View) -> list[Piece]:
 
 
 def request_summary(method: str, message: Any) -> list[Piece]:
-    """What a request is about, after its method: a name, a URI, a question, a cursor."""
+    """Return the subject of a request, shown after its method: a name, a URI, a question, a cursor."""
     names = subjects_of(message)
     if names:
         return [(f" {one_line(names[0])}", "bright")]
@@ -169,10 +169,10 @@ def _notification(method: str, params: View) -> list[Piece]:
 
 
 def result_summary(method: str, result: Any) -> list[Piece]:
-    """What a result says: how many items, who the server is, the first text, or the names of its members."""
+    """Return the summary of a result: number of items, server name, first text, or member names."""
     view = View(result)
     if not isinstance(result, dict):
-        return [("a result that is no object: ", "error"), (_compact(result), "bright")]
+        return [("the result is not an object: ", "error"), (_compact(result), "bright")]
     reading = _RESULTS.get(method)
     found = reading(view) if reading is not None else None
     if found is None:
@@ -184,7 +184,7 @@ def result_summary(method: str, result: Any) -> list[Piece]:
 
 
 def value_summary(value: Any) -> str:
-    """What a JSON value is, in a few words: `500 rows`, `48 orders`, `temperature 36, humidity 82`, `empty`."""
+    """Describe a JSON value in a few words: `500 rows`, `48 orders`, `temperature 36, humidity 82`, `empty`."""
     if isinstance(value, str):
         return first_line(value)[0] or "empty"
     if isinstance(value, list):
@@ -196,7 +196,7 @@ def value_summary(value: Any) -> str:
     lists = [(key, item) for key, item in list(value.items())[:_MOST_MEMBERS] if isinstance(item, list)]
     if len(value) == 1 and not lists:
         [(key, item)] = value.items()
-        # The wrapper of SDKs around what is not an object says nothing.
+        # SDKs wrap a value that is not an object; the wrapper is not shown.
         return value_summary(item) if key == "result" else _member(key, item)
     if len(lists) == 1 and not any(isinstance(item, dict) for item in value.values()):
         key, items = lists[0]
@@ -226,26 +226,29 @@ def _without_protocol(members: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def first_line(text: str) -> tuple[str, int]:
-    """The first line of a text that is not blank, and how many lines follow it; long texts are counted in part."""
+    """Return the first line that is not blank, and the number of lines after it.
+
+    Long texts are counted in part.
+    """
     lines = text[:_COUNTED].strip().splitlines()
     return (one_line(lines[0]), len(lines) - 1) if lines else ("", 0)
 
 
 def items_of(method: str, message: Any) -> int:
-    """How many items the answer to a request for a list has."""
+    """Return the number of items in the answer to a list request."""
     result = View(View(message).object("result"))
     key = _LIST_KEYS.get(method, "")
     return len(result.array(key)) if key else 0
 
 
 def counted_items(method: str, number: int) -> str:
-    """A number of items of a list: `312 tools`."""
+    """Format the number of items in a list: `312 tools`."""
     thing = _LISTS.get(_LIST_KEYS.get(method, ""), "item")
     return f"{count(number)} {thing}{'' if number == 1 else 's'}"
 
 
 def _by_members(view: View) -> list[Piece] | None:
-    """The summary of a result by what it has in it, whatever method it answers; None where that says nothing."""
+    """Return the summary of a result from its members, whatever its method; None if they say nothing."""
     if isinstance(view.members.get("serverInfo"), dict):
         return _server(view)
     if view.text("taskId"):
@@ -287,7 +290,7 @@ def _tool_result(view: View) -> list[Piece] | None:
 
 
 def _task(view: View) -> list[Piece]:
-    """How a task stands: that first, since the id is the same every time."""
+    """Return the status of a task first, because its id is the same each time."""
     words = one_line(view.text("statusMessage"))
     return ["task ", (one_line(view.text("status")), "bright"), f"  {words or one_line(view.text('taskId'))}"]
 
@@ -395,7 +398,7 @@ def _http(facts: View) -> list[Piece]:
 
 
 def headers_of(facts: View) -> list[tuple[str, str]]:
-    """The header fields of an `http` event in their order; what is no pair of texts is left out."""
+    """Return the headers of an `http` event in order; entries that are not pairs of texts are skipped."""
     return [
         (pair[0], pair[1])
         for pair in facts.array("headers")
@@ -410,11 +413,11 @@ def _sse(facts: View, text: str) -> list[Piece]:
 
 
 def life(facts: View) -> list[Piece]:
-    """Something that happened to the connection or to a request, in words."""
+    """Describe an event of the connection or of a request."""
     event = facts.text("event")
     if event in _LIFE:
         return _LIFE[event](facts)
-    return [(event or "something happened", "normal"), *_facts(facts.members, {"event", "for"})]
+    return [(event or "unnamed event", "normal"), *_facts(facts.members, {"event", "for"})]
 
 
 def _facts(members: Mapping[str, Any], without: set[str]) -> list[Piece]:
@@ -429,7 +432,7 @@ def _spawned(facts: View) -> list[Piece]:
 
 def _exited(facts: View) -> list[Piece]:
     signal, status = facts.members.get("signal"), facts.members.get("status")
-    by = "we ended the server" if facts.text("by") == "us" else "the server ended"
+    by = "we stopped the server" if facts.text("by") == "us" else "the server exited"
     if type(signal) is int:
         return [(f"{by}: signal {signal}", "error" if facts.text("by") != "us" else "normal")]
     role = "normal" if status in (0, None) or facts.text("by") == "us" else "error"
@@ -466,9 +469,9 @@ _LIFE: Mapping[str, Callable[[View], list[Piece]]] = {
     "lost": _failure("the connection was lost"),
     "error": _failure("the request failed"),
     "negotiation": lambda facts: ["negotiation: ", (one_line(facts.text("text")), "normal")],
-    "reopen": lambda facts: ["connecting anew"],
-    "session-lost": lambda facts: [("the server forgot our session; beginning another", "error")],
+    "reopen": lambda facts: ["reconnecting"],
+    "session-lost": lambda facts: [("the server dropped the session; starting another", "error")],
     "cancel": _given_up("cancelled by us", "normal"),
-    "timeout": _given_up("gave up waiting", "error"),
-    "delete-failed": _failure("the session could not be ended"),
+    "timeout": _given_up("timed out", "error"),
+    "delete-failed": _failure("the session could not be closed"),
 }

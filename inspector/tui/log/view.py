@@ -1,4 +1,4 @@
-"""What the message log shows of a journal or of what a filter leaves: a row a message, an event or an exchange."""
+"""The rows of the message log over a journal or a filter: one per message, event or exchange."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from inspector.tui.log.exchange_rows import ExchangeRows, Growth
 from inspector.tui.log.rows import Everything, Numbers
 
 AT_ONCE = 4000
-"""Events that are taken in within a tick; more are left to a thread."""
+"""Events that one tick handles; more are left to a thread."""
 READ_AT_ONCE = 400
-"""The same, where bodies have to be read."""
+"""The same, if bodies must be read."""
 LONG = 50_000
-"""Events from which on a recording is long: the exchange view leaves everything to the thread."""
+"""Events from which a recording is long: the exchange view then always uses the thread."""
 STEP = 1 << 13
-"""Events that the thread looks at before the interface has its turn."""
+"""Events that the thread handles before it yields to the interface."""
 
 
 class ScanResult(NamedTuple):
-    """What one scan has found."""
+    """The result of one scan."""
 
     last: int
     change: FilterChange | None
@@ -30,9 +30,9 @@ class ScanResult(NamedTuple):
 
 
 class MessageView:
-    """The numbers that are rows, kept up to date: `scan` looks (in a thread if there is much), `apply` takes in.
+    """The numbers of events with rows. `scan` reads new events, in a thread if there are many; `apply` adds them.
 
-    With `folding`, which must be ahead of it, folded events have no rows of their own.
+    With `folding`, which must be ahead of it, folded events have no rows.
     """
 
     def __init__(
@@ -61,22 +61,22 @@ class MessageView:
 
     @property
     def last(self) -> int:
-        """The last event that can be looked at."""
+        """The last event that can be read."""
         return self.journal.index.count if self.folding is None else self.folding.seen
 
     @property
     def matching(self) -> int:
-        """How many events there are, or how many the filter leaves, folded ones included."""
+        """The number of events, or of those that match the filter, including folded ones."""
         return len(self.filtered) if self.filtered is not None else self.seen
 
     @property
     def behind(self) -> int:
-        """Events that have not been looked at yet."""
+        """Events that have not been read yet."""
         return self.last - self.seen
 
     @property
     def quick(self) -> bool:
-        """Whether what is new can be taken in without a thread."""
+        """Whether the new events can be read without a thread."""
         if self.filtered is None and self.exchanges is None:
             return True
         if self.exchanges is not None and self.journal.index.count > LONG:
@@ -85,7 +85,7 @@ class MessageView:
         return self.behind <= (READ_AT_ONCE if reads else AT_ONCE)
 
     def scan(self, last: int) -> ScanResult:
-        """Look at a part of what is new up to event `last`."""
+        """Read some of the new events, up to event `last`."""
         if self.filtered is None:
             if self.exchanges is None:
                 return ScanResult(last, None, None)
@@ -103,7 +103,7 @@ class MessageView:
         return ScanResult(change.seen, change, self.exchanges.scan(change.seen, sorted(new), change.left, fits))
 
     def apply(self, step: ScanResult) -> int | None:
-        """Take in what a scan has found. Returns the first row that is different, None if none is."""
+        """Apply the result of a scan. Returns the first row that changed, or None."""
         before = len(self.everything)
         self.seen = self.everything.count = step.last
         first = self._first_new(before) if step.last > before else None
@@ -114,14 +114,14 @@ class MessageView:
         return first
 
     def _first_new(self, before: int) -> int:
-        """The first row beyond event `before`."""
+        """The first row after event `before`."""
         if self.folded is None:
             return before
         found = self.folded.position(before + 1)
         return 0 if found is None else min(found, len(self.folded))
 
     def refold(self, changed: Iterable[int]) -> int | None:
-        """Take in that some events stand in another row now. Returns the first row that may be different."""
+        """Update the rows of events that are folded elsewhere now. Returns the first row that may have changed."""
         known = {n for n in changed if n <= self.seen}
         if self.folding is None or not known:
             return None

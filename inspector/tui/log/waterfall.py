@@ -1,4 +1,4 @@
-"""The exchange view of the message log: a row for each exchange, nested rows below it, bars over the visible span."""
+"""The exchange view of the message log: a row per exchange, nested rows, bars over the visible span."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ _LOOKED_AHEAD = 300
 
 
 class Span(NamedTuple):
-    """A stretch of time in microseconds since the start."""
+    """A period in microseconds since the start."""
 
     begin: int
     end: int
 
     def cell(self, t: int, cells: int) -> int:
-        """The cell in which a moment lies."""
+        """The cell of a moment."""
         length = max(self.end - self.begin, 1)
         return min(max((t - self.begin) * cells // length, 0), cells - 1)
 
 
 class WaterfallColumns:
-    """The columns of a row of some width. When it gets narrow: size, bars, duration, time go."""
+    """The columns of a row of some width. A narrow row drops size, then bars, duration, time."""
 
     def __init__(self, width: int, id_cells: int) -> None:
         self.id = id_cells + 1
@@ -58,7 +58,7 @@ class WaterfallColumns:
 
 
 class WaterfallRows(MessageRows):
-    """A `RowSource` over `ExchangeRows`. `look_at` says which rows are visible, whose time is the span of the bars."""
+    """A `RowSource` over `ExchangeRows`. `look_at` sets the visible rows; the bars span their time."""
 
     def __init__(self, rows: MessageRows, exchanges: ExchangeRows) -> None:
         super().__init__(rows.journal, rows.folding)
@@ -72,7 +72,7 @@ class WaterfallRows(MessageRows):
         return self.exchanges.position(key) if isinstance(key, int) else None
 
     def look_at(self, top: int, height: int) -> bool:
-        """Measure the span of the rows that are visible. True: it is another than before."""
+        """Measure the span of the visible rows. Returns True if it changed."""
         count = len(self.exchanges)
         present = -1 if self.now is None else self.now // 100_000
         asked = (top, height, count, self.journal.index.count, present, self.upto or 0)
@@ -88,7 +88,7 @@ class WaterfallRows(MessageRows):
         return changed
 
     def _end(self, n: int) -> int:
-        """When the answer came; what has none lasts until now if it is pending, else for a moment."""
+        """The time of the answer. Without one: now if the request is pending, else shortly after it."""
         index = self.journal.index
         if index.shape(n) != Shape.REQUEST:
             return index.time(n)
@@ -100,14 +100,14 @@ class WaterfallRows(MessageRows):
         return self.now if self.now is not None else index.time(self.upto or index.count)
 
     def _last_answer(self, n: int) -> int:
-        """The answer to request `n`; of a list of several pages, that to the last one. 0 where there is none yet."""
+        """The answer to request `n`; for a list of several pages the last answer. 0 if there is none yet."""
         listed = self.list_messages(n)
         if listed:
             n = max(m for m in listed if self.journal.index.shape(m) is Shape.REQUEST)
         return self.answer(n)
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
-        """Draw a row: time, directions, id, what, bar, duration, size, findings."""
+        """Draw a row: time, directions, id, summary, bar, duration, size, findings."""
         n, root = self.numbers[index], self.exchanges.root(index)
         facts, signs = self.journal.index, signs_now()
         columns = WaterfallColumns(width, self.id_cells)
@@ -130,7 +130,7 @@ class WaterfallRows(MessageRows):
         return [*line, *paint.cell([(f" {signs.finding}", "finding")] if self.findings(n) else " ", 2)]
 
     def folded(self, n: int) -> list[int]:
-        """The events that stand in the row of `n`: its answer, and what is folded into either."""
+        """The events in the row of `n`: its answer, and the events folded into either."""
         answer = self.answer(n)
         return [*super().folded(n), *([answer, *super().folded(answer)] if answer else [])]
 
@@ -144,7 +144,7 @@ class WaterfallRows(MessageRows):
         return *super().look(n), self.answer(n)
 
     def _signs(self, n: int, *, nested: bool) -> list[Piece]:
-        """Which way it went, and how it ended: `→←` answered, `→✗` failed, `→?` asks us, `→…` pending."""
+        """The direction and the result: `→←` answered, `→✗` failed, `→?` asks us, `→…` pending."""
         index, signs = self.journal.index, signs_now()
         sign = sign_of(index, n, signs)
         if index.shape(n) != Shape.REQUEST:
@@ -214,7 +214,7 @@ class WaterfallRows(MessageRows):
         return paint.cell([" " * begin, *((signs.bars[-1], role) for role in bar)], cells)
 
     def _questions(self, n: int) -> list[tuple[int, int]]:
-        """When a person was asked something within an exchange."""
+        """The times at which a person was asked within an exchange."""
         index = self.journal.index
         if not asks_people(index):
             return []
@@ -235,7 +235,7 @@ class WaterfallHead(Widget):
     def render_line(self, y: int) -> Strip:
         cells = self.size.width
         rows = self.rows
-        # The list below has a cell of padding at each side, and a scrollbar.
+        # The list below has one cell of padding at each side, and a scrollbar.
         inner = max(cells - 3, 1)
         if rows is None:
             return paint.blank(cells)

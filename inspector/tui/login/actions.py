@@ -1,4 +1,4 @@
-"""What can be done about a login from its view: a step again, all of it anew, otherwise, or given back."""
+"""The actions on a login in its view: run a step again, log in again, choose other credentials, log out."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TOLD_SECONDS = 10
 
 
 class LoginWork:
-    """Acts for a screen on the login of its session. On a recording nothing is `possible`."""
+    """Acts for a screen on the login of its session. For a recording, `possible` is False."""
 
     def __init__(self, screen: Screen[Any], session: SessionState) -> None:
         self._screen = screen
@@ -31,35 +31,35 @@ class LoginWork:
 
     @property
     def possible(self) -> bool:
-        """Whether anything can be done: the session is live, and has a way to log in."""
+        """Whether actions are available: the session is live and supports a login."""
         return self._authorizer is not None
 
     @property
     def has_token(self) -> bool:
-        """Whether there is a token that was granted."""
+        """Whether a granted token exists."""
         login = self._login
         return login is not None and login.authorization.grant is not None
 
     @property
     def token(self) -> str:
-        """The token itself, to be shown where that is asked for; empty without one."""
+        """The token itself, which the user can reveal; empty without one."""
         login = self._login
         grant = login.authorization.grant if login is not None else None
         return grant.access_token if grant is not None else ""
 
     def again(self, steps: list[AuthStep], at: int) -> None:
-        """Run the step at a place again, alone, or say why that cannot be."""
+        """Run only the step at a place again, or show why it cannot run."""
         from inspector.auth import rerun_step
 
         login, step = self._login, steps[at]
         if login is None:
-            self._say(f"The server was asked nothing yet: {title(step)} cannot be run alone. Log in anew.")
+            self._say(f"{title(step)} cannot run alone: no request was sent yet. Log in again.")
             return
         known = rerun_step.before([(each.name, each.rule, each.facts) for each in steps[: at + 1]])
         if (
             reason := rerun_step.why_not(step.name, known, login.authorization)
             if step.n
-            else "It was not reached: log in anew."
+            else "The login did not reach this step. Log in again."
         ):
             self._say(reason)
             return
@@ -68,26 +68,26 @@ class LoginWork:
         self._run(self._again(login, recorder, step.name, known))
 
     def log_in(self) -> None:
-        """Log in anew, whatever is stored."""
+        """Log in again, even if a token is stored."""
         if (login := self._login) is not None:
             self._run(self._log_in(login))
 
     def log_in_if_needed(self) -> None:
-        """Log in unless that was done while connecting, or the server wants no login; say which."""
+        """Log in, unless connecting has done so or the server needs no login; show which."""
         if self.has_token:
-            self._say("You are logged in.")
+            self._say("Logged in.")
         elif self._login is None:
-            self._say("The server opens without a login.")
+            self._say("The server needs no login.")
         else:
             self.log_in()
 
     def log_out(self) -> None:
-        """Give the tokens back and forget them."""
+        """Revoke the tokens and delete them."""
         if (login := self._login) is not None:
             self._run(self._log_out(login))
 
     def otherwise(self, then: Callable[[], object]) -> None:
-        """Ask with what to log in, and do so; `then` is called where that takes another connection."""
+        """Ask for the credentials to use and log in; `then` is called if that needs another connection."""
         authorizer = self._authorizer
         if authorizer is None:
             return
@@ -97,11 +97,11 @@ class LoginWork:
                 return
             authorizer.options = said
             if self._session.phase == "ready":
-                # The connection stays: it takes its token from the same login.
+                # The connection stays open: it takes its token from the same login.
                 login = authorizer.login(self._session.target)  # type: ignore[arg-type]
                 login.anew()
                 if login.options.bearer:
-                    self._say("The token that you gave is sent from now on.")
+                    self._say("Your token is sent from now on.")
                 else:
                     self._run(self._log_in(login))
             else:
@@ -118,17 +118,19 @@ class LoginWork:
 
     async def _log_in(self, login: Login) -> None:
         await login.run(login.authorization.log_in, self._recorder())
-        self._say("Logged in anew.")
+        self._say("Logged in again.")
 
     async def _log_out(self, login: Login) -> None:
         taken = await login.run(login.authorization.log_out, self._recorder())
-        self._say(f"Logged out.{'' if taken else ' The tokens were not taken back: they are good until they end.'}")
+        self._say(
+            f"Logged out.{'' if taken else ' The server did not revoke the tokens: they stay valid until they expire.'}"
+        )
 
     def _run(self, work: Coroutine[Any, Any, None]) -> None:
         self._screen.run_worker(self._told(work), exclusive=True, group="login", exit_on_error=False)
 
     async def _told(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do it, and say what went wrong."""
+        """Run an action and show its error."""
         try:
             await work
         except InspectorError as error:
@@ -154,7 +156,7 @@ class LoginWork:
 
     @property
     def _login(self) -> Login | None:
-        """Our way into the server; None where it was never asked for one."""
+        """The login of the session; None if it was never needed."""
         authorizer = self._authorizer
         if authorizer is None:
             return None

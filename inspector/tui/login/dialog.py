@@ -1,4 +1,4 @@
-"""The dialog of a login: the address to log in at, whole; consent; until when it waits, and where to paste."""
+"""The login dialog: the whole URL, consent, the time limit, and where to paste the redirect URL."""
 
 from __future__ import annotations
 
@@ -22,18 +22,19 @@ from inspector.tui.widgets.fact_rows import RowSection, paragraph
 from inspector.tui.widgets.facts_view import FactsView
 
 ELSEWHERE = "elsewhere"
-"""The answer of who wants to open the page with another browser."""
+"""The answer that opens the page in another browser."""
 _OPEN = Hint("enter", "open the browser", "enter")
-_TAKE = Hint("enter", "take it", "enter")
+_TAKE = Hint("enter", "accept", "enter")
 _LEAVE = Hint("esc", "cancel", "escape")
 _ELSEWHERE = Hint("^w", "elsewhere", "ctrl+w")
-_COPY = Hint("^l", "copy it", "ctrl+l")
+_COPY = Hint("^l", "copy", "ctrl+l")
 
 
 class LoginDialog(ModalScreen[None]):
-    """Says what a login wants, and puts what the person answers into `answers`: a text, empty for a plain yes, or None.
+    """Shows a step of the login and collects the user's answers.
 
-    It is put up and taken down by whoever asks; `esc` answers None and leaves it up for what is asked next.
+    `answers` gets a text, empty for yes, None for no. Its caller opens and closes the dialog. `esc` answers None, and
+    the dialog stays for the next question.
     """
 
     DEFAULT_CSS = """
@@ -54,7 +55,7 @@ class LoginDialog(ModalScreen[None]):
         super().__init__()
         self.answers: asyncio.Queue[str | None] = asyncio.Queue()
         self.over = False
-        """Nobody waits for an answer any more."""
+        """The login has ended; the dialog expects no more answers."""
         self._title = "Log in"
         self._text = ""
         self._placeholder = ""
@@ -74,7 +75,7 @@ class LoginDialog(ModalScreen[None]):
         self.watch(self.query_one(FactsView), "virtual_size", self._fit)
 
     def _fit(self) -> None:
-        """As high as the text is, with the border, the keys, and an empty line or the field above them."""
+        """Fit the height to the text, with border, keys, and an empty line or the field above them."""
         around = 5 if self._placeholder else 4
         self.query_one(Edge).styles.height = max(self.query_one(FactsView).virtual_size.height, 1) + around
 
@@ -89,10 +90,10 @@ class LoginDialog(ModalScreen[None]):
         concealed: bool = False,
         until: float = 0,
     ) -> None:
-        """Ask for a yes; with a `placeholder`, for a text. What was asked before is replaced.
+        """Ask for a yes; with a `placeholder`, for a text. This replaces the previous question.
 
-        `address` can be copied; with `opens`, a browser would be opened on it; what is typed may be `concealed`.
-        `until` says when it is over, in seconds since 1970.
+        `address` can be copied; with `opens`, enter opens a browser on it; `concealed` hides typed text. `until` is the
+        time limit in seconds since 1970.
         """
         self._title, self._text, self._placeholder, self._address = title, text, placeholder, address
         self._opens, self._concealed, self._until = opens, concealed, until
@@ -116,7 +117,7 @@ class LoginDialog(ModalScreen[None]):
         self._tell_time()
 
     def _tell_time(self) -> None:
-        """Say until when it waits, and how long that is; again when the minute is over."""
+        """Show the time limit and the minutes left; repeat each minute."""
         if self._minute is not None:
             self._minute.stop()
             self._minute = None
@@ -131,7 +132,7 @@ class LoginDialog(ModalScreen[None]):
             self._minute = self.set_timer(left % 60 or 60, self._tell_time)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Nothing to take where nothing is asked; only a browser that would be opened can be elsewhere."""
+        """Without a question there is nothing to accept; “elsewhere” needs a browser that would open."""
         if action == "take":
             return self._opens or bool(self._placeholder)
         if action == "elsewhere":
@@ -139,11 +140,11 @@ class LoginDialog(ModalScreen[None]):
         return bool(self._address) if action == "copy_address" else True
 
     def action_take(self) -> None:
-        """Answer with what was typed, or with a yes."""
+        """Answer with the typed text, or with yes."""
         self.answers.put_nowait(self.query_one(Editor).value.strip() if self._placeholder else "")
 
     def action_elsewhere(self) -> None:
-        """Go on, but open no browser here."""
+        """Continue without opening a browser here."""
         self.answers.put_nowait(ELSEWHERE)
 
     def action_copy_address(self) -> None:
@@ -151,7 +152,7 @@ class LoginDialog(ModalScreen[None]):
         copy(self, self._address, "the address")
 
     def action_leave(self) -> None:
-        """Answer with a no."""
+        """Answer with no."""
         if self.over:
             self.dismiss(None)
         self.answers.put_nowait(None)

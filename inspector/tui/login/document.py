@@ -1,4 +1,4 @@
-"""What was sent for one step of a login and what came back: the document, with the place in it that was looked at."""
+"""The request and response of one login step: the document, with the relevant member highlighted."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _LOOKED_AT = {
     "issuer": "issuer", "server": "authorization_servers", "resource": "resource",
     "authorize": "code_challenge_methods_supported",
 }  # fmt: skip
-"""What a step looks at in the document that it is about."""
+"""The member of its document that each step reads."""
 _FROM = {"server": "resource", "issuer": "metadata", "authorize": "metadata", "scope": "resource"}
-"""Of a step for which nothing is fetched: the step whose document it is decided from."""
+"""For a step without a request: the step whose document it uses."""
 
 
 def document_of(steps: Sequence[AuthStep], at: int) -> tuple[int, int]:
-    """The place of the step whose document belongs to the one at `at`, and its newest request; (at, 0) for none.
+    """Return the place of the step with the document for step `at`, and its newest request.
 
-    A step that is decided from an earlier step's document has that one.
+    A step that uses an earlier step's document has that one. The result is (at, 0) for none.
     """
     step = steps[at]
     if step.fetches:
@@ -50,7 +50,7 @@ def document_of(steps: Sequence[AuthStep], at: int) -> tuple[int, int]:
 
 
 class LoginDocument(Edge):
-    """One request of a login and its answer, both without their secrets, as the recording has them."""
+    """One request of a login and its response, both redacted as in the recording."""
 
     DEFAULT_CSS = """
     LoginDocument > JsonView { height: 1fr; }
@@ -63,16 +63,16 @@ class LoginDocument(Edge):
         self._facts: View = View({})
         self._why = ""
         self._field = ""
-        self._view = JsonView(wrap=True, empty="Nothing was fetched for this step.")
+        self._view = JsonView(wrap=True, empty="This step made no request.")
 
     def compose(self) -> ComposeResult:
         yield from super().compose()
         yield self._view
 
     def show(self, number: int, step: AuthStep, n: int, *, field: str = "", note: Pieces = "") -> None:
-        """Show the request of event `n`, which belongs to the step with this number; 0: what the step itself has.
+        """Show the request of event `n`, which belongs to the step with this number; 0: the step's own facts.
 
-        `field` is what stands out in the document; `note` is said at the right of the tabs.
+        `field` is highlighted in the document; `note` is shown at the right of the tabs.
         """
         self.tab_note = note
         if (wanted := (number, step.n, n, field)) == self._shown:
@@ -112,7 +112,7 @@ class LoginDocument(Edge):
         self._fill()
 
     def step_tab(self, by: int) -> None:
-        """Show the next view of it, or the previous."""
+        """Show the next or previous view."""
         if self.tabs:
             self.tab_row.step(by)
 
@@ -137,7 +137,7 @@ class LoginDocument(Edge):
             return
         if not body:
             view.shows_cursor = False
-            view.set_sections([RowSection([Row([("It has no body.", "muted")])])])
+            view.set_sections([RowSection([Row([("empty body", "muted")])])])
             return
         view.shows_cursor = body.lstrip().startswith(("{", "["))
         view.load(body)
@@ -146,7 +146,7 @@ class LoginDocument(Edge):
 
 
 def looked_at(step: AuthStep) -> str:
-    """The member of its document that a step is about; empty for none."""
+    """Return the member of its document that a step reads; empty for none."""
     field = step.facts.get("field")
     if isinstance(field, str):
         return field
@@ -158,18 +158,18 @@ def _body(facts: View, side: str) -> str:
 
 
 def _form(body: str) -> list[Row]:
-    """The fields of a form, one a line; secrets are cut out already."""
+    """The fields of a form, one per line; secrets are already redacted."""
     from urllib.parse import unquote_plus
 
     rows: list[Row] = []
     for pair in body.split("&")[:200] if body else ():
         name, _, value = pair.partition("=")
         rows.append(Row([(f"{unquote_plus(name)[:200]}  ", "json-key"), unquote_plus(value)[:4000]], 2))
-    return rows or [Row([("It has no body.", "muted")])]
+    return rows or [Row([("empty body", "muted")])]
 
 
 def _heads(facts: View) -> list[Row]:
-    """The header fields of both sides."""
+    """The headers of request and response."""
     rows = [
         Row([(f"{plain_fact(facts.members.get('method'))} ", "bright bold"), plain_fact(facts.members.get("url"))], 2)
     ]
@@ -181,7 +181,7 @@ def _heads(facts: View) -> list[Row]:
 
 
 def _own(step: AuthStep) -> list[Row]:
-    """Of a step without requests: what the server said that it is about."""
+    """The facts of a step without requests."""
     said: Any = step.facts.get("challenge")
     if isinstance(said, list) and said:
         rows: list[Row] = []
@@ -190,11 +190,21 @@ def _own(step: AuthStep) -> list[Row]:
         return rows
     asked = step.facts.get("asked")
     if isinstance(asked, list) and asked:
-        rows = [Row([("What your browser asks for, apart from what binds the answer to this session", "muted")]), Row()]
+        rows = [
+            Row(
+                [
+                    (
+                        "The parameters of the authorization URL, except those that bind the answer to this session",
+                        "muted",
+                    )
+                ]
+            ),
+            Row(),
+        ]
         for pair in asked[:40]:
             if isinstance(pair, list) and len(pair) == 2:
                 rows.append(Row([(f"{plain_fact(pair[0])}  ", "json-key"), plain_fact(pair[1])], 2))
         return rows
     if step.outcome == "open":
-        return [Row([("It was not reached.", "muted")])]
-    return [Row([("Nothing was fetched for this step.", "muted")])]
+        return [Row([("The login did not reach this step.", "muted")])]
+    return [Row([("This step made no request.", "muted")])]

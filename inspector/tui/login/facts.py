@@ -1,4 +1,4 @@
-"""What there is to say of a login: of each of its steps, and of who is logged in."""
+"""The rows about a login: about each step, and about the user who is logged in."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ from inspector.tui.themes import signs_now
 from inspector.tui.widgets.fact_rows import Row, fact, heading, paragraph
 
 _TEXT, _FACTS, _CLAIMS = 1000, 40, 40
-_FIX, _NOW = "What would fix it   ", "What you can do"
+_FIX, _NOW = "Possible fix   ", "Next action"
 _SKEW = 60
-"""Seconds by which two clocks may differ before anybody is told."""
+"""Seconds by which two clocks may differ without a warning."""
 _TIMES = ("exp", "iat", "nbf", "auth_time")
 _ELSEWHERE = frozenset({
     "claims", "document", "request", "response", "headers", "ms", "bytes", "url", "status", "field", "again", "run",
     "expected", "found", "places", "challenge", "asked",
 })  # fmt: skip
-"""Facts that are shown in another place than among the others."""
+"""Facts that are shown elsewhere."""
 
 
 def step_rows(step: AuthStep, told: bool = False) -> list[Row]:
-    """All there is to say of a step: what was found, what was expected instead, what would fix it, why that counts.
+    """Return the rows of a step: what was found, what was expected, a possible fix, and the reason.
 
-    With `told`, its text stands above already.
+    With `told`, its text is already shown above.
     """
     if step.outcome == "open":
-        return [Row([("It comes after the steps above.", "muted")])]
+        return [Row([("The steps above come first.", "muted")])]
     rows = [] if told else paragraph(safe(step.text, _TEXT, multiline=True))
     if isinstance(step.facts.get("expected"), str) and isinstance(step.facts.get("found"), str):
         rows += [Row(), *_compared(step.facts["expected"], step.facts["found"])]
     rows += [*_places(step), *_looked_at(step)]
     if step.fix and step.outcome != "ok":
         first, *more = paragraph(safe(advice(step.fix), _TEXT, multiline=True))
-        # Where no rule was broken, there is nothing to be mended.
+        # Without a broken rule there is nothing to fix.
         label = _FIX if step.rule else f"{_NOW:<{len(_FIX)}}"
         rows += [Row(), Row([(label, "bright bold"), *first.pieces], len(_FIX))]
         rows += [Row([" " * len(_FIX), *row.pieces], len(_FIX)) for row in more]
@@ -52,16 +52,16 @@ def step_rows(step: AuthStep, told: bool = False) -> list[Row]:
         rows.append(Row([(", ".join(filter(None, (step.rule[:_TEXT], source))), "faint")]))
     for again in step.again:
         rows += _again(again)
-    # What comes first has no empty row above it.
+    # The first part has no empty row above it.
     return rows[1:] if rows and not rows[0].pieces else rows
 
 
 def logged_in_rows(found: LoggedIn, journal: Journal, *, now: float | None = None) -> list[Row]:
-    """Who issued the newest token, for what, until when; and what it says of itself. `now`: seconds since 1970."""
+    """Return the issuer, scope and expiry of the newest token, and its claims. `now`: seconds since 1970."""
     now = time.time() if now is None else now
-    rows = fact("issued by", found.issuer[:_TEXT] or "not known")
-    rows += fact("for", found.resource[:_TEXT] or "no resource in particular")
-    rows += fact("scopes", " ".join(found.scope)[:_TEXT] or "not told")
+    rows = fact("issued by", found.issuer[:_TEXT] or "unknown")
+    rows += fact("for", found.resource[:_TEXT] or "no specific resource")
+    rows += fact("scopes", " ".join(found.scope)[:_TEXT] or "not given")
     if found.missing:
         rows += fact("not granted", " ".join(found.missing)[:_TEXT], "finding")
     holds = False
@@ -71,10 +71,10 @@ def logged_in_rows(found: LoggedIn, journal: Journal, *, now: float | None = Non
         renewed = ", and can be renewed" if found.renewable else ""
         rows += fact("until", f"{ends:%Y-%m-%d %H:%M:%S}, {distance(ends.timestamp() - now)}{renewed}")
     else:
-        rows += fact("until", "its end is not told", "muted")
+        rows += fact("until", "expiry not given", "muted")
     if not found.claims:
         return rows
-    rows += heading("What the token says of itself (its signature is not checked)")
+    rows += heading("Claims of the token (its signature is not checked)")
     for name, value in list(found.claims.items())[:_CLAIMS]:
         rows += fact(name[:_TEXT], _claim(name, value, now))
         if name == "aud" and found.audience_fits is not None:
@@ -83,13 +83,15 @@ def logged_in_rows(found: LoggedIn, journal: Journal, *, now: float | None = Non
             rows += fact("", words, "received" if fits else "error")
         elif name == "exp" and holds and type(value) in (int, float) and value < now - _SKEW:
             rows += fact(
-                "", "has passed, although the authorization server says that it holds: is a clock wrong?", "finding"
+                "",
+                ("has passed, although the authorization server says that the token is valid: is a clock wrong?"),
+                "finding",
             )
     return rows
 
 
 def distance(seconds: float) -> str:
-    """How far away a time is: `in 12 min`, `3 h ago`."""
+    """Return how far away a time is: `in 12 min`, `3 h ago`."""
     size = abs(seconds)
     for unit, length in (("d", 172_800), ("h", 7200), ("min", 60)):
         if size >= length:
@@ -99,7 +101,7 @@ def distance(seconds: float) -> str:
 
 
 def plain_fact(value: Any) -> str:
-    """A value of any type in a few words."""
+    """Format a value of any type in a few words."""
     if isinstance(value, str):
         return value[:_TEXT]
     if isinstance(value, Sequence) and all(isinstance(each, str) for each in value[:_FACTS]):
@@ -107,22 +109,22 @@ def plain_fact(value: Any) -> str:
     try:
         return json.dumps(value, ensure_ascii=False)[:_TEXT]
     except (ValueError, RecursionError):
-        return "nested too deeply to be shown"
+        return "nested too deeply to show"
 
 
 def _compared(expected: str, found: str) -> list[Row]:
-    """What was expected and what was found, one below the other; from where they part, what was found stands out."""
+    """Return the expected and the found value on two lines, with the different part highlighted."""
     expected, found = safe(expected, _TEXT), safe(found, _TEXT)
     pairs = zip(expected, found, strict=False)
     same = next((at for at, (one, other) in enumerate(pairs) if one != other), min(len(expected), len(found)))
     return [
         Row([("expected  ", "muted"), (expected, "bright")], 10),
-        Row([("found     ", "muted"), (found[:same], "bright"), (found[same:] or " and no more", "error")], 10),
+        Row([("found     ", "muted"), (found[:same], "bright"), (found[same:] or " and ends here", "error")], 10),
     ]
 
 
 def _places(step: AuthStep) -> list[Row]:
-    """Where it was looked for in vain, and what there was instead."""
+    """The places that were tried without success, and their responses."""
     rows: list[Row] = []
     places = step.facts.get("places")
     for place in places[:_FACTS] if isinstance(places, list) else ():
@@ -142,7 +144,7 @@ def _looked_at(step: AuthStep) -> list[Row]:
 
 
 def _again(step: AuthStep) -> list[Row]:
-    """What came of the step when it was run once more."""
+    """The result of running the step again."""
     signs = signs_now()
     mark, role = (signs.done, "received") if step.outcome == "ok" else (signs.failed, "error")
     took = f"  {duration(round(step.ms * 1000))}" if step.ms else ""
@@ -156,6 +158,6 @@ def _claim(name: str, value: object, now: float) -> str:
         try:
             when = datetime.fromtimestamp(value, UTC).astimezone()
         except (OverflowError, ValueError, OSError):
-            return f"{plain_fact(value)}, which no calendar has"
+            return f"{plain_fact(value)}, not a valid date"
         return f"{when:%Y-%m-%d %H:%M:%S}, {distance(value - now)}"
     return plain_fact(value)

@@ -1,4 +1,4 @@
-"""With what to log in, where what the server and the settings say is not enough: client, issuer, scopes, or a token."""
+"""Asks for credentials to log in with: client, issuer, scopes, grant, or a token."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from inspector.tui.widgets.editor import Editor
 _LABEL = 16
 _SECRETS = ("client_secret", "bearer")
 FIELDS: Mapping[str, tuple[str, str]] = {
-    "client_id": ("client id", "the one that the server gives, or that is registered"),
-    "client_secret": ("its secret", "none"),
-    "auth_server": ("issuer", "the authorization server that the metadata name"),
+    "client_id": ("client id", "from the server, or from registration"),
+    "client_secret": ("client secret", "none"),
+    "auth_server": ("issuer", "from the server's metadata"),
     "scope": ("scopes", "those that the server asks for"),
-    "grant": ("grant", "what fits: " + ", ".join(GRANTS)),
-    "bearer": ("or a token", "none; one that is given is sent as it is, and nobody logs in"),
+    "grant": ("grant", "automatic: " + ", ".join(GRANTS)),
+    "bearer": ("or a token", "none; a token is sent as it is, without a login"),
 }
-"""Each option's label, and what holds where it is left empty."""
+"""Each option's label, and its default when the field is empty."""
 
 
 class LoginOptions(ModalScreen[AuthOptions | None]):
-    """Asks for them, beginning with those that hold now. They are for this run, and stored nowhere."""
+    """Asks for the options, starting with the current ones. They apply to this run and are not stored."""
 
     DEFAULT_CSS = """
     LoginOptions { align: center middle; }
@@ -53,11 +53,11 @@ class LoginOptions(ModalScreen[AuthOptions | None]):
 
     def compose(self) -> ComposeResult:
         keys = [
-            Hint("^r", "log in so", "ctrl+r"),
+            Hint("^r", "log in", "ctrl+r"),
             Hint("enter", "next", "enter"),
-            Hint("esc", "leave it as it is", "escape"),
+            Hint("esc", "cancel", "escape"),
         ]
-        with Edge(title="Log in otherwise", keys=keys), Vertical():
+        with Edge(title="Log in with other credentials", keys=keys), Vertical():
             for name, (label, empty) in FIELDS.items():
                 value = getattr(self._options, name)
                 shown = "" if name == "grant" and value == "auto" else value
@@ -69,7 +69,7 @@ class LoginOptions(ModalScreen[AuthOptions | None]):
         self.query(Editor).first().focus()
 
     def action_next(self) -> None:
-        """To the next field; in the last one, log in."""
+        """Go to the next field; in the last one, log in."""
         editors = list(self.query(Editor))
         if self.focused is editors[-1]:
             self.action_take()
@@ -77,7 +77,7 @@ class LoginOptions(ModalScreen[AuthOptions | None]):
             self.focus_next()
 
     def action_take(self) -> None:
-        """Take what was said, unless something of it cannot be."""
+        """Accept the options if all are valid."""
         said = {name: self.query_one(f"#login-{name}", Editor).value.strip() for name in FIELDS}
         said["grant"] = said["grant"] or "auto"
         if problem := _problem(said):
@@ -86,21 +86,21 @@ class LoginOptions(ModalScreen[AuthOptions | None]):
         self.dismiss(replace(self._options, **said))  # type: ignore[arg-type]
 
     def action_leave(self) -> None:
-        """Leave everything as it is."""
+        """Close without a change."""
         self.dismiss(None)
 
 
 def _problem(said: Mapping[str, str]) -> str:
-    """What of it cannot be; empty where all can."""
+    """Return the first error, or an empty text."""
     if said["grant"] not in GRANTS:
-        return f"there is no such grant; there are {', '.join(GRANTS)}"
+        return f"unknown grant; use one of {', '.join(GRANTS)}"
     if said["client_secret"] and not said["client_id"]:
-        return "a secret belongs to a client id"
+        return "a client secret needs a client id"
     if not TOKEN.fullmatch(said["bearer"]):
-        return "a token has no spaces, and is ASCII"
+        return "a token is ASCII without spaces"
     if said["auth_server"]:
         try:
             secure(said["auth_server"])
         except ValueError as error:
-            return f"this can be no issuer: {error}"
+            return f"not a valid issuer: {error}"
     return ""

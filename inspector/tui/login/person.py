@@ -1,6 +1,6 @@
-"""The person in front of the interface, as a login asks them: through one dialog, from consent to the end.
+"""Asks the user during a login, in one dialog from consent to the end.
 
-While another session is in front, the dialog waits: it opens when the user goes to the session of the login.
+While another session is in front, the dialog waits until the user goes to the session of the login.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ LONGEST_URL = 8000
 
 
 class DialogPerson:
-    """Asks in a dialog, which any flow's step may change and its end takes down."""
+    """Asks in a dialog that every step of the flow may change; the end of the flow closes it."""
 
     present = True
 
     def __init__(self, app: App[Any]) -> None:
         self._app = app
         self.opened: Opened | None = None
-        """The session whose login it is; None: dialogs never wait."""
+        """The session of the login; None: dialogs never wait."""
         self._dialog: LoginDialog | None = None
 
     async def consent(self, url: str, host: str, until: float) -> bool | None:
-        """Show the whole address and its host, and ask. Raises `Denied` where the person cancels the login."""
-        text = f"The server wants you to log in at {safe(host, NAME)}. This is the address:\n\n{safe(url, LONGEST_URL)}"
+        """Show the whole URL and its host, and ask. Raises `Denied` if the user cancels the login."""
+        text = f"The server asks you to log in at {safe(host, NAME)}. The URL is:\n\n{safe(url, LONGEST_URL)}"
         dialog = self._put(f"Log in at {safe(host, 60)}?", text, address=url, opens=True, until=until)
         answer = await dialog.answers.get()
         if answer is None:
@@ -49,23 +49,23 @@ class DialogPerson:
         return None if answer == ELSEWHERE else True
 
     async def show(self, invitation: Invitation) -> None:
-        """Say what is waited for."""
+        """Show what the login waits for."""
         host, url = safe(invitation.host, NAME), safe(invitation.url, LONGEST_URL)
-        text = f"The browser is open on {host}." if invitation.opened else f"Log in with a browser at {host}:\n\n{url}"
+        text = f"The browser is open at {host}." if invitation.opened else f"Log in with a browser at {host}:\n\n{url}"
         if invitation.code:
-            text += f"\n\nThe code to enter there is  {safe(invitation.code, NAME)}"
+            text += f"\n\nEnter this code there:  {safe(invitation.code, NAME)}"
         paste = ""
         if invitation.redirect_uri:
-            paste = "paste an address here"
+            paste = "paste a URL here"
             text += (
-                "\n\nIf it ends at a page that cannot be opened, because the browser is on another machine, paste that "
-                f"page's address below. It begins with {safe(invitation.redirect_uri, NAME)}"
+                "\n\nIf the browser is on another machine and cannot open the last page, paste the URL "
+                f"of that page below. It begins with {safe(invitation.redirect_uri, NAME)}"
             )
         title = f"Waiting for the login at {safe(invitation.host, 60)}"
         self._put(title, text, paste, address=invitation.url, until=invitation.until)
 
     async def pasted(self) -> str:
-        """The next text that is pasted. Raises `Denied` where the person ends the login."""
+        """Return the next pasted text. Raises `Denied` if the user cancels the login."""
         if self._dialog is None:
             never: str = await asyncio.get_running_loop().create_future()
             return never
@@ -77,19 +77,19 @@ class DialogPerson:
     async def client_for(self, issuer: str, redirect_uri: str) -> Client | None:
         """Ask for a client id and its secret."""
         text = (
-            f"{safe(issuer, NAME)} registers no clients by itself. Register one there, with the redirect URI "
-            f"{safe(redirect_uri, NAME)}"
+            f"{safe(issuer, NAME)} does not support client registration here. Register a client with the "
+            f"redirect URI {safe(redirect_uri, NAME)}"
         )
-        client_id = await self._ask("A client for this server", text, "its client id")
+        client_id = await self._ask("Client for this server", text, "client id")
         if not client_id:
             return None
         said = f"{text}\n\nclient id  {safe(client_id, NAME)}"
-        dialog = self._put("A client for this server", said, "its secret, empty for none", concealed=True)
+        dialog = self._put("Client for this server", said, "client secret, empty for none", concealed=True)
         secret = await dialog.answers.get()
         return None if secret is None else Client(client_id, secret, origin="typed", redirect_uri=redirect_uri)
 
     async def choose(self, issuers: tuple[str, ...]) -> str:
-        """Ask which of several authorization servers."""
+        """Ask the user to choose an authorization server."""
         chosen: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
 
         def take(word: str | None) -> None:
@@ -105,14 +105,14 @@ class DialogPerson:
         return shown[word]
 
     async def done(self, ok: bool) -> None:
-        """Take the dialog down."""
+        """Close the dialog."""
         dialog, self._dialog = self._dialog, None
         if dialog is not None:
             dialog.over = True
             self._app.call_later(self._take_down, dialog)
 
     def say(self, text: str) -> None:
-        """Tell it in passing."""
+        """Show a short notice."""
         self._app.notify(text, severity="warning", timeout=10)
 
     async def _ask(self, title: str, text: str, placeholder: str = "") -> str | None:
@@ -128,7 +128,7 @@ class DialogPerson:
         return dialog
 
     def _put_up(self, dialog: Screen[Any], take: Callable[[Any], None] | None = None) -> None:
-        """Show a dialog over its session, or keep it until that is in front."""
+        """Show a dialog over its session, or keep it until that session is in front."""
         if isinstance(dialog, LoginDialog) and dialog.over:
             return
         if self.opened is None or self.opened.screen in self._app.screen_stack:
@@ -146,4 +146,4 @@ class DialogPerson:
 
 
 def _cancelled() -> Denied:
-    return Denied("The login was cancelled.", hint="“connect again” or “log in anew” asks you once more.")
+    return Denied("The login was cancelled.", hint="“connect again” or “log in again” starts another login.")

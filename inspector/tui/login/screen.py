@@ -1,4 +1,4 @@
-"""How a login went: its steps, each with what was sent and came back, and who is logged in."""
+"""The login screen: the steps with their requests and responses, and who is logged in."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from inspector.tui.widgets.status import Footer, HeaderLine, TabLine
 from inspector.tui.window import window_of
 
 LOOK_AGAIN = 0.2
-"""Seconds between two looks at the journal."""
+"""Seconds between two reads of the journal."""
 NARROW = 100
 _MOST_OF_LOGIN = 20
-"""Lines of the pane that says who is logged in."""
+"""Lines of the pane about the token."""
 
 Wanted = int | str | None
-"""What the main screen is to do afterwards: show this event, connect `again`, `quit`, show the tab of this name."""
+"""The next action of the main screen: show this event, connect `again`, `quit`, show the tab of this name."""
 
 
 class AuthorizationScreen(Screen[Wanted]):
-    """The steps at the left, over who is logged in; at the right the document of the step under the cursor."""
+    """The steps at the left, above the token; at the right the document of the step under the cursor."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings("authorization"),
@@ -71,7 +71,7 @@ class AuthorizationScreen(Screen[Wanted]):
         self._work = LoginWork(self, session)
         self._seen: tuple[object, ...] = ()
         self._stop: tuple[int, int] = (0, -1)
-        """Which login is shown, by its first event, and where it has stopped."""
+        """Which login is shown, by its first event, and where it stopped."""
         self._token = ""
 
     def compose(self) -> ComposeResult:
@@ -93,18 +93,18 @@ class AuthorizationScreen(Screen[Wanted]):
 
     def on_mount(self) -> None:
         self.query_one("#auth-step-list").focus()
-        self.query_one(Footer).note = "tokens, codes and verifiers are never shown or recorded"
+        self.query_one(Footer).note = "tokens, codes and verifiers are hidden and not recorded"
         self.tick()
         self.set_interval(LOOK_AGAIN, self.tick)
 
     def hints(self) -> list[Hint]:
-        """What can be done here, now."""
+        """The keys that work now."""
         names = ("open", "again", "log-in", "otherwise", "log-out")
         offered = [name for name in names if self.check_action(name.replace("-", "_"), ())]
         return hints(self, *(f"authorization.{name}" for name in offered))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Nothing can be done to a recording; who has a token may give it back or see it."""
+        """A recording allows no actions; a token can be revoked or shown."""
         if action in ("again", "otherwise"):
             return self._work.possible
         if action == "log_in":
@@ -113,10 +113,10 @@ class AuthorizationScreen(Screen[Wanted]):
             return self._work.has_token
         return True
 
-    # What is shown
+    # Show
 
     def tick(self) -> None:
-        """Look at what is new. What is said of the time to come changes by the minute."""
+        """Draw what is new. Texts about the remaining time change every minute."""
         self._found.advance()
         seen = (
             self.session.phase, self._work.has_token, self._token, len(self._found.numbers), int(time.time() // 60),
@@ -193,7 +193,7 @@ class AuthorizationScreen(Screen[Wanted]):
     def _step(self) -> AuthStep | None:
         return self.query_one("#auth-step-list", LoginStepsView).step
 
-    # What can be done
+    # Actions
 
     def on_tab_line_chosen(self, event: TabLine.Chosen) -> None:
         self.action_tab(event.tab)
@@ -206,14 +206,14 @@ class AuthorizationScreen(Screen[Wanted]):
         self.dismiss(None)
 
     def action_quit(self) -> None:
-        """Leave, as from anywhere."""
+        """Quit the program."""
         self.dismiss("quit")
 
     def action_help(self) -> None:
         window_of(self).navigator.show_help(self.focused or self)
 
     def action_open(self) -> None:
-        """Open the step, or close it."""
+        """Unfold the step, or fold it."""
         self.query_one("#auth-step-list", LoginStepsView).action_select()
 
     def action_its_messages(self) -> None:
@@ -231,7 +231,7 @@ class AuthorizationScreen(Screen[Wanted]):
             document.step_tab(-1)
 
     def action_copy(self) -> None:
-        """All steps, and what there is to say of the failed one, as plain text."""
+        """Copy all steps, and the text of the failed one."""
         rows: list[Row] = [Row(safe(self.session.target.describe())), Row()]
         for number, step in enumerate(self._step_rows.steps, 1):
             said = "not reached" if step.outcome == "open" else step.text
@@ -239,16 +239,16 @@ class AuthorizationScreen(Screen[Wanted]):
         for step in self._step_rows.steps:
             if step.outcome == "failed":
                 rows += [Row(), *step_rows(step)]
-        copy(self, plain(rows), "how the login went")
+        copy(self, plain(rows), "the login steps")
 
     def action_again(self) -> None:
-        """Run the step again, alone; where that cannot be, say why."""
+        """Run the step again, alone, or show why it cannot run."""
         view = self.query_one("#auth-step-list", LoginStepsView)
         if view.step is not None:
             self._work.again(list(self._step_rows.steps), view.place)
 
     def action_log_in(self) -> None:
-        """Log in anew, from the first step on: by itself where there is a connection, else by connecting again."""
+        """Log in again from the first step: directly on an open connection, else by connecting again."""
         self._hide_token()
         if self.session.phase == "ready":
             self._work.log_in()
@@ -256,16 +256,16 @@ class AuthorizationScreen(Screen[Wanted]):
             self.dismiss("again")
 
     def action_otherwise(self) -> None:
-        """Ask with which client, scopes, issuer or grant to log in, and log in so."""
+        """Ask for client, scopes, issuer or grant, and log in with them."""
         self._work.otherwise(lambda: self.dismiss("again"))
 
     def action_log_out(self) -> None:
-        """Give the tokens back and forget them."""
+        """Revoke the tokens and delete them."""
         self._hide_token()
         self._work.log_out()
 
     def action_reveal(self) -> None:
-        """Show the token itself, which nothing else ever does, or hide it again."""
+        """Show the token itself, or hide it again. Nothing else shows it."""
         if self._token:
             self._hide_token()
         else:

@@ -1,4 +1,4 @@
-"""The steps of a login as a list in which a step can stand open: what there is to say of it is then below it."""
+"""The steps of a login as a list. An unfolded step has its text below it."""
 
 from __future__ import annotations
 
@@ -17,41 +17,41 @@ from inspector.tui.widgets.wrapping import wrap
 
 TITLES = {
     "challenge": "challenge", "resource": "protected resource", "server": "authorization server",
-    "metadata": "its metadata", "issuer": "its issuer", "scope": "scopes", "registration": "client",
-    "authorize": "browser", "callback": "coming back", "device": "code to enter", "exchange": "identity provider",
+    "metadata": "server metadata", "issuer": "issuer", "scope": "scopes", "registration": "client",
+    "authorize": "browser", "callback": "redirect", "device": "device code", "exchange": "identity provider",
     "token": "token", "refresh": "renewal", "stepup": "more scopes", "request": "request", "revoke": "log out",
     "fetch": "request", "end": "end",
 }  # fmt: skip
-"""What the steps are called on the screen."""
+"""The titles of the steps on the screen."""
 _TITLE, _TIME, _RULE = 21, 8, 9
 _LEAST_FOR_RULE = 80
-"""Cells of a row that has room for its rule; the open step names it in any case."""
+"""Cells of a row from which it shows the rule; an unfolded step shows it always."""
 INDENT = 5
-"""Cells by which what is said of a step stands further right than its number."""
+"""Indentation of a step's text, in cells."""
 
 Say = Callable[[AuthStep, bool], Sequence[Row]]
-"""What there is to say of a step; True: its text stands whole in its own row."""
+"""Returns the rows of a step; True: its whole text is already in its own row."""
 
 
 def title(step: AuthStep) -> str:
-    """What a step is called; a step of a later version of ours as it calls itself."""
+    """Return the title of a step; an unknown step has its own name."""
     return TITLES.get(step.name) or step.name[:_TITLE]
 
 
 class LoginStepRows:
-    """The rows of some steps for a list of one width: each step's own row, and below an open one what is said of it."""
+    """The rows of the steps for one width: each step's own row, and the text of an unfolded one below."""
 
     def __init__(self, say: Say) -> None:
         self.steps: Sequence[AuthStep] = ()
         self.open: set[int] = set()
-        """The steps that stand open, by their place."""
+        """The places of the unfolded steps."""
         self._say = say
         self._rows: list[tuple[int, int, list[paint.Piece] | None]] = []
-        """Of each row: its step's place, which of its step's rows it is, and what is said in it."""
+        """For each row: the place of its step, its index within the step, and its text."""
         self._heads: list[int] = []
 
     def lay_out(self, width: int) -> None:
-        """Take in other steps, other open ones or another width."""
+        """Lay out other steps, other unfolded ones or another width."""
         self._rows, self._heads = [], []
         for at, step in enumerate(self.steps):
             self._heads.append(len(self._rows))
@@ -70,18 +70,18 @@ class LoginStepRows:
         return (self._heads[at + 1] if at + 1 < len(self._heads) else len(self._rows)) - 1
 
     def place(self, row: int) -> int:
-        """The place of the step that a row belongs to; -1 where there is no such row."""
+        """The place of the step of a row; -1 if the row does not exist."""
         return self._rows[row][0] if 0 <= row < len(self._rows) else -1
 
     def __len__(self) -> int:
         return len(self._rows)
 
     def key_at(self, index: int) -> Hashable:
-        """Steps and their rows keep their places while others open and close."""
+        """Keys stay the same while other steps are folded and unfolded."""
         return self._rows[index][:2]
 
     def index_of(self, key: Hashable) -> int | None:
-        """The row of a key; of what is closed now, the step's own."""
+        """The row of a key; if it is folded now, the row of its step."""
         if not isinstance(key, tuple) or not 0 <= key[0] < len(self._heads):
             return None
         head = self._heads[key[0]]
@@ -96,10 +96,10 @@ class LoginStepRows:
 
 
 class LoginStepsView(VirtualList):
-    """Shows a `LoginStepRows`. The cursor goes from step to step, once what is said of one has been in view."""
+    """Shows a `LoginStepRows`. The cursor moves from step to step after a step's text has been scrolled through."""
 
     class Moved(Message):
-        """The cursor is on another step, or the steps are others."""
+        """The cursor is on another step, or the steps have changed."""
 
     def __init__(self, step_rows: LoginStepRows, *, empty: str = "", id: str | None = None) -> None:
         self.step_rows = step_rows
@@ -117,7 +117,7 @@ class LoginStepsView(VirtualList):
         return self.step_rows.place(self.cursor)
 
     def show(self, steps: Sequence[AuthStep], *, at: int = -1) -> None:
-        """Show these steps; with `at`, the step there gets the cursor and alone stands open."""
+        """Show these steps; with `at`, put the cursor on the step there and unfold only that."""
         self.step_rows.steps = steps
         if at >= 0:
             self.step_rows.open = {at}
@@ -138,7 +138,7 @@ class LoginStepsView(VirtualList):
         self.source_changed()
 
     def _have_in_view(self, at: int) -> None:
-        """Scroll so that a step is seen with what is said of it, as far as there is room."""
+        """Scroll until the step and its text are visible, as far as they fit."""
         self.scroll_to_row(self.step_rows.end(at))
         self.scroll_to_row(self.step_rows.head(at))
 
@@ -148,7 +148,7 @@ class LoginStepsView(VirtualList):
             self.post_message(self.Moved())
 
     def action_select(self) -> None:
-        """Open the step, or close it."""
+        """Unfold the step, or fold it."""
         at = self.place
         if at < 0:
             return
@@ -157,7 +157,7 @@ class LoginStepsView(VirtualList):
         self._have_in_view(at)
 
     def _move(self, rows: int) -> None:
-        """To another step; past a long open one line by line."""
+        """Go to another step; scroll line by line through a long text."""
         at, count = self.place, len(self.step_rows.steps)
         if at < 0:
             return
@@ -178,7 +178,7 @@ class LoginStepsView(VirtualList):
             self._scroll_top(self.count)
 
     def row_at(self, y: int) -> int | None:
-        """A click on what is said of a step is one on the step."""
+        """A click on the text of a step selects the step."""
         row = super().row_at(y)
         return None if row is None else self.step_rows.head(self.step_rows.place(row))
 
@@ -198,7 +198,7 @@ def _head(step: AuthStep, number: int, width: int) -> list[Segment]:
 
 
 def _end(step: AuthStep, width: int) -> list[Segment]:
-    """What its requests took, and its rule where there is room."""
+    """The duration of its requests, and its rule if it fits."""
     took = duration(round(step.ms * 1000)) if step.ms else ""
     if width < _LEAST_FOR_RULE:
         return paint.cell([(took, "muted")], _TIME, right=True) if took else []
@@ -213,7 +213,7 @@ def _room(step: AuthStep, width: int) -> int:
 
 
 def _wrapped(rows: Sequence[Row], width: int) -> list[list[paint.Piece]]:
-    """Rows, each broken into as many lines as it takes."""
+    """Wrap the rows to the width."""
     section = RowSection(rows)
     lines: list[list[paint.Piece]] = []
     for at in range(len(section)):

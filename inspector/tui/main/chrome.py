@@ -1,4 +1,4 @@
-"""What the lines around the panes say: header, tabs and footer of a session."""
+"""The lines around the panes: header, tabs and footer of a session."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ _PHASES = {
     "lost": ("connection lost", "error"),
     "closed": ("closed", "muted"),
 }
-"""What is said of a live session's phase, and the role in which it is drawn."""
+"""The label and role of each phase of a live session."""
 
 _LEAST_NAME = 16
 _HOW = 60
-"""Characters of how a revision was found that are shown."""
+"""Characters that are shown of the way the revision was found."""
 
 
 def header(session: SessionState, state: tuple[str, str] | None, width: int) -> list[Part]:
-    """Who the server is and how it fares; `state` stands in the place of a live session's phase."""
+    """Return the header: server and state; `state` replaces the phase of a live session."""
     target, problem = session.target, session.journal.incomplete
     latency = session.latency
     phase = _PHASES[session.phase]
@@ -59,11 +59,11 @@ def header(session: SessionState, state: tuple[str, str] | None, width: int) -> 
     if unchecked and session.phase == "ready" and not problem and state is None:
         said = ("certificate not checked", "error")
     return session_parts(
-        # A long name must not take the place of the state.
+        # A long name must leave room for the state.
         safe(session.server.title or target.label, max(width // 3, _LEAST_NAME)),
         target.describe(),
         short_target=target.label,
-        # Which of HTTP's two transports it is turns out when the connection is made.
+        # The HTTP transport is known only after the connection is made.
         transport=session.transport_name,
         revision=session.server.revision,
         era=session.server.era if session.server.known else "",
@@ -76,7 +76,7 @@ def header(session: SessionState, state: tuple[str, str] | None, width: int) -> 
 
 
 def other_sessions(sessions: Sessions, session: SessionState) -> list[Part]:
-    """The names of the other open sessions; how many there are, where it is narrow."""
+    """Return the names of the other open sessions; on a narrow screen their number."""
     marks = sessions.marks(session)
     if not marks:
         return []
@@ -88,7 +88,7 @@ def other_sessions(sessions: Sessions, session: SessionState) -> list[Part]:
 
 
 def main_tabs(session: SessionState, score: str = "") -> list[MainTab]:
-    """The tabs with what can be counted in them, and the score. Tasks have theirs where there may be some."""
+    """Return the tabs with their counts, and the score. The Tasks tab appears if the server may make tasks."""
     waiting, tasks = len(session.inbox.open()), session.tasks.items
     tabs = []
     for id, key, title, short in TABS:
@@ -109,22 +109,22 @@ def main_tabs(session: SessionState, score: str = "") -> list[MainTab]:
 
 
 def footer_hints(screen: Screen[None], zoom: tuple[str, str] | None = None) -> list[Hint]:
-    """The keys of the innermost pane that has the focus and names any, and those that work everywhere.
+    """Return the keys of the innermost focused pane that has any, and the global ones.
 
-    `zoom` is the verb of the zoom key with its title, None where it would do nothing.
+    `zoom` is the verb of the zoom key with its title, None if it has no effect now.
     """
     shown = _hints_at(screen.focused, screen)
     if isinstance(screen.focused, (Editor, FieldFrame)):
-        return shown  # Letters are text there, or nothing; the keys of the pane itself are not letters.
+        return shown  # while text is typed, or without letter keys, only the pane's own keys work
     taken = {hint.key for hint in shown}
-    # Of a zoomed pane the key is pinned at the right.
+    # A zoomed pane has its key at the right.
     zooms = [zoom] if zoom and not screen.has_class("-zoomed") else []
     common = hints(screen, *zooms, "app.messages", "app.export", "app.quit", "app.start-list")
     return [*shown, *(hint for hint in common if hint.key not in taken)]
 
 
 def footer_help(screen: Screen[None]) -> Hint | None:
-    """The key that must not be left out: restore, of a zoomed pane, else help. None where it would be typed."""
+    """Return the key that must always be visible: restore of a zoomed pane, else help. None while text is typed."""
     if screen.has_class("-zoomed"):
         return next(iter(hints(screen, ("app.zoom", "restore"))), None)
     return None if isinstance(screen.focused, (Editor, FieldFrame)) else next(iter(hints(screen, "app.help")), None)
@@ -145,8 +145,8 @@ def _hints_at(widget: Widget | None, screen: Screen[None]) -> list[Hint]:
 
 
 def footer_note(session: SessionState) -> Pieces:
-    """What is unusual about the recording, or what becomes of the messages."""
+    """Return what is unusual about the recording, or whether messages are recorded."""
     notices = session.journal.notices
     if notices:
         return [(notices[0], "finding")]
-    return "everything is recorded" if session.commands is not None else "nothing is sent"
+    return "everything is recorded" if session.commands is not None else "read-only"

@@ -1,4 +1,4 @@
-"""What of the main screen is shown where: by tab, by width (three columns, two, one), and where the focus goes."""
+"""Arranges the panes of the main screen by tab and width (three columns, two, one), and places the focus."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from inspector.tui.main.zoom import Zoom
 from inspector.tui.widgets.virtual_list import VirtualList
 
 WIDE, MEDIUM = 140, 100
-"""Cells from which on there are three columns, and two."""
+"""Widths in cells from which there are three columns, and two."""
 BREAKPOINTS: list[tuple[int, str]] = [(0, "-narrow"), (MEDIUM, "-medium"), (WIDE, "-wide")]
 
 _LISTS: dict[str, str] = {**dict.fromkeys(KINDS, "catalog"), "inbox": "inbox", "tasks": "tasks", "calls": "calls"}
-"""Which pane is the list of a tab; beside it is the work, the task, or the steps of a flow."""
+"""The list pane of each tab; beside it is the work pane, the task, or the steps of a flow."""
 _BESIDE = {"tasks": "task", "calls": "flow"}
-"""What stands beside the list of a tab, where that is not the work."""
+"""The pane beside the list of a tab, where it is not the work pane."""
 CSS = """
 MainScreen { layout: vertical; layers: base above; }
 #body { layout: horizontal; height: 1fr; }
@@ -66,21 +66,21 @@ MainScreen.-zoomed #body > * Edge { width: 1fr; height: 1fr; max-height: 100%; }
 MainScreen.-narrow ServerPane { layout: vertical; }
 MainScreen.-narrow ServerPane #connection, MainScreen.-medium ServerPane #connection { height: 2fr; }
 """
-"""Where the panes stand: three columns; two over the log; one."""
+"""The layout of the panes: three columns; two above the log; one."""
 
 
 @runtime_checkable
 class TakesFocus(Protocol):
-    """A pane that knows where inside it the focus belongs."""
+    """A pane that can focus one of its own widgets."""
 
     def focus_inside(self) -> object:
-        """Put the focus there."""
+        """Focus the right widget inside."""
 
 
 class PaneLayout:
-    """The arrangement of a screen's panes: one list, work, messages over detail. Some verbs of the screen are its own.
+    """The arrangement of a screen's panes: one list, work, messages above detail. It handles some verbs of the screen.
 
-    `arranged` is called when other panes may be shown than before: those that were hidden have something to draw.
+    `arranged` is called when panes may have become visible: they need to be drawn.
     """
 
     def __init__(self, screen: Screen[None], session: SessionState, panes: Panes, arranged: Callable[[], None]) -> None:
@@ -89,16 +89,15 @@ class PaneLayout:
         self._panes = panes
         self._arranged = arranged
         self.place = "tools"
-        """Which tab is shown."""
+        """The current tab."""
         self._narrow_place = "list"
         """In one column: `list`, `work`, `messages` or `detail`."""
         self._was_narrow = False
         self._zoom = Zoom(panes.body, panes.work)
         self.blocked = False
-        """There is no connection, or it takes long to make one: a pane that says so has the place of the lists. It must
-        have been made."""
+        """The connection failed or takes long: the pane that shows this replaces the lists. The pane must exist."""
 
-    # Which of them are shown
+    # Visible panes
 
     @property
     def narrow(self) -> bool:
@@ -107,18 +106,18 @@ class PaneLayout:
 
     @property
     def _unconnected(self) -> bool:
-        """Why there is no connection stands in place of all but the log, and the checks, which make their own."""
+        """The pane about the missing connection replaces all but the log and the checks, which connect on their own."""
         return self.blocked and self.place != "check"
 
     def resized(self) -> None:
-        """The screen has another size."""
+        """The size of the screen has changed."""
         if self.narrow and not self._was_narrow:
             self._narrow_place = self._place_of_focus()
         self._was_narrow = self.narrow
         self.arrange()
 
     def _place_of_focus(self) -> str:
-        """What one column shows of several: where the focus is."""
+        """Return what a single column shows: the pane with the focus."""
         panes = self._panes
         places = (
             ("messages", panes.messages), ("detail", panes.detail), ("work", panes.work), ("work", panes.task),
@@ -127,7 +126,7 @@ class PaneLayout:
         return next((place for place, pane in places if pane is not None and pane.has_focus_within), "list")
 
     def arrange(self) -> None:
-        """Which panes are shown, by tab, width and phase. Panes keep their state while they are not."""
+        """Show and hide the panes by tab, width and phase. A hidden pane keeps its state."""
         screen, panes = self._screen, self._panes
         failed = self._unconnected
         narrow = self.narrow
@@ -135,7 +134,7 @@ class PaneLayout:
         where = self._narrow_place
         in_list, in_work = not narrow or where == "list", not narrow or where == "work"
         chosen = _LISTS.get(self.place)
-        # The checks have a recording of their own: beside them the log of the session comes only when it is asked for.
+        # The checks have a separate recording: the log of the session is hidden beside them until the user opens it.
         log_away = self.place == "check" and where not in ("messages", "detail")
         screen.set_class(log_away, "-log-away")
         shown = {
@@ -163,19 +162,19 @@ class PaneLayout:
         self._arranged()
 
     def go(self, narrow_place: str) -> None:
-        """Where there is one column only, show this in it."""
+        """In a single column, show this pane."""
         self.restore_zoom()
         if self._narrow_place != narrow_place:
             self._narrow_place = narrow_place
             self.arrange()
 
     async def show_place(self, place: str) -> None:
-        """Show a tab, with the focus in its list. Its panes are made where it is shown first."""
+        """Show a tab, with the focus in its list. Its panes are made the first time."""
         await self._panes.make(place, *([_BESIDE[place]] if place in _BESIDE else []))
         self.show_made(place)
 
     def show_made(self, place: str) -> None:
-        """Show a tab whose panes are there: those of the catalog always are."""
+        """Show a tab whose panes exist: those of the catalog always do."""
         self.maximise(False)
         self.restore_zoom()
         self.place = place
@@ -186,27 +185,27 @@ class PaneLayout:
         self._narrow_place = "list"
         self.arrange()
         if place == "inbox" and self._panes.inbox is not None:
-            # It may have said so while another tab was shown, and is not heard then.
+            # Its message is lost while another tab is shown.
             self._panes.inbox.announce()
-        # At once: the next key may have been pressed already, and is meant for what is shown now.
+        # At once: the next key may have been pressed already, for what is shown now.
         self.focus_list()
 
     def show_log(self, narrow_place: str) -> None:
-        """Show the log where it was hidden; in one column, `messages` or `detail` of it."""
+        """Show a hidden log; in a single column `messages` or `detail`."""
         self._screen.remove_class("-log-hidden")
         self.restore_zoom()
         self._narrow_place = narrow_place
         self.arrange()
 
     def maximise(self, maximised: bool) -> None:
-        """Give the log the whole screen, one row an exchange, or no longer."""
+        """Give the log the whole screen, one row per exchange, or end that."""
         self._screen.set_class(maximised, "-maximised")
         self._panes.messages.maximised = maximised
 
     # Focus
 
     def _keep_focus(self) -> None:
-        """Give the focus to what is shown if what had it is not: keys would be typed there unseen. Else leave it."""
+        """If the focused widget is hidden, focus a visible one: keys must not go to a hidden widget."""
         if self._screen.focused is not None and all(node.display for node in self._screen.focused.ancestors_with_self):
             return
         self._screen.set_focus(None)
@@ -221,23 +220,23 @@ class PaneLayout:
             self.focus_list()
 
     def leave_work(self) -> None:
-        """Go from where an item is used back to the list."""
+        """Go from the work pane back to the list."""
         self.go("list")
         self.focus_list()
 
     def focus_work(self) -> None:
-        """Put the focus where an item is used."""
+        """Focus the work pane, or the one in its place."""
         if self.place in _BESIDE:
             self.focus_in(self._panes.get(_BESIDE[self.place]))
         else:
             self._panes.work.focus_work()
 
     def focus_list(self) -> None:
-        """Put the focus into the list of the tab."""
+        """Focus the list of the tab."""
         self.focus_in(self._panes.get("failed" if self._unconnected else _LISTS.get(self.place, self.place)))
 
     def focus_in(self, pane: Widget | None) -> None:
-        """Put the focus into a pane: where it says, or into its list, or on itself."""
+        """Focus a pane: the widget that it names, its list, or itself."""
         if pane is None:
             return
         if isinstance(pane, TakesFocus):
@@ -296,7 +295,7 @@ class PaneLayout:
         self.focus_in(self._panes.messages)
 
     def action_back(self) -> None:
-        """Go from a message to the log; where there is one column only, from there, or from the server, to the list."""
+        """Go from a message to the log; in a single column, from the log or the server to the list."""
         if self._panes.detail.has_focus_within:
             self.go("messages")
             self.focus_in(self._panes.messages)
@@ -308,7 +307,7 @@ class PaneLayout:
             self.go("list")
             self.focus_list()
         elif self.narrow and self._narrow_place == "work" and self._session.commands is None:
-            self.leave_work()  # Of a recording nothing there may have the focus.
+            self.leave_work()  # in a recording, nothing there can have the focus
         else:
             raise SkipAction
 
@@ -327,7 +326,7 @@ class PaneLayout:
 
     @property
     def zoom_hint(self) -> tuple[str, str] | None:
-        """What the zoom key would do now, as a verb with its title; None where it would do nothing."""
+        """Return the verb of the zoom key with its title, or None if it has no effect now."""
         if self._screen.has_class("-maximised") or self._screen.has_class("-zoomed"):
             return ("app.zoom", "restore")
         zoom = self._zoom
@@ -337,7 +336,7 @@ class PaneLayout:
         return ("app.zoom", "zoom")
 
     def action_zoom(self) -> None:
-        """Give the focused pane the whole screen, or restore the panes. The log becomes one row an exchange."""
+        """Give the focused pane the whole screen, or restore the panes. The log then has one row per exchange."""
         zoom = self._zoom
         pane = zoom.pane_of(self._screen.focused)
         if self._screen.has_class("-maximised"):
@@ -361,7 +360,7 @@ class PaneLayout:
         self.focus_in(self._panes.messages)
 
     def restore_zoom(self) -> None:
-        """Show all panes again after one was zoomed."""
+        """Show all panes again after a zoom."""
         if self._zoom.pane is not None:
             self._zoom.restore()
             self._screen.remove_class("-zoomed")

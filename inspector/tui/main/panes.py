@@ -1,4 +1,4 @@
-"""The panes of the main screen: those that are shown at first, and the others, made when they are shown first."""
+"""The panes of the main screen. Some exist from the start, the others are made when first shown."""
 
 from __future__ import annotations
 
@@ -76,15 +76,15 @@ _LATER: dict[str, Callable[[SessionState], Widget]] = {
     "check": _check,
     "failed": _failed,
 }
-"""How the panes are made that are not shown at first; their modules are imported only then."""
+"""The factories of the panes made later; their modules are imported only then."""
 _ORDER = ("catalog", "inbox", "tasks", "calls", "work", "task", "flow", "server", "check", "failed", "log")
-"""The columns of the body, in the order in which the focus goes through them."""
+"""The columns of the body, in focus order."""
 
 
 class Panes:
-    """The panes of a session's screen, beside each other in `body`, and the line that stands for the log below it.
+    """The panes of a session's screen, side by side in `body`, and the line that replaces the log below it.
 
-    `made` is called after panes were made: they show nothing yet of what was told before.
+    `made` is called after panes were made, because they are empty at first.
     """
 
     def __init__(self, session: SessionState, made: Callable[[], None]) -> None:
@@ -102,12 +102,15 @@ class Panes:
         self.last = LastMessageLine(session, id="last")
 
     def compose(self) -> ComposeResult:
-        """The body with the panes that are shown at first."""
+        """The body with the panes that exist from the start."""
         yield self.body
 
     async def make(self, *names: str) -> None:
-        """Make these panes, hidden, where they are not there yet: `inbox`, `tasks`, `task`, `calls`, `flow`, `server`,
-        `check`, `failed`. Afterwards they can be shown and focused; other names are ignored."""
+        """Make these panes, hidden, if they do not exist.
+
+        They are `inbox`, `tasks`, `task`, `calls`, `flow`, `server`, `check` and `failed`. Afterwards they can be shown
+        and focused. Other names are ignored.
+        """
         async with self._making:
             made = {"calls": self._calls, "flow": self._flow} | {
                 name: partial(make, self._session) for name, make in _LATER.items()
@@ -144,27 +147,27 @@ class Panes:
         return CallsPane(self.saved_calls, id="calls")
 
     def get(self, name: str) -> Widget | None:
-        """A column of the body by its name; None where it is not made yet."""
+        """A column of the body by its name; None if it does not exist yet."""
         return {"catalog": self.catalog, "work": self.work, "log": self.log, **self._later}.get(name)
 
     @property
     def inbox(self) -> InboxPane | None:
-        """The questions of the server, once they were shown."""
+        """The inbox, or None until it is first shown."""
         return self._later.get("inbox")  # type: ignore[return-value]  # made by `_inbox`
 
     @property
     def tasks(self) -> TasksPane | None:
-        """The list of tasks, once it was shown."""
+        """The list of tasks, or None until it is first shown."""
         return self._later.get("tasks")  # type: ignore[return-value]  # made by `_tasks`
 
     @property
     def task(self) -> TaskPane | None:
-        """One task, once the list was shown."""
+        """One task, or None until the list is first shown."""
         return self._later.get("task")  # type: ignore[return-value]  # made by `_task`
 
     @property
     def server(self) -> ServerPane | None:
-        """The server, once it was shown."""
+        """The server pane, or None until it is first shown."""
         return self._later.get("server")  # type: ignore[return-value]  # made by `_server`
 
     @property
@@ -179,16 +182,16 @@ class Panes:
 
     @property
     def check(self) -> CheckPane | None:
-        """The checks, once they were shown."""
+        """The checks, or None until they are first shown."""
         return self._later.get("check")  # type: ignore[return-value]  # made by `_check`
 
     @property
     def failed(self) -> FailedPane | None:
-        """Why there is no connection, once there was none for a while."""
+        """The pane of a missing connection, or None until it is first shown."""
         return self._later.get("failed")  # type: ignore[return-value]  # made by `_failed`
 
     def tick(self) -> None:
-        """Let each pane that is shown draw what is new."""
+        """Let each visible pane draw what is new."""
         for pane in (self.catalog, self.work, self.messages, self.detail):
             if pane.is_on_screen:
                 pane.tick()

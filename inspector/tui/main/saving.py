@@ -1,4 +1,4 @@
-"""Saving and exporting from the main screen: asks for format and name, writes in a thread, says how it went."""
+"""Saves and exports from the main screen: asks for format and name, writes in a thread, shows the result."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from inspector.tui.dialogs import AskPath, Choose
 from inspector.tui.files import export_new, write_new
 
 _NAME = 40
-"""Characters of a target's name that a file's name begins with."""
+"""Characters of a target's name at the start of a file name."""
 
 
 class Saving:
-    """What the user of a screen wants kept in a file of its own."""
+    """The files that the user of a screen saves."""
 
     def __init__(self, screen: Screen[None], session: SessionState) -> None:
         self._screen = screen
         self._session = session
 
     def save(self, data: bytes, suggested: str, what: str, note: str = "") -> None:
-        """Write data to a file whose name the user is asked for; `note` is said when it is written."""
+        """Ask for a file name and write data to it; `note` is shown afterwards."""
         self._screen.run_worker(self._save(data, suggested, what, note), exclusive=True, group="dialog")
 
     def export(self, numbers: list[int] | None) -> None:
-        """Export the recording, or only some events of it, in a format that the user is asked for."""
+        """Ask for a format and a name, and export the recording, or only some events of it."""
         self._screen.run_worker(self._export(numbers), exclusive=True, group="dialog")
 
     async def _save(self, data: bytes, suggested: str, what: str, note: str) -> None:
@@ -68,8 +68,8 @@ class Saving:
         try:
             notes = write()
         except InspectorError as error:
-            tell(f"{path} was not written: {told(error, self._screen)}", severity="error")
+            tell(f"{path} could not be written: {told(error, self._screen)}", severity="error")
         except OSError as error:
-            tell(f"{path} was not written: {error.strerror or 'the system refused it'}.", severity="error")
+            tell(f"{path} could not be written: {error.strerror or 'the system refused it'}.", severity="error")
         else:
             tell(" ".join((f"Written to {path}.", *(notes or ()))))

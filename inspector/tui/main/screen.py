@@ -1,4 +1,4 @@
-"""The main screen: lists, work, messages. It composes panes, passes messages between them, and draws on a tick."""
+"""The main screen: composes the panes, passes messages between them, and draws on a tick."""
 
 from __future__ import annotations
 
@@ -51,59 +51,59 @@ if TYPE_CHECKING:
 
 TICK = 1 / 20
 SHOW_CONNECTING = 0.7
-"""Seconds after which the steps of a connection take the place of the lists, which are still blank."""
+"""Seconds after which the connection steps replace the lists, which are still empty."""
 LOOK_AT_CONNECTING = 0.25
 JUDGE_SECONDS = 0.004
-"""Time given to the judge in one tick; the rest of the tick belongs to the screen."""
+"""Time for the judge in one tick; the rest of the tick is for drawing."""
 
 
 class RecordingPart(Protocol):
-    """What the screen of a recording has beside that of a live session: it says at which moment the panes show it.
+    """The additional part of a recording's screen: it sets the moment that the panes show.
 
-    It is `replay.playback.Playback`, which is imported only where a recording is opened.
+    It is `replay.playback.Playback`, which is imported only when a recording is opened.
     """
 
     follow_file: bool
 
     def join(self, screen: MainScreen) -> None:
-        """Become part of a screen."""
+        """Join a screen."""
 
     def compose(self) -> ComposeResult:
-        """What stands below the panes."""
+        """The widgets below the panes."""
 
     async def close(self) -> None:
-        """The screen is gone."""
+        """The screen has closed."""
 
     def can(self, action: str) -> bool:
-        """Whether an action of the screen is offered."""
+        """Whether an action of the screen is available."""
 
     def resized(self) -> None:
-        """The screen has another size."""
+        """The size of the screen has changed."""
 
     def before_tick(self) -> None:
-        """The panes are about to be drawn."""
+        """Called before the panes are drawn."""
 
     def after_tick(self) -> None:
-        """The lines around the panes were drawn."""
+        """Called after the lines around the panes are drawn."""
 
     def go_to(self, n: int | None) -> None:
         """Show the recording as it was at event `n`; None: at its end."""
 
     def header(self) -> Sequence[Part]:
-        """What the first line says."""
+        """The first line."""
 
     def tab_note(self) -> Pieces:
-        """What is said beside the tabs."""
+        """The note beside the tabs."""
 
     def tab_hints(self) -> list[Hint]:
         """The keys beside the tabs."""
 
     def footer_hints(self, shown: list[Hint]) -> list[Hint]:
-        """The keys of the last line, `shown` being those of the panes."""
+        """The keys of the last line; `shown` are those of the panes."""
 
 
 class MainScreen(Screen[None]):
-    """One session, live, or recorded: then with a `playback`."""
+    """One session, live or recorded; a recorded one has a `playback`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("app")]
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
@@ -118,7 +118,7 @@ class MainScreen(Screen[None]):
         watch: bool = False,
         first: events.First = "",
     ) -> None:
-        """`first`: the session begins with a check, a login, or with the doctor instead of a connection."""
+        """`first`: the session starts with a check, a login, or the doctor instead of a connection."""
         super().__init__()
         self.session = session
         self.playback = playback
@@ -138,7 +138,7 @@ class MainScreen(Screen[None]):
         self._facts: tuple[Any, ...] = ()
         self._counts = False
         self._covered = False
-        """Another session, or the start list, is in front."""
+        """Another session or the start list is in front."""
         self._calls: CallsPart | None = None
         self._questions_shown: set[Question] = set()
         self._news = (0, 0)
@@ -251,7 +251,7 @@ class MainScreen(Screen[None]):
         self.wake()
 
     def wake(self) -> None:
-        """Something is new: draw once, soon. Called any number of times, also from a flood."""
+        """Schedule one drawing soon. It may be called any number of times."""
         if self._covered:
             changes = self.session.changes
             news = (changes["phase"], changes["inbox"])
@@ -267,20 +267,20 @@ class MainScreen(Screen[None]):
         self.wake()
 
     def on_screen_suspend(self) -> None:
-        # Below a dialog it goes on; behind another screen nothing is drawn.
+        # Below a dialog it continues; behind another screen nothing is drawn.
         self._covered = self not in self.app.screen_stack
 
     async def _tick(self) -> None:
         self._ticking = False
         if not self.display or self._covered:
-            return  # The screen is being taken down, some of its panes may be gone.
+            return  # the screen is closing, and some of its panes may be gone
         if self.playback is not None:
             self.playback.before_tick()
         session = self.session
         if session.advance():
             self.wake()
         until = perf_counter() + JUDGE_SECONDS
-        # Not while a dialog is open: Textual draws all of the screen anew whenever anything happens below one.
+        # Not while a dialog is open: Textual redraws the whole screen for any change below one.
         more = self.app.screen is self or getattr(self.app.screen, "shows_findings", False)
         while more and perf_counter() < until:
             more = self._judge.run(20)
@@ -296,7 +296,7 @@ class MainScreen(Screen[None]):
         self.pane_layout.blocked = blocked
         self._tick_state()
         if session.phase == "connecting" and not self._counts:
-            # What is shown of the time goes on, though nothing may happen for long.
+            # Shown times change even if nothing happens.
             self._counts = True
             self.set_timer(LOOK_AT_CONNECTING, self._look_again)
         self._pin.look()
@@ -322,16 +322,16 @@ class MainScreen(Screen[None]):
             self.playback.after_tick()
 
     def _is_blocked(self) -> bool:
-        """Whether the pane about the connection is shown. One that is made quickly never shows it, nor a reconnect."""
+        """Whether to show the pane about the connection. A quick connection or a reconnect does not show it."""
         phase, failed, blocked = self.session.phase, self.panes.failed, self.pane_layout.blocked
         if phase in ("failed", "lost") or (failed is not None and failed.examining):
             return True
         if phase != "connecting" or self.session.inbox.open() or (not blocked and self._has_lists()):
-            return False  # A question that the server asks meanwhile is answered where the lists and the work are.
+            return False  # a question that arrives meanwhile is answered in the lists and the work pane
         return blocked or self.connection.elapsed >= SHOW_CONNECTING
 
     def _show_first_questions(self) -> None:
-        """Show at once what the server asks before anything was used, as it does while connecting."""
+        """Show questions that the server asks before the first user action, for example while connecting."""
         session = self.session
         if session.commands is None or self.app.screen is not self:
             return
@@ -341,7 +341,7 @@ class MainScreen(Screen[None]):
         used = self.panes.work.is_used or bool(calls_in_flight(session))
         if first is None or used or self.pane_layout.place not in KINDS:
             return
-        # A key that was pressed already was meant for the list: the question is shown, and the focus stays.
+        # A key that was already pressed was meant for the list: show the question, but keep the focus.
         untouched = window_of(self).key_came < self.connection.began
         may_focus = untouched or (session.phase == "connecting" and not isinstance(self.focused, Editor))
         if may_focus:
@@ -377,7 +377,7 @@ class MainScreen(Screen[None]):
 
     @property
     def zoom_hint(self) -> tuple[str, str] | None:
-        """What the zoom key would do now, as a verb with its title; None where it would do nothing."""
+        """Return the verb of the zoom key with its title, or None if it has no effect now."""
         return self.pane_layout.zoom_hint
 
     def on_descendant_focus(self) -> None:
@@ -386,13 +386,13 @@ class MainScreen(Screen[None]):
     def on_hints_changed(self) -> None:
         self._show_footer()
 
-    # What the panes say
+    # Messages of the panes
 
     async def on_tab_line_chosen(self, event: TabLine.Chosen) -> None:
         await self.pane_layout.show_place(event.tab)
 
     def show_address(self, name: ListName, address: str) -> None:
-        """Go to an item by its name or URI, ready to be used."""
+        """Select an item by its name or URI."""
         self.pane_layout.show_made(name)
         self.panes.catalog.select(name, address)
         item = self.session.catalog[name].get(address)
@@ -409,7 +409,7 @@ class MainScreen(Screen[None]):
         self.panes.work.focus_work()
 
     def on_catalog_pane_call_requested(self) -> None:
-        """Send what the form of the item under the cursor holds; where that is not enough, the form says so."""
+        """Send the form of the selected item; if it is incomplete, the form shows that."""
         self.pane_layout.go("work")
         self.panes.work.send()
 
@@ -440,7 +440,7 @@ class MainScreen(Screen[None]):
         self.draw_lines()
 
     def on_check_pane_evidence(self, event: CheckPane.Evidence) -> None:
-        """Open the recording of the checks, which is still theirs, where the message is."""
+        """Open the recording of the checks at the message; the checks keep owning it."""
         found = self.panes.check.found if self.panes.check is not None else None
         if found is not None and found.journal is not None:
             window_of(self).navigator.show_journal(found.journal, found.path, event.n)
@@ -503,7 +503,7 @@ class MainScreen(Screen[None]):
 
     @work(exclusive=True, group="dialog")
     async def on_edit_target_wanted(self) -> None:
-        """Ask for another command or URL, and open that in the place of this session."""
+        """Ask for another command or URL, and open it instead of this session."""
         target = self.session.target
         if not isinstance(target, RecordingTarget):
             other = await window_of(self).navigator.ask_target(target)
@@ -514,7 +514,7 @@ class MainScreen(Screen[None]):
         self._files.toggle()
 
     def _show_told(self) -> None:
-        """Let the panes that are there show whether files are watched, and what was compared with the pin."""
+        """Tell the panes whether files are watched, and the difference from the pin."""
         server, failed = self.panes.server, self.panes.failed
         if server is not None:
             server.show_watch(self._files.on)
@@ -541,10 +541,10 @@ class MainScreen(Screen[None]):
         elif wanted is not None:
             self.run_worker(self.pane_layout.show_place(wanted))
 
-    # Keys that work everywhere
+    # Global keys
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """What needs a live server is not offered on a recording, nor the start of a process where there is none."""
+        """A recording offers nothing that needs a live server; only a process can be started."""
         if self.playback is not None and not self.playback.can(action):
             return False
         if action in ("reconnect", "revision", "compose", "pin"):
@@ -560,11 +560,11 @@ class MainScreen(Screen[None]):
     action_restart = action_reconnect
 
     def action_revision(self) -> None:
-        """Choose the revision and era, and connect again with them."""
+        """Choose revision and era, and reconnect with them."""
         self.connection.choose_revision()
 
     def action_watch(self) -> None:
-        """Start the server again when one of its files changes, or watch them no more."""
+        """Restart the server when one of its files changes, or stop watching them."""
         self._files.toggle()
 
     def action_compose(self) -> None:
@@ -574,18 +574,18 @@ class MainScreen(Screen[None]):
         self._saving.export(None)
 
     async def action_check(self) -> None:
-        """Check the server, or what passed by in the recording."""
+        """Check the server, or the messages in the recording."""
         await self.pane_layout.show_place("check")
         if self.panes.check is not None:
             self.panes.check.action_run()
 
     def action_pin(self) -> None:
-        """Keep what the server offers now, to be warned when it offers something else."""
+        """Pin what the server offers now, to get a warning when it changes."""
         self._pin.pin()
 
     @work(exclusive=True, group="dialog")
     async def action_compare_with(self) -> None:
-        """Choose another recording, and show both side by side."""
+        """Choose another recording to compare with."""
         await compare_with(self, self.session.journal.path)
 
     @work(exclusive=True, group="dialog")
@@ -598,13 +598,13 @@ class MainScreen(Screen[None]):
 
     @work(exclusive=True, group="dialog")
     async def action_quit(self) -> None:
-        """Leave; asks only while a call is in flight, in any session."""
+        """Quit; asks first if any session has a call in flight."""
         calls = self._sessions.in_flight() or calls_in_flight(self.session)
-        if await leave_calls(self.app, calls, "Leave with a call in flight?", "leave"):
+        if await leave_calls(self.app, calls, "Quit with a call in flight?", "leave"):
             self.app.exit(0)
 
     def action_start_list(self) -> None:
-        """Go to the start list; the session stays open behind it."""
+        """Go to the start list; the session stays open."""
         self.post_message(events.ShowStart())
 
     def action_help(self) -> None:

@@ -1,4 +1,4 @@
-"""Zoom: one pane of the main screen alone, and all of them again."""
+"""Zoom: shows one pane of the main screen alone, and restores the others."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from inspector.tui.work.pane import WorkPane
 
 
 class Zoom:
-    """Hides what is beside a pane, up to `body`. The work pane hides its own parts: they change while it is zoomed."""
+    """Hides the panes beside a pane, up to `body`. The work pane hides its own parts, because they change meanwhile."""
 
     def __init__(self, body: Widget, work: WorkPane) -> None:
         self._body = body
         self._work = work
         self.pane: Widget | None = None
-        """The pane that is alone, or None."""
+        """The zoomed pane, or None."""
         self._hidden: list[Widget] = []
 
     def pane_of(self, widget: Widget | None) -> Widget | None:
@@ -32,7 +32,7 @@ class Zoom:
         return None
 
     def is_useful(self, pane: Widget) -> bool:
-        """Return whether there is anything beside the pane."""
+        """Return whether other panes are visible."""
         node = pane
         while node is not self._body and isinstance(node.parent, Widget):
             if any(each is not node and each.display for each in node.parent.children):
@@ -47,7 +47,7 @@ class Zoom:
         self.apply()
 
     def apply(self) -> None:
-        """Hide what is beside the pane, after the panes were arranged."""
+        """Hide the other panes again, after the panes were arranged."""
         node = self.pane
         if node is None:
             return
@@ -63,7 +63,7 @@ class Zoom:
             node = node.parent
 
     def restore(self) -> None:
-        """Show what was hidden inside the columns; the columns themselves are arranged by the screen."""
+        """Show what was hidden inside the columns; the screen arranges the columns."""
         self.pane = None
         self._work.zoom("")
         for widget in self._hidden:

@@ -1,1 +1,1 @@
-"""A recording played back, compared with a live server, or served."""
+"""Plays a recording, compares it with a live server, serves it."""

@@ -1,4 +1,4 @@
-"""Asks for a place in a recording; what is no place is said, and the dialog stays."""
+"""Asks for a place in a recording; on an error the dialog stays open."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _EXAMPLES = "01:12.3   +30s   -2min   at 13:05   1204   start   end"
 
 
 class AskPlace(ModalScreen[Place | None]):
-    """One line to type a time or a number into."""
+    """One line for a time or a number."""
 
     DEFAULT_CSS = """
     AskPlace { align: center bottom; }
@@ -39,7 +39,7 @@ class AskPlace(ModalScreen[Place | None]):
         self._journal = journal
 
     def compose(self) -> ComposeResult:
-        keys = [Hint("enter", "go there", "enter"), Hint("esc", "stay", "escape")]
+        keys = [Hint("enter", "go", "enter"), Hint("esc", "stay", "escape")]
         with Edge(title="Go to a time or a number", keys=keys), Vertical():
             yield Editor(placeholder=_EXAMPLES, lead=[("@ ", "key")], id="place")
 
@@ -50,12 +50,12 @@ class AskPlace(ModalScreen[Place | None]):
         event.stop()
         try:
             note = places.beyond(places.read(event.value, self._journal), self._journal)
-        except UsageError:  # It may not be finished.
+        except UsageError:  # the text may be incomplete
             note = ""
         self.query_one(Edge).note = [(note, "muted")] if note else ""
 
     def action_take(self) -> None:
-        """Go there, where the words name a place."""
+        """Go there if the text names a place."""
         try:
             place = places.read(self.query_one(Editor).value, self._journal)
         except UsageError as error:

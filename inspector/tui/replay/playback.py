@@ -1,4 +1,4 @@
-"""Playing a recording: the moment at which the panes of its screen show it, and the keys that move that moment."""
+"""Plays a recording: the moment that the panes of its screen show, and the keys that move it."""
 
 from __future__ import annotations
 
@@ -36,13 +36,15 @@ if TYPE_CHECKING:
     from inspector.tui.replay.serve import MockServer
 
 LOW = 32
-"""Lines of the terminal below which the scrub pane has two of them and no edge."""
+"""Terminal height below which the scrub pane has two lines and no edge."""
 
 
 @dataclass(frozen=True, slots=True)
 class Playing:
-    """How a recording is opened: at which place (as it is typed; empty: the end), how fast it plays, how long the
-    longest gap is in seconds (0: as long as it was), and by which clock."""
+    """How to open a recording: its place, speed, longest gap and clock.
+
+    The place is as the user types it (empty: the end). The gap is in seconds (0: unlimited).
+    """
 
     at: str = ""
     speed: float = 1.0
@@ -52,8 +54,10 @@ class Playing:
 
 @dataclass(frozen=True, slots=True)
 class OpenedFrom:
-    """A recording is opened at event `n` (0: at its end) from another screen, to which one key goes back; `title` names
-    it. A journal that is `lent` stays open afterwards."""
+    """The screen that opened a recording at event `n` (0: at its end), and whose title is `title`.
+
+    One key returns to it. A journal that is `lent` stays open afterwards.
+    """
 
     title: str
     n: int
@@ -61,10 +65,10 @@ class OpenedFrom:
 
 
 class Playback:
-    """What the screen of a recording has beside that of a live session: a player, its keys and its scrub pane.
+    """The additional part of a recording's screen: a player, its keys and its scrub pane.
 
-    The player says at which moment the panes show the session. The screen calls `before_tick` and `after_tick` around
-    each drawing, and asks for what its lines say.
+    The player sets the moment that the panes show. The screen calls `before_tick` and `after_tick` around each drawing,
+    and asks for the texts of its lines.
     """
 
     def __init__(
@@ -80,7 +84,7 @@ class Playback:
         opened = playing or Playing()
         self.session = session
         self.follow_file = follow_file
-        """The file is read as another process writes it."""
+        """The file is read while another process writes it."""
         self.opened_from = opened_from
         self.player = Player(
             session.journal, clock=opened.clock, fold=opened.fold, speed=opened.speed, follow=follow_file
@@ -88,45 +92,45 @@ class Playback:
         self.scrub = ScrubPane(self.player, self._sought, id="scrub")
         self._wanted = opened.at
         self._event = opened_from.n if opened_from is not None else 0
-        """The event that is to be selected once it is read, or 0."""
+        """The event to select once it is read, or 0."""
         self._shown_root = 0
         self._moves = False
         self.behind = False
-        """What the panes show is not yet that of the moment."""
+        """The panes do not show the current moment yet."""
         self._shown: tuple[object, ...] = ()
         self.server: MockServer | None = None
-        """The server that answers from the recording, once it was asked for."""
+        """The mock server of this recording, once it was opened."""
 
     def join(self, screen: MainScreen) -> None:
-        """Become part of a screen."""
+        """Join a screen."""
         self._screen = screen
         lend(self, "replay", screen)
         if self.opened_from is not None:
             lend(self, "frame", screen)
 
     def compose(self) -> ComposeResult:
-        """What stands below the panes."""
+        """The widgets below the panes."""
         yield self.scrub
 
     async def close(self) -> None:
-        """End what was begun here, with the screen."""
+        """End the player and the server with the screen."""
         if self.server is not None:
             await self.server.close()
         if self.opened_from is not None and not self.opened_from.lent:
             self.session.journal.release()
 
     def can(self, action: str) -> bool:
-        """Whether an action of the screen is offered: a recording is left to where it was opened from."""
+        """Whether an action of the screen is available: a recording closes into the screen that opened it."""
         return action != "start_list" or self.opened_from is None
 
     def resized(self) -> None:
-        """The screen has another size."""
+        """The size of the screen has changed."""
         self.scrub.set_class(self._screen.size.height < LOW, "-low")
 
     # The tick
 
     def before_tick(self) -> None:
-        """Let the player go on, and show what it has come to."""
+        """Advance the player, and show its moment."""
         player, screen = self.player, self._screen
         if player.profile.advance():
             screen.wake()
@@ -139,21 +143,22 @@ class Playback:
         elif player.playing:
             self._stand()
         if player.playing:
-            # What is shown of the time goes on, though nothing may be due for long.
+            # Shown times change even if no event is due.
             screen.wake()
         if self._moves:
             self._moves = False
             self._follow_action()
 
     def after_tick(self) -> None:
-        """Draw what the tick has changed."""
+        """Draw the changes of this tick."""
         self._draw(behind=self.session.catching_up)
         if self._event and len(self.session.journal) >= self._event:
             n, self._event = self._event, 0
             self._screen.post_message(ShowEvent(n))
 
     def _draw(self, *, behind: bool) -> None:
-        """Draw the lines around the panes and the scrub pane; `behind`: what is shown is not yet that of the moment."""
+        """Draw the lines around the panes and the scrub pane; `behind`: the panes do not show the current moment
+        yet."""
         player = self.player
         self.behind = behind
         shown = (
@@ -165,13 +170,13 @@ class Playback:
         self.scrub.draw()
 
     def _moved(self, *, go: bool = True) -> None:
-        """The player was put elsewhere: show that at once, and what the session was there with the next tick."""
+        """The player has moved: draw its position now, and the session at that moment in the next tick."""
         self._show_moment(go=go)
         self._draw(behind=False)
         self._screen.wake()
 
     def _show_moment(self, *, go: bool) -> None:
-        """The panes show the session as it was where the player stands. With `go`, the log goes there."""
+        """Let the panes show the session at the player's position. With `go`, the log goes there too."""
         self._stand()
         self._screen.panes.messages.moment_changed(go=go)
         self._moves = True
@@ -180,7 +185,7 @@ class Playback:
         self.session.at(None if self.player.at_end else self.player.position, self.player.now)
 
     def _follow_action(self) -> None:
-        """Where a list is shown, show what the event was about that has come last."""
+        """In a list, select the item of the newest event."""
         session, player, screen = self.session, self.player, self._screen
         root = session.journal.index.root_of(player.position) if player.position and not player.at_end else 0
         if not root or root == self._shown_root or screen.pane_layout.place not in KINDS:
@@ -194,35 +199,35 @@ class Playback:
             screen.panes.work.show_call(root)
             return
         screen.pane_layout.place = list_name
-        # The cursor says what is shown in the middle: the newest request about it, which is this one.
+        # The cursor decides what the middle shows: the newest request of that item, which is this one.
         screen.panes.catalog.select(list_name, address)
 
-    # What the lines around the panes say
+    # Lines around the panes
 
     def header(self) -> Sequence[Part]:
-        """Which recording it is, and how it plays."""
+        """Describe the recording, and how it plays."""
         state = state_of_file(self.session.journal, self._screen.connection)
         return status.header(self.session, self.player, state, self._screen.size.width)
 
     def tab_note(self) -> Pieces:
-        """At which moment it is shown."""
+        """Describe the moment shown."""
         if self.player.at_end:
             return ""
         return status.note(self.session, self.player, self._screen.size.width, behind=self.behind)
 
     def tab_hints(self) -> list[Hint]:
-        """What stands at the right of the tabs."""
+        """The keys at the right of the tabs."""
         return status.tab_hints(self._screen) if self.player.at_end else []
 
     def footer_hints(self, shown: list[Hint]) -> list[Hint]:
-        """The keys of the player beside those of the panes, but where letters are typed."""
+        """The keys of the player beside those of the panes, unless text is typed."""
         screen, origin = self._screen, self.opened_from
         if not isinstance(screen.focused, Editor):
             shown = status.footer(screen, self.player, shown)
         return shown if origin is None else [*hints(screen, ("frame.leave", origin.title)), *shown]
 
     def action_leave(self) -> None:
-        """Go back to where the recording was opened from."""
+        """Return to the screen that opened the recording."""
         self._screen.dismiss(None)
 
     # Playing
@@ -249,7 +254,7 @@ class Playback:
     async def _choose_speed(self) -> None:
         words = [speeds.words(speed) for speed in speeds.SPEEDS]
         chosen = await self._screen.app.push_screen_wait(
-            Choose("Speed", [(word, "as fast as it goes" if word == "max" else "") for word in words],
+            Choose("Speed", [(word, "as fast as possible" if word == "max" else "") for word in words],
                    speeds.words(self.player.speed))
         )  # fmt: skip
         speed = speeds.read(chosen) if chosen is not None else None
@@ -257,7 +262,7 @@ class Playback:
             self.player.speed = speed
             self._draw(behind=self.behind)
 
-    # Going to places
+    # Go to a place
 
     def action_next_frame(self) -> None:
         self.player.step(1)
@@ -285,7 +290,7 @@ class Playback:
         if self.player.go_to_finding(by):
             self._moved()
         else:
-            self._screen.notify(f"No {'further' if by > 0 else 'earlier'} finding", timeout=3, markup=False)
+            self._screen.notify(f"No {'later' if by > 0 else 'earlier'} finding", timeout=3, markup=False)
 
     def action_next_hit(self) -> None:
         self._look_for_hit(1)
@@ -294,7 +299,7 @@ class Playback:
         self._look_for_hit(-1)
 
     def _look_for_hit(self, by: int) -> None:
-        """Go to the next event that the filter last used leaves. A long recording is looked through in a thread."""
+        """Go to the next event that matches the last filter. A long recording is searched in a thread."""
         screen, searched = self._screen, self._screen.panes.messages.searched
         if searched is None:
             screen.pane_layout.show_log("messages")
@@ -321,7 +326,7 @@ class Playback:
         self.go_to(None)
 
     def action_seek(self) -> None:
-        """Ask for a place, and go there."""
+        """Ask for a place and go there."""
         self._screen.app.push_screen(AskPlace(self.session.journal), self._went)
 
     def _went(self, place: places.Place | None) -> None:
@@ -336,11 +341,11 @@ class Playback:
             self._screen.notify(told(error, self._screen), severity="warning", markup=False)
 
     def _sought(self, cell: int, cells: int) -> None:
-        """A place of the scrub line was pointed at."""
+        """The user clicked on the scrub line."""
         self.go_to(self.player.profile.number_in(cell, cells))
 
     def action_answer(self) -> None:
-        """Go to the answer of the open question that is shown, else of the request that the moment is about."""
+        """Go to the answer of the open question, else of the request at this moment."""
         session, question = self.session, self._screen.panes.work.asking.question
         n = session.reply_to(question)[0] if question is not None and question.state == "open" else 0
         if not n and self.player.position:
@@ -349,17 +354,17 @@ class Playback:
         if n:
             self.go_to(n)
         else:
-            self._screen.notify("There is no answer to go to.", timeout=3)
+            self._screen.notify("No answer to go to.", timeout=3)
 
-    # Making something of it
+    # Uses of the recording
 
     def action_serve(self) -> None:
-        """Serve the recording here, or copy the command that does."""
+        """Serve the recording here, or copy the command for it."""
         from inspector.tui.replay.serve import MockServer
 
         self.server = self.server or MockServer(self.session.target.path)
         window_of(self._screen).navigator.serve(self.server)
 
     def action_rerun(self) -> None:
-        """Ask for a target, and run the recording again on it."""
+        """Ask for a target, and rerun the recording on it."""
         window_of(self._screen).navigator.rerun(self.session.target.path, status.recorded_target(self.session))

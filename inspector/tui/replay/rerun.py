@@ -1,6 +1,6 @@
-"""Runs what was recorded again, against a target that is asked for, and shows how its answers differ.
+"""Reruns a recording against a target and shows how the answers differ.
 
-`inspector rerun` does it, in a process of its own; its report stands here, and the command can be copied.
+`inspector rerun` does it in a separate process; the screen shows its report, and the command can be copied.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.text_view import TextView
 
 _MOST = 1 << 20
-"""Bytes of the report that are read."""
-_VERDICTS = {0: ("as it was recorded", "received"), 5: ("it answers differently", "finding")}
+"""Bytes of the report that are shown."""
+_VERDICTS = {0: ("same answers as recorded", "received"), 5: ("different answers", "finding")}
 
 
 def words_of(path: Path, target: str) -> list[str]:
-    """The words after `inspector` that run a recording again on a target, as it is typed. Raises ValueError."""
+    """Return the arguments after `inspector` that rerun a recording on a typed target. Raises ValueError."""
     words = shlex.split(target)
     alone = len(words) == 1 and (words[0].startswith("@") or "://" in words[0])
     return ["rerun", str(path), *(words if alone else ["--", *words])]
@@ -63,7 +63,7 @@ class RerunScreen(ModalScreen[None]):
         keys = [Hint("^r", "run", "ctrl+r"), Hint("^k", "copy the command", "ctrl+k"), Hint("esc", "back", "escape")]
         with Edge(title="Run again", facts=("sends what was recorded to a live server",), keys=keys), Vertical():
             yield Editor(self._suggested, placeholder="a command, a URL or @name", lead=[("target  ", "muted")])
-            yield TextView(empty="Differences appear here. Nothing has been sent yet.")
+            yield TextView(empty="The differences appear here. Nothing has been sent yet.")
 
     def on_mount(self) -> None:
         self.query_one(Editor).focus()
@@ -85,7 +85,7 @@ class RerunScreen(ModalScreen[None]):
         try:
             if text:
                 return words_of(self._path, text)
-            self._say("a target is needed", "error")
+            self._say("enter a target", "error")
         except ValueError as error:
             self._say(split_reason(error), "error")
         return None
@@ -94,14 +94,14 @@ class RerunScreen(ModalScreen[None]):
         self.query_one(Edge).note = [(safe(words, 60), role)]
 
     def action_copy_command(self) -> None:
-        """Copy the command that does the same."""
+        """Copy the command for this rerun."""
         words = self._words()
         if words is not None:
             copy(self, shlex.join(["inspector", *words]), "the command")
 
     @work(exclusive=True, group="rerun", exit_on_error=False)
     async def action_run(self) -> None:
-        """Run it, and show what it reports."""
+        """Run it and show its report."""
         words = self._words()
         if words is None:
             return

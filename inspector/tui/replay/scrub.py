@@ -1,5 +1,7 @@
-"""The scrub pane: the time of a recording, where it stands in it, and a way to point at a place. Low screens have the
-same in two lines without an edge."""
+"""The scrub pane: the time line of a recording, its position, and clicks to move it.
+
+A low screen shows it in two lines without an edge.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,9 @@ from inspector.tui.widgets.edge import Edge
 
 
 class ScrubPane(Container):
-    """Shows where a player stands. `draw` after anything about it has changed.
+    """Shows the position of a player. Call `draw` after any change.
 
-    `sought` is called with a cell of the line that was pointed at, and how many cells the line has.
+    `sought` is called with the clicked cell of the line, and the number of cells.
     """
 
     DEFAULT_CSS = """
@@ -55,7 +57,7 @@ class ScrubPane(Container):
         self._sought(event.cell, event.cells)
 
     def draw(self) -> None:
-        """Draw what is different."""
+        """Draw the changes."""
         player, profile = self.player, self.player.profile
         line = self._slim if self.has_class("-low") else self._line
         cells = line.cells
@@ -80,19 +82,19 @@ class ScrubPane(Container):
             line.words = errors if profile.errors else ""
             self._edge.title = time
             fold = profile.fold
-            folded = f"gaps over {fold / 1_000_000:g} s folded" if fold < UNFOLDED else "gaps as long as they were"
+            folded = f"gaps over {fold / 1_000_000:g} s folded" if fold < UNFOLDED else "gaps in real time"
             self._edge.facts = (frames, folded)
         line.refresh()
 
 
 def playing(player: Player) -> str:
-    """Whether a recording is played, and how fast: `▶ 4×`."""
+    """Return whether a recording plays, and how fast: `▶ 4×`."""
     sign = (">" if ascii_only() else "▶") if player.playing else ("=" if ascii_only() else "‖")
     words = speeds.words(player.speed)
     return f"{sign} {words.replace('×', 'x') if ascii_only() else words}"
 
 
 def total_time(journal: Journal, latest: int) -> int:
-    """How long a recording is in microseconds, also before all of it has been looked at."""
+    """Return the length of a recording in microseconds, even before all of it was read."""
     index = journal.index
     return max(latest, index.time(index.count) if index.count else 0, 0)

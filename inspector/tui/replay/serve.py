@@ -1,5 +1,4 @@
-"""A server that answers from the recording that is shown: started and ended here on loopback, or elsewhere by a command
-that can be copied."""
+"""A mock server for the recording shown. It runs here on loopback, or elsewhere by a command to copy."""
 
 from __future__ import annotations
 
@@ -24,13 +23,13 @@ from inspector.tui.widgets.fact_rows import Row, RowSection, fact, heading
 from inspector.tui.widgets.facts_view import FactsView
 
 LOOK = 0.5
-"""Seconds between two looks at what was asked."""
+"""Seconds between two reads of the request count."""
 _MISSED = 8
 _SHOWN = 300
 
 
 class MockServer:
-    """Serves a recording over HTTP on loopback, on a port that is free, until it is ended."""
+    """Serves a recording over HTTP on a free loopback port until it is stopped."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -41,11 +40,11 @@ class MockServer:
 
     @property
     def url(self) -> str:
-        """Where clients find it; empty while it does not run."""
+        """The URL for clients; empty while the server does not run."""
         return self._end.url if self._end is not None else ""
 
     async def start(self) -> None:
-        """Begin to serve; what speaks against it stands in `problem`."""
+        """Start the server; `problem` has the error if it fails."""
         self.problem = ""
         try:
             self._journal = Journal.open(self.path)
@@ -59,7 +58,7 @@ class MockServer:
             await self.close()
 
     async def close(self) -> None:
-        """End it. Idempotent."""
+        """Stop the server. Idempotent."""
         end, mock, journal = self._end, self.mock, self._journal
         self._end = self.mock = self._journal = None
         if end is not None:
@@ -71,7 +70,7 @@ class MockServer:
 
 
 class ServeScreen(ModalScreen[None]):
-    """What is served, what was asked, and the commands that do the same without the interface."""
+    """The state of the server, its requests, and the commands that serve without the interface."""
 
     DEFAULT_CSS = """
     ServeScreen { align: center middle; }
@@ -100,32 +99,35 @@ class ServeScreen(ModalScreen[None]):
 
     def _draw(self) -> None:
         server, mock = self.server, self.server.mock
-        rows = [*fact("here", server.url or "not served", "bright" if server.url else "muted")]
+        rows = [*fact("here", server.url or "not running", "bright" if server.url else "muted")]
         if server.problem:
             rows += fact("", safe(server.problem, _SHOWN), "error")
         if mock is not None:
             tally, counts = mock.tally, mock.tally.counts
-            rows += fact("asked", f"{count(tally.requests)} requests of {count(tally.clients)} clients")
+            rows += fact("asked", f"{count(tally.requests)} requests from {count(tally.clients)} clients")
             rows += fact("answered", count(counts.get("answered", 0)))
             missed = counts.get("missed", 0)
             rows += fact("missed", count(missed), "finding" if missed else "normal")
             for one in tally.missed[-_MISSED:]:
                 rows.append(Row([(" " * 14, "muted"), safe(f"{one.method} {one.params}", _SHOWN)], 14))
-        rows += heading("The same by a command")
+        rows += heading("Commands for the same server")
         rows += fact("over stdio", self.commands[0])
         rows += fact("over HTTP", self.commands[1])
-        rows += [Row(), Row([("It answers as the recorded server did; its clients are told nothing else.", "muted")])]
+        rows += [
+            Row(),
+            Row([("It answers as the recorded server did; its clients cannot tell that it is a mock.", "muted")]),
+        ]
         self.query_one(FactsView).show(RowSection(rows))
         edge = self.query_one(Edge)
         edge.facts = ([("serving", "received")],) if server.url else ()
-        url = [Hint("u", "copy the URL", "u")] if server.url else []
+        url = [Hint("u", "copy URL", "u")] if server.url else []
         edge.keys = [
-            Hint("s", "stop" if server.url else "serve here", "s"), *url, Hint("c", "copy the command", "c"),
-            Hint("esc", "back" if not server.url else "go on, served", "escape"),
+            Hint("s", "stop" if server.url else "serve here", "s"), *url, Hint("c", "copy command", "c"),
+            Hint("esc", "back" if not server.url else "close, keep serving", "escape"),
         ]  # fmt: skip
 
     async def action_start_or_stop(self) -> None:
-        """Begin to serve on loopback, or end it."""
+        """Start the server on loopback, or stop it."""
         if self.server.url:
             await self.server.close()
         else:
@@ -133,11 +135,11 @@ class ServeScreen(ModalScreen[None]):
         self._draw()
 
     def action_copy_command(self) -> None:
-        """Copy the command that serves over stdio, as a client's config wants it."""
+        """Copy the command that serves over stdio, for a client's config."""
         copy(self, self.commands[0], "the command")
 
     def action_copy_url(self) -> None:
-        """Copy where it is served."""
+        """Copy the URL of the server."""
         if self.server.url:
             copy(self, self.server.url, "the URL")
 

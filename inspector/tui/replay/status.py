@@ -1,4 +1,4 @@
-"""What the lines around the panes say of a recording, and what is looked for in it in a thread."""
+"""The texts of the lines around the panes for a recording, and its search in a thread."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from inspector.tui.widgets.paint import Pieces
 from inspector.tui.widgets.status import Part
 
 WIDE = 130
-"""Cells from which on there is room for more than the moment."""
+"""Width in cells from which more than the moment fits."""
 _LEAST_NAME = 16
 _LONGEST = 200
 
 
 def header(session: RecordedSession, player: Player, state: tuple[str, str], width: int) -> list[Part]:
-    """Which recording it is, of what and when, how it plays; `state` is what is said of the file, and its role."""
+    """Return the header: recording, target, date, playback; `state` is the state of the file with its role."""
     path, server, journal = session.target.path, session.server, session.journal
     told = journal.header.get("target")
     target = told if isinstance(told, dict) else {}
@@ -37,7 +37,7 @@ def header(session: RecordedSession, player: Player, state: tuple[str, str], wid
     date = f"{began.day} {began:%b %H:%M}" if journal.started.timestamp() else ""
     revision: Pieces = [server.revision, (f" {server.era}", "muted")] if server.known else ""
     word, role = state
-    # What is usual about a file is said by the rest of the line.
+    # The rest of the line shows a file in its usual state.
     odd = role in ("finding", "progress", "error") or word == "following"
     name = safe(server.title, max(width // 4, _LEAST_NAME))
     parts = [
@@ -53,12 +53,12 @@ def header(session: RecordedSession, player: Player, state: tuple[str, str], wid
     if odd:
         sign = signs_now().live if role == "received" else signs_now().finding if role == "finding" else ""
         parts.append(Part([[(f"{sign} {word}".strip(), role)]], right=True))
-    parts.append(Part([[("nothing is sent", "muted")], ""], (8,), right=True))
+    parts.append(Part([[("read-only", "muted")], ""], (8,), right=True))
     return parts
 
 
 def recorded_target(session: RecordedSession) -> str:
-    """What was connected to, as it would be typed; empty where the recording does not say."""
+    """Return the target as it would be typed; empty if the recording does not have it."""
     told = session.journal.header.get("target")
     target = told if isinstance(told, dict) else {}
     url, argv = target.get("url"), target.get("argv")
@@ -68,7 +68,7 @@ def recorded_target(session: RecordedSession) -> str:
 
 
 def note(session: RecordedSession, player: Player, width: int, *, behind: bool) -> Pieces:
-    """At which moment it is shown, and how many calls were in flight then; `behind`: it is not yet shown so."""
+    """Return the moment shown, and the calls in flight then; `behind`: the panes do not show it yet."""
     flying = len(waited_for(session)) if width >= WIDE else 0
     calls: Pieces = [(f"{flying} in flight   ", "progress")] if flying else []
     at = (moment(player.now), "progress" if behind else "bright")
@@ -76,18 +76,18 @@ def note(session: RecordedSession, player: Player, width: int, *, behind: bool) 
 
 
 def waited_for(session: RecordedSession) -> list[int]:
-    """The requests in flight at the moment but those that last as long as the session."""
+    """Return the requests in flight at the moment, except those that last as long as the session."""
     method = session.journal.index.method
     return [n for n in session.in_flight() if method(n) != "subscriptions/listen"]
 
 
 def tab_hints(screen: Screen[None]) -> list[Hint]:
-    """What stands at the right of the tabs while it is shown at its end."""
+    """Return the keys at the right of the tabs while the end is shown."""
     return hints(screen, "app.palette", "app.help")
 
 
 def footer(screen: Screen[None], player: Player, shown: Sequence[Hint]) -> list[Hint]:
-    """The keys of the footer: at the end those of the panes and the one that plays, elsewhere those of the player."""
+    """Return the footer's keys: at the end those of the panes and play, elsewhere those of the player."""
     play = hints(screen, ("replay.play", "pause" if player.playing else "play"))
     if player.at_end:
         return [*play, *hints(screen, "replay.seek"), *shown]
@@ -104,7 +104,7 @@ def footer(screen: Screen[None], player: Player, shown: Sequence[Hint]) -> list[
 
 
 def _pair(screen: Screen[None], back: str, on: str, title: str, gap: str = "") -> list[Hint]:
-    """Two keys that do the same in both directions, as one hint; a click presses the second."""
+    """Join two keys for both directions into one hint; a click presses the second."""
     both = hints(screen, back, on)
     if len(both) < 2:
         return both
@@ -115,5 +115,5 @@ def _pair(screen: Screen[None], back: str, on: str, title: str, gap: str = "") -
 
 
 async def next_match(player: Player, filter: Filter, by: int) -> int:
-    """The next event that a filter leaves; where it is not near, looked for in a thread."""
+    """Return the next event that matches a filter; a distant one is searched in a thread."""
     return player.near_match(filter, by) or await asyncio.to_thread(player.next_match, filter, by)

@@ -1,4 +1,4 @@
-"""The time of a recording in three lines, or in one: where it stands, how dense it is where, where the errors are."""
+"""The time line of a recording in three lines or one: position, density of events, errors."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _MARK, _MARK_ASCII = "▼", "v"
 
 
 class ScrubLine(Widget):
-    """`columns` are events and errors in equal parts of the length, `mark` is the part that is reached; `begin` and
-    `end` stand at the ends of the line above, `words` in the line below. With `slim`, only the middle line and `words`.
+    """Draws a time line; with `slim`, only its middle line and `words`.
 
-    A click, or a drag, posts `Sought`.
+    `columns` are events and errors in equal parts of the length, `mark` is the part at the position; `begin` and `end`
+    are at the ends of the line above, `words` in the line below. A click or a drag posts `Sought`.
     """
 
     ALLOW_SELECT = False
@@ -31,7 +31,7 @@ class ScrubLine(Widget):
     """
 
     class Sought(Message):
-        """A place was pointed at: a part of so many."""
+        """The user clicked a part of the time line."""
 
         def __init__(self, cell: int, cells: int) -> None:
             super().__init__()
@@ -53,7 +53,7 @@ class ScrubLine(Widget):
 
     @property
     def cells(self) -> int:
-        """How many parts are told apart."""
+        """The number of parts."""
         return max(self.size.width - 2, 1)
 
     def render_line(self, y: int) -> Strip:
@@ -76,7 +76,7 @@ class ScrubLine(Widget):
         line = []
         for at, (events_there, errors) in enumerate(self.columns[: self.cells]):
             role = "chart-error" if errors else "chart" if at <= self.mark else "chart-dim"
-            # By the logarithm, so that little is seen beside a flood.
+            # Logarithmic, so that a few events are visible beside very many.
             level = round(log(1 + events_there) / log(1 + most) * (len(bars) - 1)) if events_there else 0
             shown = bars[level] if events_there else " "
             if self.slim and at == self.mark:

@@ -1,1 +1,1 @@
-"""The Server tab, the steps of a connection, and why one failed."""
+"""The Server tab, the steps of a connection, and the pane of a failed connection."""

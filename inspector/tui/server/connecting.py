@@ -1,4 +1,4 @@
-"""What is shown while a connection is being made: the steps so far, what is waited for, and what the server prints."""
+"""The rows shown while connecting: the steps so far, the pending one, and the server's stderr."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _STDERR = Query(kind=Kind.STDERR, dir=Dir.RECV)
 
 
 def connecting_rows(session: Commands, width: int) -> list[Row]:
-    """The steps of the connection as far as it is, and the last lines of the server's stderr."""
+    """Return the steps of the connection so far, and the last lines of stderr."""
     waiting = {call.n: call for call in session.calls_in_flight()}
     steps = [_timed(step, waiting.get(step.n), session) for step in connection_steps(session.journal)]
     rows = step_rows(steps, width) if steps else paragraph("Starting …", "muted")
@@ -33,7 +33,7 @@ def connecting_rows(session: Commands, width: int) -> list[Row]:
 
 
 def _timed(step: ConnectionStep, call: Call | None, session: Commands) -> ConnectionStep:
-    """The step; one that waits says for how long, and how long it may."""
+    """Return a step; a pending one has its waiting time and its timeout."""
     if step.outcome != "waiting" or call is None:
         return step
     allowed = call.timeout
@@ -41,12 +41,12 @@ def _timed(step: ConnectionStep, call: Call | None, session: Commands) -> Connec
         unread = session.transport.unread()
         allowed = min(allowed, BLIND_LIMIT if unread is None else UNREAD_LIMIT)
     paused = ", paused while you log in" if call.paused else ""
-    told = f"{call.method} was sent; no answer yet: {int(call.elapsed)} s of {allowed:g} s{paused}"
+    told = f"{call.method} sent; no answer yet: {int(call.elapsed)} s of {allowed:g} s{paused}"
     return replace(step, detail=told)
 
 
 def stderr_lines(session: Commands) -> list[str]:
-    """The last lines that the server wrote to stderr in the newest connection."""
+    """Return the last lines that the server wrote to stderr in the newest connection."""
     journal = session.journal
     first = last_start(journal, len(journal))
     newest = list(islice(_STDERR.backwards(journal.index, first - 1), _STDERR_LINES))
@@ -54,6 +54,6 @@ def stderr_lines(session: Commands) -> list[str]:
 
 
 def printed(session: Commands) -> str:
-    """How many lines on stdout are not messages; empty for none."""
+    """Return the number of stdout lines that are not messages, as text; empty for none."""
     invalid = session.journal.index.invalid
     return f"{quantity(invalid, 'line')} on stdout not JSON-RPC" if invalid else ""

@@ -1,4 +1,4 @@
-"""Opening what the main screen shows: connecting, connecting anew, reading a recording; each in a worker."""
+"""Opens the session of the main screen in a worker: connect, reconnect, or read a recording."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from inspector.tui.login.actions import LoginWork
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 
 PORTION = 1000
-"""Events of a recording that are taken in before other threads have a turn: some 5 ms."""
+"""Events of a recording that are read before other threads run: about 5 ms."""
 BETWEEN_WAKES = 0.05
-"""Seconds between two drawings of what has come so far."""
+"""Seconds between two drawings while reading."""
 KEY_TIME = 0.06
-"""Seconds after a key in which what it sets off is drawn."""
+"""Seconds after a key in which its effects are drawn."""
 REST = 0.03
-"""Seconds between two portions in that time: the interpreter runs one thread at a time, so reading is felt."""
+"""Seconds between two portions in that time: the interpreter runs one thread at a time, so reading slows drawing."""
 LOOK_AGAIN = 0.1
-"""Seconds between two looks at a file that another process still writes."""
+"""Seconds between two reads of a file that another process writes."""
 
 
 class Connection:
-    """The session of a screen, live or recorded, from its opening on. `wake` asks the screen to draw soon."""
+    """The session of a screen, live or recorded. `wake` asks the screen to draw soon."""
 
     def __init__(
         self, screen: Screen[None], session: SessionState, wake: Callable[[], None], *, follow_file: bool
@@ -44,17 +44,17 @@ class Connection:
         self._session = session
         self._wake = wake
         self.follow_file = follow_file
-        """A recording that another process still writes is read as it grows."""
+        """A recording is read while another process writes it."""
         self.indexing = session.commands is None
         """The file of a recording is being read for the first time."""
         self._asked_for_lists = False
         self.began = time.monotonic()
-        """When connecting began, on the monotonic clock."""
+        """When connecting started, on the monotonic clock."""
         self._log_in = False
         self._opening: Worker[None] | None = None
 
     def open(self, *, log_in: bool = False) -> None:
-        """Connect, or read the recording. `log_in`: log in afterwards unless connecting took a login."""
+        """Connect, or read the recording. `log_in`: log in afterwards unless connecting has done so."""
         self._log_in = log_in
         session = self._session.commands
         if session is not None:
@@ -70,23 +70,23 @@ class Connection:
 
     @property
     def elapsed(self) -> float:
-        """Seconds since it was begun to connect."""
+        """Seconds since connecting started."""
         return time.monotonic() - self.began
 
     def stop(self) -> None:
-        """Give up connecting; the server is ended."""
+        """Cancel connecting; the server is stopped."""
         session = self._session.commands
         if session is not None and session.phase == "connecting" and self._opening is not None:
             self._screen.run_worker(self._stop(session, self._opening), group="stop", exit_on_error=False)
 
     def choose_log_level(self) -> None:
-        """Ask from which level the server is to log, and tell it."""
+        """Ask for a log level and set it on the server."""
         session = self._session.commands
         if session is not None:
             self._screen.run_worker(self._log_level(session), exclusive=True, group="dialog")
 
     def choose_revision(self) -> None:
-        """Ask for the revision and era to speak, and connect again with them."""
+        """Ask for revision and era, and reconnect with them."""
         session = self._session.commands
         if session is not None:
             self._screen.run_worker(self._revision(session), exclusive=True, group="dialog")
@@ -107,7 +107,7 @@ class Connection:
             await session.open()
         except InspectorError:
             session.remember_outcome()
-            return  # `phase` and `error` say it; the failed pane shows it.
+            return  # `phase` and `error` have it; the failed pane shows it.
         self._load_lists(session)
         session.remember_outcome()
         if self._log_in:
@@ -124,8 +124,8 @@ class Connection:
             self._load_lists(session)
         self._screen.post_message(Reconnected())
         changed = sum(len(c.added) + len(c.removed) + len(c.altered) for c in session.surface_changes)
-        changes = f" {changed} change{'' if changed == 1 else 's'} in what it offers." if changed else ""
-        self._screen.notify(f"Connected anew.{changes}", timeout=4)
+        changes = f" {changed} change{'' if changed == 1 else 's'} in what the server offers." if changed else ""
+        self._screen.notify(f"Reconnected.{changes}", timeout=4)
 
     def _load_lists(self, session: Commands) -> None:
         self._asked_for_lists = True
@@ -133,7 +133,7 @@ class Connection:
         session.run(session.listen())
 
     def _index(self) -> None:
-        """Take in the file in portions, in a thread; the rows appear as they come."""
+        """Read the file in portions, in a thread; the rows appear as they are read."""
         worker, journal, app = get_current_worker(), self._session.journal, cast(KeysInOrder, self._screen.app)
         told = 0.0
         while not worker.is_cancelled:
@@ -149,7 +149,7 @@ class Connection:
                 time.sleep(REST)
 
     async def _revision(self, session: Commands) -> None:
-        choices = [("auto", "find out what the server supports")]
+        choices = [("auto", "detect what the server supports")]
         choices += [(name, f"{features(name).era} era") for name in reversed(REVISIONS)]
         current = session.options.protocol or (session.server.revision if session.server.known else "auto")
         chosen = await self._screen.app.push_screen_wait(Choose("Revision and era", choices, current))
@@ -161,7 +161,9 @@ class Connection:
         self.reopen()
 
     async def _log_level(self, session: Commands) -> None:
-        level = await self._screen.app.push_screen_wait(Choose("Log messages from", [(name, "") for name in LEVELS]))
+        level = await self._screen.app.push_screen_wait(
+            Choose("Log level of the server", [(name, "") for name in LEVELS])
+        )
         if level is not None:
             try:
                 await session.set_log_level(level)
@@ -170,7 +172,7 @@ class Connection:
 
 
 def state_of_file(journal: Journal, connection: Connection) -> tuple[str, str]:
-    """What is said of a recording's file, and the role in which it is drawn."""
+    """Return the state of a recording's file and its role."""
     if journal.raw_only:
         return "recording of a newer version", "finding"
     if connection.indexing and not connection.follow_file:

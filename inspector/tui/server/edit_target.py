@@ -1,4 +1,4 @@
-"""Asks for another command, or another URL, in the place of one that does not connect."""
+"""Asks for another command or URL after a failed connection."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from inspector.tui.widgets.editor import Editor
 
 
 class EditTarget(ModalScreen[StdioTarget | HttpTarget | None]):
-    """One line with the command or the URL as it was shown; secrets stay hidden in it. What is none is said."""
+    """One line with the command or URL as shown; secrets stay hidden. An invalid one is shown as an error."""
 
     DEFAULT_CSS = """
     EditTarget { align: center middle; }
@@ -37,7 +37,7 @@ class EditTarget(ModalScreen[StdioTarget | HttpTarget | None]):
 
     def compose(self) -> ComposeResult:
         stdio = isinstance(self._target, StdioTarget)
-        keys = [Hint("enter", "start it" if stdio else "connect", "enter"), Hint("esc", "leave it", "escape")]
+        keys = [Hint("enter", "start" if stdio else "connect", "enter"), Hint("esc", "cancel", "escape")]
         with Edge(title="Another command" if stdio else "Another URL", keys=keys), Vertical():
             yield Editor(self._target.describe(), id="target")
 
@@ -49,7 +49,7 @@ class EditTarget(ModalScreen[StdioTarget | HttpTarget | None]):
         self.query_one(Edge).note = ""
 
     def action_take(self) -> None:
-        """Take what it says now."""
+        """Accept the typed command or URL."""
         try:
             self.dismiss(edited(self._target, self.query_one(Editor).value))
         except TargetError as error:

@@ -1,4 +1,4 @@
-"""The doctor at work while there is no connection: run in the background, on a recording of its own."""
+"""Runs the doctor in the background, in a separate recording, after a failed connection."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ TITLE = 15
 TIME = 10
 MOST_DETAILS = 6
 NARROW = 60
-"""Cells up to which what is said of a step stands below its name."""
+"""Width in cells up to which the text of a step is below its title."""
 
 
 class Examination:
-    """One examination of a session's target. `changed` is called with each step, and at the end."""
+    """One run of the doctor on a session's target. `changed` is called after each step and at the end."""
 
     def __init__(self, session: Commands, settings: Settings, keep: bool, changed: Callable[[], object]) -> None:
         self._session = session
@@ -38,16 +38,16 @@ class Examination:
         self.diagnosis: Diagnosis | None = None
 
     def start(self) -> None:
-        """Begin. It ends with the session, and before the session is opened again."""
+        """Start. It ends with the session, and before the session is opened again."""
         self._task = self._session.run(self._work())
 
     @property
     def running(self) -> bool:
-        """Whether there are steps to come."""
+        """Whether more steps will come."""
         return self._task is not None and not self._task.done()
 
     def stop(self) -> None:
-        """Give it up. What was started for it is ended."""
+        """Cancel it and everything that it started."""
         if self._task is not None:
             self._task.cancel()
 
@@ -71,9 +71,9 @@ class Examination:
         self._changed()
 
     def rows(self, width: int) -> list[Row]:
-        """The cause first, then the steps, the last words and how to fix it."""
+        """Return the cause first, then the steps, the last lines of stderr and the fix."""
         found = self.diagnosis
-        rows = paragraph(found.cause if found is not None else "The doctor looks at each step …", "bright")
+        rows = paragraph(found.cause if found is not None else "The doctor checks each step …", "bright")
         rows.append(Row())
         for step in self.steps:
             rows += _step_rows(step, width)
@@ -91,7 +91,7 @@ class Examination:
 
 
 def fix_rows(fix: Fix) -> list[Row]:
-    """What to try: the command, or the sentence."""
+    """Return the fix: a command or a sentence."""
     where = f"   in {fix.folder}" if fix.folder and fix.command else ""
     rows = [Row([("Try   ", "bright"), (fix.command or advice(fix.hint), "normal"), (where, "muted")], 6)]
     if fix.command and fix.text:

@@ -1,4 +1,4 @@
-"""Why there is no connection: one sentence that names the cause, the steps that led there, the server's last words."""
+"""The pane of a failed connection: one sentence with the cause, the steps so far, the last lines of stderr."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ if TYPE_CHECKING:
     from inspector.doctor.diagnosis import Cause
 
 _PLAIN_WIDTH = 100
-"""Cells for which the steps are laid out in a copy."""
+"""Width in cells of the steps in a copied text."""
 
 
 class FailedPane(Container):
-    """Takes the place of the lists and the work while there is no connection: it is being made, failed, or is lost."""
+    """Replaces the lists and the work pane while the connection is being made, has failed, or is lost."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("failed")]
 
     class Again(Message):
-        """The user wants to connect again."""
+        """Connect again."""
 
     class Stop(Message):
-        """The user does not want to wait for the connection any longer."""
+        """Stop connecting."""
 
     def __init__(self, session: SessionState, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -59,7 +59,7 @@ class FailedPane(Container):
         self._watching = False
         self._cause: Cause | None = None
         self._explained = -1
-        """The phase, as a number of changes, that the cause is looked for or known of."""
+        """The phase, as a number of changes, whose cause is known or being searched."""
 
     def compose(self) -> ComposeResult:
         yield Edge(FactsView(id="failed-rows", what=""), id="failed-edge")
@@ -68,7 +68,7 @@ class FailedPane(Container):
         self.query_one(Edge).keys = self.hints()
 
     def hints(self) -> list[Hint]:
-        """What can be done about it."""
+        """The keys that work now."""
         if self._connecting:
             return hints(self, "failed.stop", "failed.doctor")
         login = [f"failed.{name}" for name in ("authorization", "otherwise") if self.check_action(name, ())]
@@ -77,14 +77,14 @@ class FailedPane(Container):
         other = ("failed.edit", "edit the command" if stdio else "edit the URL")
         edit = [other] if self.check_action("edit", ()) else []
         doctor = ["failed.doctor"] if self.check_action("doctor", ()) else []
-        if not stdio:  # A login, and why there is none, is what is wanted more often than another path.
+        if not stdio:  # The login and its error are wanted more often than another path.
             return hints(self, again, *login, *doctor, "failed.copy", *edit, "app.revision")
-        watch = ("failed.watch", "watch no more" if self._watching else "watch files, restart on change")
+        watch = ("failed.watch", "stop watching" if self._watching else "watch files, restart on change")
         watches = [watch] if self.check_action("watch", ()) else []
         return hints(self, again, *edit, *doctor, "failed.copy", *watches, "app.revision")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A login is shown where there was one; another is offered where one was wanted."""
+        """The login can be shown if there was one; other credentials are offered if one was needed."""
         if action == "stop":
             return self._connecting
         if self._connecting and action in ("again", "edit"):
@@ -107,7 +107,7 @@ class FailedPane(Container):
         return self._examination is not None
 
     def tick(self) -> None:
-        """Look at what is new."""
+        """Draw what is new."""
         if self._authorizations.advance():
             self.query_one(Edge).keys = self.hints()
             self.post_message(HintsChanged())
@@ -136,7 +136,7 @@ class FailedPane(Container):
             self.query_one(FactsView).show(RowSection(self._examination.rows(self.size.width - 6)))
 
     def _show_connecting(self) -> None:
-        """Show how far the connection is."""
+        """Show the progress of the connection."""
         session, edge = self.session.commands, self.query_one(Edge)
         assert session is not None
         edge.tone, edge.title = "", f"Connecting to {safe(session.target.label, 60)}"
@@ -145,21 +145,21 @@ class FailedPane(Container):
         self.query_one(FactsView).show(RowSection(connecting_rows(session, self.size.width - 6)))
 
     def _show_failed(self, error: InspectorError) -> None:
-        """Show why there is no connection."""
+        """Show why the connection failed."""
         self._explain(error)
         edge = self.query_one(Edge)
         edge.keys = self.hints()
         edge.tone, edge.facts = "error", ()
         lost = self.session.phase == "lost"
-        edge.title = "The connection is lost" if lost else "The server could not be opened"
+        edge.title = "Connection lost" if lost else "Connection failed"
         if isinstance(error, ServerExited):
-            edge.title = "The server ended" if lost else "The server ended before it answered"
+            edge.title = "The server exited" if lost else "The server exited before it answered"
             if error.status is not None:
                 edge.facts = (f"exit code {error.status}" if error.status >= 0 else f"signal {-error.status}",)
         self.query_one(FactsView).show(RowSection(self._rows(self.size.width - 6)))
 
     def _explain(self, error: InspectorError) -> None:
-        """Look for the cause in what was recorded, once for each failure; it becomes the headline."""
+        """Find the cause in the recording, once per failure, and show it as the headline."""
         phase = self.session.changes["phase"]
         session = self.session.commands
         if phase != self._explained and session is not None and session.phase == "failed":
@@ -199,7 +199,7 @@ class FailedPane(Container):
         return rows
 
     def _login_step(self) -> list[ConnectionStep]:
-        """How far the login came."""
+        """Return how far the login got."""
         steps = self._authorizations.steps()
         failed = next((at for at, step in enumerate(steps) if step.outcome == "failed"), None)
         if failed is None:
@@ -208,7 +208,7 @@ class FailedPane(Container):
         return [ConnectionStep("login", "failed", where, steps[failed].t, steps[failed].n)]
 
     def action_copy(self) -> None:
-        """The cause, the steps and the last words, as plain text; of an examination, its report for an issue."""
+        """Copy cause, steps and last lines of stderr as text; of a doctor's run, its report for an issue."""
         found = self._examination.diagnosis if self._examination is not None else None
         if found is not None:
             from inspector.doctor.report import paste
@@ -217,10 +217,10 @@ class FailedPane(Container):
             self.post_message(Copy(paste(found, f"inspector {__version__}"), "the doctor's report"))
             return
         words = f"{safe(self.session.target.describe())}\n\n{plain(self._rows(_PLAIN_WIDTH))}"
-        self.post_message(Copy(words, "what happened"))
+        self.post_message(Copy(words, "the error report"))
 
     def action_doctor(self) -> None:
-        """Look at each step of the connection, in the background; once more, anew."""
+        """Run the doctor in the background; press again to repeat."""
         session = self.session.commands
         assert session is not None
         if self._examination is not None:
@@ -238,33 +238,33 @@ class FailedPane(Container):
             self.tick()
 
     def action_edit(self) -> None:
-        """Change the command or the URL, and open that instead."""
+        """Change the command or the URL, and open it instead."""
         self.post_message(EditTargetWanted())
 
     def action_watch(self) -> None:
-        """Start the server again when one of its files changes, or watch them no more."""
+        """Restart the server when one of its files changes, or stop watching them."""
         self.post_message(WatchFiles())
 
     def show_watch(self, on: bool) -> None:
-        """Say whether its files are watched."""
+        """Show whether its files are watched."""
         self._watching = on
         self.query_one(Edge).keys = self.hints()
         self.post_message(HintsChanged())
 
     def action_authorization(self) -> None:
-        """Show how the login went, and where it stopped."""
+        """Show the login and where it stopped."""
         self.post_message(ShowAuthorization())
 
     def action_otherwise(self) -> None:
-        """Ask with which client, scopes, issuer or grant to log in, and connect so."""
+        """Ask for client, scopes, issuer or grant, and connect with them."""
         LoginWork(self.screen, self.session).otherwise(lambda: self.post_message(self.Again()))
 
     def action_stop(self) -> None:
-        """Wait for the connection no longer."""
+        """Stop connecting."""
         self.post_message(self.Stop())
 
     def action_again(self) -> None:
-        """Try again, with the same command or URL."""
+        """Connect again, with the same command or URL."""
         if self._examination is not None:
             self._examination.stop()
             self._examination = None

@@ -1,4 +1,4 @@
-"""Starts a server again when one of its files changes, for as long as that is wanted."""
+"""Restarts a server when one of its files changes."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from inspector.tui.advice import told
 
 MOST = 5
 WITHIN = 10.0
-"""Starts in so many seconds, after which it is the start itself that changes the files."""
+"""Restarts within so many seconds that mean that the start itself changes the files."""
 
 
 class FileWatch:
-    """`toggle` begins to watch, or ends it; `restart` starts the server again, `told` hears when `on` has changed."""
+    """`toggle` starts or ends watching; `restart` restarts the server; `told` is called when `on` changes."""
 
     def __init__(
         self, screen: Screen[None], session: SessionState, restart: Callable[[], None], told: Callable[[], None]
@@ -32,9 +32,9 @@ class FileWatch:
         self.on = False
 
     def toggle(self) -> None:
-        """Watch, or watch no more."""
+        """Start watching, or stop."""
         if self.on:
-            self._end("Its files are not watched any more.")
+            self._end("Stopped watching files.")
             return
         target = self._session.target
         if self._session.commands is None or not isinstance(target, StdioTarget):
@@ -48,7 +48,7 @@ class FileWatch:
             return
         self.on = True
         self._screen.run_worker(self._watch(target), exclusive=True, group="file-watch", exit_on_error=False)
-        self._screen.notify(f"The server starts again when a file in {folder} changes.", timeout=5)
+        self._screen.notify(f"The server restarts when a file in {folder} changes.", timeout=5)
         self._told()
 
     async def _watch(self, target: StdioTarget) -> None:
@@ -58,11 +58,11 @@ class FileWatch:
             async for names in source_files.changes(target):
                 now = time.monotonic()
                 if len(self._starts) == MOST and now - self._starts[0] < WITHIN:
-                    self._end(f"{names[0]} changes whenever the server starts: its files are not watched any more.")
+                    self._end(f"{names[0]} changes each time the server starts: stopped watching files.")
                     return
                 self._starts.append(now)
                 more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-                self._session.journal.record_note(f"{names[0]}{more} changed: the server is started again.")
+                self._session.journal.record_note(f"{names[0]}{more} changed: the server is restarted.")
                 self._restart()
         except UsageError as error:
             self._end(error.message)

@@ -1,4 +1,4 @@
-"""The server as far as it has introduced itself, how the connection came about, and what it writes to stderr."""
+"""The server pane: identity, connection, stderr."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ if TYPE_CHECKING:
     from inspector.check.drift import Drift
 
 _LOOKED_AT = 50_000
-"""Events that are taken in at once."""
+"""Events that one tick reads."""
 _SHOWN_CHANGES = 20
 _SHOWN_CAPABILITIES = 60
 _SHOWN_SUBSCRIPTIONS = 100
 _SHOWN_TARGET, _SHOWN_TEXT = 300, 600
-"""Characters of the command or URL, and of what the server says about itself."""
+"""Characters of the command or URL, and of the server's own texts."""
 
 
 _STDERR = Query(kind=Kind.STDERR)
 
 
 class StderrRows:
-    """The stderr lines of a journal: their numbers are kept, their text is read when it is drawn."""
+    """The stderr lines of a journal: it keeps their numbers, and reads their text to draw them."""
 
     def __init__(self, session: SessionState) -> None:
         self._session = session
@@ -64,7 +64,7 @@ class StderrRows:
         return bisect_right(self.numbers, self._session.upto)
 
     def advance(self) -> int | None:
-        """Take in some of what is new. Returns the first new row, or None."""
+        """Add some of the new lines. Returns the first new row, or None."""
         first, seen = len(self.numbers), self._seen
         last = min(self.journal.index.count, seen + _LOOKED_AT)
         self.numbers.extend(_STDERR.numbers(self.journal.index, seen, last))
@@ -73,7 +73,7 @@ class StderrRows:
 
     @property
     def behind(self) -> bool:
-        """There is more to take in than one turn allows."""
+        """More events are left than one tick reads."""
         return self._seen < self.journal.index.count
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
@@ -83,7 +83,7 @@ class StderrRows:
 
 
 class ServerPane(Container):
-    """Two columns, or one where it is narrow: who it is; connection and stderr."""
+    """Two columns, or one on a narrow screen: identity; connection and stderr."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("server")]
     DEFAULT_CSS = """
@@ -96,10 +96,10 @@ class ServerPane(Container):
     """
 
     class Reconnect(Message):
-        """The user wants the connection, or the process, anew."""
+        """Reconnect, or restart the process."""
 
     class LogLevel(Message):
-        """The user wants to choose from which level the server logs."""
+        """Choose the log level of the server."""
 
     def __init__(self, session: SessionState, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -119,12 +119,12 @@ class ServerPane(Container):
         )
         with Vertical(id="server-side"):
             yield Edge(
-                FactsView(id="connection-rows", empty="No connection was tried yet."),
+                FactsView(id="connection-rows", empty="Not connected yet."),
                 title="Connection",
                 id="connection",
             )
             stderr = Edge(
-                VirtualList(self._stderr, follow=True, id="stderr-rows", empty="Nothing was written to stderr."),
+                VirtualList(self._stderr, follow=True, id="stderr-rows", empty="No output on stderr."),
                 title="stderr", id="stderr",
             )  # fmt: skip
             stderr.display = self.session.target.kind != "http"
@@ -139,18 +139,18 @@ class ServerPane(Container):
         self.tick()
 
     def hints(self) -> list[Hint]:
-        """What can be done here, now."""
+        """The keys that work now."""
         offered = [
             name
             for name in ("reconnect", "restart", "watch", "log-level", "authorization")
             if self.check_action(name.replace("-", "_"), ())
         ]
-        other = {"watch": "watch no more"} if self._watching else {}
+        other = {"watch": "stop watching"} if self._watching else {}
         revision = ["app.revision"] if self.session.commands is not None else []
         return hints(self, *((f"server.{name}", other.get(name, "")) for name in offered), *revision)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Nothing can be done to a recording; what runs elsewhere cannot be started; a level needs logging."""
+        """A recording allows no actions; only a local process can be restarted; a level needs logging."""
         if action == "log_level":
             return self.session.commands is not None and self.session.server.can("logging")
         if action == "authorization":
@@ -166,27 +166,27 @@ class ServerPane(Container):
     action_restart = action_reconnect
 
     def action_watch(self) -> None:
-        """Start the server again when one of its files changes, or watch them no more."""
+        """Restart the server when one of its files changes, or stop watching them."""
         self.post_message(WatchFiles())
 
     def show_watch(self, on: bool) -> None:
-        """Say whether its files are watched."""
+        """Show whether its files are watched."""
         self._watching = on
         identity = self.query_one("#identity", Edge)
-        identity.facts = ("its files are watched",) if on else ()
+        identity.facts = ("watching its files",) if on else ()
         identity.keys = self.hints()
         self.post_message(HintsChanged())
 
     def action_log_level(self) -> None:
-        """Choose from which level the server logs."""
+        """Choose the log level of the server."""
         self.post_message(self.LogLevel())
 
     def action_authorization(self) -> None:
-        """Show how the newest login went."""
+        """Show the newest login."""
         self.post_message(ShowAuthorization())
 
     def tick(self) -> None:
-        """Look at what is new."""
+        """Draw what is new."""
         changes = self.session.changes
         self._authorizations.advance()
         moment = None if self.session.at_end else self.session.upto
@@ -254,7 +254,7 @@ class ServerPane(Container):
         return [RowSection(rows), MarkdownSection(beginning(server.instructions, LONGEST))]
 
     def _subscriptions(self) -> list[Row]:
-        """What changes the server tells of, when it last did, and what it does not tell though it was asked to."""
+        """The subscriptions: the updates so far, the time of the last one, and those that the server refused."""
         journal, found = self.session.journal, self.session.subscriptions
         rows: list[Row] = []
         for uri, n in list(found.uris.items())[:_SHOWN_SUBSCRIPTIONS]:
@@ -266,38 +266,38 @@ class ServerPane(Container):
         if len(found.uris) > _SHOWN_SUBSCRIPTIONS:
             rows.append(Row([(f"  {len(found.uris) - _SHOWN_SUBSCRIPTIONS:,} more", "muted")]))
         for name in found.refused[:_SHOWN_SUBSCRIPTIONS]:
-            refused = "  asked for, and the server does not agree to tell of it"
+            refused = "  requested, but the server refused"
             rows.append(Row([(f"  {signs_now().failed} ", "finding"), name, (refused, "finding")], 4))
         return [*heading("Subscriptions"), *rows] if rows else []
 
     def _interception(self) -> list[Row]:
-        """Who can read what is sent: those on a way without verification, and a proxy."""
+        """Parties that can read the messages: anyone on the path without verification, and a proxy."""
         target, rows = self.session.target, list[Row]()
         if not isinstance(target, HttpTarget):
             return rows
         if not target.verify:
-            rows += fact("certificate", "not checked: others on the way can read and change everything", "error")
+            rows += fact("certificate", "not verified: others on the path can read and change everything", "error")
         if target.proxy:
             rows += fact("proxy", safe(mask_url(target.proxy), _SHOWN_TARGET), "normal" if target.owned else "finding")
         if target.withholds_login:
-            rows += fact("login", f"no kept login is sent: {safe(target.withholds_login, _SHOWN_TEXT)}", "finding")
+            rows += fact("login", f"stored login not sent: {safe(target.withholds_login, _SHOWN_TEXT)}", "finding")
         return rows
 
     def _recording(self) -> list[Row]:
-        """Where it is kept, and what is unusual about that."""
+        """The file of the recording, and what is unusual about it."""
         path = self.session.journal.storage.path
-        rows = fact("recording", str(path) if path else "kept nowhere")
+        rows = fact("recording", str(path) if path else "not saved")
         for notice in self.session.journal.notices:
             rows += fact("", notice, "finding")
         return rows
 
     def show_drift(self, drift: Drift | None) -> None:
-        """Say what has changed since the server was pinned; None: nothing has."""
+        """Show the changes since the server was pinned; None: no changes."""
         self._drift = drift
         self.tick()
 
     def _drifted(self) -> list[Row]:
-        """What is no longer as it was pinned, worst first: before all else, in the colour of findings."""
+        """The changes since the pin, worst first: at the top, in the colour of findings."""
         drift = self._drift
         if drift is None:
             return []
@@ -315,7 +315,7 @@ class ServerPane(Container):
         return rows
 
     def _changes(self) -> list[Row]:
-        """What the server offers now and did not offer before, and the other way round."""
+        """The items that the server added and removed since the last connection."""
         rows: list[Row] = []
         for change in self.session.surface_changes:
             for sign, role, names in (

@@ -1,4 +1,4 @@
-"""Whether a live server is still what was pinned of it: looked at when its lists are complete, and when they change."""
+"""Compares a live server with its pin, when its lists are complete and when they change."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from inspector.check.drift import Drift
 
 TOLD = 30
-"""Seconds for which a drift is told; the server pane keeps telling it."""
+"""Seconds for which a notification about changes is shown; the server pane shows them permanently."""
 
 
 class PinWatch:
-    """Compares a session with the pin of its target; `look` is called on every tick and does nothing on most.
+    """Compares a session with the pin of its target. `look` is called on every tick, and mostly does nothing.
 
-    `told` is called when `drift` may be another.
+    `told` is called when `drift` may have changed.
     """
 
     def __init__(self, screen: Screen[None], session: SessionState, told: Callable[[], None]) -> None:
@@ -34,7 +34,7 @@ class PinWatch:
         self._session = session
         self._show = told
         self.drift: Drift | None = None
-        """What has changed since the server was pinned, as far as is known."""
+        """The known changes since the server was pinned."""
         self._pin: Pin | None = None
         self._looked = False
         self._seen: tuple[Any, ...] = ()
@@ -52,7 +52,7 @@ class PinWatch:
         if seen == self._seen or not is_read(session):
             return
         self._seen = seen
-        # Many tools take a while to be compared. The items themselves never change; the lists do.
+        # Many tools take long to compare. The items themselves never change; the lists do.
         now = {key: list(value) if type(value) is list else value for key, value in surface_of(session).items()}
         work = partial(self._compare, now, self._pin)
         self._screen.run_worker(work, thread=True, exclusive=True, group="pin", exit_on_error=False)
@@ -71,7 +71,7 @@ class PinWatch:
         self._looked, self._seen, self._told = True, (), ""
         self.drift = None
         self._show()
-        self._screen.notify("Pinned. Every later session says when the server offers something else.")
+        self._screen.notify("Pinned. Later sessions warn when the server offers something else.")
 
     def _read(self) -> None:
         session = self._session
@@ -88,7 +88,7 @@ class PinWatch:
         self._screen.app.call_from_thread(self._take, drift_from(now, pin), pin)
 
     def _take(self, drift: Drift | None, pin: Pin) -> None:
-        """Say what was found: for a while on the screen, for good in the server pane and in the recording."""
+        """Report the changes: briefly on the screen, permanently in the server pane and the recording."""
         if pin is not self._pin or not self._screen.is_mounted:
             return
         self.drift = drift
@@ -98,5 +98,5 @@ class PinWatch:
             from inspector.check.drift import note
 
             note(self._session.journal, drift)
-            self._screen.notify(f"{said} The server pane shows it.", severity="warning", timeout=TOLD)
+            self._screen.notify(f"{said} See the server pane.", severity="warning", timeout=TOLD)
         self._told = said

@@ -1,4 +1,4 @@
-"""The steps of a connection as rows: what was done, how it went, when."""
+"""The steps of a connection as rows: action, result, time."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ TITLE = 11
 TIME = 10
 INDENT = 2 + TITLE + TIME + 2
 LEAST_BESIDE = 40
-"""Cells for the detail beside the title; where there are fewer it stands below."""
+"""Cells that the detail needs beside the title; with fewer it is below."""
 MOST_LINES = 6
 
 
 def step_rows(steps: list[ConnectionStep], width: int) -> list[Row]:
-    """Each step: sign, title, time since the connection was begun, and what is said of it."""
+    """Return each step: sign, title, time since the start of the connection, and its text."""
     signs = signs_now()
     marks = {
         "ok": (signs.done, "received"),

@@ -1,4 +1,4 @@
-"""More of a row of the start list, shown below the list: what waits there, who the server is, where it comes from."""
+"""The details of a row of the start list, shown below it: open questions, server, origin."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class About(NamedTuple):
 
 
 def about(thing: Thing | None) -> About | None:
-    """Return what there is to say of a row; None where the row says all."""
+    """Return the details of a row; None if the row has no more."""
     if isinstance(thing, Opened):
         return _of_session(thing)
     if isinstance(thing, Configured):
@@ -67,7 +67,7 @@ def _of_entry(thing: Configured) -> About:
     entry, last = thing.entry, thing.last
     rows = fact("opens", entry.summary)
     rows += fact("file", f"{entry.path}  ({entry.source_label})")
-    rows += fact("last time", last.describe(time.time()) if last is not None else "never opened", thing.state[1])
+    rows += fact("last opened", last.describe(time.time()) if last is not None else "never opened", thing.state[1])
     if thing.asks:
         rows += fact("consent", "This file is not yours: opening the server asks first.", "finding")
     return About(f"@{entry.name}", (entry.kind,), rows)

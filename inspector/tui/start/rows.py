@@ -1,4 +1,4 @@
-"""The rows of the start list: groups of things that can be opened, narrowed by what is typed."""
+"""The rows of the start list: groups of targets, filtered by the typed text."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from inspector.tui.widgets import paint
 from inspector.tui.widgets.paint import Piece, Pieces
 
 _ROOMY, _WIDE = 100, 140
-"""Cells from which on the kind and the file of an entry have columns, and from which on a failure has more room."""
+"""Widths in cells from which kind and file of an entry have columns, and from which a failure has more room."""
 _MOST_NAME = 24
 
 
 @dataclass(frozen=True, slots=True)
 class Configured:
-    """An entry of a config file, how opening it went last, and whether it is opened only after a question."""
+    """An entry of a config file, the result of its last opening, and whether it needs consent."""
 
     entry: ServerEntry
     last: LastOpen | None = None
@@ -33,11 +33,11 @@ class Configured:
 
     @property
     def state(self) -> tuple[str, str]:
-        """How it went last in a few words, and the role in which it is drawn."""
+        """The last result in a few words, and its role."""
         if self.entry.disabled:
             return "disabled", "muted"
         if self.asks:
-            return "asks first", "finding"
+            return "needs consent", "finding"
         if self.last is None:
             return "never opened", "muted"
         return self.last.describe(), "normal" if self.last.ok or self.last.needs_login else "error"
@@ -45,7 +45,7 @@ class Configured:
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """The typed text as a target; `kind` names what it would be opened as."""
+    """The typed text as a target; `kind` is the kind of target."""
 
     text: str
     kind: str
@@ -57,14 +57,14 @@ class Demo:
 
 
 Thing = Opened | Configured | RecordingInfo | Typed | Demo
-"""What a row opens."""
+"""A row's target."""
 
 GroupName = Literal["typed", "open", "configured", "recordings", "demo"]
 
 
 @dataclass(slots=True)
 class Group:
-    """Things under one heading. `note` stands below the heading where there are none, `facts` beside it."""
+    """Targets under one heading. An empty group shows `note` below the heading; `facts` are beside it."""
 
     name: GroupName
     title: str
@@ -73,7 +73,7 @@ class Group:
     facts: str = ""
     problems: Sequence[str] = ()
     lines: Sequence[Pieces] = ()
-    """Lines above the things that cannot be chosen."""
+    """Lines above the targets that cannot be selected."""
 
 
 @dataclass(slots=True)
@@ -85,11 +85,11 @@ class _Row:
 
 @dataclass(slots=True)
 class StartRows:
-    """A `RowSource` of groups. Only rows that open something can be chosen; see `thing_at`."""
+    """A `RowSource` of groups. Only rows with a target can be selected; see `thing_at`."""
 
     groups: Iterable[Group] = ()
     words: Sequence[str] = ()
-    """The words that a thing must have, case-folded."""
+    """The case-folded words that a target must contain."""
     shown: int = 0
     total: int = 0
     _rows: list[_Row] = field(default_factory=list)
@@ -134,26 +134,26 @@ class StartRows:
         return len(self._rows)
 
     def key_at(self, index: int) -> Hashable:
-        """What a row opens, for a cursor that stays with it."""
+        """The target of a row, so that the cursor can stay on it."""
         return self._rows[index].key
 
     def index_of(self, key: Hashable) -> int | None:
-        """The row that opens something, or None."""
+        """The row of a target, or None."""
         return self._at.get(key)
 
     def thing_at(self, index: int) -> Thing | None:
-        """What the row opens; None for a heading."""
+        """The target of a row; None for a heading."""
         return self._rows[index].thing if 0 <= index < len(self._rows) else None
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
         return self._rows[index].draw(width)
 
     def find(self, wanted: Callable[[Thing], bool]) -> int | None:
-        """The first row that opens something of this kind."""
+        """The first row with a target of this kind."""
         return next((at for at, row in enumerate(self._rows) if row.thing is not None and wanted(row.thing)), None)
 
     def step(self, index: int, rows: int) -> int:
-        """The row that is `rows` choices further on, or the last one on the way; headings do not count."""
+        """The row that is `rows` targets further on, or the last one in that direction; headings do not count."""
         choices = [at for at, row in enumerate(self._rows) if row.thing is not None]
         if not choices:
             return index
@@ -170,13 +170,13 @@ class StartRows:
         if isinstance(thing, RecordingInfo):
             return lambda width: self._recording(thing, width)
         if isinstance(thing, Typed):
-            pieces: list[Piece] = ["  Open what you typed: ", (thing.text, "bright"), ("  " + thing.kind, "muted")]
+            pieces: list[Piece] = ["  Open as typed: ", (thing.text, "bright"), ("  " + thing.kind, "muted")]
             return lambda width: paint.cut(paint.segments(pieces, room=width), width)
         demo: list[Piece] = [
             "  ",
             ("f5", "key"),
             " demo",
-            ("  a server with every feature, without a network", "muted"),
+            ("  a server with every feature; no network needed", "muted"),
         ]
         return lambda width: paint.cut(paint.segments(demo, room=width), width)
 
@@ -184,7 +184,7 @@ class StartRows:
         self, width: int, sign: Pieces, name: str, kind: str, target: str, state: list[Segment], end: list[Segment],
         *, dim: bool = False,
     ) -> list[Segment]:  # fmt: skip
-        """The columns that all groups share. The kind goes first where it is narrow; names and states stay."""
+        """The columns that all groups share. On a narrow screen the kind is dropped first; names and states stay."""
         names = min(self._name, max(width // 4, 12)) + 2
         kinds = 7 if width >= _ROOMY else 0
         middle = max(width - 2 - names - kinds - paint.width(state) - paint.width(end) - 1, 0)
@@ -235,7 +235,7 @@ class StartRows:
         return self._columns(width, "", info.label or info.path.name, "", target, told, end)
 
     def _marked(self, text: str, role: str) -> list[Piece]:
-        """The text with what was typed underlined."""
+        """Return the text with the match underlined."""
         folded = text.lower()
         if not self.words or len(folded) != len(text):
             return [(text, role)]
@@ -251,7 +251,7 @@ class StartRows:
 
 
 def _shortened(target: str, cells: int) -> str:
-    """A command, URL or path that fits: the folders of a program go first, then what is in the middle."""
+    """Shorten a command, URL or path: first the folders of a program are dropped, then the middle."""
     program, blank, arguments = target.partition(" ")
     if cell_len(target) > cells and "/" in program and "://" not in program:
         target = f"{signs_now().cut}/{program.rpartition('/')[2]}{blank}{arguments}"
@@ -273,7 +273,7 @@ def _name_of(thing: Thing) -> str:
 
 
 def _has(words: Sequence[str], thing: Thing) -> bool:
-    """Whether a thing has all of the words, which are case-folded."""
+    """Whether a target contains all of the case-folded words."""
     texts: tuple[str, ...]
     if isinstance(thing, Opened):
         texts = (thing.name, thing.session.target.label, thing.session.target.describe())
@@ -289,7 +289,7 @@ def _has(words: Sequence[str], thing: Thing) -> bool:
 
 
 def when(started: datetime | None) -> str:
-    """A date for people: `today 12:58`, `yesterday 12:58`, `Mon 16 Nov`."""
+    """Format a date: `today 12:58`, `yesterday 12:58`, `Mon 16 Nov`."""
     if started is None:
         return ""
     local = started.astimezone()

@@ -1,4 +1,4 @@
-"""The start screen: one field and one list of what can be opened. Typed text narrows it; Enter opens what is marked."""
+"""The start screen: one field above a list of targets. Typed text filters the list; Enter opens the selected row."""
 
 from __future__ import annotations
 
@@ -52,38 +52,38 @@ EXAMPLES = (
     ("@shop", "a configured server"),
     ("session.mcp.jsonl", "a recording"),
 )
-"""A target of each kind, for who has none yet."""
+"""A target of each kind, for a user who has none yet."""
 NO_SERVER = "No server is configured in this folder or in a client's config file."
 NO_RECORDING = "No recording yet. Every session is recorded and listed here."
 _ROOM_BELOW = 33
-"""Lines of the screen from which on more of the marked row is shown below the list."""
+"""Lines of the screen from which the details of the selected row are shown below the list."""
 _CLOCK = 1.0
-"""Seconds between two drawings of how long sessions have been open."""
+"""Seconds between two updates of how long sessions have been open."""
 
 
 class ChoiceList(VirtualList):
-    """The list of the start screen. Its cursor passes over headings, and is marked while the field has the focus."""
+    """The list of the start screen. Its cursor skips headings, and stays visible while the field has the focus."""
 
     @property
     def thing(self) -> Thing | None:
-        """What the row with the cursor opens."""
+        """The target of the row with the cursor."""
         return self.source.thing_at(self.cursor) if isinstance(self.source, StartRows) else None
 
     def ground_of(self, index: int, selected: bool, focused: bool) -> str:
         return "selection" if selected and self.thing is not None else "ground"
 
     def go(self, rows: int) -> None:
-        """Move the cursor by choices."""
+        """Move the cursor by targets."""
         if isinstance(self.source, StartRows):
             self.cursor = self.source.step(self.cursor, rows)
             if self.source.step(self.cursor, -1) == self.cursor:
-                self._scroll_top(0)  # The first choice has its heading above it.
+                self._scroll_top(0)  # the first target has its heading above it
 
     def _move(self, rows: int) -> None:
         self.go(rows)
 
     def page(self) -> int:
-        """How many rows a page has."""
+        """The number of rows in a page."""
         return self._page()
 
     def action_first(self) -> None:
@@ -98,11 +98,11 @@ class ChoiceList(VirtualList):
 
 
 class RowFacts(FactsView, can_focus=False):
-    """What there is to say of a row; the keys stay with the list."""
+    """The details of a row; the keys stay with the list."""
 
 
 class StartScreen(Screen[None]):
-    """What can be opened: sessions that are open, configured servers, recordings, and what is typed."""
+    """The targets: open sessions, configured servers, recordings, and the typed text."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("app"), *bindings("start")]
     DEFAULT_CSS = """
@@ -123,7 +123,7 @@ class StartScreen(Screen[None]):
         self._recordings: list[RecordingInfo] = []
         self._found = False
         self._left = False
-        """A session was in front since the list was shown last."""
+        """A session was in front since the list was last shown."""
 
     def compose(self) -> ComposeResult:
         yield HeaderLine(id="header")
@@ -153,7 +153,7 @@ class StartScreen(Screen[None]):
         self._show_about()
 
     def _show_about(self) -> None:
-        """Show more of the row with the cursor, where there is room below the list."""
+        """Show the details of the row with the cursor, if there is room below the list."""
         edge, found = self.query_one("#about", Edge), about(self._list.thing)
         edge.display = found is not None and self.size.height >= _ROOM_BELOW
         if found is not None:
@@ -164,7 +164,7 @@ class StartScreen(Screen[None]):
         self._left = self not in self.app.screen_stack
 
     def on_screen_resume(self) -> None:
-        """Show what has changed while a session was in front; after a dialog all stays as it was."""
+        """Show what changed while a session was in front; after a dialog nothing changes."""
         if self._left and self._found:
             self._field.show_without_change("")
             self._show_rows(keep=False)
@@ -172,7 +172,7 @@ class StartScreen(Screen[None]):
             self._find()
 
     def sessions_changed(self) -> None:
-        """Draw what is new in the open sessions."""
+        """Draw the changes of the open sessions."""
         if self._found:
             self._show_rows(keep=True)
         self._show_header()
@@ -181,11 +181,11 @@ class StartScreen(Screen[None]):
         if self.sessions.opened and self.is_current:
             self.sessions_changed()
 
-    # What there is
+    # Find targets
 
     @work(thread=True, exclusive=True, exit_on_error=False)
     def _find(self) -> None:
-        """Read config files and the recordings' heads and tails, off the event loop."""
+        """Read config files and the heads and tails of recordings, off the event loop."""
         servers = find_servers(config=self.config)
         memory = Memory()
         configured = [
@@ -221,19 +221,19 @@ class StartScreen(Screen[None]):
         where = f"{len(self._configured)} from {quantity(files, 'file')}" if files else "0"
         if self._problems:
             where += f"  {quantity(len(self._problems), 'problem')}"
-        note = NO_SERVER if self.config is None else f"{self.config} names no server."
+        note = NO_SERVER if self.config is None else f"{self.config} has no servers."
         groups.append(Group("configured", "Configured", self._configured, note, where, self._problems))
         kept = "0"
         if self._recordings:
             octets = sum(info.size for info in self._recordings)
-            kept = f"{len(self._recordings)} kept  {size(octets)} of {size(self.settings.keep_recordings_bytes)}"
+            kept = f"{len(self._recordings)} recordings  {size(octets)} of {size(self.settings.keep_recordings_bytes)}"
         groups.append(Group("recordings", "Recordings", self._recordings, NO_RECORDING, kept))
         if typed is not None and typed not in groups:
             groups.append(typed)
         return groups
 
     def _show_rows(self, *, keep: bool) -> None:
-        """Show what matches the typed text; with `keep` the cursor stays on its row where it is still there."""
+        """Show what matches the typed text; with `keep` the cursor stays on its row if it is still there."""
         text = self._field.value.strip()
         rows = StartRows(self._groups(), text.casefold().split())
         view = self._list
@@ -249,7 +249,7 @@ class StartScreen(Screen[None]):
         self._show_footer()
 
     def _best(self, rows: StartRows, text: str) -> int:
-        """The row that Enter is most likely meant for: the session or entry of this name, else the first."""
+        """The row for Enter: the session or entry with this name, else the first."""
         found = rows.find(lambda thing: _is_named(thing, text))
         first = rows.find(lambda thing: True)
         return found if found is not None else first if first is not None else 0
@@ -267,16 +267,16 @@ class StartScreen(Screen[None]):
     # Keys
 
     def hints(self) -> list[Hint]:
-        """The footer: what works now. While the field has the focus, letters are letters."""
+        """Return the keys that work now. While the field has the focus, letters are text."""
         thing = self._list.thing
-        enter = {Opened: "back to it", RecordingInfo: "replay"}.get(type(thing), "open") if thing is not None else ""
+        enter = {Opened: "return", RecordingInfo: "replay"}.get(type(thing), "open") if thing is not None else ""
         shown: list[str | tuple[str, str]] = [("start.open", enter)] if enter else []
         front = self.sessions.front
         back = [("app.start-list", f"back to {front.name[:20]}")] if front is not None else []
         if isinstance(self.focused, Editor):
             shown += ["start.clear"] if self._field.value else []
             named = [*hints(self, *shown, ("app.next-pane", "list"), "start.demo")]
-            # The key that is no letter.
+            # The key that is not a letter.
             typing = [key for key in window_of(self).verb_keys.keys("app.start-list") if len(key) > 1]
             named += [Hint(label(key), title, key, verb) for verb, title in back for key in typing[:1]]
             return [*named, *hints(self, "app.palette"), Hint("^q", "quit", "ctrl+q")]
@@ -299,7 +299,7 @@ class StartScreen(Screen[None]):
         self._show_footer()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer only what can be done with the row that has the cursor."""
+        """Offer only the actions of the row with the cursor."""
         if not self.is_mounted:
             return True
         thing = self._list.thing
@@ -337,7 +337,7 @@ class StartScreen(Screen[None]):
         self._list.go(self._list.page())
 
     def action_clear(self) -> None:
-        """Clear the field; where it is clear, go back to the session in front."""
+        """Clear the field; if it is empty, return to the session in front."""
         if self._field.value:
             self._field.value = ""
             self._field.focus()
@@ -347,11 +347,11 @@ class StartScreen(Screen[None]):
             self.action_start_list()
 
     def action_start_list(self) -> None:
-        """Go back to the session that was in front."""
+        """Return to the session that was in front."""
         if self.sessions.front is not None:
             self.post_message(ShowSession(self.sessions.front))
 
-    # Opening
+    # Open
 
     def on_editor_submitted(self) -> None:
         self._list.action_select()
@@ -392,7 +392,7 @@ class StartScreen(Screen[None]):
 
     @work(exclusive=True, group="dialog")
     async def _open_entry(self, entry: ServerEntry, first: First) -> None:
-        """Open a server of the list, after asking where its file is not the user's own."""
+        """Open a configured server, after asking for consent if its file is not the user's own."""
         from inspector.config.servers import resolve
 
         try:
@@ -408,22 +408,22 @@ class StartScreen(Screen[None]):
         self.post_message(OpenTarget(demo_target()))
 
     def action_check(self) -> None:
-        """Open the row with the cursor, and check it."""
+        """Open the row with the cursor and check it."""
         self._open(self._list.thing, "check")
 
     def action_log_in(self) -> None:
-        """Open the server, and log in."""
+        """Open the server and log in."""
         self._open(self._list.thing, "login")
 
     def action_doctor(self) -> None:
         """Find out why the server does not connect."""
         self._open(self._list.thing, "doctor")
 
-    # What can be done with a row
+    # Actions on a row
 
     @work(exclusive=True, group="dialog")
     async def action_delete(self) -> None:
-        """Close an open session, or delete a recording; asks first where something would be lost."""
+        """Close an open session, or delete a recording; asks first if something would be lost."""
         thing = self._list.thing
         if isinstance(thing, Opened):
             calls = calls_in_flight(thing.session)
@@ -438,7 +438,7 @@ class StartScreen(Screen[None]):
             try:
                 thing.path.unlink()
             except OSError as error:
-                self.notify(f"{thing.path} was not deleted: {error.strerror}", severity="error", markup=False)
+                self.notify(f"{thing.path} could not be deleted: {error.strerror}", severity="error", markup=False)
             self._find()
 
     @work(exclusive=True, group="dialog")
@@ -464,7 +464,7 @@ class StartScreen(Screen[None]):
             try:
                 notes = await asyncio.to_thread(export_recording, info.path, format, path)
             except (OSError, InspectorError) as error:
-                self.notify(f"{path} was not written: {error}", severity="error", markup=False)
+                self.notify(f"{path} could not be written: {error}", severity="error", markup=False)
             else:
                 self.notify(" ".join((f"Written to {path}.", *notes)), markup=False)
 
@@ -482,13 +482,13 @@ class StartScreen(Screen[None]):
 
     @work(exclusive=True, group="dialog")
     async def action_quit(self) -> None:
-        """Leave; asks only while a call is in flight in one of the sessions."""
-        if await leave_calls(self.app, self.sessions.in_flight(), "Leave with a call in flight?", "leave"):
+        """Quit; asks first if any session has a call in flight."""
+        if await leave_calls(self.app, self.sessions.in_flight(), "Quit with a call in flight?", "leave"):
             self.app.exit(0)
 
 
 def _is_target(text: str) -> bool:
-    """Whether a text is certainly meant as a target, not as words to narrow the list by."""
+    """Whether a text is certainly a target, not a filter of the list."""
     if not text or text.startswith("@"):
         return False
     if text == "demo" or re.match(r"[A-Za-z][\w+.-]*://", text):
@@ -500,7 +500,7 @@ def _is_target(text: str) -> bool:
 
 
 def _is_named(thing: Thing, text: str) -> bool:
-    """Whether a text is the whole name of a session or of an entry of a config file."""
+    """Whether a text is the whole name of a session or of a config entry."""
     if isinstance(thing, Opened):
         return text.casefold() == thing.name.casefold()
     if not isinstance(thing, Configured):
@@ -510,7 +510,7 @@ def _is_named(thing: Thing, text: str) -> bool:
 
 
 def _kind_of(text: str) -> str:
-    """What a text would be opened as."""
+    """Return the kind of target of a text."""
     if text == "demo":
         return "the demo server"
     if text.startswith("@"):

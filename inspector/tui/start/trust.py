@@ -1,4 +1,4 @@
-"""Asks before a config entry that is not the user's own is opened: what it uses, and where that goes."""
+"""Asks for consent before it opens a config entry that is not the user's own."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _LINE = 800
 
 
 async def opened(app: App[int], resolve: Callable[[Consent | None], Target]) -> Target | None:
-    """The target that `resolve` gives; None where the user does not allow what it exposes.
+    """Return the target of `resolve`, or None if the user refuses what it exposes.
 
-    Raises what `resolve` raises, but `TrustNeeded` only where the entry changed while the user was asked.
+    Raises what `resolve` raises, but `TrustNeeded` only if the entry changed during the question.
     """
     try:
         return resolve(None)
@@ -37,12 +37,12 @@ async def opened(app: App[int], resolve: Callable[[Consent | None], Target]) -> 
 
 
 def _answer_to(asked: Exposure, answer: Answer, found: Exposure) -> Answer:
-    """The answer, if it was given to exactly this."""
+    """Return the answer if it was given to exactly this exposure."""
     return answer if found.fingerprint == asked.fingerprint else "no"
 
 
 class AskTrust(ModalScreen[Answer]):
-    """Shows an exposure. No key that is pressed in passing allows it: Enter does nothing here."""
+    """Shows an exposure. No common key accepts it: Enter has no effect."""
 
     DEFAULT_CSS = """
     AskTrust { align: center middle; }
@@ -79,12 +79,12 @@ class AskTrust(ModalScreen[Answer]):
         return [
             *paragraph(f"{where} is not your own config file. This entry:"),
             *facts,
-            *paragraph("“Always” holds until the entry changes."),
+            *paragraph("“Always” applies until the entry changes."),
         ]
 
     def action_answer(self, answer: Answer) -> None:
-        """Leave with an answer."""
+        """Close with an answer."""
         self.dismiss(answer)
 
     def action_nothing(self) -> None:
-        """Stay."""
+        """Ignore the key."""

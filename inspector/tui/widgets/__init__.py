@@ -1,1 +1,1 @@
-"""The widgets of the interface: each draws one thing, knows no session and no journal, and posts messages."""
+"""The widgets of the interface: each draws one thing, depends on no session or journal, and posts messages."""

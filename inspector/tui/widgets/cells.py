@@ -1,4 +1,4 @@
-"""What is drawn for each character of a line that is edited, so that a cursor can stand on it."""
+"""Makes every character of an edited line visible, so that a cursor can be on it."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ def _shown(text: str, ascii: bool) -> tuple[list[str], list[int]]:
     cells: list[str] = []
     before = ""
     for char in text:
-        # A mark is shown on the character it sits on, everything else without a shape by its symbol or code point.
+        # A combining mark is drawn on its base character; other invisible characters are drawn as a symbol or code
+        # point.
         cells.append(safe(before + char, ascii=ascii)[len(safe(before, ascii=ascii)) :])
         before = char
     return cells, list(accumulate((cell_len(cell) for cell in cells), initial=0))
 
 
 def shown(text: str) -> tuple[list[str], list[int]]:
-    """Return what is drawn for each character of a line, and the cell at which each begins and the last one ends."""
+    """Return the drawn text of each character of a line, and their cells: each start, and the last end."""
     return _shown(text, ascii_only())
 
 

@@ -1,4 +1,4 @@
-"""A pane that gives its line of keys to its content where there is little room: the footer has the same keys."""
+"""A pane that hides its line of keys if there is little room: the footer has the same keys."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from inspector.tui.widgets.edge import Edge
 
 
 class CompactEdge(Edge):
-    """`state_facts`, `state_keys` and `state_note` are what the pane would show; where it is `compact`, the note stands
-    first among the facts and the keys are left out."""
+    """A pane with `state_facts`, `state_keys` and `state_note`.
+
+    If it is `compact`, it shows the note first among the facts and hides the keys.
+    """
 
     compact = False
     state_facts: Sequence[paint.Pieces] = ()
@@ -19,13 +21,13 @@ class CompactEdge(Edge):
     state_note: paint.Pieces = ""
 
     def set_compact(self, compact: bool) -> None:
-        """Leave the line of keys out, or show it again."""
+        """Hide the line of keys, or show it again."""
         if compact != self.compact:
             self.compact = compact
             self.draw_state()
 
     def draw_state(self) -> None:
-        """Show facts, keys and note as there is room for them."""
+        """Show facts, keys and note as far as they fit."""
         note = self.state_note
         self.facts = [*([note] if note and self.compact else []), *self.state_facts]
         self.keys = [] if self.compact else self.state_keys

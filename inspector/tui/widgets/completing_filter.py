@@ -1,4 +1,4 @@
-"""A filter that offers what could be typed, in lines beside the field."""
+"""A filter with completions in lines beside the field."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from inspector.tui.widgets.editor import Highlight
 from inspector.tui.widgets.filter_input import FilterInput
 
 MOST_SHOWN = 6
-"""Completions that are shown at once; the list scrolls."""
+"""Completions that are visible at once; the list scrolls."""
 _NAME_CELLS = 30
 
 Complete = Callable[[str, int], Completions]
-"""Given the text and the place of the cursor, returns what could be typed there."""
+"""Returns the completions for a text and a cursor position."""
 
 
 class CompletingFilter(FilterInput):
-    """A `FilterInput` with completions: above the field, or below it where `opens_down`.
+    """A `FilterInput` with completions: above the field, or below it if `opens_down`.
 
-    Tab takes the highlighted completion, or the first one; up and down highlight one, and then enter takes it, too.
+    Tab accepts the highlighted completion, or the first one; up and down highlight one, and then enter accepts it too.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -43,12 +43,12 @@ class CompletingFilter(FilterInput):
         super().__init__(highlight=highlight)
         self.opens_down = False
         self.completions = Completions()
-        """What could be typed at the cursor; nothing while the field has no focus."""
+        """The completions at the cursor; empty while the field has no focus."""
         self._complete = complete
         self._at = -1
         self._first = 0
 
-    # What is offered
+    # Completions
 
     @property
     def rows_shown(self) -> int:
@@ -73,7 +73,7 @@ class CompletingFilter(FilterInput):
         self.completions, self._at = Completions(), -1
         self.refresh(layout=True)
 
-    # Taking one
+    # Accept a completion
 
     def action_take(self) -> None:
         if not self.completions.items:
@@ -112,13 +112,13 @@ class CompletingFilter(FilterInput):
         item = self._item_on(event.y)
         if item is not None:
             event.stop()
-            event.prevent_default()  # Textual calls the handler of the class above as well.
+            event.prevent_default()  # Textual calls the handler of the base class as well
             self._take(item)
 
     def row_clicked(self, y: int) -> int:
         return 0
 
-    # Drawing
+    # Draw
 
     @property
     def _field_row(self) -> int:

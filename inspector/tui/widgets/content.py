@@ -1,4 +1,4 @@
-"""The content of a result: its blocks one below the other, with what can be done with each."""
+"""The content of a result: a list of blocks, with an action for each."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ from inspector.tui.widgets.sections import JsonSection, Section
 
 
 class ContentView(FoldView):
-    """Shows content blocks (raw JSON values). Nothing is fetched, opened or written by it: it posts what is asked for.
+    """Shows content blocks (raw JSON values). It fetches, opens and writes nothing: it posts a message for each
+    request.
 
-    With only text in it the keys scroll; where something folds, links or can be saved there is a cursor.
+    With only text in it the keys scroll; if something folds, links or can be saved there is a cursor.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("content")]
@@ -42,7 +43,7 @@ class ContentView(FoldView):
             return self.view
 
     class SaveRequested(Message):
-        """The user wants a block in a file. Ask where: `suggested` is a plain file name made of the server's."""
+        """The user wants to save a block. Ask where: `suggested` is a safe file name made from the server's."""
 
         def __init__(self, view: ContentView, data: bytes, suggested: str) -> None:
             super().__init__()
@@ -74,12 +75,12 @@ class ContentView(FoldView):
         self._show()
 
     def nothing(self, empty: str) -> None:
-        """Say this where there are no blocks."""
+        """Set the text that is shown without blocks."""
         self._nothing = empty
 
     @property
     def block(self) -> ContentBlock | None:
-        """The block with the cursor, or at the top of the view where there is no cursor."""
+        """The block with the cursor, or without a cursor the one at the top of the view."""
         line = self.line
         if line < 0:
             return None
@@ -88,7 +89,7 @@ class ContentView(FoldView):
     def _show(self) -> None:
         self._waiting = not self.size
         if self._waiting:
-            # How much room there is, and what the terminal can show, is not known yet.
+            # The size, and the abilities of the terminal, are not known yet.
             return
         columns = min(MOST_COLUMNS, self._width()) if self._can_paint() else 0
         look = Look(columns, self._plain, self._whole, self._blocks)

@@ -1,4 +1,5 @@
-"""A server's content blocks as sections: text, JSON, markdown, pictures, sounds, resources, links, what is unknown.
+"""Turns a server's content blocks into sections: text, JSON, Markdown, images, audio, resources, links, unknown
+content.
 
 Sources: MCP "Tools", "Tool result"; "Prompts", "PromptMessage"; "Sampling", "Content types" (C-TOOL-05).
 """
@@ -22,10 +23,10 @@ from inspector.tui.widgets.sections import INLINE, JsonSection, PieceSection, Se
 from inspector.tui.widgets.text_view import SHOWN_AT_FIRST, beginning, more_section
 
 BLOCK_LIMIT = 300
-"""Blocks shown of one result; the rest are counted, and there in its JSON."""
+"""Blocks shown of one result; the others are counted, and are in its JSON."""
 NESTED_LIMIT = 3
 JSON_LIMIT = 5_000_000
-"""Characters up to which text is looked at for being JSON."""
+"""Characters up to which text is tested for JSON."""
 HEAD_LIMIT = 400_000
 """Characters of base64 that are decoded to read a header."""
 
@@ -41,16 +42,16 @@ _EXTENSIONS: Mapping[str, str] = {
 
 
 class ShownBlock(NamedTuple):
-    """One block as it is shown."""
+    """One block with its section."""
 
     sections: list[Section]
     block: ContentBlock
     acts: bool = False
-    """Whether something can be done with it beyond reading and copying."""
+    """Whether it has an action besides read and copy."""
 
 
 class PictureSection(Section):
-    """The rows that a picture takes, empty until its pixels are there."""
+    """The rows of a picture, empty until its pixels are decoded."""
 
     def __init__(self, facts: Facts, encoded: str, columns: int) -> None:
         self.columns, self.rows = shown_size(facts.width, facts.height, columns)
@@ -58,7 +59,7 @@ class PictureSection(Section):
         self.lines: list[list[Segment]] = []
 
     def draw(self, pixels: Pixels, ground: tuple[int, int, int]) -> None:
-        """Draw the picture, on this ground where it is transparent."""
+        """Draw the picture on this background, if it is transparent."""
         self.lines = half_blocks(pixels, self.columns, self.rows, ground)
 
     def __len__(self) -> int:
@@ -75,20 +76,20 @@ class PictureSection(Section):
 
 
 class Look(NamedTuple):
-    """How blocks are shown."""
+    """Options for drawing blocks."""
 
     columns: int = 60
-    """Cells that a picture may take across; 0 for none at all."""
+    """Width of a picture in cells; 0 for none."""
     plain: bool = False
-    """Whether text is shown as it was written."""
+    """Whether text is shown unformatted."""
     whole: bool = False
-    """Whether long text is shown to its end."""
+    """Whether long text is shown in full."""
     blocks: bool = False
     """Whether strings of several lines in JSON are shown as blocks of text."""
 
 
 def shown_blocks(blocks: Any, look: Look) -> list[ShownBlock]:
-    """Return the blocks of a result's `content`, or of one block; whatever it is, something is shown for it."""
+    """Return the blocks of a result's `content`, or of one block; every value gets a block."""
     found = blocks if isinstance(blocks, list) else [blocks]
     shown: list[ShownBlock] = []
     alone = len(found) == 1
@@ -99,19 +100,19 @@ def shown_blocks(blocks: Any, look: Look) -> list[ShownBlock]:
             sections = [_blank(), *sections]
         shown.append(ShownBlock(sections, block, acts))
     if len(found) > BLOCK_LIMIT:
-        words = f"{len(found) - BLOCK_LIMIT:,} more blocks are not drawn; they are in the JSON"
+        words = f"{len(found) - BLOCK_LIMIT:,} more blocks are not shown; see the JSON"
         shown.append(ShownBlock([_blank(), _note([(words, "")])], ContentBlock({})))
     return shown
 
 
 def weight(blocks: Any) -> int:
-    """Return how much text there is to draw, in characters, as far as the first blocks tell."""
+    """Return the number of characters to draw, as far as the first blocks tell."""
     found = blocks if isinstance(blocks, list) else [blocks]
     return sum(len(ContentBlock(raw).body) for raw in found[:BLOCK_LIMIT])
 
 
 def bytes_of(block: ContentBlock) -> tuple[bytes, str] | None:
-    """Return what saving a block writes, and a name for the file that cannot leave a folder; None for nothing."""
+    """Return the bytes to save for a block and a file name that cannot leave a folder; None for nothing."""
     data = block.data()
     if data is not None:
         facts = facts_of(data)
@@ -125,7 +126,7 @@ def bytes_of(block: ContentBlock) -> tuple[bytes, str] | None:
 
 
 def file_name(block: ContentBlock, extension: str) -> str:
-    """Return a plain name for a block's file: letters, digits, `.`, `-` and `_` of what the server called it."""
+    """Return a safe file name for a block: letters, digits, `.`, `-` and `_` of the server's name."""
     called = block.uri.split("?")[0].split("#")[0].replace("\\", "/").rstrip("/").rpartition("/")[2]
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", called[:200]).strip(".-_")[:60].strip(".-_")
     known = _EXTENSIONS.get(block.mime_type.split(";")[0].strip().lower(), extension)
@@ -135,7 +136,7 @@ def file_name(block: ContentBlock, extension: str) -> str:
 
 
 def json_text(value: Any) -> str:
-    """Write a value as JSON; one too deep for that as far as it goes."""
+    """Write a value as JSON; one that is nested too deeply is cut."""
     try:
         return json.dumps(value, ensure_ascii=False)
     except (RecursionError, ValueError, TypeError):
@@ -148,7 +149,7 @@ def json_section(value: Any) -> Section:
 
 
 def text_sections(text: str, mime_type: str, look: Look) -> list[Section]:
-    """Show text as what it is: JSON, markdown, or the text itself."""
+    """Show text by its kind: JSON, Markdown, or plain text."""
     shown = text if look.whole else beginning(text, SHOWN_AT_FIRST)
     section: Section | None = None
     if not look.plain:
@@ -183,7 +184,7 @@ def _block(block: ContentBlock, look: Look, *, level: int, alone: bool = False) 
         return [*_link(block, about), *notes], True
     if kind in ("tool_use", "tool_result"):
         return [*_tool(block, look, about, level), *notes], False
-    words = "unknown content" if isinstance(block.raw, dict) else "content that is no object"
+    words = "unknown content" if isinstance(block.raw, dict) else "the content is not an object"
     return [_note([(words, "finding"), *about]), *notes, json_section(block.raw)], False
 
 
@@ -260,7 +261,7 @@ def _annotations(block: ContentBlock) -> list[tuple[str, str]]:
     priority = found.get("priority")
     about = [(f"for {' and '.join(names)}", "")] if names else []
     if isinstance(priority, (int, float)) and not isinstance(priority, bool):
-        about.append((f"priority {priority:g}" if abs(priority) < 1e9 else "a strange priority", ""))
+        about.append((f"priority {priority:g}" if abs(priority) < 1e9 else "invalid priority", ""))
     return about
 
 
@@ -269,7 +270,7 @@ def _problem(problem: str) -> Section:
 
 
 def _note(words: Sequence[tuple[str, str]], copied: str = "") -> PieceSection:
-    """Make a line of our own of words with roles (`""`: muted), two spaces apart."""
+    """Return a line from words with roles (`""`: muted), two spaces apart."""
     text = ""
     spans: list[Span] = []
     for word, role in words:

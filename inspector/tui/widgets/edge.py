@@ -1,4 +1,4 @@
-"""A pane: rounded edge, title at its left, facts at its right, tabs and keys inside."""
+"""A pane: rounded edge, title at the left, facts at the right, tabs and keys inside."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from inspector.tui.widgets.search import SearchLine, SearchRequested
 from inspector.tui.widgets.tab_row import Tab, TabRow
 
 LEAST_TITLE = 16
-"""Cells of the title that are kept while facts are still dropped to make room."""
+"""Cells that the title keeps while facts are still dropped."""
 
 LEAST_FACT = 8
-"""Cells below which a fact is not worth cutting."""
+"""Cells below which a fact is dropped instead of cut."""
 
 _ROUND = "╭─╮│╰╯"
 _ASCII = "+-+|++"
@@ -34,10 +34,10 @@ class Edge(Container):
     """A bordered pane around its children.
 
     All attributes may be set at any time and redraw only what they change: `title` (the thing's name), `facts` (each a
-    piece or pieces; from the last on they are dropped where it is narrow), `keys` (hints at the bottom inside), `note`
+    piece or pieces; on a narrow screen the last ones are dropped first), `keys` (hints at the bottom inside), `note`
     (at the right of the keys), `tabs`, `tab_note`, and `tone`: `""`, `"ask"` or `"error"`, the colour of the edge. The
-    edge is in the accent colour, and its keys are bright, only while the focus is inside. A click on a hint focuses
-    the pane and presses its key.
+    edge is in the accent colour, and its keys are bright, only while the focus is inside. A click on a hint focuses the
+    pane and presses its key.
     """
 
     DEFAULT_CSS = """
@@ -122,7 +122,7 @@ class Edge(Container):
         self._look_for_focus()
 
     def _look_for_focus(self) -> None:
-        # Drawn here and not by `:focus-within`, which would restyle every descendant at each change of focus.
+        # Drawn here and not by `:focus-within`, which would restyle every descendant at each focus change.
         within = self.has_focus_within
         if within != self._within:
             self._within = within
@@ -130,7 +130,7 @@ class Edge(Container):
             self._redraw_edge()
 
     def focus_inside(self) -> bool:
-        """Focus the first thing inside that can have the focus, unless something inside has it; False without any."""
+        """Focus the first focusable widget inside, unless one inside has the focus; False without any."""
         if self.has_focus_within:
             return True
         for widget in self.query("*"):
@@ -150,7 +150,7 @@ class Edge(Container):
         if self._search is None:
             self._search = SearchLine()
             self.mount(self._search)
-        # In the place of the keys, which would do something else while the words are typed.
+        # Instead of the keys, which would have another meaning while text is typed.
         self._search.open(event.view)
 
     # The edge
@@ -168,7 +168,7 @@ class Edge(Container):
         )
 
     def _redraw(self, *regions: Region) -> None:
-        # `refresh` counts from the content, the edge lies around it.
+        # `refresh` counts from the content, and the edge is around it.
         left, top = self.content_offset
         self.refresh(*(region.translate((-left, -top)) for region in regions))
 
@@ -199,7 +199,7 @@ class Edge(Container):
         line = look.style(role)
         title_role = "bright bold" if self._within else "bright"
         title = paint.segments(self.title, title_role, room=width, look=look)
-        # Corner, dash and space before a text, the same after it, and one dash at least between title and facts.
+        # A corner, a dash and a space before a text, the same after it, and at least one dash between title and facts.
         room = width - 6 if title else width - 3
         facts = self._facts_that_fit(look, room, paint.width(title))
         taken = paint.width(facts)
@@ -216,7 +216,7 @@ class Edge(Container):
         return paint.strip(parts, width, look=look)
 
     def _facts_that_fit(self, look: Palette, room: int, title: int) -> list[Segment]:
-        """Return as many facts as there is room for beside the title; the first alone may be cut."""
+        """Return as many facts as fit beside the title; only the first may be cut."""
         left = room - (title if self.keeps_title else min(title, LEAST_TITLE)) - 3
         parts: list[Segment] = []
         for fact in self.facts:

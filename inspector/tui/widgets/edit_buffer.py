@@ -1,4 +1,4 @@
-"""Text being edited: what keys do to it, without a screen."""
+"""A text being edited: the effect of keys on it, without a screen."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _WORD_RIGHT = re.compile(r"\W*\w+")
 
 
 class EditBuffer:
-    """A text, a cursor in it, and the other end of the selection (`anchor`, the cursor itself where there is none)."""
+    """A text, a cursor, and the other end of the selection (`anchor`; without a selection, the cursor)."""
 
     def __init__(self, text: str = "", *, limit: int = 20_000) -> None:
         self.text = text
@@ -27,14 +27,14 @@ class EditBuffer:
         self._starts: list[int] = []
 
     def set(self, text: str) -> None:
-        """Begin with another text; what was done before cannot be undone."""
+        """Set another text; earlier changes cannot be undone."""
         self.text = text
         self.cursor = self.anchor = len(text)
         self._undo.clear()
         self._redo.clear()
         self._typing = False
 
-    # The selection
+    # Selection
 
     @property
     def span(self) -> tuple[int, int]:
@@ -58,7 +58,7 @@ class EditBuffer:
         """Select everything, with the cursor at the end."""
         self.anchor, self.cursor = 0, len(self.text)
 
-    # Where things are
+    # Positions
 
     @property
     def rows(self) -> list[str]:
@@ -73,7 +73,7 @@ class EditBuffer:
             self._starts = list(accumulate((len(row) + 1 for row in self._rows[:-1]), initial=0))
 
     def place(self, at: int | None = None) -> tuple[int, int]:
-        """Return (row, column) of an offset, of the cursor where none is given."""
+        """Return (row, column) of an offset, by default of the cursor."""
         at = self.cursor if at is None else at
         self._find_rows()
         row = bisect_right(self._starts, at) - 1
@@ -95,19 +95,19 @@ class EditBuffer:
         return len(self.text) if end < 0 else end
 
     def word_left(self) -> int:
-        """Return where the word at or before the cursor begins."""
+        """Return the start of the word at or before the cursor."""
         found = _WORD_LEFT.search(self.text, max(self.cursor - 1000, 0), self.cursor)
         return found.start() if found else max(self.cursor - 1000, 0)
 
     def word_right(self) -> int:
-        """Return where the word at or after the cursor ends."""
+        """Return the end of the word at or after the cursor."""
         found = _WORD_RIGHT.match(self.text, self.cursor)
         return found.end() if found else len(self.text)
 
     # Changes
 
     def insert(self, text: str, *, typed: bool = False) -> bool:
-        """Put text in place of the selection; False, and no change, where the text would become too long.
+        """Replace the selection with text. Returns False, without a change, if the text would become too long.
 
         Characters `typed` one after another are undone together.
         """
@@ -122,7 +122,7 @@ class EditBuffer:
         return True
 
     def delete(self, start: int, end: int) -> bool:
-        """Delete the selection, or from start to end where there is none; False where there was nothing to delete."""
+        """Delete the selection, or without one from start to end; False if nothing was deleted."""
         if self.cursor != self.anchor:
             start, end = self.span
         start, end = max(start, 0), min(end, len(self.text))
@@ -134,11 +134,11 @@ class EditBuffer:
         return True
 
     def undo(self) -> bool:
-        """Take the last change back; False where there is none."""
+        """Undo the last change; False if there is none."""
         return self._step(self._undo, self._redo)
 
     def redo(self) -> bool:
-        """Do again what was undone; False where there is nothing."""
+        """Redo what was undone; False if there is nothing."""
         return self._step(self._redo, self._undo)
 
     def _remember(self) -> None:

@@ -1,7 +1,7 @@
-"""An editor of one line, or of a few that grow: fields of forms, filters, searches.
+"""An editor of one or a few lines, for fields of forms, filters and searches.
 
-Textual's own Input would write the control characters of a value it is given to the terminal, blinks, and keeps a timer
-for each field; this one shows every character by a shape, moves nothing by itself and is cheap by the hundred.
+Textual's own Input writes the control characters of its value to the terminal, blinks, and keeps a timer per field.
+This one makes every character visible, has no timer, and is cheap by the hundred.
 """
 
 from __future__ import annotations
@@ -26,21 +26,22 @@ from inspector.tui.widgets.cells import runs, shown
 from inspector.tui.widgets.edit_buffer import EditBuffer
 
 MOST_ROWS = 8
-"""Rows an editor grows to; longer texts scroll in it."""
+"""Rows up to which an editor grows; longer texts scroll in it."""
 
 CONCEALED = "*"
-"""Stands for each character of a secret."""
+"""Replaces each character of a secret."""
 
 Highlight = Callable[[str], Sequence[tuple[int, int, str]]]
-"""Given one line, returns (start, end, role) of what in it is drawn in another role than `bright`."""
+"""Returns (start, end, role) of the parts of one line that are not `bright`."""
 
 
 class Editor(Widget, can_focus=True):
     """Edits `value`.
 
-    `multiline` allows line ends (ctrl+j, or pasted) and lets the editor grow to `most_rows`. `ground` is its ground's
-    role, `idle_ground` that without focus. `lead` is drawn before the first line. `suggestion` is shown faint after the
-    text and taken by → at the end. Texts longer than `limit` characters are refused and posted as `TooLong`.
+    `multiline` allows line ends (ctrl+j, or pasted) and lets the editor grow to `most_rows`. `ground` is the role of
+    its background, `idle_ground` that without focus. `lead` is drawn before the first line. `suggestion` is shown faint
+    after the text, and → at the end accepts it. Texts longer than `limit` characters are refused and posted as
+    `TooLong`.
     """
 
     ALLOW_SELECT = False
@@ -84,7 +85,7 @@ class Editor(Widget, can_focus=True):
     most_rows: ClassVar[int] = MOST_ROWS
 
     concealed: reactive[bool] = reactive(False, init=False)
-    """A sign stands for each character, and nothing is copied: the text is a secret."""
+    """Whether each character is replaced by a sign and copying is off: the text is a secret."""
     placeholder: reactive[str] = reactive("", init=False)
     suggestion: reactive[str] = reactive("", init=False)
 
@@ -101,7 +102,7 @@ class Editor(Widget, can_focus=True):
             return self.editor
 
     class Submitted(Message):
-        """Enter was pressed."""
+        """The user pressed enter."""
 
         def __init__(self, editor: Editor, value: str) -> None:
             super().__init__()
@@ -113,7 +114,7 @@ class Editor(Widget, can_focus=True):
             return self.editor
 
     class TooLong(Message):
-        """A text was pasted which is too long to be edited here; `value` is what the whole text would have been."""
+        """The user pasted a text that is too long to edit here; `value` is the whole text."""
 
         def __init__(self, editor: Editor, value: str) -> None:
             super().__init__()
@@ -164,15 +165,15 @@ class Editor(Widget, can_focus=True):
 
     @property
     def rows_shown(self) -> int:
-        """How many rows the editor takes."""
+        """The number of rows of the editor."""
         return min(len(self.buffer.rows), self.most_rows) if self.multiline else 1
 
     def rows_visible(self) -> int:
-        """How many rows there is room for now."""
+        """The number of rows that fit now."""
         return max(self.size.height, 1)
 
     def show_without_change(self, value: str) -> None:
-        """Show another text and post nothing: the value it stands for is the same."""
+        """Show another text and post nothing: its value is the same."""
         rows = self.rows_shown
         self.buffer.set(value)
         self._redraw(rows)
@@ -297,7 +298,7 @@ class Editor(Widget, can_focus=True):
         self.post_message(self.Changed(self, self.value))
 
     def refused(self, text: str) -> None:
-        """Called with the whole text where it would be too long; posts `TooLong`."""
+        """Called with the whole text if it is too long; posts `TooLong`."""
         self.post_message(self.TooLong(self, text))
 
     def _redraw(self, rows_before: int | None = None) -> None:
@@ -338,7 +339,7 @@ class Editor(Widget, can_focus=True):
         return self.buffer.offset(row, column)
 
     def row_clicked(self, y: int) -> int:
-        """Return which of the visible rows is drawn at a line of the widget."""
+        """Return which visible row is drawn at a line of the widget."""
         return y
 
     # Drawing
@@ -362,7 +363,7 @@ class Editor(Widget, can_focus=True):
         at = stops[column]
         after = max(stops[column + 1] if column + 1 < len(stops) else at + 1, at + 1)
         self._left = min(max(self._left, after - room), at)
-        # No emptier than it has to be: deleting at the end brings back what was scrolled out.
+        # After a deletion at the end, scroll back what was scrolled out.
         self._left = min(self._left, max(stops[-1] + 1 - room, 0))
         visible = self.rows_visible()
         self._top = min(max(self._top, row - visible + 1), row, max(len(self.buffer.rows) - visible, 0))
@@ -381,12 +382,12 @@ class Editor(Widget, can_focus=True):
         return paint.strip([*lead, *visible, *tail], cells, ground, look=look)
 
     def lead_segments(self, y: int, look: Palette) -> list[Segment]:
-        """Return what is drawn before a line: `lead` before the first, as much space before the others."""
+        """Return the segments before a line: `lead` before the first, spaces before the others."""
         lead = paint.segments(self.lead, look=look) if self.lead else []
         return [Segment(" " * paint.width(lead))] if y and lead else lead
 
     def tail(self, look: Palette) -> list[Segment]:
-        """Return what is drawn at the right end of the first line; a subclass may say something there."""
+        """Return the segments at the right end of the first line; a subclass may add some."""
         return []
 
     def _row(self, row: int, text: str, look: Palette) -> list[Segment]:
@@ -413,7 +414,7 @@ class Editor(Widget, can_focus=True):
         return Segment(signs_now().caret, look.style("accent"))
 
     def _styles(self, begin: int, text: str, look: Palette) -> list[Style]:
-        """Return the style of each character of a row that begins at an offset of the text."""
+        """Return the style of each character of a row that starts at an offset of the text."""
         length = len(text)
         plain = look.style("bright" if self.has_focus else "normal")
         styles = [plain] * length

@@ -1,4 +1,4 @@
-"""Editing a text in the editor the user has chosen (`$VISUAL`, `$EDITOR`), while the session goes on."""
+"""Edits a text in the user's editor (`$VISUAL`, `$EDITOR`), while the session continues."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ READ_LIMIT = 50_000_000
 
 
 def editor_command(environ: Mapping[str, str]) -> list[str]:
-    """Return the words of the editor's command. Raises `UsageError` where they cannot be read."""
+    """Return the editor's command as arguments. Raises `UsageError` if it cannot be parsed."""
     wanted = environ.get("VISUAL") or environ.get("EDITOR") or "vi"
     try:
         words = shlex.split(wanted)
     except ValueError as error:
-        raise UsageError(f"$EDITOR cannot be read: {safe(wanted, 80)}", hint="Close every quote.") from error
+        raise UsageError(f"$EDITOR cannot be parsed: {safe(wanted, 80)}", hint="Close every quote.") from error
     return words or ["vi"]
 
 
 async def edit_externally(app: App[object], text: str, *, suffix: str = ".json") -> str | None:
-    """Open `text` in the user's editor and return what was saved; None where the editor ended with an error.
+    """Open `text` in the user's editor and return the saved text; None if the editor failed.
 
-    The text lies in a temporary file that only the user can read (mode 0600) and that is gone afterwards. The screen is
-    the editor's meanwhile; the event loop is not blocked, so connections live on. Raises `UsageError` where no editor
-    can be started.
+    The text is in a temporary file that only the user can read (mode 0600) and that is deleted afterwards. The editor
+    has the screen meanwhile; the event loop is not blocked, so connections stay open. Raises `UsageError` if the editor
+    cannot be started.
     """
     import tempfile
 
@@ -82,7 +82,7 @@ async def _run(app: App[object], command: list[str]) -> int:
     problem: OSError | None = None
     status = 1
     try:
-        # Nothing may be drawn while the terminal is not ours; and nothing may be raised, or it would not come back.
+        # While the editor has the terminal, nothing may be drawn. An exception here would not give the terminal back.
         with app.batch_update(), app.suspend():
             try:
                 process = await asyncio.create_subprocess_exec(*command)
@@ -90,7 +90,7 @@ async def _run(app: App[object], command: list[str]) -> int:
             except OSError as error:
                 problem = error
     except SuspendNotSupported as error:
-        raise UsageError("This terminal cannot be lent to another program") from error
+        raise UsageError("This terminal cannot run another program") from error
     if problem is not None:
         raise UsageError(
             f"The editor {safe(command[0], 80)} cannot be started: {problem.strerror}",

@@ -1,4 +1,4 @@
-"""Rows for panes that state facts: headings, labels with their values, text. They wrap where they are drawn."""
+"""Rows for panes of facts: headings, labels with their values, text. They wrap when they are drawn."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from inspector.tui.widgets.paint import Pieces
 from inspector.tui.widgets.sections import TEXT_LINE, Section, Span
 
 LONGEST = 100_000
-"""Characters of one text that are looked at."""
+"""Characters of one text that are read."""
 LABEL = 14
 """Cells of the labels of facts; long labels push their value to the right."""
 
 
 class Row(NamedTuple):
-    """One row; where it wraps, its further lines are indented by `hang` cells."""
+    """One row; when it wraps, its further lines are indented by `hang` cells."""
 
     pieces: Pieces = ""
     hang: int = 0
@@ -29,7 +29,7 @@ def heading(text: str) -> list[Row]:
 
 
 def fact(label: str, value: str, role: str = "normal") -> list[Row]:
-    """A label at the left and its value beside it; the further lines of the value stand below the first."""
+    """A label at the left and its value beside it; further lines of the value are aligned with the first."""
     first, *rest = text_lines(value)
     shown = f"{label:<{LABEL - 2}}  "
     return [
@@ -49,13 +49,13 @@ def paragraph(text: str, role: str = "normal", *, indent: int = 0, limit: int = 
 
 
 def text_lines(text: str) -> list[str]:
-    """The lines of a text, one at least, none longer than a view draws."""
+    """The lines of a text, at least one, none longer than a view draws."""
     lines = text[:LONGEST].rstrip().replace("\r\n", "\n").split("\n")
     return [line[at : at + TEXT_LINE] for line in lines for at in range(0, len(line) or 1, TEXT_LINE)]
 
 
 def plain(rows: Iterable[Row]) -> str:
-    """Rows as safe text, to be copied."""
+    """Return rows as safe text to copy."""
     return "\n".join(text.rstrip() for text, _ in map(_line, rows))
 
 
@@ -83,7 +83,7 @@ class RowSection(Section):
 
 
 def _line(row: Row) -> tuple[str, list[Span]]:
-    """A row's safe text, and what in it is drawn in which role."""
+    """Return a row's safe text, and the roles in it."""
     text, spans = "", []
     for piece in (row.pieces,) if isinstance(row.pieces, str) else row.pieces:
         words, role = (piece, "normal") if isinstance(piece, str) else piece

@@ -1,4 +1,4 @@
-"""A view of stated facts: it scrolls, wraps, can be searched and copied; there is nothing in it to choose."""
+"""A view of facts: it scrolls, wraps, can be searched and copied; it has no selection."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from inspector.tui.widgets.sections import Section
 
 
 class FactsView(LinesView):
-    """Shows sections. What is shown anew stays scrolled as it was. `what` names a copy of it; empty: none is made."""
+    """Shows sections; new ones keep the scroll position. `what` names a copy; empty: copying is off."""
 
     shows_cursor = False
 
@@ -24,7 +24,7 @@ class FactsView(LinesView):
             self._scroll_top(min(top, max(self.max_scroll_y, 0)))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave to the pane around it what makes no sense here: a copy, and sideways where all is wrapped."""
+        """Leave keys without effect here to the pane: copy if it is off, sideways if all lines wrap."""
         if action in ("scroll_left", "scroll_right"):
             return not self.wrap
         return bool(self._what) if action == "copy" else True

@@ -1,4 +1,4 @@
-"""The filter of a list, one line: quiet until it is used."""
+"""The filter line of a list, inconspicuous until it is used."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from inspector.tui.widgets.editor import Editor, Highlight
 
 
 class FilterInput(Editor):
-    """`/ filter`: posts `Editor.Changed` while typing, and `Left` when the user goes back to the list.
+    """`/ filter`: posts `Editor.Changed` while typing, and `Left` when the user returns to the list.
 
-    Esc clears the text, and leaves where there is none; enter and down leave with the filter in force. `note` stands at
-    the right, `idle_note` only while the filter is in force without focus (`esc all messages`).
+    Esc clears the text, and leaves if it is empty; enter and down leave with the filter in force. `note` is at the
+    right, `idle_note` only while the filter is in force without focus (`esc all messages`).
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -32,7 +32,7 @@ class FilterInput(Editor):
     idle_note: reactive[paint.Pieces] = reactive("", init=False)
 
     class Left(Message):
-        """The user leaves the filter; the list should have the focus."""
+        """The user leaves the filter; the list should get the focus."""
 
         def __init__(self, filter_input: FilterInput) -> None:
             super().__init__()
@@ -65,7 +65,7 @@ class FilterInput(Editor):
         width = self.size.width
         idle = self.idle_note and self.value and not self.has_focus
         shown = paint.segments(self.idle_note if idle else self.note, "muted", room=max(width, 1), look=look)
-        # A note gives way to the text.
+        # The note is dropped if the text needs the room.
         if paint.width(shown) + len(self.value or self.placeholder) + 8 > width:
             shown = []
         return [Segment("  "), *shown, Segment(" ")] if shown else []
@@ -73,7 +73,7 @@ class FilterInput(Editor):
     def hints(self) -> list[Hint]:
         """The keys that work while the filter is typed."""
         return [
-            Hint(label("enter"), "to the rows", "enter"),
+            Hint(label("enter"), "to rows", "enter"),
             Hint(label("escape"), "clear" if self.value else "leave", "escape"),
         ]
 

@@ -13,12 +13,12 @@ from inspector.tui.widgets.lines_view import LinesView
 
 
 class FoldView(LinesView):
-    """Adds folding and the path of a value; which lines fold is the sections' business."""
+    """Adds folding and the path of a value; the sections decide which lines fold."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("json")]
 
     def fold_at(self, line: int) -> tuple[int, int] | None:
-        """Return the first and last line of what folds at a line, in lines of the view."""
+        """Return the first and last line of the fold at a line, in lines of the view."""
         if not 0 <= line < self.rows.lines:
             return None
         section, at = self.section_at(line)
@@ -27,7 +27,7 @@ class FoldView(LinesView):
         return None if found is None else (start + found[0], start + found[1])
 
     def set_folded(self, line: int, folded: bool) -> None:
-        """Fold what opens or closes at a line, or unfold it, with the cursor on its first line."""
+        """Fold or unfold at a line, with the cursor on the first line."""
         fold = self.fold_at(line)
         if fold is None:
             return
@@ -68,7 +68,7 @@ class FoldView(LinesView):
             self.action_down()
 
     def action_fold_all(self) -> None:
-        """Fold every container that stands directly in the outermost one of its section."""
+        """Fold every container directly inside the outermost one of its section."""
         line = 0
         while line < self.rows.lines:
             fold = self.fold_at(line)

@@ -1,4 +1,4 @@
-"""A form on the screen: the fields of a headless form, or its value as JSON."""
+"""A form on the screen: its fields, or its value as JSON."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from inspector.tui.widgets.json_editor import EDIT_LIMIT, JsonEditor, json_lines
 from inspector.tui.widgets.note import Note
 
 CHECK_AFTER = 0.03
-"""Seconds without a change after which the value is checked."""
+"""Seconds without a change after which the value is validated."""
 
 MOUNTED_AT_ONCE = 40
-"""Fields put on the screen at once; the others follow while there is nothing else to do."""
+"""Fields mounted at once; the others follow when the app is idle."""
 
 
 class FormView(VerticalScroll, can_focus=False):
-    """Shows a `Form`; `show` another. `value`, `errors` and `to_fix` are always those of what is on the screen.
+    """Shows a `Form`; `show` another. `value`, `errors` and `to_fix` always match the screen.
 
-    `action_json` changes between the fields and the same value as JSON. While that text is no JSON it is kept, and
-    `problem` says where it stops being JSON; the form's value is the last that was.
+    `action_json` switches between the fields and the same value as JSON. Text that is not JSON is kept, and `problem`
+    has the position of the error; the form then has its last valid value.
     """
 
     DEFAULT_CSS = """
@@ -47,7 +47,7 @@ class FormView(VerticalScroll, can_focus=False):
     ]
 
     class Changed(Message):
-        """The value was changed, by the user or by `load`."""
+        """The user or `load` changed the value."""
 
         def __init__(self, view: FormView) -> None:
             super().__init__()
@@ -72,7 +72,7 @@ class FormView(VerticalScroll, can_focus=False):
             return self.view
 
     class Checked(Message):
-        """The value was checked: `to_fix` fields are wrong."""
+        """The value was validated: `to_fix` fields have errors."""
 
         def __init__(self, view: FormView, to_fix: int) -> None:
             super().__init__()
@@ -103,13 +103,14 @@ class FormView(VerticalScroll, can_focus=False):
         self._notes: list[Note] = []
         self._unchecked = True
         self._errors: dict[str, str] = {}
-        # Widgets are put and taken by one at a time, and never left half way: workers wait for each other here.
+        # Widgets are mounted and removed one at a time and never left half way, because workers wait for each other
+        # here.
         self._lock = asyncio.Lock()
 
     async def on_mount(self) -> None:
         await self._lay_out()
 
-    # What the panes use
+    # For the panes
 
     async def show(self, form: Form) -> None:
         """Show another form, from the top, as fields."""
@@ -122,7 +123,7 @@ class FormView(VerticalScroll, can_focus=False):
 
     @property
     def value(self) -> Any:
-        """The value as it stands; of JSON that is broken, the last that was not."""
+        """The current value; while the JSON is invalid, the last valid one."""
         return self.form.value()
 
     @property
@@ -137,20 +138,20 @@ class FormView(VerticalScroll, can_focus=False):
 
     @property
     def errors(self) -> dict[str, str]:
-        """What is wrong, by the path of the field that shows it; broken JSON has the path `""`."""
+        """The errors, by the path of the field that shows each; invalid JSON has the path `""`."""
         if self._unchecked:
             self._check()
         return self._errors
 
     @property
     def to_fix(self) -> int:
-        """How many fields are wrong."""
+        """The number of fields with errors."""
         return len(self.errors)
 
     def note(self) -> paint.Pieces:
-        """Say how many fields are wrong and how many required ones have no value yet, or that the value is valid.
+        """Show the number of errors and of missing required fields, or that the value is valid.
 
-        A field that has no value yet is wrong only once the user has changed it or tried to send the form.
+        A missing field is an error only after the user has changed it or tried to send the form.
         """
         missing = sum(self._is_missing(path) for path in self.errors) if self._json is None else 0
         found: list[paint.Piece] = []
@@ -167,7 +168,7 @@ class FormView(VerticalScroll, can_focus=False):
         return bool(path) and self.form.value_at(path) is UNSET and not any(widget.touched for widget in here)
 
     async def load(self, value: Any) -> None:
-        """Take over a value."""
+        """Set a value."""
         self.form.load(value)
         self.problem = ""
         if self._json is not None:
@@ -177,13 +178,13 @@ class FormView(VerticalScroll, can_focus=False):
         self._touched()
 
     def focus_first(self) -> bool:
-        """Focus the first field, or what there is; False where nothing can have the focus."""
+        """Focus the first field or widget; False if there is none."""
         heads = [child for child in self.children if isinstance(child, ContainerField) and child.field.is_open]
-        # Where an object's own fields are shown, one begins with the first of them.
+        # An object that shows its own fields starts with the first of them.
         return self._focus_one([*(child for child in self.children if child not in heads), *heads, self])
 
     def focus_wrong(self) -> bool:
-        """Show everything that is wrong, missing fields too, and focus the first; False where nothing is."""
+        """Show all errors, including missing fields, and focus the first; False without errors."""
         for widget in self._slots.values():
             widget.touched = True
         self._check()
@@ -197,16 +198,16 @@ class FormView(VerticalScroll, can_focus=False):
                 return True
         return False
 
-    # What the fields use
+    # For the fields
 
     def change(self, field: FieldFrame, do: Callable[[Form], Any], *, structure: bool = False) -> None:
-        """Do something to the form for a field (`FieldHost`)."""
+        """Change the form for a field (`FieldHost`)."""
         path = field.field.path
         field.touched = True
         try:
             moved = do(self.form)
         except UsageError:
-            # The field went away with an item that was removed just before.
+            # The field was removed with its item just before.
             moved, structure = None, True
         if structure:
             target = moved if isinstance(moved, str) else path
@@ -224,7 +225,7 @@ class FormView(VerticalScroll, can_focus=False):
                 return
 
     def _update(self, path: str) -> None:
-        """Show a field's value, and how much is now in what it stands in, in the widgets that are there."""
+        """Show a field's value, and the new size of its container, in the existing widgets."""
         while True:
             here = [widget for (known, _), widget in self._slots.items() if known == path]
             if here:
@@ -255,16 +256,16 @@ class FormView(VerticalScroll, can_focus=False):
                 continue
             shown.add(path)
             error = self._errors.get(path, "")
-            # That something is still missing is no mistake yet; it is counted, and shown once it was tried to send it.
+            # A missing field is not an error yet; it is counted, and shown after the user tries to send the form.
             untouched = widget.field.value is UNSET and not widget.touched
             widget.set_error("" if untouched else error)
         self._say()
         self.post_message(self.Checked(self, len(self._errors)))
 
-    # Laying out
+    # Layout
 
     async def _lay_out(self, focus: str = "") -> None:
-        """Bring the widgets in line with the form; those that are still wanted stay as they are."""
+        """Match the widgets to the form; those that stay keep their state."""
         async with self._lock:
             if not self.is_attached or self._json is not None:
                 return
@@ -278,7 +279,7 @@ class FormView(VerticalScroll, can_focus=False):
                 await self._put(wanted[:MOUNTED_AT_ONCE], None)
             for at in range(MOUNTED_AT_ONCE, len(wanted), MOUNTED_AT_ONCE):
                 await self._put(wanted[at : at + MOUNTED_AT_ONCE], self._slots[slots[at - 1]])
-            # A pane whose form has no fields must be able to have the focus all the same.
+            # A pane whose form has no fields must still be focusable.
             self.can_focus = not any(widget.can_focus for widget in self._slots.values())
             self._say()
             if focus:
@@ -294,7 +295,7 @@ class FormView(VerticalScroll, can_focus=False):
         self._slots, self._notes = {}, []
 
     async def _put(self, wanted: list[tuple[Slot, Field, Maker]], after: Widget | None) -> None:
-        """Update or mount some widgets behind another; new ones that stand together are mounted together."""
+        """Update or mount some widgets after another; new adjacent ones are mounted together."""
         run: list[FieldFrame] = []
 
         async def mount() -> None:
@@ -323,7 +324,7 @@ class FormView(VerticalScroll, can_focus=False):
         await mount()
 
     def _focus_path(self, path: str) -> None:
-        """Focus the field at a path, or of one that is gone the one before it, or what it stood in."""
+        """Focus the field at a path; if it is gone, the previous one, or its container."""
         focused = self.screen.focused
         if isinstance(focused, FieldFrame) and focused.field.path == path and focused.is_attached:
             return
@@ -336,14 +337,14 @@ class FormView(VerticalScroll, can_focus=False):
                     return
 
     def _focus_within(self, path: str) -> None:
-        """Focus the first field of an item that was just added, where it has fields."""
+        """Focus the first field of a new item, if it has fields."""
         for (known, _), widget in self._slots.items():
             if known.startswith(f"{path}/") and widget.focusable:
                 self.screen.set_focus(widget)
                 return
 
     async def _remove(self, widgets: Sequence[Widget]) -> None:
-        # Else the focus would wander to some other pane, and scroll it.
+        # Otherwise the focus would move to another pane and scroll it.
         focused = self.screen.focused
         if focused in widgets:
             self.screen.set_focus(None)
@@ -351,7 +352,7 @@ class FormView(VerticalScroll, can_focus=False):
             await self.remove_children(widgets)
 
     def _say(self) -> None:
-        """Show what the fields cannot say: no arguments, an unusable schema, too many fields, broken JSON."""
+        """Show a note for the whole form: no arguments, an unusable schema, too many fields, invalid JSON."""
         words: list[tuple[str, str]] = []
         if self._json is not None:
             if self.problem:
@@ -361,11 +362,11 @@ class FormView(VerticalScroll, can_focus=False):
         elif not self._slots:
             words.append((self.empty, "muted"))
         if self.form.problem:
-            words.append((f"it cannot be checked: {self.form.problem}", "finding"))
+            words.append((f"cannot be validated: {self.form.problem}", "finding"))
         elif "" in self._errors and self._json is None and ("", "add key") not in self._slots:
             words.append((self._errors[""], "error"))
         if self.form.truncated:
-            words.append(("there are more fields than can be shown; the JSON has them all", "finding"))
+            words.append(("too many fields to show; use the JSON", "finding"))
         for note in self._notes[len(words) :]:
             note.remove()
         del self._notes[len(words) :]
@@ -379,7 +380,7 @@ class FormView(VerticalScroll, can_focus=False):
     # JSON
 
     async def action_json(self) -> None:
-        """Show the value as JSON, or as fields again; JSON that is broken is kept where it is."""
+        """Show the value as JSON, or as fields again; invalid JSON stays."""
         if self._json is None:
             value = self.form.value()
             text = "" if value is UNSET else json_lines(value)
@@ -387,7 +388,7 @@ class FormView(VerticalScroll, can_focus=False):
                 await self._edit_json(text)
             else:
                 why = "nested too deeply" if text is None else f"{size(len(text))}, too long"
-                self.app.notify(f"The value is {why} to be edited here.", severity="warning", markup=False)
+                self.app.notify(f"The value is {why} to edit here.", severity="warning", markup=False)
         elif self.problem:
             self._say()
         else:
@@ -429,7 +430,7 @@ class FormView(VerticalScroll, can_focus=False):
         if not problem:
             await self.load(value)
         elif len(edited) <= EDIT_LIMIT:
-            # Broken JSON is kept, to be mended.
+            # Invalid JSON stays, so that the user can fix it.
             await self._edit_json(edited)
             self._read_text(edited)
         else:
@@ -439,7 +440,7 @@ class FormView(VerticalScroll, can_focus=False):
         self.refresh()
 
     def on_resize(self) -> None:
-        """Keep the focused field in view when the form gets fewer lines, as when a result comes below it."""
+        """Keep the focused field visible when the form shrinks, for example for a result below it."""
         focused = self.screen.focused
         if isinstance(focused, FieldFrame) and focused in self.children:
             self.scroll_to_widget(focused, animate=False, immediate=True, force=True)

@@ -1,4 +1,4 @@
-"""JSON being edited as text, with the place where it stops being JSON."""
+"""An editor of JSON text that shows the position of a syntax error."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.sections import json_spans
 
 EDIT_LIMIT = 500_000
-"""Characters that are edited on the screen; more are edited in the user's editor."""
+"""Characters that are edited on the screen; longer texts are edited in the user's editor."""
 
-# What has no shape of its own is written as an escape, so that it can be seen and edited.
+# An invisible character is written as an escape, so that it can be seen and edited.
 _SHAPELESS = re.compile(
     "[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
 )
 
 
 class JsonEditor(Editor):
-    """Edits JSON: coloured, indented as it is typed, as high as the text. `on_edit` is called with each new text."""
+    """Edits JSON: coloured, indented while typing, as high as the text. `on_edit` is called with each new text."""
 
     DEFAULT_CSS = """
     JsonEditor { height: auto; min-height: 3; }
@@ -50,11 +50,11 @@ class JsonEditor(Editor):
         self.buffer.go(0)
 
     def edited(self) -> None:
-        # At once and not by message: what was typed just before a key counts.
+        # At once and not by message: text typed just before a key counts.
         self.on_edit(self.value)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        # The caret may stand below the last line.
+        # The caret may be below the last line.
         return self.rows_shown + 1
 
     def rows_visible(self) -> int:
@@ -66,7 +66,7 @@ class JsonEditor(Editor):
         self.call_after_refresh(self._reveal)
 
     def _reveal(self) -> None:
-        """Scroll what stands around the editor so that the caret is in view."""
+        """Scroll the parents of the editor until the caret is visible."""
         around = self.parent
         if isinstance(around, Widget):
             place = self.virtual_region
@@ -74,7 +74,7 @@ class JsonEditor(Editor):
             around.scroll_to_region(caret, animate=False, force=True, immediate=True)
 
     def action_submit(self) -> None:
-        """Begin a new line, indented as the one before, and further after an opening bracket."""
+        """Start a new line with the same indentation, and more after an opening bracket."""
         row, column = self.buffer.place()
         before = self.buffer.rows[row][:column]
         indent = before[: len(before) - len(before.lstrip(" "))]
@@ -90,7 +90,7 @@ class JsonEditor(Editor):
 
 
 def json_lines(value: Any) -> str | None:
-    """Write a value as JSON to be edited; None for one nested too deeply for that."""
+    """Format a value as JSON to edit; None if it is nested too deeply."""
     try:
         text = json.dumps(value, indent=2, ensure_ascii=False)
     except (RecursionError, ValueError):
@@ -99,11 +99,11 @@ def json_lines(value: Any) -> str | None:
 
 
 class _NotJson(ValueError):
-    """A word that Python's parser takes and JSON does not have: NaN, Infinity."""
+    """A constant that Python's parser accepts but JSON does not have: NaN, Infinity."""
 
 
 def read_json(text: str) -> tuple[Any, str]:
-    """Return the value of a JSON text and `""`, or None and what is wrong where."""
+    """Return the value of a JSON text and `""`, or None and the error with its position."""
     try:
         return json.loads(text, parse_constant=_refuse), ""
     except json.JSONDecodeError as error:

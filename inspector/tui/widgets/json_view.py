@@ -1,4 +1,4 @@
-"""JSON as it was written: indented, coloured, folded, and never changed."""
+"""JSON indented, coloured, folded, but otherwise exactly as it was written."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from inspector.tui.widgets.fold_view import FoldView
 from inspector.tui.widgets.sections import INLINE, JsonSection
 
 AT_ONCE = 100_000
-"""Characters that are laid out at once; more are laid out in a thread while the view says so."""
+"""Characters that are laid out at once; longer texts are laid out in a thread, with a note."""
 
 
 WORKERS = frozenset(("prepare", "content", "cut", "layout"))
-"""Groups of the workers that make what the user asked to see."""
+"""Groups of the workers that show what the user asked for."""
 
 _REST = 0.15
-"""Seconds without such a worker after which a patient view begins."""
+"""Seconds without such a worker after which a patient view starts."""
 
 _PAUSE = 0.5
-"""Seconds without a key after which it begins: a layout in a thread makes keys wait."""
+"""Seconds without a key after which it starts: a layout in a thread delays keys."""
 
 
 class JsonView(FoldView):
-    """Shows a JSON text; `load` another. Text that is no JSON is shown as it is, and `problem` says what is wrong."""
+    """Shows a JSON text; `load` another. Text that is not JSON is shown as it is, with its error in `problem`."""
 
     is_patient = False
-    """A large text is laid out when the app has done what the user asked for, or when the view has the focus."""
+    """Lay out a large text only when the app is idle, or when the view gets the focus."""
 
     class Loaded(Message):
-        """The text is laid out; `problem` is None where it is JSON."""
+        """The text is laid out; `problem` is None if it is JSON."""
 
         def __init__(self, view: JsonView, problem: Problem | None) -> None:
             super().__init__()
@@ -48,7 +48,7 @@ class JsonView(FoldView):
             return self.view
 
     class Opened(Message):
-        """Enter on a single value: `pointer` is its path, `raw` its exact JSON text."""
+        """The user pressed enter on a single value: `pointer` is its path, `raw` its exact JSON text."""
 
         def __init__(self, view: JsonView, pointer: str, raw: str) -> None:
             super().__init__()
@@ -76,7 +76,7 @@ class JsonView(FoldView):
             self.load(raw)
 
     def load(self, raw: str) -> None:
-        """Show another text, from the top; `""` shows what is said where there is nothing."""
+        """Show another text, from the top; `""` shows the text for an empty view."""
         self.document = None
         self.problem = None
         self._waiting = ""
@@ -93,7 +93,7 @@ class JsonView(FoldView):
                 self._begin_layout()
 
     def _tree(self, raw: str) -> Tree:
-        # A block needs the string on a line of its own.
+        # A block needs the string on its own line.
         return Tree(raw, inline=0 if self.blocks else INLINE)
 
     def on_mount(self) -> None:
@@ -108,7 +108,7 @@ class JsonView(FoldView):
     def _begin_layout(self) -> None:
         self._stop_resting()
         if self.is_patient and not self.has_focus:
-            # Threads take turns: a layout beside the work for another pane doubles the time of that.
+            # Threads take turns: a layout beside the work for another pane doubles its time.
             self._rest = self.set_timer(_REST, self._after_rest)
         else:
             self._lay_out_in_thread()
@@ -160,7 +160,7 @@ class JsonView(FoldView):
         self.post_message(self.Loaded(self, tree.error))
 
     def show_pointer(self, pointer: str, *, mark: bool = False) -> bool:
-        """Go to the value that a JSON Pointer names, and give its lines a ground of their own; False without such."""
+        """Go to the value of a JSON Pointer and highlight its lines; False if there is none."""
         line = None if self.document is None else self.document.line_of(pointer)
         if line is None:
             return False

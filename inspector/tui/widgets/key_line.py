@@ -1,4 +1,4 @@
-"""One line of keys: what can be done here, each clickable, and a note at the right."""
+"""One line of keys, each clickable, and a note at the right."""
 
 from __future__ import annotations
 
@@ -19,12 +19,11 @@ GAP = 3
 
 
 class KeyLine(Widget):
-    """Hints (`^r call   ^e json`) at the left, a note at the right. What does not fit is left out from the end.
+    """Hints (`^r call   ^e json`) at the left, a note at the right. The last hints are dropped if they do not fit.
 
-    `ground` is the role of its ground, `title_role` that of the words beside the keys. With `note_last`, hints are left
-    out to make room for the note, which is a state; without, the note goes first. `pinned` stands at the right in the
-    place of the note and is never left out. Where the keys would do nothing now they are `muted`. A click posts
-    `Pressed`.
+    `ground` is the role of its background, `title_role` that of the labels. With `note_last`, hints are dropped to make
+    room for the note, which is a state; otherwise the note is dropped first. `pinned` replaces the note and is never
+    dropped. Keys without effect now are `muted`. A click posts `Pressed`.
     """
 
     ALLOW_SELECT = False
@@ -38,7 +37,7 @@ class KeyLine(Widget):
     muted: reactive[bool] = reactive(False, init=False)
 
     class Pressed(Message):
-        """A hint was clicked: do what its key does."""
+        """The user clicked a hint: do what its key does."""
 
         def __init__(self, key_line: KeyLine, hint: Hint) -> None:
             super().__init__()
@@ -86,7 +85,7 @@ class KeyLine(Widget):
         return paint.strip([side, *paint.spread(line, note, room), side], cells, self.ground, look=look)
 
     def _hints(self, room: int, look: Palette) -> list[Segment]:
-        """Draw as many hints as there is room for, and note where they stand."""
+        """Draw as many hints as fit, and remember their positions."""
         line: list[Segment] = []
         self._spans = []
         used = 0

@@ -1,4 +1,4 @@
-"""Which row of a view shows which line, where lines can be folded away and long ones take several rows."""
+"""Maps rows of a view to lines, if lines can be folded and long ones take several rows."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from bisect import bisect_left, bisect_right
 class LineRows:
     """Maps rows to (line, part of the line) and back.
 
-    A folded range hides the lines after its first. Lines whose rows were not set yet count as one row, so that a view
-    can be drawn before all of it is measured; `set_rows` must be called for ever higher lines, until `forget_rows`.
+    A folded range hides the lines after its first. A line whose rows are not set counts as one row, so that a view can
+    be drawn before all of it is measured; `set_rows` must be called with ascending lines, until `forget_rows`.
     """
 
     def __init__(self, lines: int = 0) -> None:
@@ -48,7 +48,7 @@ class LineRows:
             self.unfold(first)
 
     def opener(self, line: int) -> int:
-        """Return the line itself where it is visible, else the first line of the fold that hides it."""
+        """Return the line itself if it is visible, else the first line of the fold that hides it."""
         self._build()
         at = bisect_left(self._first, line) - 1
         return self._first[at] if at >= 0 and line <= self._last[at] else line
@@ -56,14 +56,14 @@ class LineRows:
     # Long lines
 
     def set_rows(self, line: int, rows: int) -> None:
-        """Say how many rows a line takes."""
+        """Set the number of rows of a line."""
         if rows > 1:
             self._long.append(line)
             self._long_sum.append((self._long_sum[-1] if self._long_sum else 0) + rows - 1)
             self._stale = True
 
     def forget_rows(self) -> None:
-        """Let every line take one row again."""
+        """Let every line have one row again."""
         del self._long[:]
         del self._long_sum[:]
         self._stale = True
@@ -72,7 +72,7 @@ class LineRows:
 
     @property
     def count(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         self._build()
         more = self._long_sum[-1] if self._long_sum else 0
         hidden = self._hidden[-1] if self._hidden else 0
@@ -87,7 +87,7 @@ class LineRows:
         return line + self._more_before(line) - hidden
 
     def locate(self, row: int) -> tuple[int, int]:
-        """Return the line that a row shows, and which of the line's rows it is, from 0."""
+        """Return the line of a row, and which of the line's rows it is, from 0."""
         line = bisect_right(range(self.lines), row, key=self.row_of) - 1
         line = self.opener(max(line, 0))
         return line, row - self.row_of(line)
@@ -97,7 +97,7 @@ class LineRows:
         return self._long_sum[at] if at >= 0 else 0
 
     def _build(self) -> None:
-        """Gather the outermost folds, and how much is hidden up to the end of each."""
+        """Collect the outermost folds, and the number of rows hidden up to the end of each."""
         if not self._stale:
             return
         self._stale = False

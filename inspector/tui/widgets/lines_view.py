@@ -1,4 +1,4 @@
-"""A view of lines, made of sections: it wraps or scrolls sideways, folds, searches and copies."""
+"""A view of lines in sections: it wraps or scrolls sideways, folds, searches and copies."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ MEASURED_AT_ONCE = 300
 """Lines whose rows are counted before a wrapped view is first drawn."""
 
 SLICE = 0.004
-"""Seconds for which lines are measured before the interface has its turn."""
+"""Seconds of measuring before the interface gets its turn."""
 
 SIDEWAYS = 16
 HITS_SHOWN = 200
 
 
 class LinesView(VirtualList):
-    """Shows `sections` one below the other; `set_sections` for others. `wrap` breaks long lines to the width."""
+    """Shows `sections` one below the other; `set_sections` sets others. `wrap` breaks long lines at the width."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("text")]
     shows_idle_cursor = False
@@ -92,36 +92,36 @@ class LinesView(VirtualList):
             self._scroll_top(0)
 
     def section_at(self, line: int) -> tuple[Section, int]:
-        """Return the section that a line belongs to, and the line's number in it."""
+        """Return the section of a line, and the line's number in it."""
         at = self.section_index(line)
         return self.sections[at], line - self._starts[at]
 
     def section_index(self, line: int) -> int:
-        """Return the place in `sections` of the one that a line belongs to."""
+        """Return the index in `sections` of the section of a line."""
         return bisect_right(self._starts, line) - 1
 
     @property
     def line(self) -> int:
-        """The line with the cursor, or the first visible one where there is no cursor; -1 without lines."""
+        """The line with the cursor, or without a cursor the first visible one; -1 without lines."""
         if not self.count:
             return -1
         row = self.cursor if self.shows_cursor else min(self.scroll_offset.y, self.count - 1)
         return self.rows.locate(row)[0]
 
     def mark(self, lines: frozenset[int]) -> None:
-        """Give some lines the ground of a selected row, whatever has the focus."""
+        """Highlight some lines like a selected row, independent of the focus."""
         self.marked = lines
         self._cache.clear()
         self.refresh()
 
     def annotate(self, notes: Mapping[int, Sequence[Below]]) -> None:
-        """Write notes in rows of their own below some lines; `set_sections` drops them."""
+        """Add rows of notes below some lines; `set_sections` drops them."""
         if notes != self._notes:
             self._notes = notes
             self._measure_again()
 
     def _below_rows(self, line: int) -> list[tuple[str, str]]:
-        """Return the rows below a line, each with its role: what its section shows there, and its notes."""
+        """Return the rows below a line, each with its role: rows of its section, and its notes."""
         found = self._below.get(line)
         if found is None:
             section, at = self.section_at(line)
@@ -138,7 +138,7 @@ class LinesView(VirtualList):
         return bool(self._notes) or any(section.has_below for section in self.sections)
 
     def show_line(self, line: int) -> None:
-        """Unfold what hides a line, and go to it."""
+        """Unfold a line, and go to it."""
         self.rows.reveal(line)
         self.source_changed()
         row = self.rows.row_of(line)
@@ -149,7 +149,7 @@ class LinesView(VirtualList):
             if not self.scroll_offset.y <= row < self.scroll_offset.y + height:
                 self._scroll_top(max(row - height // 3, 0))
 
-    # What the list asks
+    # For the list
 
     @property
     def count(self) -> int:
@@ -181,7 +181,7 @@ class LinesView(VirtualList):
         self._scroll_top(min(self.scroll_offset.y, max(self.max_scroll_y, 0)))
         self.refresh()
 
-    # Measuring
+    # Measure
 
     def on_resize(self) -> None:
         if self._width() != self._measured_for:
@@ -196,7 +196,7 @@ class LinesView(VirtualList):
         return max(self.scrollable_content_region.width - 2 * self.pad, 1)
 
     def _measure_again(self) -> None:
-        """Count the rows of the first lines now, and of the others while there is nothing else to do."""
+        """Count the rows of the first lines now, and the others when the app is idle."""
         top = self.rows.locate(self.scroll_offset.y) if self.count else (0, 0)
         self.rows.forget_rows()
         self._breaks.clear()
@@ -238,7 +238,7 @@ class LinesView(VirtualList):
             first = self._measured
             started = monotonic()
             self._measure_lines(min(first + step, rows.lines))
-            # As many lines as fit into a slice, whatever they hold; folds make each take-in dearer.
+            # As many lines as fit into a slice; with folds, each update costs more.
             step = max(int(step * min(SLICE / max(monotonic() - started, 1e-5), 4)), 50)
             top = rows.locate(self.scroll_offset.y)
             self.source_changed(rows.row_of(first))
@@ -252,7 +252,7 @@ class LinesView(VirtualList):
             self.empty = f"This cannot be drawn: {event.worker.error!r}"
             self.refresh()
 
-    # Drawing
+    # Draw
 
     def on_mount(self) -> None:
         self._measure_again()
@@ -300,7 +300,7 @@ class LinesView(VirtualList):
         found = self._breaks.get(line)
         if found is None:
             section, at = self.section_at(line)
-            # Not measured yet: one row, cut, until its turn has come.
+            # Not measured yet: one row, cut, until it is measured.
             found = wrap(text, width, section.hang(at)) if line < self._measured else [(0, len(text))]
             if line < self._measured:
                 self._breaks.set(line, found)
@@ -313,11 +313,11 @@ class LinesView(VirtualList):
         return [Segment(section.folded_note(at), palette().style("muted"))]
 
     def _cut(self, text: str, styles: list[Style], width: int, line: int) -> Row:
-        """Draw a line that is not wrapped, from the left edge of the view on; signs say where it goes on."""
+        """Draw a line that is not wrapped, from the left edge of the view; signs mark cut ends."""
         length = cell_len(text)
         sign = Segment(signs_now().cut, palette().style("muted"))
         end = self._left + width
-        # No more than could be seen: a character carries a few marks at most.
+        # At most what could be visible: a character has a few marks at most.
         whole = [*_slice(text, styles, 0, min(len(text), 4 * end)), *self._note(line)]
         if length <= end and not self._left:
             return whole
@@ -406,7 +406,7 @@ class LinesView(VirtualList):
 
 
 def _slice(text: str, styles: list[Style], start: int, end: int) -> list[Segment]:
-    """Return part of a line as segments, one for each run of the same style."""
+    """Return part of a line as segments, one per run of the same style."""
     line: list[Segment] = []
     begin = start
     for at in range(start + 1, end + 1):

@@ -1,7 +1,7 @@
-"""URLs that a server wants opened: whole, with the host told apart, what is odd about them, and whether we may.
+"""URLs that a server wants opened: parsed, with warnings, and the decision whether to open them.
 
-Nothing here looks a name up or fetches anything. Sources: specification, "Elicitation", "URL mode" (C-ELIC-04);
-RFC 3986; RFC 3490 for `xn--`.
+This module makes no network requests. Sources: specification, "Elicitation", "URL mode" (C-ELIC-04); RFC 3986; RFC 3490
+for `xn--`.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from inspector.text import safe
 from inspector.tui.widgets import paint
 
 LONGEST = 8000
-"""Characters of a URL that is opened."""
+"""Characters of a URL that can be opened."""
 
 _HOST = re.compile(r"(?:[\w.-]+|\[[0-9A-Fa-f:.]+\])")
 _FORBIDDEN = re.compile(r"[\x00-\x20\x7f-\xa0\\\"<>`{|}^]")
 
 
 class Link(NamedTuple):
-    """A URL as it is shown before it is opened. `refusal` says why it is not opened at all; empty where it may be."""
+    """A URL to show before it is opened. `refusal` says why it cannot be opened; empty if it can."""
 
     url: str
     before: str
@@ -40,16 +40,16 @@ class Link(NamedTuple):
 
 
 def look_at(value: object) -> Link:
-    """Take a URL apart and say what is odd about it, whatever it is."""
+    """Parse any URL and collect its warnings."""
     url = value if isinstance(value, str) else safe(value, 200)
     if _FORBIDDEN.search(MARK.sub("", url)):
-        return Link(url, "", "", "", url, "It has characters that no URL has.", ())
+        return Link(url, "", "", "", url, "It contains characters that are not allowed in a URL.", ())
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""
         parts.port  # noqa: B018 raises where the port is none
     except ValueError:
-        return Link(url, "", "", "", url, "It cannot be read as a URL.", ())
+        return Link(url, "", "", "", url, "It cannot be parsed as a URL.", ())
     netloc_at = url.find("//") + 2 if parts.netloc else len(url)
     user, at, _ = parts.netloc.rpartition("@")
     host_at = netloc_at + len(user) + len(at)
@@ -70,10 +70,12 @@ def _refusal(url: str, scheme: str, netloc: str, host: str) -> str:
     if len(url) > LONGEST:
         return f"It is longer than {LONGEST:,} characters."
     if not netloc or not host or not _HOST.fullmatch(netloc.rpartition("@")[2].removesuffix(_port(netloc))):
-        return "It names no host."
+        return "It has no host."
     if scheme == "https" or (scheme == "http" and is_loopback(host)):
         return ""
-    return f"Only https: is opened (http: for this machine alone), and this is {safe(scheme, 40) or 'nothing'}:."
+    return (
+        f"Only https: URLs can be opened (http: only for this machine); the scheme is {safe(scheme, 40) or 'missing'}:."
+    )
 
 
 def _port(netloc: str) -> str:
@@ -84,12 +86,12 @@ def _port(netloc: str) -> str:
 def _warnings(host: str, user: str) -> list[str]:
     found = []
     if user:
-        found.append("What stands before @ is a user name; the host comes after it.")
+        found.append("The part before @ is a user name; the host is after it.")
     labels = [label for label in host.split(".") if label.startswith("xn--")]
     if labels:
-        found.append(f"The host is written in punycode: {safe(host, 100)} shows as {safe(_spelled(host), 100)}.")
+        found.append(f"The host is written in punycode: {safe(host, 100)} displays as {safe(_spelled(host), 100)}.")
     if not host.isascii():
-        found.append("The host has letters beyond ASCII, which may look like others.")
+        found.append("The host has letters beyond ASCII, which may look like other letters.")
     return found
 
 
@@ -97,11 +99,11 @@ def _spelled(host: str) -> str:
     try:
         return host.encode("ascii").decode("idna")
     except (UnicodeError, ValueError):
-        return "something that cannot be written"
+        return "invalid text"
 
 
 def open_in_browser(link: Link) -> str:
-    """Open a URL in the person's browser. Returns why it could not be, or an empty text. Blocks for seconds at most."""
+    """Open a URL in the user's browser. Returns the error, or an empty text. Blocks for a few seconds at most."""
     from inspector.auth.browser import launch
 
     problem = link.refusal or launch(link.url)

@@ -1,6 +1,6 @@
-"""Markdown drawn as lines: the little of it that tells in a terminal, without links that open or pictures that load.
+"""Draws Markdown as lines: the parts that are useful in a terminal, without active links or images.
 
-Not a parser of CommonMark: what is not recognised is shown as it was written, so nothing is ever lost.
+It is not a CommonMark parser: unknown syntax is shown as it was written, so no text is lost.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _HEADING = re.compile(r" {0,3}(#{1,6})\s+(.*?)\s*#*\s*$")
 _RULE = re.compile(r" {0,3}(?:(?:- *){3,}|(?:\* *){3,}|(?:_ *){3,})$")
 _ITEM = re.compile(r"(\s*)([-*+]|\d{1,9}[.)])(\s+)(.*)$")
 _QUOTE = re.compile(r" {0,3}> ?(.*)$")
-# Every repetition is bounded or cannot overlap its neighbour: a line of 4,000 characters is read in linear time.
+# Every repetition is bounded or cannot overlap its neighbour: a line of 4,000 characters is parsed in linear time.
 _INLINE = re.compile(
     r"(?P<escape>\\[!-/:-@\[-`{-~])"
     r"|(?P<code>(?P<ticks>`{1,3})(?!`)(?P<code_text>[^`]{1,500})(?P=ticks)(?!`))"
@@ -33,7 +33,7 @@ _CODE, _LINK, _ADDRESS = "json-string", "normal underline", "muted"
 
 
 class _Line:
-    """One line being put together: safe text, and what in it is drawn otherwise."""
+    """One line being built: safe text, and the roles in it."""
 
     def __init__(self, hang: int = 0) -> None:
         self.text = ""
@@ -47,7 +47,7 @@ class _Line:
         self.text += shown
 
     def add_inline(self, text: str, role: str = "") -> None:
-        """Add text in which emphasis, code and links are recognised."""
+        """Add text with emphasis, code and links."""
         at = 0
         for match in _INLINE.finditer(text):
             self.add(text[at : match.start()], role)
@@ -69,7 +69,7 @@ class _Line:
 
 
 class MarkdownSection(Section):
-    """The lines of a markdown text. Its blocks are found at once, what stands in a line when it is drawn."""
+    """The lines of a Markdown text. Its blocks are parsed at once, a line only when it is drawn."""
 
     def __init__(self, text: str) -> None:
         self.raw = text
@@ -101,7 +101,7 @@ class MarkdownSection(Section):
 
 
 def _blocks(text: str) -> Iterator[tuple[bool, str]]:
-    """Yield (is it code, text) of each line; the lines of a paragraph are one."""
+    """Yield (is it code, text) of each line; the lines of a paragraph are joined."""
     fence = ""
     paragraph: list[str] = []
     for whole in text.replace("\r\n", "\n").split("\n"):
@@ -132,7 +132,7 @@ def _blocks(text: str) -> Iterator[tuple[bool, str]]:
 
 
 def _goes_on(raw: str) -> bool:
-    """Tell whether a line is part of a paragraph, whose lines are joined."""
+    """Whether a line continues a paragraph, whose lines are joined."""
     return bool(raw.strip()) and not (
         raw.startswith(("    ", "\t"))
         or "|" in raw

@@ -1,7 +1,7 @@
-"""What can be told of pictures and sounds from their own bytes, and small PNG pictures as half blocks.
+"""Reads the headers of images and audio, and decodes small PNG images for half-block drawing.
 
-Headers are read and never trusted: every length is checked against what is there, and a PNG is decoded only where its
-pixels are few, with a bound on what its data may expand to.
+Headers are not trusted: every length is checked against the data, and a PNG is decoded only if it has few pixels, with
+a bound on the decompressed size.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rich.segment import Segment
 from rich.style import Style
 
 RAW_LIMIT = 2_000_000
-"""Bytes of pixels a PNG may have to be drawn; decoding them takes a second or two in a thread."""
+"""Bytes of pixels up to which a PNG is drawn; decoding takes a second or two in a thread."""
 
 PIXEL_LIMIT = 400_000
 
@@ -30,7 +30,7 @@ Rgb = tuple[int, int, int]
 
 
 class Facts(NamedTuple):
-    """What a file's header says: its format, and pixels or seconds where it says them (0 where not)."""
+    """The facts in a file's header: format, and pixels or seconds if it has them (else 0)."""
 
     format: str
     extension: str
@@ -40,7 +40,7 @@ class Facts(NamedTuple):
 
 
 def facts_of(data: bytes) -> Facts | None:
-    """Read the header of a picture or sound; None where its format is not known."""
+    """Read the header of an image or audio file; None if the format is unknown."""
     try:
         return _facts_of(data)
     except (struct.error, IndexError):
@@ -103,7 +103,8 @@ def _webp_size(data: bytes) -> tuple[int, int]:
 
 def _wav_seconds(data: bytes) -> float:
     at, rate = 12, 0
-    # A chunk has at least eight bytes, so this ends; a file of more than a few dozen chunks is no sound of ours.
+    # A chunk has at least eight bytes, so this ends; a file with more than a few dozen chunks is not audio that we
+    # know.
     for _ in range(64):
         name, length = data[at : at + 4], int(struct.unpack_from("<I", data, at + 4)[0])
         if name == b"fmt ":
@@ -114,11 +115,11 @@ def _wav_seconds(data: bytes) -> float:
     return 0.0
 
 
-# Pictures
+# Images
 
 
 class Pixels(NamedTuple):
-    """A picture: rows of (red, green, blue, alpha)."""
+    """An image: rows of (red, green, blue, alpha)."""
 
     width: int
     height: int
@@ -126,7 +127,7 @@ class Pixels(NamedTuple):
 
 
 def shown_size(width: int, height: int, columns: int) -> tuple[int, int]:
-    """Return the columns and rows that a picture takes where `columns` are there; a row shows two pixels."""
+    """Return the columns and rows of a drawn image in at most `columns` columns; a row shows two pixels."""
     columns = max(min(columns, MOST_COLUMNS, width), 1)
     rows = max(round(height * columns / max(width, 1) / 2), 1)
     if rows > MOST_ROWS:
@@ -136,7 +137,7 @@ def shown_size(width: int, height: int, columns: int) -> tuple[int, int]:
 
 
 def can_draw(data: bytes) -> bool:
-    """Tell whether a picture is one that `decode_png` decodes: a PNG, not interlaced, small enough."""
+    """Whether `decode_png` can decode an image: a PNG, not interlaced, small enough."""
     if not data.startswith(_SIGNATURE) or len(data) < 33:
         return False
     width, height, depth, kind, _, _, interlaced = struct.unpack_from(">IIBBBBB", data, 16)
@@ -152,7 +153,7 @@ def can_draw(data: bytes) -> bool:
 
 
 def decode_png(data: bytes) -> Pixels | None:
-    """Decode a PNG; None where it is broken or one that `can_draw` refuses (PNG specification, sections 5 to 9)."""
+    """Decode a PNG; None if it is broken or if `can_draw` refuses it (PNG specification, sections 5 to 9)."""
     if not can_draw(data):
         return None
     width, height, depth, kind = struct.unpack_from(">IIBB", data, 16)
@@ -243,7 +244,7 @@ def _pixels(
 
 
 def half_blocks(pixels: Pixels, columns: int, rows: int, ground: Rgb) -> list[list[Segment]]:
-    """Draw a picture in cells of two pixels: the upper half block in the colour of one, on that of the other."""
+    """Draw an image with two pixels per cell, as half blocks in the colours of the two."""
     across = [min(at * pixels.width // columns, pixels.width - 1) for at in range(columns)]
     lines = []
     for row in range(rows):

@@ -1,4 +1,4 @@
-"""Messages of a prompt or of a sampling request: content blocks under the role that says them."""
+"""Messages of a prompt or of a sampling request: content blocks under headings with their roles."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MESSAGE_LIMIT = 300
 
 
 class MessagesView(ContentView):
-    """A `ContentView` whose blocks may stand under headings; `load_messages` takes them from prompt messages."""
+    """A `ContentView` with headings; `load_messages` reads prompt messages."""
 
     def __init__(self, *, empty: str = "", id: str | None = None) -> None:
         self._heads: dict[int, str] = {}
@@ -30,7 +30,7 @@ class MessagesView(ContentView):
         self.load(blocks)
 
     def load_messages(self, messages: Any, above: Sequence[Section] = ()) -> None:
-        """Show messages role by role, whatever they are: what is no message is shown as unknown content.
+        """Show messages role by role. A value that is not a message is shown as unknown content.
 
         `above` is shown before the first of them, and scrolls with them.
         """
@@ -40,7 +40,7 @@ class MessagesView(ContentView):
         for message in (messages if isinstance(messages, list) else [messages])[:MESSAGE_LIMIT]:
             known = isinstance(message, dict) and "content" in message
             content = message["content"] if known else message
-            heads[len(blocks)] = safe(message.get("role"), 40, ascii=ascii_only()) if known else "no message"
+            heads[len(blocks)] = safe(message.get("role"), 40, ascii=ascii_only()) if known else "not a message"
             blocks += content if isinstance(content, list) else [content]
         self._heads = heads
         self.load(blocks)

@@ -1,4 +1,4 @@
-"""A line or two of our own words."""
+"""A note of one or two lines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TEXT_LIMIT = 2_000
 
 
 class Note(Widget):
-    """Words in one role, wrapped."""
+    """A text in one role, wrapped."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = """
@@ -26,7 +26,7 @@ class Note(Widget):
         self.words = words
 
     def say(self, words: tuple[str, str]) -> None:
-        """Say something else: a text and its role."""
+        """Show another text with its role."""
         if words != self.words:
             self.words = words
             self.refresh(layout=True)

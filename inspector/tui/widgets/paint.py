@@ -1,6 +1,6 @@
-"""Drawing one line: pieces of text with roles become segments, cut, padded and laid out to an exact number of cells.
+"""Draws one line: pieces of text with roles become segments of an exact number of cells.
 
-Every text given to this module passes `inspector.text.safe`, so a widget that draws with it cannot forget to.
+Every text passes `inspector.text.safe` here, so a widget cannot forget it.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from inspector.text import safe
 from inspector.tui.themes import Palette, ascii_only, palette, signs_now
 
 Piece = str | tuple[str, str]
-"""A text, or a text and the role it is drawn in (`("12 ms", "muted")`, `("echo", "bright bold")`)."""
+"""A text, or a text and its role (`("12 ms", "muted")`, `("echo", "bright bold")`)."""
 
 Pieces = str | Sequence[Piece]
-"""One text, or several pieces one after another."""
+"""One text, or several pieces in order."""
 
 CHARACTERS_PER_CELL = 8
-"""How many characters of a text are looked at for each cell that there is room for; marks and joiners take no cell."""
+"""Characters of a text that are read per available cell; marks and joiners take no cell."""
 
 
 def segments(pieces: Pieces, role: str = "normal", *, room: int = 1000, look: Palette | None = None) -> list[Segment]:
-    """Turn pieces into segments; `role` is for pieces that name none, `room` the cells that may be used at most."""
+    """Turn pieces into segments; `role` is for pieces without one, `room` the most cells."""
     look = look or palette()
     found = []
     limit = max(room, 1) * CHARACTERS_PER_CELL
@@ -39,12 +39,12 @@ def segments(pieces: Pieces, role: str = "normal", *, room: int = 1000, look: Pa
 
 
 def width(line: Iterable[Segment]) -> int:
-    """Return how many cells segments take."""
+    """Return the number of cells of the segments."""
     return sum(cell_len(segment.text) for segment in line)
 
 
 def cut(line: Sequence[Segment], cells: int) -> list[Segment]:
-    """Return segments cut to at most `cells` cells; where something was cut they end in `…`."""
+    """Return segments cut to at most `cells` cells; a cut ends in `…`."""
     if width(line) <= cells:
         return list(line)
     if cells <= 0:
@@ -67,7 +67,7 @@ def cut(line: Sequence[Segment], cells: int) -> list[Segment]:
 
 
 def middle(text: str, cells: int) -> str:
-    """Return a text cut to at most `cells` cells in its middle: its beginning and its end are kept."""
+    """Return a text cut in its middle to at most `cells` cells: beginning and end are kept."""
     text = safe(text, 1000, ascii=ascii_only())
     if cell_len(text) <= cells:
         return text
@@ -79,7 +79,7 @@ def middle(text: str, cells: int) -> str:
 
 
 def cell(pieces: Pieces, cells: int, role: str = "normal", *, right: bool = False) -> list[Segment]:
-    """Return pieces as a column of exactly `cells` cells, at its left or its right."""
+    """Return pieces as a column of exactly `cells` cells, aligned left or right."""
     line = cut(segments(pieces, role, room=cells), cells)
     gap = cells - width(line)
     if gap <= 0:
@@ -89,7 +89,7 @@ def cell(pieces: Pieces, cells: int, role: str = "normal", *, right: bool = Fals
 
 
 def spread(left: Sequence[Segment], right: Sequence[Segment], cells: int, gap: int = 2) -> list[Segment]:
-    """Return `left` and `right` at the two ends of `cells` cells; the left side is cut where both do not fit."""
+    """Return `left` and `right` at the two ends of `cells` cells; `left` is cut if both do not fit."""
     taken = width(right)
     room = cells - taken - (gap if taken else 0)
     if room < 0:
@@ -100,7 +100,7 @@ def spread(left: Sequence[Segment], right: Sequence[Segment], cells: int, gap: i
 
 
 def strip(line: Iterable[Segment], cells: int, ground: str = "ground", *, look: Palette | None = None) -> Strip:
-    """Return segments as a strip of exactly `cells` cells on a ground role, with ink that can be read there."""
+    """Return segments as a strip of exactly `cells` cells on a background role, with readable text."""
     look = look or palette()
     base = look.style(ground)
     grounded = [Segment(text, base if style is None else look.on(style, ground)) for text, style, _ in line]
@@ -108,5 +108,5 @@ def strip(line: Iterable[Segment], cells: int, ground: str = "ground", *, look: 
 
 
 def blank(cells: int, ground: str = "ground", *, look: Palette | None = None) -> Strip:
-    """Return an empty line of a ground."""
+    """Return an empty line with a background."""
     return Strip.blank(cells, (look or palette()).style(ground))

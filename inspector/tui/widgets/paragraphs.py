@@ -1,4 +1,4 @@
-"""A few paragraphs of text in a pane: wrapped, bounded, with a sign where something was cut."""
+"""Paragraphs of text in a pane: wrapped, limited in length, with a sign at a cut."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from inspector.tui.widgets import paint
 from inspector.tui.widgets.wrapping import wrap
 
 Paragraph = tuple[str, str] | list[paint.Piece]
-"""Text and its role, or pieces each in its own; wrapped at spaces, a word longer than a line wherever it is full."""
+"""Text and its role, or pieces with roles; wrapped at spaces, a word longer than a line at its end."""
 
 TEXT = 20_000
 """Characters of one paragraph that are shown."""
 
 
 class Paragraphs(Widget):
-    """Paragraphs under one another, as high as they are, but no higher than `most` lines where that is set.
+    """Paragraphs below one another, as high as their text, but at most `most` lines if that is set.
 
-    `after` lines are left empty below. `whole` shows all lines in spite of `most`; `is_cut` tells whether some are
-    missing now. `more` is the hint written after the sign of a cut.
+    `after` lines below stay empty. `whole` shows all lines despite `most`; `is_cut` tells whether some are hidden now.
+    `more` is the hint after the sign of a cut.
     """
 
     DEFAULT_CSS = """
@@ -44,7 +44,7 @@ class Paragraphs(Widget):
         self._drawn: tuple[tuple[object, ...], list[list[Segment]]] | None = None
 
     def show(self, paragraphs: Sequence[Paragraph]) -> None:
-        """Show other paragraphs; nothing is done where they are the same."""
+        """Show other paragraphs; does nothing if they are equal."""
         if tuple(paragraphs) != self.paragraphs:
             self.paragraphs = tuple(paragraphs)
             self._drawn = None
@@ -52,13 +52,13 @@ class Paragraphs(Widget):
             self.refresh(layout=True)
 
     def limit(self, most: int) -> None:
-        """Show no more than so many lines from now on."""
+        """Show at most so many lines from now on."""
         if most != self.most:
             self.most = most
             self.refresh(layout=True)
 
     def show_all(self, whole: bool) -> None:
-        """Show every line, or no more than `most` again."""
+        """Show every line, or at most `most` again."""
         if whole != self.whole:
             self.whole = whole
             self.refresh(layout=True)
@@ -70,7 +70,7 @@ class Paragraphs(Widget):
 
     @property
     def could_be_cut(self) -> bool:
-        """There are more lines than `most`, shown or not."""
+        """Whether there are more lines than `most`, shown or not."""
         return bool(self.most) and len(self._lines(self.size.width)) > self.most
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
@@ -96,7 +96,7 @@ class Paragraphs(Widget):
             return paint.blank(cells, look=look)
         line = found[y]
         if self.is_cut and y == self.most - 1:
-            # One more cell than there is room for, so that the line ends in the sign of a cut however short it is.
+            # One cell more than fits, so that the line ends in the sign of a cut even if it is short.
             tail = paint.segments([(f"  {self.more}", "faint")], look=look) if self.more else []
             line = [*paint.cut([*line, Segment(" " * room)], room - paint.width(tail)), *tail]
         return paint.strip([side, *line], cells, look=look)

@@ -1,4 +1,4 @@
-"""What a list shows: rows that are drawn when they are visible."""
+"""The interface of lists: rows that are drawn only while they are visible."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from inspector.tui.widgets import paint
 
 Line = Strip | Text | list[Segment]
 Row = Line | list[Strip]
-"""What a source gives for a row: one line, or a strip for each of its lines in a list whose `row_height` is more."""
+"""A drawn row: one line, or a strip for each of its lines if the list's `row_height` is more than 1."""
 
 
 class RowSource(Protocol):
-    """What a list shows. Both calls are made often and for visible rows only; `__len__` must be O(1).
+    """The content of a list. Its methods are called often, and only for visible rows; `__len__` must be O(1).
 
-    `render` draws row `index` in at most `width` cells (wider is cut); the list adds the ground of the selected row and
-    a cell of padding at each side. `focused` is true for the selected row of a list that has the focus.
+    `render` draws row `index` in at most `width` cells (wider is cut); the list adds the background of the selected row
+    and a cell of padding at each side. `focused` is true for the selected row of a list that has the focus.
 
-    A source may also have `key_at(index) -> Hashable` and `index_of(key) -> int | None`: then the cursor stays with the
-    thing it is on when rows are inserted, removed or filtered.
+    A source may also have `key_at(index) -> Hashable` and `index_of(key) -> int | None`: the cursor then stays on its
+    item when rows are inserted, removed or filtered.
     """
 
     def __len__(self) -> int: ...

@@ -1,8 +1,8 @@
-"""How scrollbars are drawn: for terminals that show nothing but ASCII, with ends that are whole cells.
+"""Draws scrollbars of whole cells for terminals with ASCII only.
 
-This is the only module that changes a class of Textual. Each widget makes its scrollbars itself, and Textual takes the
-renderer of all of them from the class variable `ScrollBar.renderer`: a widget has no option for it. So all apps of a
-process share it, and each app sets it when it is made.
+This is the only module that changes a class of Textual. Each widget makes its own scrollbars, and Textual takes the
+renderer of all from the class variable `ScrollBar.renderer`; a widget has no option for it. So all apps of a process
+share it, and each app sets it at its creation.
 """
 
 from __future__ import annotations
@@ -20,5 +20,5 @@ class WholeCells(ScrollBarRender):
 
 
 def draw_scrollbars(*, ascii_only: bool) -> None:
-    """Have the scrollbars of this process drawn with spaces only, or as Textual draws them."""
+    """Draw the scrollbars of this process with spaces only, or like Textual."""
     ScrollBar.renderer = WholeCells if ascii_only else ScrollBarRender

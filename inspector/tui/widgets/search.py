@@ -1,4 +1,4 @@
-"""Searching in a view: the pattern, and the line at the bottom of a pane into which it is typed."""
+"""Search in a view: the pattern, and the search line at the bottom of a pane."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Searchable(Protocol):
     """A view that can be searched."""
 
     def search(self, words: str) -> bool:
-        """Go to the first place from here on; False where the words are nowhere. Empty words end the search."""
+        """Go to the first match from here on; False without one. An empty text ends the search."""
         ...
 
     def focus(self) -> object: ...
@@ -32,14 +32,15 @@ class SearchRequested(Message):
 
 
 def pattern_of(words: str) -> re.Pattern[str]:
-    """Return the pattern that finds words, in lower case in any case; also as JSON would write them."""
+    """Return the pattern for a text; a text in lower case matches any case. It also matches the text escaped as in
+    JSON."""
     spellings = {words, json.dumps(words)[1:-1], json.dumps(words, ensure_ascii=False)[1:-1]}
     flags = re.IGNORECASE if words == words.lower() else 0
     return re.compile("|".join(re.escape(spelling) for spelling in sorted(spellings)), flags)
 
 
 class SearchLine(FilterInput):
-    """Searches a view while the words are typed; enter stays at the place found, esc ends the search."""
+    """Searches a view while the user types; enter keeps the position, esc ends the search."""
 
     DEFAULT_CSS = """
     SearchLine { dock: bottom; }

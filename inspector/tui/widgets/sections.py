@@ -1,6 +1,7 @@
-"""What a view of lines shows: sections of text, each with its own way of drawing, folding and copying.
+"""The sections of a view of lines, each with its own drawing, folding and copying.
 
-Sections know no screen. All the text they return is safe; work is done for the lines that are asked for.
+Sections do not depend on a screen. All the text they return is safe, and they compute only the lines that are
+requested.
 """
 
 from __future__ import annotations
@@ -17,27 +18,27 @@ from inspector.text import safe
 from inspector.tui.themes import ascii_only, signs_now
 
 Span = tuple[int, int, str]
-"""Start and end in a line's text, and the role it is drawn in."""
+"""Start and end in a line's text, and the role."""
 
 Below = tuple[str, str, int]
-"""A text in rows below a line: safe text without line ends, the role it is drawn in, cells of indentation."""
+"""A text in rows below a line: safe text without line ends, its role, cells of indentation."""
 
 BLOCK_LINES = 2_000
-"""Lines of a string that are shown as a block; the rest is counted."""
+"""Lines of a string that are shown as a block; the others are counted."""
 
 LINE_LIMIT = 20_000
 """Characters shown of one line; a longer JSON string is cut with a sign, longer text is broken into lines."""
 
 TEXT_LINE = 4_000
 DEEPEST = 40
-"""Levels that are indented; what is deeper stands below the last of them."""
+"""Levels that are indented; deeper ones have the indentation of the last."""
 
 INLINE = 70
 """Characters up to which an object or array of scalars stays on one line."""
 
 
 class Section:
-    """Some lines. A subclass overrides what it does differently from plain, unfoldable text."""
+    """Some lines. A subclass overrides what differs from plain text without folds."""
 
     role = "normal"
     has_below = False
@@ -47,7 +48,7 @@ class Section:
         raise NotImplementedError
 
     def below(self, line: int) -> Sequence[Below]:
-        """Return what is shown in rows below a line."""
+        """Return the rows below a line."""
         return ()
 
     def text(self, line: int) -> str:
@@ -55,27 +56,27 @@ class Section:
         raise NotImplementedError
 
     def spans(self, line: int, text: str) -> Sequence[Span]:
-        """Return what is drawn in another role than the section's; `text` is the line's text."""
+        """Return the parts of a line without the section's role; `text` is the line's text."""
         return ()
 
     def hang(self, line: int) -> int:
-        """Return how far the further rows of a wrapped line are indented."""
+        """Return the indentation of the further rows of a wrapped line."""
         return 0
 
     def picture(self, line: int) -> list[Segment] | None:
-        """Return the cells of a line that is no text, else None."""
+        """Return the cells of a line without text, else None."""
         return None
 
     def fold(self, line: int) -> tuple[int, int] | None:
-        """Return the first and last line of what can be folded at a line, else None."""
+        """Return the first and last line of the fold at a line, else None."""
         return None
 
     def parent(self, line: int) -> int | None:
-        """Return the line that opens what a line stands in, else None."""
+        """Return the line that opens the parent of a line, else None."""
         return None
 
     def folded_note(self, line: int) -> str:
-        """Return what is said after the first line of a folded range."""
+        """Return the note after the first line of a folded range."""
         return ""
 
     def find(self, pattern: re.Pattern[str], start: int, backwards: bool) -> int | None:
@@ -84,11 +85,11 @@ class Section:
         return next((line for line in lines if pattern.search(self.text(line))), None)
 
     def copy_text(self, line: int) -> str:
-        """Return what is copied at a line, as the server wrote it."""
+        """Return the text to copy at a line, as the server wrote it."""
         raise NotImplementedError
 
     def pointer(self, line: int) -> str | None:
-        """Return the JSON Pointer of what a line shows, or None where there is none."""
+        """Return the JSON Pointer of a line's value, or None."""
         return None
 
 
@@ -116,7 +117,7 @@ class TextSection(Section):
 
 
 class PieceSection(Section):
-    """Lines of our own, already safe, each with its spans; `copied` is what is copied at any of them."""
+    """Lines that are already safe, each with its spans; `copied` is the text to copy at any of them."""
 
     def __init__(self, lines: Sequence[tuple[str, Sequence[Span]]], *, role: str = "muted", copied: str = "") -> None:
         self.lines = lines
@@ -147,12 +148,12 @@ _JSON_ROLES = {kind: f"json-{kind}" for kind in ("key", "string", "number", "wor
 
 
 def json_spans(text: str) -> list[Span]:
-    """Colour one line of JSON, or a piece of one."""
+    """Colour one line of JSON, or a part of one."""
     return [(*match.span(), _JSON_ROLES[match.lastgroup or "mark"]) for match in _JSON.finditer(text)]
 
 
 class JsonSection(Section):
-    """A JSON text laid out in lines that fold; text that is no JSON is shown as it is, its bad line in red.
+    """A JSON text laid out in lines that fold. Invalid JSON is shown as it is, the line with the error in red.
 
     With `blocks`, a string of several lines is shown as a block of text below its key.
     """
@@ -185,7 +186,7 @@ class JsonSection(Section):
         return [*shown, (f"{more:,} more lines", "muted", indent)] if more > 0 else shown
 
     def _string_lines(self, line: int) -> list[str]:
-        """Return the lines of the string on a line; empty for anything else, and for a string of one line."""
+        """Return the lines of the string on a line; empty for another value and for a string of one line."""
         start = self.tree.text(line, indent=0, limit=LINE_LIMIT + 1)
         if "\\n" not in start and "\\u000" not in start:
             return []
@@ -236,7 +237,7 @@ class JsonSection(Section):
         return 2 * min(self.tree.depth(line), DEEPEST)
 
     def _offset(self, line: int) -> int:
-        """Return where a line begins in the raw text."""
+        """Return the start of a line in the raw text."""
         if line <= 0:
             return 0
         length = len(self.tree.raw)

@@ -1,4 +1,4 @@
-"""The lines around the panes: who the server is and how it fares, the main tabs, and the footer."""
+"""The lines around the panes: header, main tabs, footer."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from inspector.tui.widgets.key_line import KeyLine
 
 
 class Part(NamedTuple):
-    """One thing a line says, in its forms from the longest to the shortest (`""` leaves it out).
+    """One part of a line, in its forms from the longest to the shortest (`""` drops it).
 
-    `ranks` has one number for each step to the next form; where the line is too long, steps are taken in their order.
+    `ranks` has one number for each step to the next form; in a line that is too long, steps are made in their order.
     """
 
     forms: Sequence[paint.Pieces]
@@ -59,7 +59,7 @@ class HeaderLine(Widget):
             form[at] = step
             left, right = self._lines(form, room, look)
         for _, at, step in reversed(steps):
-            # What was taken before a longer thing went may have room again.
+            # A part that was dropped before a longer one may fit again.
             if form[at] == step:
                 form[at] = step - 1
                 longer = self._lines(form, room, look)
@@ -98,9 +98,9 @@ def session_parts(
 ) -> list[Part]:
     """Return the parts of a live session's header.
 
-    `how` says how revision and era were found out; it is the first to go. `state` is a piece such as
-    `("connected", "received")`; where it is `settled` only its dot is left when it gets narrow, else (failed,
-    reconnecting) it is the last thing to go. `recorded` is how many frames are on disk.
+    `how` says how revision and era were determined; it is dropped first. `state` is a piece such as `("connected",
+    "received")`. A `settled` state keeps only its dot on a narrow screen; another one (failed, reconnecting) is dropped
+    last. `recorded` is the number of frames on disk.
     """
     signs = signs_now()
     word, role = state if isinstance(state, tuple) else (state, "received")
@@ -126,7 +126,7 @@ def session_parts(
 
 
 class MainTab(NamedTuple):
-    """A tab of the main screen; `tone` is a role for its label while it wants to be looked at (`ask`)."""
+    """A tab of the main screen; `tone` is a role for its label if it needs attention (`ask`)."""
 
     id: str
     key: str
@@ -139,8 +139,8 @@ class MainTab(NamedTuple):
 class TabLine(Widget):
     """The second line: `1 Tools 17  2 Resources 7 …` at the left, a note and hints at the right.
 
-    A click on a tab posts `Chosen`, one on a hint presses its key. Where it is narrow the note and the hints go first,
-    then labels become short, then they go one by one: those without a number first, the active one never.
+    A click on a tab posts `Chosen`, one on a hint presses its key. On a narrow screen the note and the hints are
+    dropped first, then labels are shortened, then tabs are dropped: those without a number first, the active one never.
     """
 
     ALLOW_SELECT = False
@@ -154,7 +154,7 @@ class TabLine(Widget):
     hints: reactive[Sequence[Hint]] = reactive((), init=False)
 
     class Chosen(Message):
-        """A tab was clicked."""
+        """The user clicked a tab."""
 
         def __init__(self, tab_line: TabLine, tab: str) -> None:
             super().__init__()
@@ -220,7 +220,7 @@ class TabLine(Widget):
         return line
 
     def _right(self, room: int, look: Palette) -> list[Segment]:
-        """Draw the note and as many hints as there is room for; the first go first."""
+        """Draw the note and as many hints as fit; the first ones are dropped first."""
         parts: list[tuple[list[Segment], Hint | None]] = []
         if self.note:
             parts.append((paint.segments(self.note, "muted", look=look), None))
@@ -257,7 +257,7 @@ class TabLine(Widget):
 
 
 class Footer(KeyLine):
-    """The last line: the keys of the focused pane, and a note that gives way to them. A click presses the key."""
+    """The last line: the keys of the focused pane, and a note if it fits. A click presses the key."""
 
     def __init__(
         self,

@@ -17,7 +17,7 @@ from inspector.tui.widgets import paint
 
 
 class Tab(NamedTuple):
-    """One view: its id, its label, and how many there are in it (`findings 2`), empty for nothing."""
+    """One view: its id, its label, and its count (`findings 2`), empty for none."""
 
     id: str
     label: str
@@ -25,7 +25,10 @@ class Tab(NamedTuple):
 
 
 class TabRow(Widget):
-    """Tabs at the left and a note at the right, with an empty line below; the active tab wears the accent."""
+    """Tabs at the left and a note at the right, with an empty line below.
+
+    The active tab has the accent colour.
+    """
 
     ALLOW_SELECT = False
     DEFAULT_CSS = """
@@ -37,7 +40,7 @@ class TabRow(Widget):
     note: reactive[paint.Pieces] = reactive("", init=False)
 
     class Chosen(Message):
-        """A tab was chosen."""
+        """The user chose a tab."""
 
         def __init__(self, tab_row: TabRow, tab: str) -> None:
             super().__init__()
@@ -49,7 +52,7 @@ class TabRow(Widget):
             return self.tab_row
 
     class NotePressed(Message):
-        """The note at the right was clicked."""
+        """The user clicked the note at the right."""
 
         def __init__(self, tab_row: TabRow) -> None:
             super().__init__()
@@ -72,13 +75,13 @@ class TabRow(Widget):
             self.active = ids[0] if ids else ""
 
     def choose(self, tab: str) -> None:
-        """Make a tab active and say so; nothing happens where it is active already or does not exist."""
+        """Activate a tab and post it; does nothing if it is active already or does not exist."""
         if tab != self.active and any(tab == known.id for known in self.tabs):
             self.active = tab
             self.post_message(self.Chosen(self, tab))
 
     def step(self, by: int) -> None:
-        """Choose the tab `by` places further, round the end."""
+        """Choose the tab `by` places to the right, and wrap around."""
         ids = [tab.id for tab in self.tabs]
         if ids:
             self.choose(ids[(ids.index(self.active) + by) % len(ids)])
@@ -104,7 +107,7 @@ class TabRow(Widget):
             self._spans.append((used, used + width, tab.id))
             used += width
         note = paint.segments(self.note, "muted", room=room, look=look)
-        # The note is a hint and goes first where it gets narrow.
+        # The note is a hint and is dropped first on a narrow screen.
         if used + 2 + paint.width(note) > room:
             note = []
         self._note_at = room - paint.width(note)

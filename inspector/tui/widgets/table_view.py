@@ -1,4 +1,4 @@
-"""A table on the screen: a head that stays, rows that are drawn when they are visible, a filter line."""
+"""A table on the screen: a fixed head, rows drawn only while they are visible, a filter line."""
 
 from __future__ import annotations
 
@@ -32,24 +32,24 @@ AT_ONCE = 2_000
 """Rows that are sorted and filtered at once; more are sorted and filtered in a thread."""
 
 MEASURED = 200
-"""Rows by which the width of a column is chosen; cells of other rows may be cut."""
+"""Rows that determine the width of a column; cells of other rows may be cut."""
 
 GAP = 2
 MOST_GAP = 5
 NARROWEST = 16
-"""Cells to which a column of text shrinks before columns move off the screen."""
+"""Cells to which a text column shrinks before columns are scrolled off the screen."""
 
 WIDEST = 40
 _ABOUT = 200
 
 Marks = Mapping[int, Mapping[int | None, str]]
-"""By row, by column (None: the row itself), what is wrong there."""
+"""The errors by row and by column (None: the row itself)."""
 
 
 class TableView(Container):
     """Shows a `Table`; `load` another. Columns can be sorted, moved and hidden, rows filtered and opened.
 
-    `note` says which row of how many has the cursor; `Changed` is posted when it does.
+    `note` says which row of how many has the cursor; `Changed` is posted when it changes.
     """
 
     DEFAULT_CSS = """
@@ -59,7 +59,7 @@ class TableView(Container):
     """
 
     class Changed(Message):
-        """The cursor is elsewhere, or other rows are shown."""
+        """The cursor moved, or other rows are shown."""
 
         def can_replace(self, message: Message) -> bool:
             return isinstance(message, TableView.Changed)
@@ -73,7 +73,7 @@ class TableView(Container):
             self.json = json
 
     class SaveRequested(Message):
-        """The user wants the table in a file; `formulas` counts cells that a spreadsheet may run as formulas."""
+        """The user wants to save the table; `formulas` counts cells that a spreadsheet may run as formulas."""
 
         def __init__(self, data: bytes, rows: int, formulas: int) -> None:
             super().__init__()
@@ -91,11 +91,11 @@ class TableView(Container):
         self._problem = _Line()
         self._filter = FilterInput()
         self.order: list[int] = []
-        """The columns that are shown, from left to right."""
+        """The visible columns, from left to right."""
         self.left = 0
-        """How many of them are off the screen at the left."""
+        """How many of them are scrolled off the screen at the left."""
         self.column = 0
-        """Which of `order` has the cursor."""
+        """The index in `order` of the column with the cursor."""
         self.sorted_by: int | None = None
         self.descending = False
         self.words = ""
@@ -112,10 +112,10 @@ class TableView(Container):
         yield self._problem
         yield self._filter
 
-    # What is shown
+    # Show
 
     def load(self, table: Table, marks: Marks | None = None) -> None:
-        """Show a table from the top; one that is shown already stays as it is."""
+        """Show a table from the top; the current one keeps its state."""
         if table is self.table:
             self.mark(marks or {})
             return
@@ -133,7 +133,7 @@ class TableView(Container):
         self._show_rows(range(len(table)), keep=False)
 
     def mark(self, marks: Marks) -> None:
-        """Mark cells that differ from what was promised."""
+        """Mark cells that violate the schema."""
         if marks != self.marks:
             self.marks = marks
             self._widths = {}
@@ -160,14 +160,14 @@ class TableView(Container):
         self._about.show(pieces)
 
     def _show_rows(self, rows: Sequence[int], *, keep: bool = True) -> None:
-        """Show rows; the cursor stays on its row, unless that was the first: then the new first row is looked for."""
+        """Show rows. The cursor stays on its row, unless it was on the first: then on the new first row."""
         self.busy = ""
         self.list.show(rows, keep=keep and self.list.cursor > 0)
         self.redraw()
 
     @property
     def rows(self) -> Sequence[int]:
-        """The rows that are shown, in their order."""
+        """The visible rows, in order."""
         return self.list.rows
 
     @property
@@ -183,7 +183,7 @@ class TableView(Container):
 
     @property
     def note(self) -> str:
-        """Which row has the cursor, of how many."""
+        """The row of the cursor, and the number of rows."""
         if self.table is None:
             return ""
         if self.busy:
@@ -206,7 +206,7 @@ class TableView(Container):
     # Columns on the screen
 
     def width_of(self, column: int) -> tuple[int, int]:
-        """Return the cells that a column wants, and the digits after the point for which it leaves room."""
+        """Return the cells that a column needs, and the digits after the point that it reserves."""
         found = self._widths.get(column)
         if found is None:
             found = self._widths[column] = self._measure(column)
@@ -215,7 +215,7 @@ class TableView(Container):
         return max(found[0], min(cell_len(self.heading(column)), WIDEST) + extra), found[1]
 
     def heading(self, column: int) -> str:
-        """Return the name of a column as it is drawn."""
+        """Return a column's name as it is drawn."""
         assert self.table is not None
         return safe(self.table.columns[column].name, WIDEST, ascii=ascii_only())
 
@@ -236,7 +236,7 @@ class TableView(Container):
         return min(max(widest, 1), WIDEST) + marked, 0
 
     def placed(self, width: int) -> list[tuple[int, int, int]]:
-        """Return (column, first cell, cells) of the columns that are on the screen."""
+        """Return (column, first cell, cells) of the columns on the screen."""
         key = (width, tuple(self.order[self.left : self.left + width]), self.left, self.sorted_by)
         if self._layout[0] == key:
             return self._layout[1]
@@ -271,7 +271,7 @@ class TableView(Container):
         return found
 
     def _reveal_column(self) -> None:
-        """Scroll sideways as little as it takes to have the column with the cursor on the screen."""
+        """Scroll sideways, as little as necessary, until the column with the cursor is visible."""
         self.left = min(self.left, self.column)
         width = self.list.inner_width
         while self.left < self.column and self.order[self.column] not in [each[0] for each in self.placed(width)]:
@@ -308,7 +308,7 @@ class TableView(Container):
             self._reveal_column()
 
     def go_to(self, row: int, column: int | None) -> None:
-        """Put the cursor on a cell, without the filter where that hides it."""
+        """Put the cursor on a cell; drop a filter that hides it."""
         if self.list.index_of(row) is None and self.words:
             self.words = ""
             self._filter.show_without_change("")
@@ -324,7 +324,7 @@ class TableView(Container):
     # Order and filter
 
     def sort(self, column: int | None = None) -> None:
-        """Sort by a column: ascending, then descending, then as the server sent the rows."""
+        """Sort by a column: ascending, then descending, then in the server's order."""
         if self.table is None or not self.order:
             return
         column = self.order[self.column] if column is None else column
@@ -379,7 +379,7 @@ class TableView(Container):
 
     @property
     def is_typing(self) -> bool:
-        """The filter is being typed."""
+        """Whether the user is typing a filter."""
         return self._filter.has_focus
 
     def open_filter(self) -> None:
@@ -388,7 +388,7 @@ class TableView(Container):
         self._filter.focus()
 
     def drop_filter(self) -> bool:
-        """Show all rows; False where there is no filter."""
+        """Drop the filter and show all rows; False without a filter."""
         if not self.words and not self._filter.display:
             return False
         self._filter.show_without_change("")
@@ -423,7 +423,7 @@ class TableView(Container):
             copy(self, self.table.json(self.row), "the row")
 
     def save(self) -> None:
-        """Write the rows and columns that are shown as CSV, in a thread."""
+        """Write the visible rows and columns as CSV, in a thread."""
         table, rows, columns = self.table, self.rows, tuple(self.order)
         if table is None:
             return
@@ -472,7 +472,7 @@ class TableView(Container):
         return paint.cell([*lead, *pieces], taken, role, right=self.table.columns[column].is_numeric)
 
     def _underlined(self, text: str, column: int, role: str) -> list[paint.Piece]:
-        """Underline what the filter looks for."""
+        """Underline the match of the filter."""
         spans = sorted(
             match.span()
             for at, pattern in self.patterns
@@ -505,7 +505,7 @@ class TableList(VirtualList):
         return max(self.scrollable_content_region.width - 2 * self.pad, 1)
 
     def show(self, rows: Sequence[int], *, keep: bool) -> None:
-        """Show other rows; with `keep` the cursor stays on its row where that is still shown."""
+        """Show other rows; with `keep` the cursor stays on its row if that is still shown."""
         self.rows = rows
         if not keep:
             self._key = self._announced = None
@@ -576,7 +576,7 @@ class TableList(VirtualList):
 
 
 class _TableRows:
-    """The row source of a `TableList`: a row is known by its number in the table."""
+    """The row source of a `TableList`: the key of a row is its number in the table."""
 
     def __init__(self, owner: TableList) -> None:
         self._owner = owner
@@ -658,7 +658,7 @@ class TableHead(Widget):
 
 
 class _Line(Widget):
-    """One line of pieces, gone where there are none."""
+    """One line of pieces, hidden without any."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = """
@@ -683,7 +683,7 @@ class _Line(Widget):
 
 
 def _share(least: Sequence[int], wanted: Sequence[int], spare: int) -> list[int]:
-    """Give columns the cells they want as far as there is room: narrow ones first, the others equally."""
+    """Divide the width among columns: narrow ones first, the others equally."""
     cells = list(least)
     open = sorted((at for at in range(len(cells)) if wanted[at] > cells[at]), key=lambda at: wanted[at] - least[at])
     for done, at in enumerate(open):
@@ -698,7 +698,7 @@ def _shown(value: Any) -> str:
 
 
 def _after(number: str) -> int:
-    """Return the length of a number from its point on."""
+    """Return the length of a number from its decimal point on."""
     at = number.find(".")
     return len(number) - at if at >= 0 and "e" not in number.lower() else 0
 

@@ -1,4 +1,4 @@
-"""Long text and markdown, as text: nothing in it is executed, opened or interpreted."""
+"""Long text and Markdown, as text: nothing in it is executed, opened or interpreted."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SHOWN_AT_FIRST = 200_000
 
 
 class TextView(LinesView):
-    """Shows text, wrapped; the keys scroll it. Of very long text the beginning is shown until `show all`."""
+    """Shows text, wrapped; the keys scroll it. A very long text is cut until `show all`."""
 
     shows_cursor = False
 
@@ -60,7 +60,7 @@ class TextView(LinesView):
 
 
 def beginning(text: str, limit: int) -> str:
-    """Return at most `limit` characters of a text, whole lines where there are some."""
+    """Return at most `limit` characters of a text, in whole lines if possible."""
     if len(text) <= limit:
         return text
     end = text.rfind("\n", limit // 2, limit)
@@ -68,7 +68,7 @@ def beginning(text: str, limit: int) -> str:
 
 
 def more_section(characters: int) -> PieceSection:
-    """Return the line that says how much is not shown and which key shows it."""
+    """Return the line that says how much is hidden and which key shows it."""
     hint = Keymap().hint("text.show-all")
     words = f"… {size(characters)} more: "
     line = f"{words}{hint.label} {hint.title}"

@@ -1,4 +1,4 @@
-"""What stands over everything in a terminal that is too small for anything else."""
+"""Covers a terminal that is too small for the interface."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from inspector.text import lines
 from inspector.tui.widgets import paint
 
 NEEDED = Size(50, 12)
-"""Columns and rows below which nothing useful can be drawn."""
+"""Columns and rows below which the interface cannot be used."""
 
 
 class TooSmall(Widget):
@@ -22,12 +22,14 @@ class TooSmall(Widget):
     """
 
     def fit(self, size: Size) -> None:
-        """Show it, or not, for a screen of this size."""
+        """Show or hide it for a screen of this size."""
         self.display = size.width < NEEDED.width or size.height < NEEDED.height
 
     def render_line(self, y: int) -> Strip:
         width, height = self.screen.size
-        words = f"Inspector needs {NEEDED.width} columns and {NEEDED.height} rows; here are {width} and {height}."
+        words = (
+            f"Inspector needs {NEEDED.width} columns and {NEEDED.height} rows; the terminal has {width} and {height}."
+        )
         rows = lines(words, max(width - 2, 1))
         pieces: list[paint.Piece] = [" ", (rows[y], "finding")] if y < len(rows) else []
         return paint.strip(paint.segments(pieces, room=width), width)

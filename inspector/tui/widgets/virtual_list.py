@@ -1,4 +1,4 @@
-"""The one list for everything that can be long: it draws the rows that are visible, and nothing else."""
+"""The list widget for any length: it draws only the visible rows."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class VirtualList(ScrollView, can_focus=True):
     """A list with a cursor over a `RowSource`.
 
     Set `source` for other rows, and call `source_changed(first)` when rows from `first` on are new or different. With
-    `can_follow`, `follow` keeps the cursor on the last row as rows come; it ends when the cursor or the view leaves the
-    end and resumes on End. `empty` is what is shown where there are no rows.
+    `can_follow`, `follow` keeps the cursor on the last row as rows are added; it ends when the cursor or the view
+    leaves the end and resumes on End. `empty` is the text without rows.
     """
 
     ALLOW_SELECT = False
@@ -48,17 +48,17 @@ class VirtualList(ScrollView, can_focus=True):
     row_height: ClassVar[int] = 1
     pad: ClassVar[int] = 1
     shows_cursor: bool = True
-    """Whether there is a row with the cursor; without one the keys scroll the view."""
+    """Whether the list has a cursor; without one the keys scroll the view."""
     shows_idle_cursor: bool = True
-    """Whether the row with the cursor has a ground of its own while the focus is elsewhere."""
+    """Whether the row with the cursor is highlighted while the focus is elsewhere."""
     muted: bool = False
-    """Whether everything is drawn in the muted ink."""
+    """Whether everything is drawn in the muted colour."""
 
     cursor: reactive[int] = reactive(-1, repaint=False, init=False)
     follow: reactive[bool] = reactive(False, repaint=False, init=False)
 
     class Highlighted(Message):
-        """The cursor is on another row; `index` is -1 where the list has become empty."""
+        """The cursor is on another row; `index` is -1 if the list is now empty."""
 
         def __init__(self, list_view: VirtualList, index: int, key: Hashable) -> None:
             super().__init__()
@@ -74,7 +74,7 @@ class VirtualList(ScrollView, can_focus=True):
             return isinstance(message, VirtualList.Highlighted) and message.list_view is self.list_view
 
     class Selected(Message):
-        """A row was chosen: enter, or a double click."""
+        """The user chose a row by enter or a double click."""
 
         def __init__(self, list_view: VirtualList, index: int, key: Hashable) -> None:
             super().__init__()
@@ -87,7 +87,7 @@ class VirtualList(ScrollView, can_focus=True):
             return self.list_view
 
     class FollowChanged(Message):
-        """The list follows its end now, or does so no more."""
+        """The list follows its end now, or stopped."""
 
         def __init__(self, list_view: VirtualList, follow: bool) -> None:
             super().__init__()
@@ -122,7 +122,7 @@ class VirtualList(ScrollView, can_focus=True):
         self._key = self.row_key(self.cursor)
         self._announced: Hashable = None
 
-    # The rows
+    # Rows
 
     @property
     def source(self) -> RowSource:
@@ -137,13 +137,13 @@ class VirtualList(ScrollView, can_focus=True):
 
     @property
     def count(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return len(self._source)
 
     def row_key(self, index: int) -> Hashable:
-        """Return the key of a row, or its index where the source has no keys; None where there is no such row.
+        """Return the key of a row, its index if the source has no keys, or None without such a row.
 
-        It has not the name of the source's method: Textual calls `key_at` of a widget when `@` is pressed.
+        It cannot have the name of the source's method: Textual calls `key_at` of a widget when `@` is pressed.
         """
         if not 0 <= index < self.count:
             return None
@@ -161,19 +161,19 @@ class VirtualList(ScrollView, can_focus=True):
 
     @property
     def content_width(self) -> int:
-        """Cells of the widest row, where rows may be wider than the list and it scrolls sideways; else 0."""
+        """Cells of the widest row, if rows may be wider than the list and it scrolls sideways; else 0."""
         return 0
 
     def render_row(self, index: int, width: int, selected: bool, focused: bool) -> Row:
-        """Draw a row; a subclass may draw it itself instead of asking the source."""
+        """Draw a row; a subclass may override it instead of using the source."""
         return self._source.render(index, width, selected, focused)
 
     def ground_of(self, index: int, selected: bool, focused: bool) -> str:
-        """Return the role of a row's ground."""
+        """Return the role of a row's background."""
         return "ground" if not selected else "selection" if focused else "selection-dim"
 
     def source_changed(self, first: int = 0) -> None:
-        """Take in that rows from `first` on are new, gone or different. Nothing is drawn that is not visible."""
+        """Handle that rows from `first` on are new, gone or different. Only visible rows are drawn."""
         if first <= 0:
             self._cache.clear()
         else:
@@ -184,7 +184,7 @@ class VirtualList(ScrollView, can_focus=True):
         after, moved = self._find_cursor(first)
         self._fit()
         if moved and top:
-            # The row under the cursor stays where it is on the screen.
+            # The row under the cursor keeps its place on the screen.
             self._scroll_top(top + (after - before) * self.row_height)
         self._restoring = True
         self.cursor = after
@@ -204,7 +204,7 @@ class VirtualList(ScrollView, can_focus=True):
             self.refresh(Region(0, line, self.size.width, self.size.height - line))
 
     def _find_cursor(self, first: int) -> tuple[int, bool]:
-        """Return where the cursor belongs after a change from `first` on, and whether it is the same row elsewhere."""
+        """Return the cursor's place after a change from `first` on, and whether it is the same row."""
         count, before = self.count, self.cursor
         if self.follow or not count:
             return count - 1, False
@@ -217,20 +217,20 @@ class VirtualList(ScrollView, can_focus=True):
         return min(max(before, 0), count - 1), False
 
     def rows_changed(self, rows: Iterable[int]) -> None:
-        """Take in that single rows look different now."""
+        """Redraw single rows that have changed."""
         for index in rows:
             for selected, focused in ((False, False), (True, False), (True, True)):
                 self._cache.discard((index, selected, focused))
             self._refresh_row(index)
 
     def mute(self, muted: bool) -> None:
-        """Draw everything in the muted ink, or in its own again."""
+        """Draw everything in the muted colour, or normally again."""
         if muted != self.muted:
             self.muted = muted
             self._cache.clear()
             self.refresh()
 
-    # The cursor
+    # Cursor
 
     def validate_cursor(self, cursor: int) -> int:
         count = self.count
@@ -247,7 +247,7 @@ class VirtualList(ScrollView, can_focus=True):
         self._announce()
 
     def _announce(self) -> None:
-        """Say which row the cursor is on, where that is another one than was said last."""
+        """Post the row of the cursor, if it changed since the last post."""
         key = self.row_key(self.cursor)
         if key != self._announced:
             self._announced = key
@@ -262,7 +262,7 @@ class VirtualList(ScrollView, can_focus=True):
         self.post_message(self.FollowChanged(self, follow))
 
     def move_to(self, key: Hashable) -> bool:
-        """Put the cursor on the row with this key; False where there is none."""
+        """Put the cursor on the row with this key; False if there is none."""
         index = self.index_of(key)
         if index is None:
             return False
@@ -270,7 +270,7 @@ class VirtualList(ScrollView, can_focus=True):
         return True
 
     def scroll_to_row(self, index: int) -> None:
-        """Scroll as little as it takes to have a row in view."""
+        """Scroll as little as necessary until a row is visible."""
         height = self.scrollable_content_region.height
         if index < 0 or height <= 0:
             return
@@ -282,7 +282,7 @@ class VirtualList(ScrollView, can_focus=True):
             self._scroll_top(bottom - height)
 
     def _scroll_top(self, y: int) -> None:
-        # Anything but this combination moves the view one frame after the cursor.
+        # Any other combination moves the view one frame after the cursor.
         self.scroll_to(y=y, animate=False, immediate=True, force=True)
 
     def _is_visible(self, index: int) -> bool:
@@ -403,7 +403,7 @@ class VirtualList(ScrollView, can_focus=True):
         return found
 
     def _strips(self, row: Row) -> list[Strip]:
-        """Return a row's lines as strips, whatever form the source gave them."""
+        """Return a row's lines as strips, for every form of a source's row."""
         if isinstance(row, Strip):
             return [row]
         if isinstance(row, Text):

@@ -1,4 +1,4 @@
-"""Where a line is broken so that it fits a width."""
+"""Breaks a line into rows of a width."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from inspector.text import cell_len
 
 
 def wrap(text: str, width: int, hang: int = 0) -> list[tuple[int, int]]:
-    """Return (start, end) of each row of a line, at least one, broken at spaces where there are any.
+    """Return (start, end) of each row of a line, at least one, broken at spaces if possible.
 
-    Rows after the first are drawn `hang` cells further right and have that much less room. Linear in the text.
+    Rows after the first are drawn `hang` cells further right and are that much shorter. Linear in the text.
     """
     width = max(width, 1)
     if len(text) <= width and text.isascii():
@@ -24,7 +24,7 @@ def _wrap_ascii(text: str, width: int, rest: int) -> list[tuple[int, int]]:
     start, room, length = 0, width, len(text)
     while length - start > room:
         space = text.rfind(" ", start, start + room + 1)
-        # A space in the indentation, or where the next row begins, is no place to break: nothing would fit any better.
+        # Do not break at a space in the indentation or at the start of the next row: that saves no room.
         if space > start and (rows or space >= width - rest) and text[start:space].strip(" "):
             rows.append((start, space))
             start = space + 1
@@ -51,7 +51,7 @@ def _wrap_cells(text: str, width: int, rest: int) -> list[tuple[int, int]]:
             if space > start:
                 rows.append((start, space))
                 start, used = space + 1, since_space
-            # Of two cells, it may not fit behind what followed the space either.
+            # A character of two cells may not fit after the text behind the space either.
             if used + cells > room and at > start:
                 rows.append((start, at))
                 start, used = at, 0

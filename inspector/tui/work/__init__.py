@@ -1,1 +1,1 @@
-"""Lists of what a server offers, the form of an item, its call, and the result."""
+"""The lists of what a server offers, the form of an item, its call, and the result."""

@@ -1,4 +1,4 @@
-"""What happened inside a call so far: its progress, log messages and nested requests, as rows of a list."""
+"""The events inside a call so far, as rows of a list: progress, log messages, nested requests."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 
 SLICE = 20_000
-"""Events looked at in one turn."""
+"""Events that one turn reads."""
 
 TEXT = 400
-"""Characters of a message shown on its row."""
+"""Characters of a message shown in its row."""
 
 _TIME_CELLS = 9
 
@@ -36,10 +36,10 @@ class Happened:
         self._shown = 0
         self._seen = n
         self.upto: int | None = None
-        """Of a recording: the last event that had happened; None for all."""
+        """Of a recording: the last event before the moment shown; None for all."""
 
     def advance(self, budget: int = SLICE) -> int | None:
-        """Look at what the journal has gained. Returns the first new row, or None where there is none."""
+        """Read new events of the journal. Returns the first new row, or None."""
         index = self._journal.index
         before = len(self._rows)
         last = max(self._seen, min(self._last, self._seen + budget))
@@ -61,7 +61,7 @@ class Happened:
 
     @property
     def behind(self) -> bool:
-        """There are more events to look at already."""
+        """More events are left to read."""
         return self._seen < self._last
 
     def __len__(self) -> int:
@@ -72,7 +72,7 @@ class Happened:
         return self._rows[index]
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
-        """Draw one row: when, which way, what."""
+        """Draw one row: time, direction, summary."""
         n = self._rows[index]
         facts = self._journal.index
         when = f"+{duration(facts.time(n) - facts.time(self.n))}"
@@ -100,17 +100,21 @@ class Happened:
         if shape in (Shape.RESULT, Shape.ERROR):
             sign = (signs.sent, "sent") if sent else (signs.received, "received")
             return [sign, f" {answer_words(event.message)}", (f"  {safe(method, 80)}", "muted")]
-        return [(signs.failed, "error"), (" no JSON-RPC message", "error"), (f"  {safe(event.text[:TEXT])}", "muted")]
+        return [
+            (signs.failed, "error"),
+            (" not a JSON-RPC message", "error"),
+            (f"  {safe(event.text[:TEXT])}", "muted"),
+        ]
 
 
 def steps(value: Any, total: Any) -> str:
-    """Write progress for people: `3 of 5`, or `3` where the total is not known."""
+    """Format progress: `3 of 5`, or `3` if the total is unknown."""
     done = _figure(value)
     return f"{done} of {_figure(total)}" if type(total) in (int, float) else done
 
 
 def answer_words(message: Any) -> str:
-    """Say in a word or two what an answer of ours was."""
+    """Describe an answer of ours in a word or two."""
     body = message if isinstance(message, dict) else {}
     if "error" in body:
         error = body["error"] if isinstance(body["error"], dict) else {}

@@ -1,4 +1,4 @@
-"""A list of what the server offers: tools, resources, templates or prompts, with a filter."""
+"""A list of what the server offers, with a filter: tools, resources, templates or prompts."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _THINGS: dict[ListName, str] = {
 
 @dataclass
 class _Place:
-    """Where the user is in one list: its rows with their filter, the item under the cursor, how far it is scrolled."""
+    """The state of one list: its rows with their filter, the item under the cursor, the scroll position."""
 
     rows: CatalogRows
     key: Key | None = None
@@ -53,7 +53,7 @@ class _Place:
 
 
 class CatalogPane(Edge):
-    """One list at a time; each keeps its cursor, its scroll and its filter while another is shown."""
+    """One list at a time; a hidden list keeps its cursor, scroll position and filter."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("catalog")]
     DEFAULT_CSS = """
@@ -61,7 +61,7 @@ class CatalogPane(Edge):
     """
 
     class CallRequested(Message):
-        """The item under the cursor is to be sent with what its form holds."""
+        """Send the item under the cursor with the values of its form."""
 
     def __init__(self, session: SessionState, *, id: str | None = None) -> None:
         super().__init__(title=TITLES["tools"], id=id)
@@ -88,12 +88,12 @@ class CatalogPane(Edge):
         self.tick()
 
     def on_show(self) -> None:
-        # While it was not on the screen it drew nothing.
+        # While hidden, it drew nothing.
         self.tick()
 
     @property
     def rows(self) -> CatalogRows:
-        """The rows of the list that is shown."""
+        """The rows of the current list."""
         return self._places[self.list_name].rows
 
     @property
@@ -107,10 +107,10 @@ class CatalogPane(Edge):
             self.screen.set_focus(self._list)
         return True
 
-    # Which list, and where in it
+    # Choose the list and the position
 
     def show(self, list_name: ListName) -> None:
-        """Show one of the lists, as it was left."""
+        """Show one of the lists in its last state."""
         if list_name == self.list_name:
             return
         before = self._places[self.list_name]
@@ -130,7 +130,7 @@ class CatalogPane(Edge):
         self._tell()
 
     def select(self, list_name: ListName, address: str) -> bool:
-        """Show a list with the cursor on the first item of this name or URI; False where there is none."""
+        """Show a list with the cursor on the first item of this name or URI; False if there is none."""
         self.show(list_name)
         key = self.rows.find(address)
         if key is None:
@@ -156,10 +156,10 @@ class CatalogPane(Edge):
         key = self._list.row_key(self._list.cursor)
         return key if isinstance(key, tuple) else None
 
-    # What has come
+    # New items
 
     def tick(self) -> None:
-        """Take in what has come of the list that is shown."""
+        """Add the new items of the current list."""
         place = self._places[self.list_name]
         seen = self.session.changes[self.list_name]
         phase = self.session.changes["phase"] + self.session.changes["server"]
@@ -170,7 +170,7 @@ class CatalogPane(Edge):
         if first is not None:
             self._list.source_changed(first)
             if self.item is not self._told:
-                # The same item as before, but as the server lists it now.
+                # The same item, but as the server lists it now.
                 self._tell()
         self._describe()
         if place.rows.behind:
@@ -185,7 +185,7 @@ class CatalogPane(Edge):
             self._list.refresh()
         if found.odd:
             entries = "1 entry is" if found.odd == 1 else f"{count(found.odd)} entries are"
-            notice = [*notice, (f"{signs_now().finding} {entries} no object; the message log has them.", "finding")]
+            notice = [*notice, (f"{signs_now().finding} {entries} not an object; see the message log.", "finding")]
         self._notice.show(notice)
         self.post_message(HintsChanged())
 
@@ -201,7 +201,7 @@ class CatalogPane(Edge):
         return text
 
     def _words(self) -> tuple[str, list[Paragraph]]:
-        """What stands in an empty list, and what went wrong; a list that broke off keeps what has come."""
+        """Return the text of an empty list, and what went wrong. A list that broke off keeps its items."""
         found, rows, session = self.rows.list, self.rows, self.session
         things = _THINGS[self.list_name]
         again = " ".join(f"{hint.label} {hint.title}" for hint in hints(self, "catalog.refresh"))
@@ -216,11 +216,11 @@ class CatalogPane(Edge):
                 lines.append((again, "muted"))
             return "", lines
         if rows.total and not len(rows):
-            return "Nothing matches the filter.", []
+            return "No match.", []
         if found.loading or found.complete:
             return f"This server offers no {things}." if found.complete else f"Loading {signs_now().cut}", []
         if session.commands is None:
-            return f"The recording has no list of {things} up to here.", []
+            return f"The recording has no list of {things} so far.", []
         if session.phase in ("new", "connecting"):
             return f"Connecting {signs_now().cut}", []
         if session.phase == "ready" and session.server.can(found.kind.capability):
@@ -234,7 +234,7 @@ class CatalogPane(Edge):
         self.screen.set_focus(self._filter)
 
     def action_all(self) -> None:
-        """Drop the filter; the item under the cursor stays there."""
+        """Drop the filter; the cursor stays on its item."""
         if not self.rows.filter:
             raise SkipAction
         self._filter.show_without_change("")
@@ -252,7 +252,7 @@ class CatalogPane(Edge):
             if best is not None:
                 self._list.cursor = best
             elif key is not None:
-                # What is shown stays chosen, though the list would go back to what was chosen before the filter.
+                # The shown item stays selected, although the list would return to the earlier one.
                 self._list.move_to(key)
         self._describe()
         if self.rows.behind:
@@ -262,14 +262,14 @@ class CatalogPane(Edge):
         event.stop()
         self.screen.set_focus(self._list)
 
-    # What the user does
+    # Actions
 
     def action_call(self) -> None:
         if self.item is not None and self.session.commands is not None:
             self.post_message(self.CallRequested())
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A recording is not asked again."""
+        """A recording cannot be refreshed."""
         return self.session.commands is not None or action != "refresh"
 
     def action_refresh(self) -> None:
@@ -278,7 +278,7 @@ class CatalogPane(Edge):
             session.run(session.load(self.list_name))
 
     def hints(self) -> list[Hint]:
-        """What can be done with the list."""
+        """The keys for the list."""
         wanted = ["list.select"] if len(self.rows) else []
         if len(self.rows) and self.session.commands is not None:
             wanted.append("catalog.call")

@@ -1,4 +1,4 @@
-"""An item of a catalogue as something that can be asked for: what its form is, which request it makes, what it says."""
+"""An item of a catalog: its form, the request that it makes, and its description."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ TEXT = 20_000
 """Characters of a description that are shown at all."""
 
 BY_HAND = "uri"
-"""The field of a form for a template that cannot be read: the URI itself."""
+"""The field of a form for a template that cannot be parsed: the URI itself."""
 
 NO_ARGUMENTS = {"type": "object", "additionalProperties": False}
 """The schema of a form without fields."""
 
 _OPERATORS = {
-    "+": "slashes and other reserved characters stay as they are",
+    "+": "slashes and other reserved characters are not encoded",
     "#": "becomes the fragment",
-    ".": "is put behind a dot",
-    "/": "becomes a step of the path",
-    ";": "becomes a parameter of the path",
-    "?": "becomes a parameter of the query",
-    "&": "becomes a further parameter of the query",
+    ".": "is appended after a dot",
+    "/": "becomes a path segment",
+    ";": "becomes a path parameter",
+    "?": "becomes a query parameter",
+    "&": "becomes a further query parameter",
 }
 
 
 class CatalogItem:
-    """What one item of a list is, and how it is called, read or got."""
+    """One item of a list, and how to call, read or get it."""
 
     def __init__(self, list_name: ListName, item: Any) -> None:
         self.list_name: ListName = list_name
@@ -46,34 +46,34 @@ class CatalogItem:
 
     @property
     def address(self) -> str:
-        """The name, URI or template by which it is meant; empty where the server gave none."""
+        """Its name, URI or template; empty if the server gave none."""
         return address(self.view)
 
     @property
     def key(self) -> tuple[ListName, str]:
-        """By what its arguments and results are kept."""
+        """The key of its arguments and results."""
         return self.list_name, self.address or f"\0{id(self.item)}"
 
     @property
     def memory_key(self) -> str:
-        """By what its past calls are remembered between sessions."""
+        """The key of its past calls between sessions."""
         return self.address if self.list_name == "tools" else f"{self.list_name} {self.address}"
 
     @property
     def title(self) -> list[paint.Piece]:
-        """The name by which it is called, and its title where that is another (C-BASE-17); of a resource the title."""
+        """Its name, and its title if that differs (C-BASE-17); for a resource the title."""
         shown = self.view.display_name
         name = "" if isinstance(self.view, (Resource, ResourceTemplate)) else self.view.name
         return [shown] if name in ("", shown) else [name, (f"  {shown}", "muted")]
 
     @property
     def verb(self) -> str:
-        """What is done with it, in a word."""
+        """Its action, in a word."""
         return {"tools": "call", "prompts": "get"}.get(self.list_name, "read")
 
     @property
     def facts(self) -> list[paint.Pieces]:
-        """What stands at the right of its edge. A tool's annotations are the server's claims (C-TOOL-01)."""
+        """The text at the right of its edge. A tool's annotations are the server's claims (C-TOOL-01)."""
         view = self.view
         if isinstance(view, Tool):
             hints = sorted(view.hints, key=lambda hint: hint != "destructive")
@@ -87,7 +87,7 @@ class CatalogItem:
 
     @property
     def about(self) -> list[tuple[str, str]]:
-        """What is known of it as (text, role) paragraphs: description, address, annotations, what is wrong with it."""
+        """Its details as (text, role) paragraphs: description, address, annotations, errors."""
         view = self.view
         found = [(view.description[:TEXT], "muted")] if view.description.strip() else []
         if isinstance(view, (Resource, ResourceTemplate)):
@@ -112,7 +112,7 @@ class CatalogItem:
 
     @property
     def schema(self) -> Any:
-        """The JSON Schema of its arguments, or None where it takes none."""
+        """The JSON Schema of its arguments, or None if it has none."""
         view = self.view
         if isinstance(view, Tool):
             return _of_tool(view.input_schema)
@@ -124,18 +124,18 @@ class CatalogItem:
 
     @cached_property
     def template(self) -> Template | None:
-        """The parsed template; None for everything else, and for a template that cannot be read."""
+        """The parsed template; None for other items, and for a template that cannot be parsed."""
         try:
             return Template.parse(self.address) if isinstance(self.view, ResourceTemplate) else None
         except UsageError as error:
-            self.template_problem = f"{error.message}. Write the URI by hand."
+            self.template_problem = f"{error.message}. Type the URI."
             return None
 
     template_problem = ""
 
     @cached_property
     def _template_schema(self) -> dict[str, Any]:
-        """The variables as a schema; those that an URI is hardly right without are required."""
+        """The variables as a schema; those that a URI normally needs are required."""
         template = self.template
         if template is None:
             by_hand = {"type": "string", "default": self.address}
@@ -147,7 +147,7 @@ class CatalogItem:
         }
 
     def expand(self, arguments: Any) -> str:
-        """The URI that a template makes of these values. Raises `UsageError` where it makes none (RFC 6570)."""
+        """The URI of a template with these values. Raises `UsageError` if it has none (RFC 6570)."""
         values = arguments if isinstance(arguments, Mapping) else {}
         if self.template is None:
             return str(values.get(BY_HAND, self.address))
@@ -164,7 +164,7 @@ class CatalogItem:
 
     @property
     def completion_ref(self) -> dict[str, Any] | None:
-        """How `completion/complete` names it, or None where nothing of it can be completed (C-COMP-01)."""
+        """Its reference for `completion/complete`, or None if it supports no completion (C-COMP-01)."""
         if isinstance(self.view, Prompt):
             return {"type": "ref/prompt", "name": self.address}
         if isinstance(self.view, ResourceTemplate):
@@ -172,7 +172,7 @@ class CatalogItem:
         return None
 
     def send(self, session: Commands, arguments: Any, *, as_task: bool = False) -> Call:
-        """Send the request. Arguments of a wrong shape are sent as they are: that may be what is to be tried."""
+        """Send the request. Arguments of a wrong shape are sent as they are: the user may want to test that."""
         plain = isinstance(arguments, dict)
         name = self.view.members.get("name")
         if isinstance(self.view, Tool):
@@ -189,7 +189,7 @@ class CatalogItem:
 
 
 def _of_tool(schema: Any) -> Any:
-    """The schema of a tool's form. A schema that names no arguments at all is meant to say that there are none."""
+    """The schema of a tool's form. A schema without any arguments means that there are none."""
     if not isinstance(schema, dict):
         return {"type": "object"}
     says_something = any(schema.get(key) for key in schema if key not in ("type", "$schema", "title", "description"))

@@ -1,4 +1,4 @@
-"""The rows of one catalogue: a server's list as far as it has come, narrowed by a filter, in slices of bounded work."""
+"""The rows of one catalog: a server's list so far, filtered, in slices of bounded work."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 
 SLICE = 20_000
-"""Items taken in, and items held against the filter, in one turn."""
+"""Items that one turn adds, and items that it matches with the filter."""
 
 WIDE = 60
-"""Cells from which on there is a column for descriptions."""
+"""Width in cells from which there is a column for descriptions."""
 
 MEASURED = 1000
-"""Items whose names decide where the second column begins."""
+"""Items whose names determine the start of the second column."""
 
 LOOKED_AT = 2000
-"""Rows in which the best one for a filter is looked for."""
+"""Rows that are searched for the best match of a filter."""
 
 SEARCHED = 600
-"""Characters of an item that the filter looks at."""
+"""Characters of an item that the filter reads."""
 
 Key = tuple[str | None, int]
-"""An item's name or URI (None where it has none), and how many before it have the same."""
+"""An item's name or URI (None if it has none), and the number of earlier items with the same one."""
 
 _VIEWS: dict[str, type[Named]] = {
     "tools": Tool,
@@ -48,7 +48,7 @@ def view_of(list_name: str, item: Any) -> Named:
 
 
 def address(view: Named) -> str:
-    """Return by what an item is meant: the URI or template of a resource, the name of anything else."""
+    """Return the address of an item: the URI or template of a resource, the name of anything else."""
     if isinstance(view, Resource):
         return view.uri
     return view.uri_template if isinstance(view, ResourceTemplate) else view.name
@@ -64,10 +64,9 @@ def arguments_of(view: Named) -> tuple[str, ...]:
 class CatalogRows:
     """A `RowSource` over a `ServerList` that grows while it is read.
 
-    `advance` takes in what has come, `narrow` sets the filter; both do a bounded slice of work, and `behind` tells
-    whether there is more to do. A list that is read again takes the place of the old one only once it is as long or
-    complete, so that nothing disappears from under the cursor and comes back. Items whose names are in `refused` now
-    are flagged.
+    `advance` adds new items, `narrow` sets the filter; both do a bounded slice of work, and `behind` tells whether
+    there is more to do. A list that is read again replaces the old one only once it is as long or complete, so that no
+    row disappears and returns. Items whose names are in `refused` now are flagged.
     """
 
     def __init__(self, found: ServerList, refused: Container[str] = ()) -> None:
@@ -90,10 +89,10 @@ class CatalogRows:
         self._label = 0
         self._begin_filter(fuzzy=False)
 
-    # What has come
+    # New items
 
     def advance(self, budget: int = SLICE) -> int | None:
-        """Take in what is new. Returns the first row that is new or different, or None where nothing is."""
+        """Add new items. Returns the first row that is new or different, or None."""
         first: int | None = None
         fresh = self.list.items
         if fresh is not self._items and (not self.list.loading or len(fresh) >= len(self._items)):
@@ -123,7 +122,7 @@ class CatalogRows:
 
     @property
     def behind(self) -> bool:
-        """There is more to take in, or to hold against the filter, than one slice."""
+        """Whether more than one slice is left to add or to filter."""
         taken = len(self._keys)
         if taken < len(self._items):
             return True
@@ -131,7 +130,7 @@ class CatalogRows:
 
     @property
     def total(self) -> int:
-        """How many items there are without the filter."""
+        """The number of items without the filter."""
         return len(self._keys)
 
     def item(self, index: int) -> dict[str, Any] | None:
@@ -139,23 +138,23 @@ class CatalogRows:
         return self._items[self._position(index)] if 0 <= index < len(self) else None
 
     def is_double(self, index: int) -> bool:
-        """Tell whether an earlier item has the same name."""
+        """Whether an earlier item has the same name."""
         name, nth = self._keys[self._position(index)]
         return nth > 0 and name is not None
 
     # The filter
 
     def narrow(self, text: str, budget: int = SLICE) -> bool:
-        """Show only items that have every word of `text` in their name, title, description or URI.
+        """Show only items with every word of `text` in their name, title, description or URI.
 
-        Where no item has, those whose name has its characters in this order are shown. Returns False where the filter
-        means the same as before.
+        If there is none, items whose name has its characters in this order are shown. Returns False if the filter means
+        the same as before.
         """
         words = text.casefold().split()
         before, self.filter = self._words, text
         if words == before:
             return False
-        # Whoever types on can only lose rows: the hits so far are looked at again, and nothing else.
+        # A longer text can only remove rows: only the hits so far are filtered again.
         narrower = bool(before) and not self._fuzzy and " ".join(words).startswith(" ".join(before))
         if narrower and len(self._hits) <= budget:
             self._words = words
@@ -195,7 +194,7 @@ class CatalogRows:
         return not self._hits and not self._fuzzy and bool(self._keys)
 
     def best(self) -> int | None:
-        """Return the first row whose name or title has every word of the filter; None where none has."""
+        """Return the first row whose name or title has every word of the filter, or None."""
         for row in range(min(len(self), LOOKED_AT) if self._words else 0):
             text = self._text(self._hits[row])
             names = text[: text.find("\n", text.find("\n") + 1)]
@@ -204,7 +203,7 @@ class CatalogRows:
         return None
 
     def _scan(self, budget: int) -> int | None:
-        """Hold items against the filter, from where it was left. Returns the first row that is new or different."""
+        """Continue to filter items. Returns the first row that is new or different."""
         first: int | None = None
         for _ in range(budget):
             if self._scanned == len(self._keys):
@@ -236,7 +235,7 @@ class CatalogRows:
         return self._keys[self._position(index)]
 
     def index_of(self, key: Any) -> int | None:
-        """Return the row of a key, or None where it is not shown."""
+        """Return the row of a key, or None if it is not shown."""
         at = self._at.get(key)
         if at is None or not self._words:
             return at
@@ -251,7 +250,7 @@ class CatalogRows:
     # Drawing
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
-        """Draw one row: the name, then its arguments; where there is room, a column for what it does."""
+        """Draw one row: the name, then its arguments; on a wide screen also a column for the description."""
         item = self._items[self._position(index)]
         view = view_of(self.list.kind.name, item)
         flagged = view.problems or self.is_double(index) or view.name in self._refused
@@ -270,16 +269,16 @@ class CatalogRows:
         return paint.spread(paint.cut(left, room), flag, width, 1)
 
     def _name(self, item: dict[str, Any]) -> tuple[tuple[str, str], ...]:
-        """The name by which a tool or prompt is called: who builds servers thinks in names. Of a resource, its title.
+        """The name of a tool or prompt, because authors of servers think in names; the title of a resource.
 
-        The title of a tool stands over its form and in the second column (C-BASE-17).
+        The title of a tool is shown above its form and in the second column (C-BASE-17).
         """
         view = view_of(self.list.kind.name, item)
         shown = view.display_name if isinstance(view, (Resource, ResourceTemplate)) else view.name or view.display_name
         return ((safe(shown, 80), "bright"),)
 
     def _about(self, view: Named, room: int) -> list[paint.Piece]:
-        """What stands in the second column: a URI; else title and description, or arguments where there is neither."""
+        """The second column: a URI; else title and description, or the arguments without either."""
         if isinstance(view, (Resource, ResourceTemplate)):
             return [address(view)]
         title = view.display_name if view.display_name not in (view.name, UNNAMED) else ""
@@ -289,7 +288,7 @@ class CatalogRows:
         return [(title, "normal"), f"  {words}"]
 
     def _details(self, view: Named, room: int) -> list[Segment]:
-        """What stands after a name in a narrow list: a URI as far as it goes, arguments where one fits at least."""
+        """The text after a name in a narrow list: the start of a URI, or arguments."""
         if isinstance(view, (Resource, ResourceTemplate)):
             uri = address(view)
             shown = room > 4 and uri != view.display_name
@@ -298,7 +297,7 @@ class CatalogRows:
 
 
 def _listed(names: tuple[str, ...], room: int) -> str:
-    """Return argument names one after another, as many as fit and `…` for the rest; nothing where none fits."""
+    """Return as many argument names as fit, and `…` for the others; nothing if none fits."""
     cut = signs_now().cut
     text = ""
     for at, name in enumerate(names):

@@ -1,4 +1,4 @@
-"""Values that the server offers for an argument while it is typed: asked for once, a moment after the last key."""
+"""Values that the server offers for an argument while it is typed, requested shortly after the last key."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from inspector.tui.widgets.fields.text import TextField
 from inspector.tui.widgets.form import FormView
 
 PAUSE = 0.15
-"""Seconds without a key after which the server is asked."""
+"""Seconds without a key before the request."""
 
 KEPT = 200
-"""Answers that are kept for each session."""
+"""Answers that are cached for each session."""
 
 SHOWN = 100
-"""Values that are shown of an answer; the specification allows no more (C-COMP-01)."""
+"""Values of an answer that are shown; the specification allows no more (C-COMP-01)."""
 
 VALUE = 200
 
 
 class Completer:
-    """Asks for completions: debounced, cached, one question at a time (C-COMP-01)."""
+    """Requests completions: debounced, cached, one request at a time (C-COMP-01)."""
 
     def __init__(self, session: Commands, found: Callable[[str, str, list[str]], None]) -> None:
-        """`found(argument, value, values)` is called with what the server offers for what was typed last."""
+        """`found(argument, value, values)` is called with the completions of the newest text."""
         self._session = session
         self._found = found
         self._cache: OrderedDict[Any, list[str]] = OrderedDict()
@@ -43,7 +43,7 @@ class Completer:
         self._offered = True
 
     def typed(self, ref: dict[str, Any], argument: str, value: str, others: dict[str, str]) -> None:
-        """An argument has this text now; `others` are the arguments that were filled in already."""
+        """An argument has this text now; `others` are the arguments with values."""
         self.stop()
         if not self._offered:
             return
@@ -55,7 +55,7 @@ class Completer:
         self._task = self._session.run(self._ask(key, ref, argument, value, others))
 
     def stop(self) -> None:
-        """What was typed does not matter any more."""
+        """Ignore what was typed."""
         if self._task is not None:
             self._task.cancel()
             self._task = None
@@ -68,7 +68,7 @@ class Completer:
             self._offered = False
             return
         except ServerError as error:
-            # Revisions without the capability leave no other way to find out.
+            # In revisions without the capability only a request can tell.
             self._offered = error.rpc_code != METHOD_NOT_FOUND
             values = []
         except InspectorError:
@@ -80,9 +80,9 @@ class Completer:
 
 
 class Suggestions:
-    """Values that could be taken for what is typed in a field; drawn by the field, directly below its text.
+    """The completions of a field; the field draws them directly below its text.
 
-    `at` is the value that tab takes, -1 for none. `is_picked`: the user moved to it, and enter takes it too.
+    `at` is the value that tab accepts, -1 for none. `is_picked`: the user moved to it, so enter accepts it too.
     """
 
     def __init__(self, field: TextField, values: list[str], *, chosen: bool) -> None:
@@ -93,17 +93,17 @@ class Suggestions:
 
     @property
     def chosen(self) -> str | None:
-        """The value that would be taken, or None."""
+        """The value that would be accepted, or None."""
         return self.values[self.at] if self.at >= 0 else None
 
     def step(self, by: int) -> None:
-        """Go to the next or previous value; after the last comes the first."""
+        """Go to the next or previous value, and wrap around."""
         self.at = (max(self.at, -1 if by > 0 else 0) + by) % len(self.values)
         self.is_picked = True
         self.field.refresh()
 
     def segments(self, room: int) -> list[Segment]:
-        """Draw as many values as there is room for, the chosen one always, and the key that takes it."""
+        """Draw as many values as fit, always the selected one, and the key that accepts it."""
         look = palette()
         if not self.values:
             return paint.segments([("suggestions: none", "faint")], room=room, look=look)
@@ -121,7 +121,7 @@ class Suggestions:
 
 
 class FieldCompletion:
-    """Completes the field of a form that is typed into. The field draws the values (`Suggestions`)."""
+    """Completes the focused field of a form. The field draws the values (`Suggestions`)."""
 
     def __init__(self, session: SessionState) -> None:
         self._completer = Completer(session.commands, self._found) if session.commands is not None else None
@@ -129,7 +129,7 @@ class FieldCompletion:
         self._offered: Suggestions | None = None
 
     def look(self, ref: dict[str, Any] | None, view: FormView) -> None:
-        """Look at what is typed into now; `ref` is how the server calls what is completed, None for nothing."""
+        """Complete the focused field; `ref` is the server's reference for the item, None for nothing."""
         focused = view.screen.focused if view.is_attached else None
         if ref is None or self._completer is None or not isinstance(focused, TextField):
             self.clear()
@@ -143,7 +143,7 @@ class FieldCompletion:
         self._completer.typed(ref, name, focused.field.text, others)
 
     def clear(self) -> None:
-        """Nothing is typed into: take the suggestions away."""
+        """No field is focused: remove the suggestions."""
         if self._completer is not None:
             self._completer.stop()
         self._show(None)
@@ -153,7 +153,7 @@ class FieldCompletion:
         self._offered = offered
         if self._editor is not None:
             self._editor.suggestions = offered
-            # The chosen value stands in the field as well, where it goes on from what was typed.
+            # The selected value is also shown in the field if it extends the typed text.
             self._editor.suggestion = (offered.chosen if offered is not None else None) or ""
             self._editor.refresh()
 
@@ -161,13 +161,13 @@ class FieldCompletion:
         editor = self._editor
         if editor is None or (editor.field.name, editor.field.text) != (argument, value):
             return
-        # Where nothing was typed, tab must still leave the field empty.
+        # Without typed text, tab must leave the field empty.
         others = [each for each in values if each != value]
-        # Only values that differ are worth a line; that the typed one is the only one is not "none".
+        # Only other values are shown; if the typed one is the only one, the result is not "none".
         self._show(Suggestions(editor, others, chosen=bool(value)) if others or not values else None)
 
     def take(self, *, picked: bool = False) -> bool:
-        """Put the value that is suggested into the field, or only one that the user picked; False where none is."""
+        """Put the suggested value into the field, or only one that the user selected; False without one."""
         offered, editor = self._offered, self._editor
         if offered is None or offered.chosen is None or editor is None or not editor.has_focus:
             return False
@@ -178,7 +178,7 @@ class FieldCompletion:
         return True
 
     def step(self, by: int) -> bool:
-        """Go to the next or previous value; False where there are none."""
+        """Go to the next or previous value; False if there are none."""
         if self._offered is None or not self._offered.values:
             return False
         self._offered.step(by)

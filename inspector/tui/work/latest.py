@@ -1,4 +1,4 @@
-"""Doing something slow for the newest of many wishes: one at a time, never interrupted, old wishes left out."""
+"""Runs slow work for the newest of many requests: one at a time, never interrupted, old requests dropped."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from textual.widget import Widget
 Wish = TypeVar("Wish")
 
 QUICK = 0.2
-"""Seconds between two wishes that count as quick."""
+"""Seconds between two requests that count as quick."""
 
 REST = 0.06
-"""Seconds that are waited in a quick row of wishes, of which most will be gone by then."""
+"""Pause in seconds within quick requests, most of which are obsolete after it."""
 
 
 class Latest(Generic[Wish]):
-    """Calls `do(wish)` in a worker of `owner`. `settled` waits until the newest wish is fulfilled."""
+    """Calls `do(wish)` in a worker of `owner`. `settled` waits until the newest request is done."""
 
     def __init__(self, owner: Widget, do: Callable[[Wish], Awaitable[None]]) -> None:
         self._owner = owner
@@ -30,7 +30,7 @@ class Latest(Generic[Wish]):
         self._done_at = 0.0
 
     def want(self, wish: Wish) -> None:
-        """Take the place of any wish that waits."""
+        """Replace the waiting request."""
         self._wishes = [wish]
         self._idle.clear()
         if not self._at_work:
@@ -38,20 +38,20 @@ class Latest(Generic[Wish]):
             self._owner.run_worker(self._work(), group=f"latest {id(self)}", exit_on_error=False)
 
     def drop(self) -> None:
-        """Forget a wish that waits."""
+        """Drop the waiting request."""
         self._wishes.clear()
 
     def is_wanted(self, wish: Wish) -> bool:
-        """Tell whether nothing newer was wished for since."""
+        """Whether there was no newer request."""
         return not self._wishes or self._wishes[-1] is wish
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is wished for."""
+        """Whether no request is waiting or running."""
         return self._idle.is_set()
 
     async def settled(self) -> None:
-        """Wait until nothing is wished for."""
+        """Wait until no request is waiting or running."""
         await self._idle.wait()
 
     async def _work(self) -> None:

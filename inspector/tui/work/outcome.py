@@ -1,4 +1,4 @@
-"""What became of a request: its answer or its failure, live from a call or later from a recording, in one form."""
+"""The outcome of a request, from a live call or from a recording: its answer or its error."""
 
 from __future__ import annotations
 
@@ -43,19 +43,19 @@ CODE_NAMES = {
     -32021: "Missing required client capability",
     -32022: "Unsupported protocol version",
 }
-"""What an error code means by JSON-RPC 2.0 section 5.1 and by MCP."""
+"""The meaning of error codes in JSON-RPC 2.0 section 5.1 and in MCP."""
 
 _RESULTS = (("result",), ("result", "result"), ("params", "result"))
-"""Where a message has a result: its own, or that of the task which it tells of."""
+"""The place of the result in a message: its own, or that of its task."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallOutcome:
-    """How a request ended. `value` is the result, also one that came after we had given up (`late`).
+    """The end of a request. `value` is the result, even one that arrived after a timeout or a cancellation (`late`).
 
-    `request_n` and `answer_n` are numbers in the journal, 0 for none; `took` is in microseconds, up to the answer where
-    there is one, and `gave_up` up to the moment we gave up; for `person` of them the call waited for the user's answer.
-    `by_us` tells who cancelled what was cancelled.
+    `request_n` and `answer_n` are numbers in the journal, 0 for none. `took` is in microseconds, up to the answer if
+    there is one, and `gave_up` up to the timeout or cancellation; for `person` of them the call waited for the user's
+    answer. `by_us` tells who cancelled.
     """
 
     method: str
@@ -71,7 +71,7 @@ class CallOutcome:
 
     @property
     def kind(self) -> Kind:
-        """Which of the ways to end it was; errors are told apart by their class (C-TOOL-04, C-BASE-10)."""
+        """The kind of end; errors are distinguished by their class (C-TOOL-04, C-BASE-10)."""
         if isinstance(self.error, ServerError):
             return "protocol-error"
         if isinstance(self.error, RequestTimeout):
@@ -84,7 +84,7 @@ class CallOutcome:
 
     @property
     def is_tool_error(self) -> bool:
-        """The tool ran, and says that it failed."""
+        """The tool ran and reports an error."""
         return isinstance(self.value, dict) and self.value.get("isError") is True
 
     @property
@@ -94,7 +94,7 @@ class CallOutcome:
 
     @property
     def lateness(self) -> str:
-        """When a late answer came; empty where none did."""
+        """The time of a late answer; empty if there is none."""
         return f"answered late, after {duration(self.took)}" if self.late else ""
 
     @property
@@ -104,12 +104,12 @@ class CallOutcome:
 
     @property
     def time(self) -> str:
-        """The server's time, and the user's apart from it: `1.2 s +14 s yours`."""
+        """The server's time, and separately the user's: `1.2 s +14 s yours`."""
         return with_person(duration(self.server_time), self.person)
 
     @property
     def in_brief(self) -> tuple[str, str]:
-        """A word or two for a list of past calls, and the role it is drawn in."""
+        """A word or two for a list of past calls, and the role."""
         if isinstance(self.error, ServerError):
             return str(self.error.rpc_code)[:12], "error"
         if self.error is not None:
@@ -119,12 +119,12 @@ class CallOutcome:
 
 
 def with_person(server: str, person: int) -> str:
-    """Return a server's time with that of the person beside it; `person` in microseconds, none below a millisecond."""
+    """Format a server's time and the user's; `person` is in microseconds, below a millisecond it is omitted."""
     return f"{server} {yours(duration(person))}" if person >= 1_000 else server
 
 
 def of_call(call: Call, journal: Journal) -> CallOutcome:
-    """Return how a call of a live session has ended, as far as it is known now."""
+    """Return the outcome of a call in a live session so far."""
     value, error, took = call.value, call.error, round(call.elapsed * 1_000_000)
     gave_up = took
     if call.late and 0 < call.answer_n <= journal.index.count:
@@ -137,9 +137,9 @@ def of_call(call: Call, journal: Journal) -> CallOutcome:
 
 
 def of_request(journal: Journal, n: int, upto: int | None = None) -> CallOutcome | None:
-    """Return how request `n` of a recording ended; None where it had not ended when the recording did.
+    """Return the outcome of request `n` in a recording, or None if it was still open at the end.
 
-    `upto` is the last event that is looked at. A request that was open then is none of those that are asked about.
+    `upto` is the last event to read. A request that was open then is not a valid argument.
     """
     index = journal.index
     last = index.count if upto is None else min(upto, index.count)
@@ -170,10 +170,10 @@ def of_request(journal: Journal, n: int, upto: int | None = None) -> CallOutcome
 
 
 def unanswered(journal: Journal, n: int, upto: int | None = None) -> CallOutcome:
-    """Return how request `n` stands that has no answer in its recording, up to where that goes or is looked at."""
+    """Return the outcome of request `n`, which has no answer up to the end or the moment shown."""
     index = journal.index
     took = max(index.time(upto or index.count) - index.time(n), 0)
-    error = ConnectionProblem("The recording has no answer to it up to here.")
+    error = ConnectionProblem("The recording has no answer to this request so far.")
     return CallOutcome(index.method(n), n, 0, None, error, False, took, took)
 
 
@@ -186,59 +186,60 @@ def _answer(journal: Journal, n: int, method: str) -> tuple[Any, ServerError | N
 
 
 class ShownOutcome:
-    """An outcome as it is shown: its views, the schema it should match, and what differs from that schema.
+    """An outcome with its views, the schema of its result, and the differences from it.
 
-    `violations` is None before the check, and `unchecked` says why there can be none. `first` and `table` are set by
-    `prepare`.
+    `violations` is None before the validation, and `unchecked` says why it is impossible. `prepare` sets `first` and
+    `table`.
     """
 
     def __init__(self, outcome: CallOutcome, output_schema: Any = None) -> None:
         self.outcome = outcome
         self.output_schema = output_schema
         self.tab = ""
-        """The view that is shown; `""` for the first."""
+        """The current view; `""` for the first."""
         self.structured: str | None = None
-        """The exact text of `structuredContent`, once it was cut out of the message."""
+        """The exact text of `structuredContent`, after it was cut out of the message."""
         self.violations: list[Violation] | None = None
         self.unchecked = ""
         self.is_checking = False
-        """The check was begun."""
+        """The validation has started."""
         self.is_prepared = not outcome.has_answer
         self.first = ""
         """The view to open: `table`, `structured` or `content`."""
         self.table: Table | None = None
         self.items: int | None = None
-        """How many content blocks, messages or contents there are; None where the result has no such list."""
+        """The number of content blocks, messages or contents; None if the result has no such list."""
         self.is_light = False
         """The value was dropped: `value` reads it from the journal."""
         self.changes: list[str] | None = None
         """What differs from the answer before the restart, a line each; None where that was not looked at."""
         self.table_is_structured = False
-        """The table shows the structured result, so that its differences from the schema have places in it."""
+        """The table shows the structured result, so it has places for differences from the schema."""
 
         value = outcome.value
         self.has_structured = isinstance(value, dict) and "structuredContent" in value
-        """There is a structured result, `null` included (C-TOOL-02)."""
+        """Whether there is a structured result, including `null` (C-TOOL-02)."""
 
     @property
     def items_key(self) -> str:
-        """The member of the result that is its content."""
+        """The member of the result with its content."""
         return {"prompts/get": "messages", "resources/read": "contents"}.get(self.outcome.method, "content")
 
     def begin_check(self) -> bool:
-        """Return whether a check is wanted and not begun yet; it counts as begun then."""
+        """Return whether to start a validation; afterwards it counts as started."""
         begins = self.is_prepared and self.wants_check and not self.is_checking
         self.is_checking = self.is_checking or begins
         return begins
 
     def lighten(self) -> None:
-        """Drop the value once it was prepared and checked: of a large result it takes five times its text."""
+        """Drop the value after it was prepared and validated: a large result takes five times the memory of its
+        text."""
         if self.is_prepared and not self.wants_check and not self.outcome.is_tool_error:
             self.outcome = replace(self.outcome, value=None)
             self.is_light = True
 
     def value(self, journal: Journal) -> dict[str, Any]:
-        """Return the result as an object; a light one is read from the journal, which takes a while."""
+        """Return the result as an object; if it was dropped, read it from the journal, which takes a while."""
         value = self.outcome.value
         if self.is_light:
             value = _answer(journal, self.outcome.answer_n, self.outcome.method)[0]
@@ -246,7 +247,7 @@ class ShownOutcome:
 
     @property
     def wants_check(self) -> bool:
-        """Its schema says what it should be, and it was not checked yet."""
+        """Whether a schema describes the result that was not validated yet."""
         outcome = self.outcome
         return (
             self.output_schema is not None
@@ -286,7 +287,7 @@ class ShownOutcome:
         return table
 
     def _reads_structured(self) -> bool:
-        """The structured result says more than the text beside it: a person would read it first."""
+        """Whether the structured result has more information than the text: then it is the first view."""
         value = self.outcome.value
         if not self.has_structured:
             return False
@@ -296,7 +297,7 @@ class ShownOutcome:
         return short and not repeats_content(value)
 
     def cut_out(self, text: str) -> None:
-        """Take the structured result out of the message's exact text. Call it in a thread for large results."""
+        """Cut the structured result out of the message's exact text. Call it in a thread for large results."""
         if self.has_structured and self.structured is None:
             value = self.outcome.value
             found = (slice_at(text, (*place, "structuredContent")) for place in _RESULTS)
@@ -305,9 +306,9 @@ class ShownOutcome:
             self.structured = spare if cut is None else cut
 
     def check(self) -> None:
-        """Validate the structured result against its schema. May take a while: call it in a thread."""
+        """Validate the structured result against its schema. This may take a while: call it in a thread."""
         if not self.has_structured:
-            self.violations = [Violation("", "the tool has an outputSchema, and its result no structuredContent", "")]
+            self.violations = [Violation("", "structuredContent is missing, although the tool has an outputSchema", "")]
             return
         try:
             self.violations = Validator(self.output_schema).errors(self.outcome.value["structuredContent"])
@@ -316,7 +317,10 @@ class ShownOutcome:
 
 
 def _content_table(outcome: CallOutcome) -> Table | None:
-    """Return the table that the text of a result is: CSV, TSV, a JSON list of objects, or one object in each block."""
+    """Return the text of a result as a table, or None.
+
+    It may be CSV, TSV, a JSON list of objects, or one object per block.
+    """
     value = outcome.value if isinstance(outcome.value, dict) else {}
     if outcome.method == "resources/read":
         contents = value.get("contents")

@@ -1,7 +1,7 @@
-"""The middle of the screen: an item with its form, and below it the result, the running call or the server's question.
+"""The middle of the screen: an item with its form; below it the result, the running call or the question.
 
-Nothing covers anything: the lower place holds one of the three. Each item keeps its form, its call and its result while
-another one is shown; several calls may run at once.
+The lower part shows one of the three, and covers nothing. Each item keeps its form, its call and its result while
+another one is shown; several calls may run at the same time.
 """
 
 from __future__ import annotations
@@ -41,22 +41,22 @@ from inspector.tui.work.running import RunningPane
 from inspector.tui.work.work_items import Work, Works, past_of, refuse, settle
 
 PATIENCE = 0.3
-"""Seconds after which a call that was sent from its form or the list gets the focus, where esc cancels it."""
+"""Seconds after which a call sent from its form or the list gets the focus, so that esc cancels it."""
 
 CRUMB = 60
 """Characters of an item's name in the title of a zoomed pane."""
 
 COMPACT_BELOW = 26
-"""Lines below which the panes leave their keys to the footer."""
+"""Lines below which the panes hide their keys, which the footer also shows."""
 
 EMPTY_RESULT = 4
-"""Lines of a result pane that has no result yet; a long form has the others."""
+"""Lines of a result pane without a result; a long form has the others."""
 
 Lower = ResultPane | RunningPane | QuestionPane
 
 
 class WorkPane(Container):
-    """What is being done with the item that is shown. `memory` is what is remembered between sessions."""
+    """The work pane of the selected item. `memory` stores calls and drafts between sessions."""
 
     DEFAULT_CSS = """
     WorkPane { layout: vertical; }
@@ -71,7 +71,7 @@ class WorkPane(Container):
         self.work_items = Works(memory)
         self.work: Work | None = None
         self.question: Question | None = None
-        """The question that is shown, whosever call it belongs to."""
+        """The question that is shown, of any call."""
         self.request = RequestPane(session, id="request")
         self.result = ResultPane(session, id="result")
         self.running = RunningPane(session, id="running")
@@ -87,7 +87,7 @@ class WorkPane(Container):
         self._edits = 0
         self._focus_question = False
         self._first_question: Question | None = None
-        """Asked before anything was used; afterwards the list comes back."""
+        """The server asked before the first user action; afterwards the list is shown again."""
         self._sent_from: Widget | None = None
         self._came_from: Widget | None = None
         self.pinned: tuple[Work, Any] | None = None
@@ -109,13 +109,13 @@ class WorkPane(Container):
         self._draw_lower()
 
     def on_show(self) -> None:
-        # While it was not on the screen it drew nothing.
+        # While hidden, it drew nothing.
         self.tick()
 
-    # Which item
+    # Select an item
 
     def show_item(self, list_name: ListName, item: dict[str, Any] | None) -> None:
-        """Show an item as it was left, with its form, its call or its result; None for no item at all."""
+        """Show an item in its last state, with its form, its call or its result; None for no item."""
         question = self.question if self._is_answering_first else None
         if item is None:
             self.work, self.question = None, question
@@ -127,7 +127,7 @@ class WorkPane(Container):
         work = self.work_items.of(CatalogItem(list_name, item))
         work.pinned = 0
         if work is self.work and item is not known:
-            # The list was read again: what the user is doing with the item goes on.
+            # The list was read again: the user's work on the item continues.
             self._items.want(work)
             return
         self.question = question
@@ -137,7 +137,7 @@ class WorkPane(Container):
         self._go_to(work)
 
     def on_unmount(self) -> None:
-        # Here and not on leaving by a key: a session also ends by a signal or with its terminal.
+        # Here and not in the quit action: a session also ends by a signal or with its terminal.
         self.work_items.keep_drafts()
         self.work_items.finish_writing()
 
@@ -151,7 +151,7 @@ class WorkPane(Container):
         self._items.want(work)
 
     async def _put_item(self, work: Work) -> None:
-        """Put up the form of an item, and what became of its call."""
+        """Show the form of an item, and the outcome of its call."""
         await self._recall(work)
         if self._items.is_wanted(work):
             await self.request.show(work)
@@ -175,7 +175,7 @@ class WorkPane(Container):
         self.send()
 
     def focus_work(self) -> None:
-        """Put the focus where the item can be used: on the question, the first field, or what stands in its place."""
+        """Focus the question, the first field, or another widget of the item."""
         question = self._question_to_show()
         if question is not None and question is self.asking.question and self.asking.is_open:
             self.asking.focus_inside()
@@ -185,7 +185,10 @@ class WorkPane(Container):
             self._when_put_up(self.request.focus_inside)
 
     def _when_put_up(self, do: Callable[[], object]) -> None:
-        """Do something with the form of the item: at once, for more keys may follow, unless it is being put up."""
+        """Run an action on the form of the item, at once or after the form is mounted.
+
+        At once if possible, because more keys may follow.
+        """
         if self._items.is_idle:
             do()
         else:
@@ -195,10 +198,10 @@ class WorkPane(Container):
         await self._items.settled()
         do()
 
-    # Sending
+    # Send
 
     def send(self) -> None:
-        """Send the request of the item that is shown, with what its form holds."""
+        """Send the request of the current item with the values of its form."""
         self._when_put_up(self.request.action_call)
 
     def on_request_pane_send(self, event: RequestPane.Send) -> None:
@@ -207,11 +210,11 @@ class WorkPane(Container):
         if session is None:
             return
         if self.request.asks_for_answer and self.request.has_focus_within:
-            # It was meant for the question: another call would put that one out of sight.
+            # The key was meant for the question: a new call would hide it.
             self.focus_question()
             return
         if session.phase != "ready":
-            work.problem = "There is no connection to the server."
+            work.problem = "Not connected to the server."
         else:
             try:
                 work.call = work.catalog_item.send(session, event.arguments, as_task=event.as_task)
@@ -230,7 +233,7 @@ class WorkPane(Container):
             self.set_timer(PATIENCE, partial(self.move_to_call, work))
 
     def move_to_call(self, work: Work) -> None:
-        """A call that takes its time gets the focus, unless the user does something else meanwhile."""
+        """Focus a call that takes long, unless the user does something else."""
         still = self.work is work and self._lower is self.running
         here = self.screen.focused
         stayed = here is not None and (here is self._sent_from or self.request.has_focus_within)
@@ -240,7 +243,7 @@ class WorkPane(Container):
 
     @property
     def _typed_since(self) -> bool:
-        """Something was filled in since the newest call was sent, or since the item is shown."""
+        """Whether the user edited a field since the newest call, or since the item is shown."""
         return self.request.edits != self._edits
 
     def on_call_again(self, event: CallAgain) -> None:
@@ -302,10 +305,10 @@ class WorkPane(Container):
         if isinstance(event.work.call, Call):
             event.work.call.cancel()
 
-    # What becomes of calls
+    # Progress of calls
 
     def tick(self) -> None:
-        """Take in what became of calls and questions."""
+        """Update calls and questions."""
         changes = self.session.changes
         seen = tuple(changes[topic] for topic in ("calls", "inbox", "subscriptions", "phase", "server"))
         if seen != self._seen:
@@ -318,7 +321,7 @@ class WorkPane(Container):
             self._draw_lower()
             self.request.refresh_state()
         if self.asking.is_stale and self.asking.question is not None:
-            # The next question may have come in the same tick: it must not be put back for the one before.
+            # The next question may have arrived in the same tick: the previous one must not replace it.
             self._puts.want(self._question_to_show() or self.asking.question)
         log = (len(self.session.journal), 0 if self._recorded is None else changes["log"] + changes["calls"])
         if log != self._log_seen:
@@ -329,7 +332,7 @@ class WorkPane(Container):
                 self._draw_recorded()
 
     def _forget_revision_hints(self) -> None:
-        """What was said of another revision than the one in use now is over."""
+        """Drop hints about a revision that is no longer in use."""
         revision = self.session.server.revision
         if not revision or revision == self._revision:
             return
@@ -357,7 +360,7 @@ class WorkPane(Container):
         if work is self.work:
             self.request.redraw()
 
-    # The lower place
+    # Lower part
 
     def _draw_lower(self) -> None:
         work = self.work
@@ -396,7 +399,7 @@ class WorkPane(Container):
             pane.title = [(lead, "muted"), "Result"] if lead else "Result"
 
     def _show_result(self) -> None:
-        """Show the result that belongs to the arguments in the form, or mute the newest one."""
+        """Show the result for the arguments in the form, or the newest one muted."""
         work = self.work
         self.result.pinned = self.pinned is not None and self.pinned[0] is work
         self.result.can_call = work is not None and self.session.commands is not None
@@ -405,7 +408,7 @@ class WorkPane(Container):
             return
         value = self.request.form.value
         answer, is_current = work.answer_to({} if value is UNSET else value, self.session.journal)
-        self.result.show(answer, self._promise(), stale="" if is_current else "answer to other arguments")
+        self.result.show(answer, self._promise(), stale="" if is_current else "result of other arguments")
 
     def _swap(self, to: Lower) -> None:
         before, self._lower = self._lower, to
@@ -429,17 +432,17 @@ class WorkPane(Container):
         self.post_message(HintsChanged())
 
     def _promise(self) -> str:
-        """What is said where a result will stand."""
+        """Return the text that replaces a missing result."""
         if self.work is None:
-            return "What is chosen in the list is shown here."
+            return "The selected item is shown here."
         if self.session.commands is None:
-            return "The recording has no request for it up to here."
+            return "The recording has no request for it so far."
         key = next((hint.label for hint in hints(self, "form.call")), "")
         verb = {"call": "calls it", "get": "gets it", "read": "reads it"}[self.work.catalog_item.verb]
         return f"{key} {verb}. The result appears here."
 
     def _share_room(self) -> None:
-        """Give the form the lines it needs, up to a share; the rest belongs to the lower place."""
+        """Give the form the lines it needs, up to a limit; the lower part gets the others."""
         if not self.size.height:
             return
         compact = self.size.height < COMPACT_BELOW
@@ -468,19 +471,20 @@ class WorkPane(Container):
         self._share_room()
 
     def hints(self) -> list[Hint]:
-        """What can be done where the focus is."""
+        """The keys at the focus."""
         return self._lower.hints() if self._lower.has_focus_within else self.request.hints()
 
     # Questions
 
     def show_question(self, question: Question) -> None:
-        """Show a question of the inbox, in its call where that is known."""
+        """Show a question of the inbox, in its call if that is known."""
         self._show_call_of(question)
         self.question = question
         self._draw_lower()
 
     def show_first_question(self, question: Question, *, focus: bool) -> None:
-        """Show a question that the server asks before anything was used; once it is answered, the list comes back."""
+        """Show a question that the server asks before the first user action; after the answer, the list is shown
+        again."""
         self._first_question = question
         self.show_question(question)
         if focus:
@@ -489,18 +493,18 @@ class WorkPane(Container):
 
     @property
     def is_used(self) -> bool:
-        """Whether anything was called in this session."""
+        """Whether the user called anything in this session."""
         return any(work.call is not None or work.answer is not None for work in self.work_items.all())
 
     @property
     def _is_answering_first(self) -> bool:
-        """The lists arrive while the user answers: their first items must not take the place of the question."""
+        """Lists that arrive while the user answers must not replace the question by their first item."""
         question = self._first_question
         within = self._focus_question or self.asking.has_focus_within
         return question is not None and question is self.question and question.state == "open" and within
 
     def focus_question(self) -> None:
-        """Put the focus where the question that is shown is answered, as soon as it is there."""
+        """Focus the answer of the shown question, as soon as it exists."""
         self._focus_question = True
         if self.asking.question is not None:
             self._puts.want(self.asking.question if self.question is None else self.question)
@@ -511,10 +515,10 @@ class WorkPane(Container):
             self._go_to(around)
 
     def _question_to_show(self) -> Question | None:
-        """The question that was chosen, else that of the shown call."""
+        """Return the selected question, else that of the shown call."""
         call = self.work.call if self.work is not None else None
         if self.question is None and self._recorded is not None and self.work is not None:
-            # At a moment of a recording: what the server had asked inside the call, or had answered it by.
+            # In a recording at a moment: the question that the server had asked inside the call, or its answer.
             request = self.work.recorded[0]
             return next((one for one in self.session.inbox.open() if request and one.parent == request), None)
         if self.question is not None or call is None or call.fate != "pending":
@@ -522,7 +526,7 @@ class WorkPane(Container):
         return labels.question_of(call, self.session.inbox.questions, self.asking.question)
 
     def _look_for_questions(self) -> None:
-        """A new question of the shown call gets the focus, unless one is typing. Others wait in the inbox."""
+        """Focus a new question of the shown call, unless the user is typing. Others wait in the inbox."""
         if self.session.commands is None:
             return
         waiting = self.session.inbox.open()
@@ -537,7 +541,7 @@ class WorkPane(Container):
         if not self.work.is_running:
             return
         mine = next((question for question in fresh if labels.belongs(question, self.work.call)), None)
-        # With several calls in flight nothing on stdio tells which of them is asked about: the shown one waits too.
+        # With several calls in flight, stdio does not tell which one a question belongs to: the shown one waits too.
         stray = next((question for question in fresh if not question.parent), None)
         if mine is None and stray is not None:
             self.question = stray
@@ -570,7 +574,7 @@ class WorkPane(Container):
         self.work_items.keep_roots(uris)
 
     def on_question_pane_answered(self, event: QuestionPane.Answered) -> None:
-        """Go on to the next question of the same call, or back to the call."""
+        """Go to the next question of the same call, or back to the call."""
         event.stop()
         work, question = self.work, event.question
         if question is self._first_question:
@@ -584,7 +588,7 @@ class WorkPane(Container):
         self._draw_lower()
 
     def _waits(self) -> None:
-        """Keep the time for which a call has waited for the user."""
+        """Record the time for which a call waited for the user."""
         if self._lower is self.asking and self.asking.is_open and self.is_on_screen:
             question = self.asking.question
             if question is not None and self.work is not None and labels.belongs(question, self.work.call):
@@ -598,7 +602,7 @@ class WorkPane(Container):
     # Recordings
 
     def show_call(self, n: int) -> None:
-        """Show request `n` of the recording: the item it was about, what was sent, and what came back."""
+        """Show request `n` of the recording: its item, the arguments and the result."""
         about = item_called(self.session.journal, n)
         if about is None or self._recorded is None:
             return
@@ -611,7 +615,7 @@ class WorkPane(Container):
         self._go_to(work)
 
     def _draw_recorded(self) -> None:
-        """Take in requests that have come to the recording."""
+        """Add requests that are new in the recording."""
         recorded, work = self._recorded, self.work
         if recorded is None:
             return

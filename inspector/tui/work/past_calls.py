@@ -1,4 +1,4 @@
-"""One line of past calls that can be made again."""
+"""One line of past calls that can be sent again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SAVED = "saved"
 
 
 class PastLine(Widget):
-    """`last calls  hello 12 ms  {} -32602`, newest first, as many as fit; a click picks one."""
+    """`last calls  hello 12 ms  {} -32602`, newest first, as many as fit; a click selects one."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = """
@@ -27,7 +27,7 @@ class PastLine(Widget):
     """
 
     class Picked(Message):
-        """A past call was clicked, or a saved one; `at` is its place in the list."""
+        """The user clicked a past call, or a saved one; `at` is its place in the list."""
 
         def __init__(self, at: int, *, saved: bool = False) -> None:
             super().__init__()
@@ -38,10 +38,10 @@ class PastLine(Widget):
         super().__init__()
         self.past: Sequence[Past] = ()
         self.at = -1
-        """Which one the form holds, or -1."""
+        """The past call in the form, or -1."""
         self.saved: Sequence[SavedArguments] = ()
         self.saved_at = -1
-        """Which saved call the form holds, or -1."""
+        """The saved call in the form, or -1."""
         self._spans: list[tuple[int, int, int, bool]] = []
 
     def show(
@@ -69,7 +69,7 @@ class PastLine(Widget):
             line += paint.segments([("   " if line else "", "faint"), (head, "faint")], look=look)
             # Of two lists, the first leaves room for the other.
             end = room * 2 // 3 if head is _SAVED and past else room
-            # The one that is chosen stays in view, however far back it is.
+            # The selected one stays visible, however old it is.
             for at in range(max(chosen - 1, 0), len(calls)):
                 label, brief, role = calls[at]
                 start = paint.width(line) + 2

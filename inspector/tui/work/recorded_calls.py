@@ -1,4 +1,4 @@
-"""The calls of a recording by item, found as the recording grows."""
+"""Finds the calls of each item in a recording as it grows."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from inspector.tui.work.outcome import ShownOutcome, of_request, unanswered
 from inspector.tui.work.work_items import PAST, Past, Work, label
 
 SLICE = 50_000
-"""Events looked at in one turn."""
+"""Events that one turn reads."""
 
 BODIES = 500
-"""Requests read in one turn."""
+"""Requests whose bodies one turn reads."""
 
 _METHODS: dict[str, tuple[ListName, str]] = {
     "tools/call": ("tools", "name"),
@@ -32,7 +32,7 @@ _CALLS = Query(method=tuple(_METHODS), dir=Dir.SEND, shape=Shape.REQUEST)
 
 
 class RecordedCalls:
-    """Which requests of a recording were about which item; bodies are read once. `session` says up to which moment."""
+    """Maps items to their requests in a recording; bodies are read once. `session` gives the moment."""
 
     def __init__(self, journal: Journal, session: SessionState | None = None) -> None:
         self._journal = journal
@@ -41,7 +41,7 @@ class RecordedCalls:
         self._calls: dict[tuple[str, str], list[int]] = {}
 
     def advance(self) -> bool:
-        """Look at what the journal has gained. True: there is more already."""
+        """Read new events of the journal. Returns True if more are left."""
         index = self._journal.index
         last = min(index.count, self._seen + SLICE)
         calls = list(islice(_CALLS.each(index, self._seen, last), BODIES))
@@ -58,7 +58,7 @@ class RecordedCalls:
         return self._calls.get((list_name, address), [])
 
     def fill(self, work: Work) -> bool:
-        """Give a work the newest request about it, its answer and the requests before. False where nothing is new."""
+        """Set the newest request of a work's item, its answer and the earlier requests. False if nothing is new."""
         numbers, upto = self.of(*work.catalog_item.key), self._upto
         happened = bisect_right(numbers, upto)
         pinned = work.pinned if work.pinned <= upto else 0
@@ -77,12 +77,12 @@ class RecordedCalls:
         return self._session.upto if self._session is not None else self._journal.index.count
 
     def _answer(self, n: int) -> int:
-        """The answer to request `n` that had come by the moment, or 0."""
+        """The answer to request `n` before the moment, or 0."""
         answer = self._journal.index.pair(n) if n else 0
         return answer if answer <= self._upto else 0
 
     def show(self, work: Work, n: int, *, open: bool = False) -> None:
-        """Give a work request `n` and its answer; 0 for none. An open one is a call in flight."""
+        """Set request `n` and its answer in a work; 0 for none. An open request is shown as a call in flight."""
         work.form = None
         work.answer = None
         work.call = None
@@ -104,13 +104,13 @@ class RecordedCalls:
 
 
 def params_of(event: Event) -> dict[str, Any]:
-    """The `params` of a message, empty where they are no object."""
+    """Return the `params` of a message, empty if they are not an object."""
     params = event.message.get("params") if isinstance(event.message, dict) else None
     return params if isinstance(params, dict) else {}
 
 
 def item_called(journal: Journal, n: int) -> tuple[ListName, str] | None:
-    """Return which item request `n` is about, or None where it is about none."""
+    """Return the item of request `n`, or None."""
     found = _METHODS.get(journal.index.method(n))
     address = params_of(journal.event(n)).get(found[1]) if found is not None else None
     return (found[0], address) if found is not None and isinstance(address, str) else None

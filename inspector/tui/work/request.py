@@ -1,4 +1,4 @@
-"""The upper part of the work: what the item is, the form of its arguments, and the key that sends it."""
+"""The upper part of the work pane: the item, the form of its arguments, and the key that sends it."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ from inspector.tui.work.running import seconds
 from inspector.tui.work.work_items import SavedArguments, Work
 
 ABOUT_LINES = 3
-"""Lines of a description shown before the user asks for all of it."""
+"""Lines of a description that are shown before the user asks for all."""
 
 VIEWS_KEPT = 6
-"""Forms that were changed and stay on the screen, hidden, while other items are shown."""
+"""Changed forms that stay mounted, hidden, while other items are shown."""
 
 _FRAME = 4
-"""Lines of the pane that are neither text nor form: its edge, its keys, the empty line above them."""
+"""Lines of the pane without text or form: its edge, its keys, the empty line above them."""
 
 
 class RequestPane(CompactEdge):
-    """One item and its form. `Send` says that the user wants it sent with what the form holds."""
+    """One item and its form. It posts `Send` when the user wants to send the form."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *(binding for binding in bindings("form") if binding.action not in ("json", "editor")),
@@ -58,7 +58,7 @@ class RequestPane(CompactEdge):
     """
 
     class Send(Message):
-        """Send the request with these arguments, `as_task` where the server is to make a task of it."""
+        """Send the request with these arguments, `as_task` to let the server make a task of it."""
 
         def __init__(self, work: Work, arguments: Any, *, as_task: bool = False) -> None:
             super().__init__()
@@ -67,13 +67,13 @@ class RequestPane(CompactEdge):
             self.as_task = as_task
 
     class Edited(Message):
-        """The form holds other arguments."""
+        """The form has other arguments."""
 
         def can_replace(self, message: Message) -> bool:
             return isinstance(message, RequestPane.Edited)
 
     class CancelCall(Message):
-        """The call of the item that is shown is to be given up."""
+        """Cancel the call of the current item."""
 
         def __init__(self, work: Work) -> None:
             super().__init__()
@@ -84,11 +84,11 @@ class RequestPane(CompactEdge):
         self.session = session
         self.work: Work | None = None
         self.crumb = ""
-        """The name of the list, written before the title where there is but one column."""
+        """The name of the list, shown before the title in a single column."""
         self.most_lines = 0
-        """Lines that the pane may take; 0 for as many as it needs."""
+        """Lines that the pane may have; 0 for as many as it needs."""
         self.is_brief = False
-        """The room belongs to something else: one line of the description is enough."""
+        """The other part needs the room: show one line of the description."""
         self._about = Paragraphs(most=ABOUT_LINES, after=1)
         self._form = FormView()
         self._kept: OrderedDict[tuple[str, str], FormView] = OrderedDict()
@@ -97,15 +97,15 @@ class RequestPane(CompactEdge):
         self._uri = Paragraphs(after=1)
         self._past = PastLine()
         self.sends_anyway = False
-        """What is wrong was said, and the next wish to send sends it in spite of that."""
+        """The errors were shown; the next request to send ignores them."""
         self.edits = 0
-        """How often something was filled in: whether the user is typing is seen by it."""
+        """How often a field was edited: this tells whether the user is typing."""
         self.waiting_since = 0
-        """Since when the call waits for the user's answer, in microseconds of the journal; 0: it does not."""
+        """When the call started to wait for the user's answer, in microseconds of the journal; 0: it does not wait."""
         self._draft: Any = UNSET
         self._before_saved: Any = UNSET
         self._picks = False
-        """Past calls are being gone through."""
+        """Whether the user is browsing past calls."""
         self._saved: Mapping[tuple[str, str], list[SavedArguments]] = {}
         self._completion = FieldCompletion(session)
 
@@ -121,7 +121,7 @@ class RequestPane(CompactEdge):
 
     @property
     def asks_for_answer(self) -> bool:
-        """The call waits for the user's answer, and the form holds what was sent."""
+        """The call waits for the user's answer, and the form has what was sent."""
         work = self.work
         if work is None or not self.waiting_since or not work.is_running:
             return False
@@ -133,10 +133,10 @@ class RequestPane(CompactEdge):
         """The form that is shown."""
         return self._form
 
-    # What is shown
+    # Show
 
     def announce(self, work: Work | None) -> None:
-        """Name the item that is shown from now on; all that needs a new layout follows with `show`."""
+        """Name the item at once; all that needs a new layout follows with `show`."""
         self.work = work
         if work is None:
             self._draw_about()
@@ -145,7 +145,7 @@ class RequestPane(CompactEdge):
         self.refresh_state()
 
     async def show(self, work: Work) -> None:
-        """Show an item and its form, as they were left."""
+        """Show an item and its form in their last state."""
         self.work = work
         self.sends_anyway = self._picks = False
         self._draft = UNSET
@@ -170,7 +170,7 @@ class RequestPane(CompactEdge):
             known = None
         begun = self._touched or view.json_mode
         if known is not None or (begun and self._key != key):
-            # What was begun stays as it is: text that is no JSON yet, scrolling, undoing.
+            # Unfinished input stays: text that is not JSON yet, scroll position, undo history.
             view.display = False
             if self._key is not None:
                 self._kept[self._key] = view
@@ -197,7 +197,7 @@ class RequestPane(CompactEdge):
             return
         about: list[Paragraph] = list(work.catalog_item.about)
         if work.revision_hint:
-            # Before the description, of which the end is cut off.
+            # Before the description, whose end may be cut.
             about.insert(0, (f"{signs_now().finding} {work.revision_hint}", "finding"))
         reasons = (
             self.session.refused_tools.get(work.catalog_item.address)
@@ -217,13 +217,13 @@ class RequestPane(CompactEdge):
         return [(f"{self.crumb} {signs_now().crumb} ", "muted"), *title] if self.crumb and title else title
 
     def redraw(self) -> None:
-        """Draw everything that surrounds the form anew, after a call has ended or could not be sent."""
+        """Draw everything around the form after a call has ended or could not be sent."""
         self._draw_about()
         self._draw_past()
         self.refresh_state()
 
     def refresh_state(self) -> None:
-        """Draw anew what changes while nothing is typed: facts, keys, whether the form is valid."""
+        """Draw what changes while nothing is typed: facts, keys, validity of the form."""
         self.title = self._title()
         self.state_facts = self._facts()
         self.state_keys = [hint for hint in self.hints() if hint.verb != "form.leave"]
@@ -249,14 +249,14 @@ class RequestPane(CompactEdge):
         return found
 
     def _note(self) -> paint.Pieces:
-        """Say whether the arguments fit, or how they are sent in spite of what is wrong with them."""
+        """Return whether the arguments are valid, or that they are sent despite errors."""
         work = self.work
         if work is None or self.session.commands is None or self._form.form is not work.form or self.waiting_since:
             return ""
         to_fix = self._form.to_fix
         if self.sends_anyway:
             key = next((hint.label for hint in hints(self, "form.call")), "")
-            return [(f"{to_fix} to fix; {key} again sends it as it is", "finding")]
+            return [(f"{to_fix} to fix; {key} again: send anyway", "finding")]
         return self._form.note()
 
     def _draw_past(self) -> None:
@@ -266,7 +266,7 @@ class RequestPane(CompactEdge):
         saved = self._saved_calls
         held = next((at for at, each in enumerate(saved) if each.where == self._saved_in), -1)
         self._past.show(past, at, saved, held)
-        # In little room past calls are named only while one goes through them.
+        # On a low screen past calls are shown only while the user browses them.
         self._past.display = bool(past or saved) and (not self.compact or self._picks)
 
     # Saved calls
@@ -328,7 +328,7 @@ class RequestPane(CompactEdge):
         self._form.focus_first()
 
     def _draw_uri(self) -> None:
-        """Show what a template comes to with what is filled in so far."""
+        """Show the URI of a template with the values so far."""
         work = self.work
         if work is None or not isinstance(work.catalog_item.view, ResourceTemplate):
             self._uri.show(())
@@ -339,11 +339,11 @@ class RequestPane(CompactEdge):
             self._uri.show([(error.message, "error")])
 
     def fit(self) -> None:
-        """Give the form the lines that are left to it; it scrolls where it needs more."""
+        """Give the form the remaining lines; it scrolls if it needs more."""
         if not self.most_lines:
             return
         self._about.limit(1 if self.is_brief else ABOUT_LINES)
-        # The description stays readable, and the form keeps two fields at least.
+        # The description stays readable, and the form keeps at least two fields.
         others = _FRAME - 2 * self.compact + self._about.size.height + self._past.size.height * self._past.display
         others += self._uri.size.height * self._uri.display
         self._about.styles.max_height = max(self.most_lines - _FRAME - 8, 2)
@@ -353,7 +353,7 @@ class RequestPane(CompactEdge):
     def on_resize(self) -> None:
         self.fit()
 
-    # What the user fills in
+    # Input
 
     def on_form_view_changed(self, event: FormView.Changed) -> None:
         event.stop()
@@ -380,7 +380,7 @@ class RequestPane(CompactEdge):
             self.refresh_state()
 
     def action_about(self) -> None:
-        """Show all of the description, or only its beginning again."""
+        """Show the whole description, or only its beginning."""
         self._about.show_all(not self._about.whole)
         self.call_after_refresh(self.fit)
 
@@ -397,7 +397,7 @@ class RequestPane(CompactEdge):
         self._completion.clear()
 
     def action_take(self, picked: bool = False) -> None:
-        """Take the value that is suggested, or only one that was picked; without one, go on to the next field."""
+        """Accept the suggested value, or only one that the user selected; without one, go to the next field."""
         if not self._completion.take(picked=picked):
             raise SkipAction
 
@@ -408,7 +408,7 @@ class RequestPane(CompactEdge):
     # Past calls
 
     async def action_past_calls(self) -> None:
-        """Put the arguments of the next older call into the form; after the oldest, what was there before."""
+        """Put the arguments of the next older call into the form; after the oldest, the original values."""
         past = self.work.past if self.work is not None else None
         if not past or self.session.commands is None:
             raise SkipAction
@@ -431,17 +431,17 @@ class RequestPane(CompactEdge):
             self._draw_past()
             self._form.focus_first()
 
-    # Sending
+    # Send
 
     def hints(self) -> list[Hint]:
-        """What can be done with the item now."""
+        """The keys for the item."""
         work = self.work
         if work is None:
             return []
         running = work.is_running
         wanted: list[str | tuple[str, str]] = []
         if self.session.commands is not None:
-            wanted.append(("form.call", "to the question" if self.asks_for_answer else work.catalog_item.verb))
+            wanted.append(("form.call", "to question" if self.asks_for_answer else work.catalog_item.verb))
             if self._may_be_task:
                 wanted.append("form.call-task")
             if work.revision_hint:
@@ -464,7 +464,7 @@ class RequestPane(CompactEdge):
         return hints(self, *wanted)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Only what can be done with the item that is shown is offered: a tool is not read."""
+        """Only the actions of the current item are available: a tool cannot be read."""
         work = self.work
         if action in ("read", "subscribe"):
             sends = self.session.commands is not None
@@ -481,18 +481,18 @@ class RequestPane(CompactEdge):
         return True
 
     def action_call(self) -> None:
-        """Send what the form holds. What is wrong with it is said first; a second time it is sent as it is."""
+        """Send the values of the form. If they have errors, show them first; press the key again to send anyway."""
         self._call(as_task=False)
 
     def action_call_task(self) -> None:
-        """The same, to be worked on as a task, where the tool may be."""
+        """Send the form as a task, if the tool supports tasks."""
         if not self._may_be_task:
             raise SkipAction
         self._call(as_task=True)
 
     @property
     def _may_be_task(self) -> bool:
-        """Whether it is for the user to say that the call is a task."""
+        """Whether the user decides if the call is a task."""
         work = self.work
         if work is None or work.catalog_item.list_name != "tools" or not isinstance(work.catalog_item.item, dict):
             return False
@@ -519,7 +519,7 @@ class RequestPane(CompactEdge):
         self.action_call()
 
     def action_leave(self) -> None:
-        """Give up the call while it runs; else go back to the list."""
+        """Cancel the call while it runs; else return to the list."""
         if self.work is not None and self.work.is_running:
             self.post_message(self.CancelCall(self.work))
         else:
@@ -544,6 +544,6 @@ class RequestPane(CompactEdge):
             self.refresh_state()
 
     def focus_inside(self) -> bool:
-        """Focus the first field, or what stands in its place."""
-        # Not the pane: what has the focus in it may be the form of the item before, which is hidden now.
+        """Focus the first field, or another widget of the form."""
+        # Not the pane: its focused widget may be the form of the previous item, which is hidden now.
         return self._form.has_focus_within or self._form.focus_first()

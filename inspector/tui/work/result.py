@@ -1,4 +1,4 @@
-"""What a request came to: its content, its structured result beside its schema, the exact answer, or its error."""
+"""The result of a request: content, structured result beside its schema, raw answer, or error."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ DIRECT = ("content", "table", "structured", "json")
 
 
 class CallAgain(Message):
-    """Send the request of the result that is shown again, with what its form holds."""
+    """Send the request of the current result again, with the values of its form."""
 
 
 class ViewChosen(Message):
-    """The user chose a view of a result: later results of the same item open in it. `""` for the first view."""
+    """The user chose a view: later results of the same item open in it. `""` for the first view."""
 
     def __init__(self, answer: ShownOutcome, view: str) -> None:
         super().__init__()
@@ -61,7 +61,7 @@ class ViewChosen(Message):
 
 
 class ResultPane(CompactEdge):
-    """The result of the item that is shown, or what will be there."""
+    """The result of the current item, or the text that replaces a missing one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("result")]
     DEFAULT_CSS = """
@@ -78,7 +78,7 @@ class ResultPane(CompactEdge):
         self.can_call = False
         """Whether `^r` can send the request again from here."""
         self.stale = ""
-        """Why the result is not the answer to the arguments that are shown; it is muted then."""
+        """Why the result does not belong to the arguments shown; it is muted then."""
         self.pinned = False
         """The call is sent again after each restart of a watched server."""
         self._promise = ""
@@ -87,9 +87,9 @@ class ResultPane(CompactEdge):
         self._opened: dict[int, str] = {}
         self._open_row: int | None = None
         self._at_difference = False
-        """A difference was gone to in this answer."""
+        """The user went to a difference in this answer."""
         self._notice = Paragraphs(after=1)
-        self._content = MessagesView(empty="The result has no content.")
+        self._content = MessagesView(empty="The content is empty.")
         self._json = JsonView(wrap=True)
         self._table = TableView()
         self._happened = VirtualList()
@@ -108,7 +108,7 @@ class ResultPane(CompactEdge):
     def on_mount(self) -> None:
         self._draw()
 
-    # What is shown
+    # Show
 
     def show(self, answer: ShownOutcome | None, promise: str = "", *, stale: str = "") -> None:
         """Show an answer; without one, `promise` says how to get one. `stale` mutes it and says why."""
@@ -166,7 +166,7 @@ class ResultPane(CompactEdge):
         return self.answer.tab if self.answer is not None else ""
 
     def _draw_tabs(self) -> None:
-        """Show the tabs, unless there is nothing but plain content, which needs none."""
+        """Show the tabs, unless there is only plain content."""
         tab = self._shown_view
         plain = [view.id for view in self._views] == ["content", "raw"] and tab == "content"
         self.tabs = [] if plain else self._views
@@ -200,7 +200,7 @@ class ResultPane(CompactEdge):
             number = counted(len(answer.changes), "change")
             facts.append([(f"{number} since the restart", "finding")] if answer.changes else "same as before")
         verdict = _verdict(answer)
-        # Where there is little room the last facts are dropped: what is wrong stays.
+        # With little room the last facts are dropped: errors come first.
         facts += [verdict, *about] if answer.violations or answer.unchecked else [*about, verdict]
         facts.append(outcome.time)
         if outcome.answer_n and answer.table is None:
@@ -236,7 +236,7 @@ class ResultPane(CompactEdge):
 
     @property
     def _body(self) -> Widget:
-        """The view that takes keys."""
+        """The view that gets keys."""
         if self._table.display:
             return self._table.list
         if self._json.display:
@@ -244,7 +244,7 @@ class ResultPane(CompactEdge):
         return self._happened if self._happened.display else self._content
 
     def focus_inside(self) -> bool:
-        """Focus the view that is shown; False where there is nothing to focus."""
+        """Focus the current view; False if there is nothing to focus."""
         if self.has_focus_within:
             return True
         body = self._body
@@ -253,7 +253,7 @@ class ResultPane(CompactEdge):
         return body.display
 
     def _load_happened(self) -> bool:
-        """Show what had happened inside a call that ended without an answer; False where nothing had."""
+        """Show the events inside a call that ended without an answer; False if there were none."""
         outcome = self.answer.outcome if self.answer is not None else None
         if outcome is None or outcome.has_answer or not outcome.request_n or isinstance(outcome.error, ServerError):
             return False
@@ -282,7 +282,7 @@ class ResultPane(CompactEdge):
         if answer is not self.answer or answer.tab != "content":
             return
         outcome = answer.outcome
-        self._content.nothing("The result has no content.")
+        self._content.nothing("The content is empty.")
         if outcome.method == "prompts/get":
             self._content.load_messages(value.get("messages", []))
         elif outcome.method == "resources/read":
@@ -330,7 +330,7 @@ class ResultPane(CompactEdge):
             self._draw_body()
 
     def _checked(self, answer: ShownOutcome) -> None:
-        """Show what differs from the schema, without moving what is read."""
+        """Show the differences from the schema, without scrolling."""
         if answer is not self.answer or not self.is_attached:
             return
         self._draw_edge()
@@ -347,7 +347,7 @@ class ResultPane(CompactEdge):
             self._mark(self.answer)
 
     def _mark(self, answer: ShownOutcome) -> None:
-        """Write what differs from the schema below the value that it is about."""
+        """Write each difference from the schema below its value."""
         document = self._json.document
         if document is None or not self._json.display or answer.tab not in ("structured", "table"):
             return
@@ -362,7 +362,7 @@ class ResultPane(CompactEdge):
         self._json.annotate(notes)
 
     def _differences_here(self, answer: ShownOutcome) -> list[tuple[str, str]]:
-        """Return (JSON pointer in the text that is shown, message) of each difference that has a place in it."""
+        """Return (JSON pointer in the shown text, message) of each difference that has a place in it."""
         found = [(each.path, each.message) for each in answer.violations or () if answer.has_structured]
         if answer.tab == "structured":
             return found
@@ -371,10 +371,10 @@ class ResultPane(CompactEdge):
         row = f"{answer.table.pointer}/{self._open_row}"
         return [(path[len(row) :], message) for path, message in found if path == row or path.startswith(f"{row}/")]
 
-    # What the user does
+    # Actions
 
     def hints(self) -> list[Hint]:
-        """What can be done with the result."""
+        """The keys for the result."""
         answer = self.answer
         if answer is None:
             return []
@@ -486,7 +486,7 @@ class ResultPane(CompactEdge):
         self.post_message(HintsChanged())
 
     def action_json(self) -> None:
-        """Show the exact answer, or the first view again."""
+        """Show the raw answer, or the first view again."""
         if self.answer is not None and self._views:
             self._choose(self.answer.first or self._views[0].id if self.answer.tab == "raw" else "raw")
 
@@ -511,7 +511,7 @@ class ResultPane(CompactEdge):
             self._choose(ids[(ids.index(self.answer.tab) + by) % len(ids)])
 
     def action_call(self) -> None:
-        """Send the request again, with what its form holds."""
+        """Send the request again, with the values of its form."""
         if not self.can_call:
             raise SkipAction
         self.post_message(CallAgain())
@@ -588,7 +588,7 @@ class ResultPane(CompactEdge):
             view.show_line((ahead or (lines if by > 0 else lines[::-1]))[0])
 
     def _step_mark(self, marks: Marks, by: int) -> None:
-        """Go to the next marked cell, in the order in which rows and columns are shown."""
+        """Go to the next marked cell, in the order of the visible rows and columns."""
         table = self._table
         places: list[tuple[int, int, int, int | None]] = []
         for row, found in marks.items():
@@ -608,7 +608,7 @@ class ResultPane(CompactEdge):
         self._at_difference = True
         table.go_to(row, mark)
 
-    # What the views ask for
+    # Messages of the views
 
     def on_content_view_open_resource(self, event: ContentView.OpenResource) -> None:
         event.stop()
@@ -619,7 +619,7 @@ class ResultPane(CompactEdge):
         self.post_message(Save(event.data, event.suggested, "what the server sent"))
 
     def action_leave(self) -> None:
-        """Close the row that is open, else go back to the list."""
+        """Close the open row, or return to the list."""
         if self._open_row is not None and self._shown_view == "table":
             self._open_row = None
             self._draw_body()
@@ -641,7 +641,7 @@ class ResultPane(CompactEdge):
         return lines
 
     def action_open(self) -> None:
-        """Give the next link that was not opened yet to the browser; it stands whole on the screen."""
+        """Open the next link, which the screen shows in full, in the browser."""
         waiting = [at for at, link in enumerate(self._links) if at not in self._opened and not link.refusal]
         if waiting:
             at = waiting[0]
@@ -661,11 +661,11 @@ class ResultPane(CompactEdge):
 
 
 _VIEW_OF = {"json": "raw"}
-"""The view that a verb shows, where it has another name."""
+"""The view of a verb, if it has another name."""
 
 
 def pair(found: list[Hint], title: str) -> list[Hint]:
-    """Return two hints for one thing in two directions as one; a click presses the second key."""
+    """Join the hints for both directions into one; a click presses the second key."""
     if len(found) != 2:
         return found
     labels = "".join(hint.label for hint in found)
@@ -715,7 +715,7 @@ def _formula_note(formulas: int) -> str:
 
 
 def _verdict(answer: ShownOutcome) -> paint.Pieces:
-    """Say at the edge how it went: which kind of error, or whether the result is what the schema promised."""
+    """Return the result in a few words for the edge: the kind of error, or whether it matches the schema."""
     signs, outcome = signs_now(), answer.outcome
     if isinstance(outcome.error, ServerError):
         return [(f"{signs.failed} protocol error", "error")]
@@ -754,7 +754,7 @@ def _changes(answer: ShownOutcome) -> list[Paragraph]:
 
 
 def _notice(outcome: CallOutcome) -> list[Paragraph]:
-    """Say what went wrong, each kind of error in its own words, and what to do about it."""
+    """Return the sentences about an error, by its kind, and what to do about it."""
     error = outcome.error
     lines: list[Paragraph] = []
     if isinstance(error, ServerError):
@@ -770,7 +770,7 @@ def _notice(outcome: CallOutcome) -> list[Paragraph]:
     if error is not None and error.hint:
         lines.append((advice(error.hint), "muted"))
     if outcome.lateness:
-        lines.append((f"{outcome.lateness[0].upper()}{outcome.lateness[1:]}; here is what it says.", "finding"))
+        lines.append((f"{outcome.lateness[0].upper()}{outcome.lateness[1:]}; the late answer follows.", "finding"))
     return lines
 
 

@@ -1,4 +1,4 @@
-"""A call in flight: how long it has run, how far it is, and what has happened inside it."""
+"""A call in flight: elapsed time, progress, and the events inside it."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from inspector.tui.work import task_rows
 from inspector.tui.work.call_events import TEXT, Happened, steps
 
 TICKS = 10
-"""How often in a second the time that has passed is drawn anew."""
+"""Updates of the elapsed time per second."""
 
 _FIGURE_CELLS = 24
 
 
 class Bar(Widget):
-    """Two lines: how far a call is and what the server says about it, by its progress or by the task it has become."""
+    """Two lines: the progress of a call and the server's message, from its progress or its task."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = """
@@ -46,7 +46,7 @@ class Bar(Widget):
         self.status, self.message = "", ""
 
     def show(self, progress: Progress | None, task: Task | None) -> None:
-        """Draw this progress and this task; None where there has been none."""
+        """Draw this progress and this task; None if there has been none."""
         status, message = (task.status, task.message) if task is not None else ("", "")
         said = progress.message if progress is not None else None
         seen = (progress, status, said or message)
@@ -90,7 +90,7 @@ class Bar(Widget):
 
 
 class RunningPane(CompactEdge):
-    """The call in flight, in the place where its result will be."""
+    """The call in flight; it is shown where its result will be."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("call")]
     DEFAULT_CSS = """
@@ -127,12 +127,12 @@ class RunningPane(CompactEdge):
             self._clock.resume()
 
     def rest(self) -> None:
-        """The pane is not to be seen: its clock need not tick."""
+        """The pane is hidden: stop its clock."""
         if self._clock is not None:
             self._clock.pause()
 
     def tick(self) -> None:
-        """Take in what has happened."""
+        """Draw what has happened."""
         source = self._list.source
         if self.call is None or not isinstance(source, Happened):
             return
@@ -158,13 +158,13 @@ class RunningPane(CompactEdge):
         self.draw_state()
 
     def hints(self) -> list[Hint]:
-        """What can be done about a call in flight."""
+        """The keys for a call in flight."""
         if self.session.commands is None:
             return hints(self, "call.its-messages")
         return hints(self, "call.cancel", "call.more-time", "call.its-messages")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Nothing can be done about a call of a recording."""
+        """A recorded call has no actions."""
         return self.session.commands is not None or action not in ("cancel", "more_time")
 
     def action_cancel(self) -> None:
@@ -172,7 +172,7 @@ class RunningPane(CompactEdge):
             self.call.cancel()
 
     def action_more_time(self) -> None:
-        """Allow the call as much time again as it was given at first."""
+        """Extend the timeout by its original length."""
         if isinstance(self.call, Call) and self.session.commands is not None:
             self.call.extend(self.session.commands.options.timeout)
             self._draw_time()
@@ -183,15 +183,15 @@ class RunningPane(CompactEdge):
 
 
 def seconds(time: float, digits: int = 1) -> str:
-    """Write seconds that run: always as seconds up to ten minutes, so that the figure does not change its shape."""
+    """Format running seconds: up to ten minutes always as seconds, so that the format does not change."""
     return f"{time:.{digits}f} s" if time < 600 else duration(time * 1e6)
 
 
 def fraction(progress: Progress) -> float | None:
-    """Return how far a call is, from 0 to 1, or None where that is not known."""
+    """Return the progress of a call, from 0 to 1, or None if unknown."""
     try:
         part = progress.fraction
     except OverflowError:
-        # Whole numbers beyond what a float holds are no reason to fail.
+        # Whole numbers beyond the range of a float must not raise an error.
         return None
     return part if part == part else None

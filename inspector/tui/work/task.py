@@ -1,4 +1,4 @@
-"""One task: how it came to where it is, what the server says of it, and its result as that of any call."""
+"""One task: its status changes, the server's messages, and its result."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ from inspector.tui.work.task_trail import Trails
 from inspector.tui.work.tasks import TaskActions
 
 COMPACT_BELOW = 26
-"""Lines below which the panes leave their keys to the footer."""
+"""Lines below which the panes hide their keys, which the footer also shows."""
 LEAST_FACTS = 5
 CATCH_UP = 0.02
-"""Seconds between two slices of a long recording in which tasks are looked for."""
+"""Seconds between two slices when a long recording is searched for tasks."""
 _FRAME = 4
-"""Lines of the pane of facts that are none: its edge, its keys and the line above them."""
+"""Lines of the pane without facts: its edge, its keys and the line above them."""
 _MESSAGE, _TIME = 2000, 40
-"""Characters of a message of status and of a time that are shown."""
+"""Characters of a status message and of a time that are shown."""
 _BRIEF = 80
-"""Characters up to which a message stands before the other facts, which a longer one would push away."""
+"""Characters up to which a message is shown before the other facts, because a longer one would hide them."""
 
 
 class TaskPane(Container, TaskActions):
-    """The task that was chosen in the list."""
+    """The task that was selected in the list."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("tasks"), *bindings("task")]
     DEFAULT_CSS = """
@@ -53,7 +53,7 @@ class TaskPane(Container, TaskActions):
         self.session = session
         self._task_shown: Task | None = None
         self._trails = Trails(session.journal)
-        self._facts = FactsView(empty="The task under the cursor is shown here.", what="what is known of the task")
+        self._facts = FactsView(empty="The selected task is shown here.", what="the task's details")
         self._about = CompactEdge(self._facts, title="Task")
         self._result = ResultPane(session)
         self._seen: tuple[Any, ...] = ()
@@ -67,7 +67,7 @@ class TaskPane(Container, TaskActions):
 
     @property
     def current(self) -> Task | None:
-        """The task that is shown."""
+        """The current task."""
         return self._task_shown
 
     def show(self, task: Task | None) -> None:
@@ -79,7 +79,7 @@ class TaskPane(Container, TaskActions):
                 self.tick()
 
     def tick(self) -> None:
-        """Take in what became of the task."""
+        """Draw the changes of the task."""
         behind = self._trails.advance()
         if behind and self._catching_up is None:
             self._catching_up = self.set_timer(CATCH_UP, self._catch_up)
@@ -101,7 +101,7 @@ class TaskPane(Container, TaskActions):
     def on_resize(self) -> None:
         self.tick()
 
-    # What is known of it
+    # Facts
 
     def _draw_facts(self, task: Task | None) -> None:
         about = self._about
@@ -126,10 +126,10 @@ class TaskPane(Container, TaskActions):
         message = fact("message", safe(task.message, _MESSAGE, multiline=True), "bright") if task.message else []
         is_brief = len(task.message) <= _BRIEF and len(message) == 1
         rows = [*self._status_rows(task), Row(), *(message if is_brief else ())]
-        rows += fact("made by", self._maker(task))
+        rows += fact("created by", self._maker(task))
         if not task.done:
-            rows += fact("looked at", f"every {duration(task.poll * 1_000_000)}")
-        rows += fact("kept for", duration(task.ttl * 1000) if task.ttl is not None else "as long as the server likes")
+            rows += fact("last poll", f"every {duration(task.poll * 1_000_000)}")
+        rows += fact("kept for", duration(task.ttl * 1000) if task.ttl is not None else "no time limit given")
         for label, time in (("created", task.created), ("updated", task.updated)):
             if time:
                 rows += fact(label, safe(time, _TIME), "muted")
@@ -137,7 +137,7 @@ class TaskPane(Container, TaskActions):
         return rows if is_brief else [*rows, *message]
 
     def _status_rows(self, task: Task) -> list[Row]:
-        """Its statuses one below the other: when each came, and how long it stood."""
+        """The statuses in order: when each started, and how long it lasted."""
         journal, index = self.session.journal, self.session.journal.index
         changes = self._trails.of(task.id, task.call_n)
         told = [(change.status, change.n) for change in changes]
@@ -157,7 +157,7 @@ class TaskPane(Container, TaskActions):
         return rows
 
     def _maker(self, task: Task) -> str:
-        """The request that made it, or that it is not ours."""
+        """The request that created it, or that it is not ours."""
         index = self.session.journal.index
         if not 0 < task.call_n <= index.count:
             return "" if task.mine else "not this session; it was listed"
@@ -170,22 +170,24 @@ class TaskPane(Container, TaskActions):
             self._result.show(None, self._promise(task))
             self._answered = ()
             return
-        # The view of a result that the user chose is kept while the result is the same.
+        # The chosen view of a result is kept while the result is the same.
         answered = (task, _answer_of(task), task.error)
         if answered != self._answered:
             self._answered = answered
             self._result.show(ShownOutcome(self._outcome(task), self._output_schema(task)))
 
     def _promise(self, task: Task | None) -> str:
-        """What is said where the result will stand, or will not."""
+        """Return the text that replaces a missing result."""
         if task is None:
             return ""
         if not task.done and task.status == "input_required" and self.session.inbox.open():
             where = " ".join(f"{hint.label} {hint.title}" for hint in hints(self, "app.tab-7"))
-            return f"It waits for your answer: {where}".rstrip(": ")
+            return f"The task waits for your answer: {where}".rstrip(": ")
         if not task.done:
-            return "Its result appears here once it is over."
-        return "It ended without a result." if task.mine else "Its result went to the one who made it."
+            return "The result appears here when the task ends."
+        return (
+            "The task ended without a result." if task.mine else "The result went to the client that created the task."
+        )
 
     def _outcome(self, task: Task) -> CallOutcome:
         index = self.session.journal.index
@@ -202,7 +204,7 @@ class TaskPane(Container, TaskActions):
         return tool.get("outputSchema") if tool is not None else None
 
     def _share_room(self) -> None:
-        """Give the facts the lines that they need, up to half; the rest is the result's."""
+        """Give the facts the lines that they need, up to half; the result gets the others."""
         height = self.size.height
         if not height:
             return
@@ -213,13 +215,13 @@ class TaskPane(Container, TaskActions):
         self._about.styles.height = max(min(wanted, height // 2), LEAST_FACTS)
 
     def hints(self) -> list[Hint]:
-        """What can be done where the focus is."""
+        """The keys at the focus."""
         if self._result.has_focus_within:
             return self._result.hints()
         return [*self.task_hints(), *hints(self, "task.leave")]
 
     def focus_inside(self) -> bool:
-        """Focus the result, or what is known where there is none."""
+        """Focus the result, or without one the facts."""
         if self.has_focus_within:
             return True
         return self._result.focus_inside() if self._result.answer is not None else self._about.focus_inside()
@@ -229,5 +231,5 @@ class TaskPane(Container, TaskActions):
 
 
 def _answer_of(task: Task) -> int:
-    """The message with a task's result: what told of the task may hold it too, as a recording shows."""
+    """The message with a task's result: in a recording, a status message may have it too."""
     return task.answer_n or (task.last_n if task.result is not None else 0)

@@ -1,4 +1,4 @@
-"""Tasks in rows and words: how each stands, what it is, how old it is."""
+"""Tasks as rows: status, name, age."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 
 ID_SHOWN, STATUS_SHOWN = 60, 24
-"""Characters of a task's id and status that are shown on one line."""
+"""Characters of a task's id and status that fit on one line."""
 _DATE = 40
 """Characters of a time as the server writes it."""
 
 
 def look(status: str) -> tuple[paint.Piece, str]:
-    """The sign of a status and the role in which it is drawn; a status of the server's own invention is a finding."""
+    """Return the sign and the role of a status; an unknown status is a finding."""
     signs = signs_now()
     known: dict[str, tuple[paint.Piece, str]] = {
         "working": ((signs.progress, "progress"), "progress"),
@@ -33,13 +33,15 @@ def look(status: str) -> tuple[paint.Piece, str]:
 
 
 def name(task: Task) -> str:
-    """What a task is called: by the tool that it runs, else by its method, else by its id."""
+    """Return the name of a task: that of its tool, else its method, else its id."""
     return safe(task.title or task.method or task.id, ID_SHOWN)
 
 
 def age(task: Task, journal: Journal, now: int) -> str:
-    """How long ago a task was made; of one that is over, how long it took, as far as that is known. `now` is a time of
-    the journal, in microseconds."""
+    """Return how long ago a task was created; if it has ended, its duration if known.
+
+    `now` is a time of the journal, in microseconds.
+    """
     index = journal.index
     if 0 < task.call_n <= index.count:
         end = index.time(task.last_n) if task.done and 0 < task.last_n <= index.count else now
@@ -52,14 +54,14 @@ def age(task: Task, journal: Journal, now: int) -> str:
 
 
 def seconds(us: int) -> str:
-    """A time that runs, in whole seconds up to ten minutes; nothing for one before its beginning."""
+    """Format a running time, in whole seconds up to ten minutes; empty before its start."""
     if us < 0:
         return ""
     return f"{us // 1_000_000} s" if us < 600_000_000 else duration(us)
 
 
 def moment(text: str) -> datetime | None:
-    """A time as the server writes it, or None where that is none."""
+    """Parse a time of the server; None if it is invalid."""
     try:
         found = datetime.fromisoformat(text[:_DATE])
         return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
@@ -73,12 +75,12 @@ class TaskRows:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self.now = 0
-        """The time of the journal up to which what is not over is counted."""
+        """The current time of the journal, for tasks that run."""
         self.tasks: list[Task] = []
         self._at: dict[str, int] = {}
 
     def take(self, tasks: Mapping[str, Task]) -> None:
-        """Show these tasks, given in the order in which they became known."""
+        """Set the tasks to show, in the order in which they became known."""
         self.tasks = list(tasks.values())[::-1]
         self._at = {task.id: at for at, task in enumerate(self.tasks)}
 
@@ -94,7 +96,7 @@ class TaskRows:
         return self._at.get(key)
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
-        """Draw one row: its status as a sign, its name, whether others began it, its age."""
+        """Draw one row: sign of its status, name, whether another client created it, age."""
         task = self.tasks[index]
         sign, _ = look(task.status)
         pieces: list[paint.Piece] = [sign, (f" {name(task)}", "muted" if task.done else "bright")]

@@ -1,4 +1,4 @@
-"""How tasks came to where they are: each change of a status with the message that told of it, read from the journal."""
+"""The status changes of tasks, each with its message, read from the journal."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from inspector.journal.select import Query
 from inspector.protocol.jsonrpc import Shape
 
 SLICE = 20_000
-"""Events looked at in one turn."""
+"""Events that one turn reads."""
 BODIES = 300
-"""Messages read in one turn."""
+"""Messages whose bodies one turn reads."""
 MOST_TASKS = 1000
 MOST_CHANGES = 30
-"""Changes of one task that are kept, the newest; a server may change its mind for ever."""
+"""Most changes of one task that are kept, the newest; a server may send changes without end."""
 
 _TELLING = Query(
     kind=Kind.RPC,
     dir=Dir.RECV,
     method=("tasks/get", "tasks/cancel", "notifications/tasks", "notifications/tasks/status"),
 )
-"""What holds a task with its status: results of some methods, and notifications."""
+"""The messages that contain a task with its status: results of some methods, and notifications."""
 
 
 class TaskChange(NamedTuple):
-    """A status that a task had from message `n` on. The status is the server's word, not to be trusted."""
+    """A status of a task from message `n` on. The status is text of the server and not trusted."""
 
     status: str
     n: int
 
 
 class Trails:
-    """The changes of every task by its id, taken from the journal as it grows."""
+    """The changes of every task by its id, read from the journal as it grows."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
@@ -42,7 +42,7 @@ class Trails:
         self._changes: dict[str, list[TaskChange]] = {}
 
     def advance(self) -> bool:
-        """Look at what the journal has gained, up to a slice. True: there is more already."""
+        """Read a slice of new events of the journal. Returns True if more are left."""
         index = self._journal.index
         last = min(index.count, self._seen + SLICE)
         telling = list(islice(_TELLING.each(index, self._seen, last), BODIES))
@@ -74,7 +74,7 @@ class Trails:
 
 
 def told_task(event: Event) -> dict[str, Any]:
-    """The task that a message tells of, empty where it tells of none: a result, a part of one, or parameters."""
+    """Return the task in a message, empty if it has none: in a result, a part of one, or parameters."""
     message = event.message if isinstance(event.message, dict) else {}
     told = message.get("params" if event.shape == Shape.NOTIFICATION else "result")
     if not isinstance(told, dict):

@@ -1,4 +1,4 @@
-"""The tasks of a session: a list of them, and what can be done with one wherever it is shown."""
+"""The tasks of a session: their list, and the actions on a task in each pane."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from inspector.tui.work.recorded_calls import item_called
 from inspector.tui.work.task_rows import TaskRows
 
 _ID_SOUGHT = 200
-"""Characters of a task's id by which its messages are found."""
+"""Characters of a task's id that find its messages."""
 
 
 class TaskActions(Widget):
-    """A pane about one task at a time: `current` says which."""
+    """A pane with one current task, `current`."""
 
     session: SessionState
 
     class OpenCall(Message):
-        """Show the item that was used when the task was made."""
+        """Show the item whose call created the task."""
 
         def __init__(self, list_name: ListName, address: str) -> None:
             super().__init__()
@@ -41,11 +41,11 @@ class TaskActions(Widget):
 
     @property
     def current(self) -> Task | None:
-        """The task that the keys are about."""
+        """The task of the keys."""
         raise NotImplementedError
 
     def task_hints(self) -> list[Hint]:
-        """What can be done now."""
+        """The keys that work now."""
         session, task = self.session, self.current
         wanted: list[str | tuple[str, str]] = []
         if task is not None and session.commands is not None:
@@ -67,24 +67,24 @@ class TaskActions(Widget):
             session.cancel_task(self.current)
 
     def action_poll(self) -> None:
-        """Ask the server now how the task stands."""
+        """Request the status of the task now."""
         session = self.session.commands
         if self.current is not None and session is not None:
             session.refresh_task(self.current)
 
     def action_refresh(self) -> None:
-        """Ask the server for its list of tasks, where it has one."""
+        """Request the list of tasks, if the server supports it."""
         session = self.session.commands
         if session is not None and session.tasks.can_list:
             session.run(session.list_tasks())
 
     def action_its_messages(self) -> None:
-        """Show the messages that made the task or name it."""
+        """Show the messages that created the task or refer to it."""
         if self.current is not None:
             self.post_message(ShowFiltered(filter_of(self.current)))
 
     def action_open_call(self) -> None:
-        """Go to the tool by whose call the task was made."""
+        """Go to the tool call that created the task."""
         if self._item_called is not None:
             self.post_message(self.OpenCall(*self._item_called))
 
@@ -95,14 +95,14 @@ class TaskActions(Widget):
 
 
 def filter_of(task: Task) -> str:
-    """The filter that leaves the messages of a task."""
+    """Return the filter for the messages of a task."""
     id = task.id[:_ID_SOUGHT].replace("\\", "\\\\").replace('"', '\\"')
     terms = ([f"exchange:#{task.call_n}"] if task.call_n else []) + ([f'"{id}"'] if id else [])
     return " | ".join(terms)
 
 
 class TasksPane(Edge, TaskActions):
-    """The list. What the cursor is on is shown in the place where work is done."""
+    """The list of tasks. The work pane shows the selected one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("tasks")]
     DEFAULT_CSS = """
@@ -120,7 +120,7 @@ class TasksPane(Edge, TaskActions):
             return isinstance(message, TasksPane.Highlighted)
 
     class Opened(Message):
-        """A task was chosen: put the focus where it is shown."""
+        """The user chose a task: focus it."""
 
     def __init__(self, session: SessionState, *, id: str | None = None) -> None:
         super().__init__(title="Tasks", id=id)
@@ -146,7 +146,7 @@ class TasksPane(Edge, TaskActions):
         return self._rows.tasks[at] if 0 <= at < len(self._rows) else None
 
     def tick(self) -> None:
-        """Take in what became of the tasks."""
+        """Draw the changes of the tasks."""
         changes = self.session.changes
         moment = 0 if self.session.commands is not None else self.session.now // 1_000_000
         seen = (changes["tasks"], changes["server"], changes["phase"], moment)
@@ -159,11 +159,11 @@ class TasksPane(Edge, TaskActions):
         self._list.source_changed()
         going_on = sum(not task.done for task in self._rows.tasks)
         self.facts = [
-            *([[(f"{going_on:,} going on", "progress")]] if going_on else []),
+            *([[(f"{going_on:,} running", "progress")]] if going_on else []),
             *([f"{len(self._rows):,}"] if len(self._rows) else []),
         ]
         if self.current is not self._told:
-            # Going back in a recording makes the tasks anew.
+            # Going back in a recording creates the tasks again.
             self._told = self.current
             self.post_message(self.Highlighted(self.current))
         self.post_message(HintsChanged())
@@ -173,19 +173,19 @@ class TasksPane(Edge, TaskActions):
         if not offers_tasks(session):
             return "This server offers no tasks."
         if session.commands is None:
-            return "The recording has no tasks up to here."
-        words = "No task yet.\nA call that the server makes a task of stands here."
+            return "The recording has no tasks so far."
+        words = "No tasks yet.\nA call that the server turns into a task appears here."
         listing = " ".join(f"{hint.label} {hint.title}" for hint in hints(self, "tasks.refresh"))
         return f"{words}\n{listing}" if session.tasks.can_list else words
 
     def _draw_ages(self) -> None:
-        """What is going on gets older."""
+        """Draw the ages of running tasks."""
         if self.is_on_screen and any(not task.done for task in self._rows.tasks):
             self._rows.now = self.session.now
             self._list.rows_changed(range(len(self._rows)))
 
     def hints(self) -> list[Hint]:
-        """What can be done with the tasks."""
+        """The keys for the tasks."""
         return [*(hints(self, "list.select") if len(self._rows) else []), *self.task_hints()]
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:

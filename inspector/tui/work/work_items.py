@@ -1,4 +1,4 @@
-"""What the user is doing with each item: its arguments, its call, its result, its past calls."""
+"""The user's work on each item: its arguments, call, result and past calls."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from inspector.tui.work.catalog_item import NO_ARGUMENTS, CatalogItem
 from inspector.tui.work.outcome import ShownOutcome, of_call, of_request
 
 KEPT = 300
-"""Items whose work is kept, beside those with a call in flight."""
+"""Items whose work is kept, in addition to those with a call in flight."""
 
 LARGE = 1_000_000
 """Bytes of an answer above which a past call does not keep it in memory."""
 
 PAST = 20
-"""Past calls of an item that can be picked again."""
+"""Past calls of an item that can be selected again."""
 
 LABEL = 24
-"""Characters by which a past call is named."""
+"""Characters of the label of a past call."""
 
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """A call that can be made again: its arguments, how they are named in a line, what came of it and in which role."""
+    """A past call: its arguments, their label, its outcome and the role of that."""
 
     arguments: Any
     label: str
@@ -47,7 +47,7 @@ class Past:
     request_n: int = 0
     """Its request in the journal of this session, or 0."""
     answer: ShownOutcome | None = None
-    """Its result, unless that is large: then it is read from the journal."""
+    """Its result; a large one is read from the journal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class SavedArguments:
 
 
 class Work:
-    """One item in use. `past` is newest first, None until the memory was asked."""
+    """One item in use. `past` is newest first, None until it was read from the memory."""
 
     def __init__(self, item: CatalogItem) -> None:
         self.catalog_item = item
@@ -71,30 +71,30 @@ class Work:
         """The arguments of the newest call."""
         self.past: list[Past] | None = None
         self.view = ""
-        """The view in which its results open; `""` for the one that suits each result."""
+        """The view in which its results open; `""` for the default of each result."""
         self.draft: Any = UNSET
-        """Arguments of an earlier session that were filled in and not sent."""
+        """Arguments of an earlier session that were typed and not sent."""
         self.is_edited = False
         """The form was changed since the newest call: it is kept as a draft."""
         self.revision_hint = ""
-        """How the failure of the newest call comes from the revision in use."""
+        """How the revision in use causes the failure of the newest call."""
         self.problem = ""
-        """Why the newest request could not be sent, or a subscription not be made."""
+        """Why the newest request could not be sent, or the subscription failed."""
         self.recorded = (0, 0, False)
-        """Of a recording: the request that is shown, its answer, and whether that was still to come."""
+        """Of a recording: the request that is shown, its answer, and whether that is after the moment."""
         self._read_back: dict[int, ShownOutcome] | None = None
         self.saved_in: tuple[Path, int] | None = None
         """The file and the step of the saved call that the form holds, or that was saved from it."""
         self.pinned = 0
-        """Of a recording: the request that was asked for, instead of the newest; 0 for none."""
+        """Of a recording: the request that was selected, instead of the newest; 0 for none."""
 
     @property
     def is_running(self) -> bool:
-        """Its call has no end yet."""
+        """Its call has not ended."""
         return self.call is not None and self.call.fate == "pending"
 
     def make_form(self) -> Form:
-        """Return its form; a new one holds the draft, or the arguments of the newest call, that is remembered."""
+        """Return its form; a new one has the stored draft, or the arguments of the newest stored call."""
         if self.form is None:
             newest = self.past[0].arguments if self.past else UNSET
             start = newest if self.draft is UNSET else self.draft
@@ -103,20 +103,20 @@ class Work:
 
     @property
     def is_draft(self) -> bool:
-        """Its form still holds the draft of an earlier session."""
+        """Its form still has the draft of an earlier session."""
         return self.draft is not UNSET and not self.is_edited and self.form is not None
 
     def take_item(self, item: CatalogItem) -> None:
-        """The item was listed again, and may say something else now: what was filled in stays."""
+        """The item was listed again and may have changed: what was typed stays."""
         before = self.catalog_item.schema
         self.catalog_item = item
         if self.form is not None and item.schema != before:
             self.form = Form.from_schema(item.schema or NO_ARGUMENTS, self.form.value())
 
     def answer_to(self, arguments: Any, journal: Journal) -> tuple[ShownOutcome | None, bool]:
-        """Return the result to show beside these arguments, and whether it is the answer to them.
+        """Return the result to show beside these arguments, and whether it belongs to them.
 
-        That of the newest call with these arguments in this session; where there is none, the newest result.
+        It is that of the newest call with these arguments in this session; without one, the newest result.
         """
         if self.answer is None or arguments == self.sent:
             return self.answer, True
@@ -129,7 +129,7 @@ class Work:
                 return self.answer, False
             self._read_back = self._read_back or {}
             if past.request_n not in self._read_back:
-                # One at a time: it is large.
+                # Only one at a time: it is large.
                 answer = ShownOutcome(outcome, self.catalog_item.output_schema)
                 answer.tab = self.view
                 self._read_back = {past.request_n: answer}
@@ -137,16 +137,16 @@ class Work:
         return past.answer, True
 
     def remember(self, past: Past) -> None:
-        """A call has ended; the same arguments are listed once, as the newest."""
+        """Add an ended call; the same arguments are listed once, as the newest."""
         kept = [each for each in self.past or () if each.arguments != past.arguments]
         self.past = [past, *kept][:PAST]
 
 
 class Works:
-    """The work of a session by item, with what is remembered of it between sessions.
+    """The work of a session by item, with what is stored between sessions.
 
     `recall` and `view` read files: call them in a thread. The `keep` methods return at once. One thread writes what
-    they keep, in their order, and `finish_writing` waits for it: what was kept before the end of a session stays kept.
+    they keep, in order, and `finish_writing` waits for it, so that everything is written before the session ends.
     """
 
     def __init__(self, memory: ServerMemory | None) -> None:
@@ -156,7 +156,7 @@ class Works:
         self._work_items: OrderedDict[tuple[str, str], Work] = OrderedDict()
 
     def of(self, item: CatalogItem) -> Work:
-        """Return the work of an item, as it was left."""
+        """Return the work of an item in its last state."""
         work = self._work_items.get(item.key)
         if work is None:
             work = self._work_items[item.key] = Work(item)
@@ -174,7 +174,7 @@ class Works:
         )
 
     def all(self) -> list[Work]:
-        """Every work that is kept."""
+        """All works in memory."""
         return list(self._work_items.values())
 
     def _forget_old(self) -> None:
@@ -185,7 +185,7 @@ class Works:
                 del self._work_items[key]
 
     def recall(self, item: CatalogItem) -> tuple[list[Past], Any]:
-        """Return what is remembered of an item: its calls, newest first, and its draft or `UNSET`."""
+        """Return the stored data of an item: its calls, newest first, and its draft or `UNSET`."""
         if self._memory is None or item.schema is None or not item.address:
             return [], UNSET
         with self._lock:
@@ -203,7 +203,7 @@ class Works:
         return past, UNSET if draft is None else dict(draft)
 
     def keep_drafts(self, *work_items: Work) -> None:
-        """Remember what was filled in for these items and not sent, without what is secret; by default for all."""
+        """Store what was typed for these items (by default all) and not sent, without secrets."""
         found: dict[str, tuple[dict[str, Any], Any]] = {}
         for work in work_items or self.all():
             item = work.catalog_item
@@ -214,14 +214,14 @@ class Works:
             self._write(partial(self._memory.remember_drafts, found))
 
     def view(self, item: CatalogItem) -> str:
-        """Return the view in which results of an item open, as it is remembered from earlier sessions."""
+        """Return the stored view for results of an item."""
         if self._memory is None or not item.address:
             return ""
         with self._lock:
             return self._memory.view(item.memory_key)
 
     def keep_view(self, item: CatalogItem, view: str) -> None:
-        """Remember the view in which results of an item open."""
+        """Store the view for results of an item."""
         if self._memory is not None and item.address:
             self._write(partial(self._memory.remember_view, item.memory_key, view))
 
@@ -231,7 +231,7 @@ class Works:
             self._write(partial(self._memory.remember_roots, uris))
 
     def keep(self, item: CatalogItem, arguments: Any, ok: bool) -> None:
-        """Remember a call for later sessions, without what is secret."""
+        """Store a call for later sessions, without secrets."""
         if self._memory is not None and isinstance(arguments, dict) and item.schema is not None and item.address:
             keep = partial(self._memory.remember_call, item.memory_key, arguments, ok=ok, schema=item.schema)
             self._write(keep)
@@ -246,14 +246,14 @@ class Works:
             keep()
 
     def finish_writing(self) -> None:
-        """Wait until everything that was kept is in its file."""
+        """Wait until everything is written."""
         if self._writer is not None:
             self._writer.shutdown()
             self._writer = None
 
 
 def past_of(work: Work, arguments: Any, journal: Journal) -> Past:
-    """Return the call that has just ended as one that can be made again."""
+    """Return an ended call as a past call."""
     answer = work.answer
     if answer is None:
         return Past(arguments, label(arguments), "", "muted")
@@ -264,7 +264,7 @@ def past_of(work: Work, arguments: Any, journal: Journal) -> Past:
 
 
 def label(arguments: Any) -> str:
-    """Name arguments in a few characters: the text itself where there is but one, else JSON."""
+    """Return a short label of arguments: the text itself if there is only one, else JSON."""
     if isinstance(arguments, dict) and len(arguments) == 1:
         only = next(iter(arguments.values()))
         if isinstance(only, str) and only.strip():
@@ -273,7 +273,7 @@ def label(arguments: Any) -> str:
 
 
 def settle(work: Work, journal: Any) -> bool:
-    """Take in what became of a work's call. Returns whether something is new."""
+    """Update a work with the end of its call. Returns whether something changed."""
     call = work.call
     if not isinstance(call, Call) or call.fate == "pending":
         return False
@@ -288,5 +288,5 @@ def settle(work: Work, journal: Any) -> bool:
 
 
 def refuse(work: Work, error: InspectorError) -> None:
-    """A request could not be made at all."""
+    """Record that a request could not be sent."""
     work.problem = told(error)

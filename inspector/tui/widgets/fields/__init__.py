@@ -1,1 +1,1 @@
-"""One small widget for each kind of field of a form; `base.py` draws what surrounds them all."""
+"""A small widget for each kind of form field; `base.py` draws the frame of all."""

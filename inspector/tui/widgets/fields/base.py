@@ -1,4 +1,4 @@
-"""What every field has: a label line above, a bar at its left, its description or error below."""
+"""The frame of every field: label line above, bar at the left, description or error below."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ DEEPEST = 8
 
 
 class FieldHost(Protocol):
-    """The form that a field belongs to. Called at once and not by message: a value typed just before a key counts."""
+    """The form of a field. It is called at once, not by message: a value typed just before a key counts."""
 
     def change(self, field: FieldFrame, do: Callable[[Form], Any], *, structure: bool = False) -> None:
-        """Do something to the form for a field; with `structure`, other fields may come, go or look different."""
+        """Change the form for a field; with `structure`, other fields may be added, removed or redrawn."""
         ...
 
     def go_next(self, field: FieldFrame) -> None:
@@ -43,7 +43,7 @@ class FieldHost(Protocol):
 
 
 class Suggested(Protocol):
-    """Values that could be taken for what is typed."""
+    """Completions for the typed text."""
 
     values: list[str]
 
@@ -75,7 +75,7 @@ class FieldFrame(Widget):
     """Whether the user has changed the field, or tried to send the form."""
 
     def frame(self, field: Field, host: FieldHost, *, labelled: bool = True) -> None:
-        """Take what a field needs to know; called by the constructors."""
+        """Set the attributes of a field; called by the constructors."""
         self.field = field
         self.host = host
         self.error = ""
@@ -83,7 +83,7 @@ class FieldFrame(Widget):
         self._described: tuple[int, list[str]] = (-1, [])
 
     def update_field(self, field: Field) -> None:
-        """Take over the field as it stands now."""
+        """Show the field's current state."""
         if field == self.field:
             return
         before = self.outer_rows(self.size.width)
@@ -96,7 +96,7 @@ class FieldFrame(Widget):
         """Called after `field` has been replaced."""
 
     def set_error(self, error: str) -> None:
-        """Show what is wrong, or that nothing is."""
+        """Show an error, or none."""
         if error != self.error:
             self.error = error
             self.refresh()
@@ -104,15 +104,15 @@ class FieldFrame(Widget):
     # Body
 
     def body_rows(self) -> int:
-        """How many rows the body takes."""
+        """The number of rows of the body."""
         return 1
 
     def body_line(self, y: int) -> Strip:
-        """Draw a row of the body; `body_strip` gives it its bar and ground."""
+        """Draw a row of the body; `body_strip` adds its bar and background."""
         raise NotImplementedError
 
     def body_strip(self, line: list[Segment]) -> Strip:
-        """Return a row of the body: indented, with the bar, on the field's ground."""
+        """Return a row of the body: indented, with the bar, on the field's background."""
         look = palette()
         cells = self.size.width
         mark = Segment(signs_now().edge, look.style(self.bar_role))
@@ -137,7 +137,7 @@ class FieldFrame(Widget):
         return 1 if self.labelled else 0
 
     def outer_rows(self, width: int) -> int:
-        """How many rows the field takes in all at a width."""
+        """Return the number of rows of the field at a width."""
         return self.head_rows + self.body_rows() + len(self._description(width)) + 1
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
@@ -164,7 +164,7 @@ class FieldFrame(Widget):
             marks += ["  ", (sign, "muted")]
         room = max(cells - self.indent, 1)
         left = paint.segments(pieces, room=room, look=look)
-        # Where it is narrow the default goes first, then the type.
+        # On a narrow screen the default is dropped first, then the type.
         for hint in (self.hint(), field.hint, ""):
             right = paint.segments([(hint, "faint"), *marks], room=room, look=look)
             if paint.width(left) + paint.width(right) + 2 <= room:
@@ -172,7 +172,7 @@ class FieldFrame(Widget):
         return paint.strip([Segment(" " * self.indent), *paint.spread(left, right, room)], cells, look=look)
 
     def hint(self) -> str:
-        """Return what stands at the right of the label: what the field takes, and its default."""
+        """Return the text at the right of the label: the type and the default."""
         field = self.field
         if field.default is UNSET:
             return field.hint
@@ -184,7 +184,7 @@ class FieldFrame(Widget):
         cells = self.size.width
         offered = self.suggestions
         if offered is not None and y == 0 and (offered.values or not self.error):
-            # Directly under what is typed; the description moves down into the empty row.
+            # Directly under the typed text; the description moves down into the empty row.
             line = offered.segments(max(cells - self.indent, 1))
             return paint.strip([Segment(" " * self.indent), *line], cells)
         if offered is not None and offered.values:
@@ -200,7 +200,7 @@ class FieldFrame(Widget):
         return paint.strip([Segment(" " * self.indent), *line], cells)
 
     def _description(self, width: int) -> list[str]:
-        """Return the rows of the description at a width; the error takes the place of the first."""
+        """Return the rows of the description at a width; the error replaces the first."""
         if self._described[0] != width:
             found: list[str] = []
             text = self.field.description.strip()
@@ -214,7 +214,7 @@ class FieldFrame(Widget):
     # Items
 
     def _marks(self) -> list[tuple[str, str]]:
-        """Return the signs at the end of the label that can be clicked, with the action of each."""
+        """Return the clickable signs at the end of the label, with their actions."""
         if not self.field.is_item:
             return []
         signs = signs_now()
@@ -234,7 +234,7 @@ class FieldFrame(Widget):
             self.body_clicked(event.x - self.indent - 2, body)
 
     def body_clicked(self, x: int, y: int) -> None:
-        """Called when a cell of the body was clicked."""
+        """Called when the user clicks a cell of the body."""
 
     def action_next(self) -> None:
         self.host.go_next(self)
@@ -272,16 +272,16 @@ class FieldFrame(Widget):
 
     @property
     def keeps_keys(self) -> bool:
-        """Whether the keys of the pane mean something else here, or nothing."""
+        """Whether the keys of the pane have another meaning here, or none."""
         return False
 
     def on_key(self, event: events.Key) -> None:
-        """Let no letter become an action of a pane or the app: whoever fills in a form may believe to be typing."""
+        """Stop letters from triggering actions of a pane or the app: the user may expect to type text."""
         if event.is_printable and not self.takes_text and not binds(self, event.key):
             event.stop()
             event.prevent_default()
 
-    # Null, and not set
+    # Null and unset
 
     def action_null(self) -> None:
         field = self.field
@@ -307,5 +307,5 @@ class FieldFrame(Widget):
 
 
 def _letters(text: str) -> str:
-    """Return what tells a title from a name: `First name` says no more than `firstName`."""
+    """Return the letters of a title or name: `First name` adds nothing to `firstName`."""
     return "".join(char for char in text[:200] if char.isalnum()).casefold()

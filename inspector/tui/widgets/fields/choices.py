@@ -1,4 +1,4 @@
-"""Fields with choices: yes or no, one of a few, some of a few, and long lists that are filtered."""
+"""Fields with choices: boolean, one of a few, some of a few, and long lists with a filter."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from inspector.tui.widgets.fields.base import FieldFrame, FieldHost
 
 GAP = 3
 FEW = 8
-"""Choices that may stand on one line."""
+"""Choices that may be on one line."""
 
 MENU_ROWS = 8
 LABEL_LIMIT = 200
 
 
 class ToggleField(FieldFrame, can_focus=True):
-    """`[x]` true, `[ ]` false, `[-]` not set; the description stands beside the state."""
+    """`[x]` true, `[ ]` false, `[-]` not set; the description is beside the state."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("choices")]
     describes_in_body = True
@@ -68,10 +68,10 @@ class ToggleField(FieldFrame, can_focus=True):
 
 
 class ChoiceField(FieldFrame, can_focus=True):
-    """One of several values, or some of them: on one line where they fit, else a list that opens and is filtered.
+    """One or some of several values: on one line if they fit, else a list with a filter.
 
-    On one line ← and → move; of one only they choose, of several space does. In the open list, typing filters, enter
-    chooses and esc closes.
+    On one line ← and → move; a single choice is selected by moving, several by space. In the open list, typing filters,
+    enter selects and esc closes.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -94,7 +94,7 @@ class ChoiceField(FieldFrame, can_focus=True):
         self._found: list[int] = []
         self._make_labels()
 
-    # What there is
+    # Choices
 
     @property
     def several(self) -> bool:
@@ -106,11 +106,11 @@ class ChoiceField(FieldFrame, can_focus=True):
         return [choice.label for choice in self.field.choices]
 
     def chosen(self) -> tuple[int, ...]:
-        """Return which are chosen."""
+        """Return which choices are selected."""
         return self.field.chosen
 
     def pick(self, index: int) -> None:
-        """Choose one, or of several take it or put it back."""
+        """Select one; of several, toggle it."""
         path = self.field.path
         if self.several:
             self.host.change(self, lambda form: form.toggle(path, index))
@@ -325,7 +325,7 @@ class ChoiceField(FieldFrame, can_focus=True):
         words = ", ".join(self._labels[index] for index in chosen[:20])
         pieces: list[paint.Piece] = [(f"{signs_now().unfolded} ", "muted"), (words, "bright")]
         if not chosen:
-            nothing = "null" if self.field.value is None else "nothing chosen"
+            nothing = "null" if self.field.value is None else "nothing selected"
             pieces.append((self.field.text if self.field.value not in (UNSET, None) else nothing, "faint"))
         return self.body_strip(paint.segments(pieces, room=self.size.width))
 
@@ -336,7 +336,7 @@ class ChoiceField(FieldFrame, can_focus=True):
             return self.body_strip(paint.segments([*words, (counted, "faint")], room=self.size.width))
         row = self._top + y - 1
         if row >= len(self._found):
-            return self.body_strip(paint.segments([("none has these letters", "faint")]))
+            return self.body_strip(paint.segments([("no match", "faint")]))
         index = self._found[row]
         here = row == self._at
         mark = self._mark(index in self.chosen())
@@ -348,7 +348,7 @@ class ChoiceField(FieldFrame, can_focus=True):
 
 
 class VariantField(ChoiceField):
-    """Which of its variants a field is; the field itself follows without a label."""
+    """Selects the variant of a field; the field itself follows without a label."""
 
     @property
     def several(self) -> bool:

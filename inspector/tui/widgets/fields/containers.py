@@ -1,4 +1,4 @@
-"""Fields that hold fields: objects and arrays, what adds to them, and what is fixed."""
+"""Fields that contain fields: objects and arrays, rows that add to them, and fixed values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from inspector.tui.widgets.fields.text import TextField
 
 
 class ContainerField(FieldFrame, can_focus=True):
-    """The head of an object or array: how much is in it, and whether it is shown."""
+    """The head of an object or array: its size, and whether it is unfolded."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("items")]
 
@@ -107,7 +107,7 @@ class AddItem(FieldFrame, can_focus=True):
 
 
 class AddKey(TextField):
-    """The row at the end of an object into which the name of a new key is typed."""
+    """The row at the end of an object with an editor for the name of a new key."""
 
     def __init__(self, field: Field, host: FieldHost) -> None:
         super().__init__(field, host, labelled=False)
@@ -130,7 +130,7 @@ class AddKey(TextField):
         self.set_error("")
 
     def refused(self, text: str) -> None:
-        self.set_error("too long for the name of a key")
+        self.set_error("the key is too long")
 
     def action_next(self) -> None:
         key, path = self.value, self.field.path
@@ -139,14 +139,14 @@ class AddKey(TextField):
             return
 
         if isinstance(self.field.value, dict) and key in self.field.value:
-            self.set_error(f'there is a "{safe(key, 80)}" already')
+            self.set_error(f'"{safe(key, 80)}" exists already')
             return
         self.show_without_change("")
         self.host.change(self, lambda form: form.add_key(path, key), structure=True)
 
 
 class FixedField(FieldFrame):
-    """A value that cannot be another one: a constant, or null. Where it is not required it can be unset."""
+    """A value that cannot change: a constant, or null. If it is optional it can be unset."""
 
     BINDINGS: ClassVar[list[BindingType]] = [binding for binding in bindings("choices") if binding.action == "choose"]
 

@@ -1,4 +1,4 @@
-"""Which widgets a form needs, in which order."""
+"""Decides which widgets a form needs, in which order."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from inspector.tui.widgets.fields.text import LongField, TextField, is_long
 
 Maker = Callable[[], FieldFrame]
 Slot = tuple[str, str]
-"""What tells a field's widget from all others: the field's path, and what kind of widget it is."""
+"""The identity of a field's widget: the field's path, and the kind of widget."""
 
 
 def slots_of(form: Form, host: FieldHost) -> Iterator[tuple[Slot, Field, Maker]]:
-    """Yield what the form's fields need; an open object or array is followed by what adds to it."""
+    """Yield the widgets of the form's fields; after an open object or array, the row that adds to it."""
     open_ones: list[Field] = []
     for field in form.fields():
         while open_ones and not field.path.startswith(open_ones[-1].path + "/"):

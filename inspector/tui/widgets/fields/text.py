@@ -1,4 +1,4 @@
-"""Fields that are typed: text, numbers, and JSON where a form has nothing better."""
+"""Fields with typed text: text, numbers, and JSON if no other field fits."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class TextField(FieldFrame, Editor, can_focus=True):
         self._adapt()
 
     def _adapt(self) -> None:
-        """Edit as the kind wants it, which may change with what is typed where a field has variants."""
+        """Edit by the kind of the value, which may change with the typed text if a field has variants."""
         self.multiline = self.field.kind in ("string", "json") or "\n" in self.value
         self.highlight = json_spans if self.field.kind == "json" else None
 
     def _text(self) -> str:
-        # Null is said by the placeholder: typed text takes its place.
+        # The placeholder shows null; typed text replaces it.
         return "" if self.field.value is None else self.field.text
 
     def _placeholder(self) -> str:
@@ -91,8 +91,7 @@ class TextField(FieldFrame, Editor, can_focus=True):
         return [Segment(" " * self.indent), bar, Segment(" ")]
 
     def on_focus(self, event: events.Focus) -> None:
-        """What stands in a short field is selected, so that typing takes its place; a click or a move of the caret
-        keeps it."""
+        """Select the text of a short field, so that typing replaces it; a click or a caret move keeps it."""
         if "\n" not in self.value:
             self.action_select_all()
 
@@ -105,7 +104,7 @@ class TextField(FieldFrame, Editor, can_focus=True):
 
 
 class LongField(FieldFrame, can_focus=True):
-    """A value too long to be edited in the form: its length and how it can be edited."""
+    """A value too long to edit in the form: its length and how to edit it."""
 
     def __init__(self, field: Field, host: FieldHost, *, labelled: bool = True) -> None:
         super().__init__()
@@ -119,5 +118,5 @@ class LongField(FieldFrame, can_focus=True):
 
 
 def is_long(field: Field) -> bool:
-    """Tell whether a typed field's text is too long for an editor of a few rows."""
+    """Whether a typed field's text is too long for an editor of a few rows."""
     return isinstance(field.value, (str, list, dict)) and len(field.text) > EDIT_LIMIT

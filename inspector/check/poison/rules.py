@@ -1,0 +1,141 @@
+"""The rules of the judge about poisoned text: in definitions, and in results and errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Set
+from typing import Any
+
+from inspector.check.poison.families import FAMILIES
+from inspector.check.poison.judge import Place, Poison, judge_text
+from inspector.check.poison.names import imitated, wants_context
+from inspector.check.poison.phrases import own_names
+from inspector.check.rules import RuleVerdict, short
+from inspector.check.wording import without_odd_values
+from inspector.protocol.jsonrpc import excerpt
+
+IDS = {
+    "hidden": "TOOL-24",
+    "shadow": "WORD-01",
+    "secretfile": "WORD-02",
+    "override": "WORD-03",
+    "secrecy": "WORD-04",
+    "exfil": "WORD-05",
+    "fetch": "WORD-06",
+    "image": "WORD-07",
+    "chain": "WORD-08",
+    "param": "WORD-09",
+    "samename": "WORD-12",
+    "typosquat": "WORD-13",
+}
+"""The check of each family."""
+IN_RESULT, IN_ERROR = "WORD-10", "WORD-11"
+"""The checks of milder orders in data, which others may have written."""
+MOST_TEXTS = 2_000
+MOST_FINDINGS = 50
+"""In one message."""
+MOST_NAMES = 20_000
+_WANTED = frozenset(("default", "description"))
+
+
+def taxonomy_codes(check: str) -> tuple[str, ...]:
+    """The codes of public taxonomies for a check, as tags; empty for a check that is not about poisoned text."""
+    family = next((name for name, id in IDS.items() if id == check), "voice" if check in (IN_RESULT, IN_ERROR) else "")
+    return FAMILIES[family].codes if family else ()
+
+
+def names_in(entries: list[Any]) -> frozenset[str]:
+    """The names of a server in its list: of items, their properties and arguments, and the values of enums."""
+    found: set[str] = set()
+    todo: list[Any] = list(entries)
+    while todo and len(found) < MOST_NAMES:
+        value = todo.pop()
+        if type(value) is dict:
+            name, enum, properties = value.get("name"), value.get("enum"), value.get("properties")
+            found.update(each for each in (name, *(enum if type(enum) is list else ())) if type(each) is str)
+            found.update(properties if type(properties) is dict else ())
+            todo += (below for below in value.values() if isinstance(below, (dict, list)))
+        elif type(value) is list:
+            todo += value
+    return own_names(found)
+
+
+def server_name_rules(name: Any) -> Iterator[RuleVerdict]:
+    """Of the name that a server gives itself."""
+    known = imitated(name) if type(name) is str else ""
+    if known:
+        yield IDS["typosquat"], "should", f"The server's name {short(name)} looks like {known}, and is another."
+
+
+def definition_rules(whose: str, definition: Any, own: Set[str]) -> Iterator[RuleVerdict]:
+    """Of a tool, prompt, resource or template, or of the server's instructions. `own`: the names of this server."""
+    left = MOST_FINDINGS
+    for path, text, is_parameter in _texts(definition):
+        for found in judge_text(without_odd_values(text), own=own, wanted=is_parameter):
+            yield IDS[found.family], "should", _sentence(whose, path, found)
+            left -= 1
+            if not left:
+                return
+    if type(definition) is dict:
+        yield from _parameter_rules(whose, definition)
+
+
+def _parameter_rules(whose: str, tool: dict[str, Any]) -> Iterator[RuleVerdict]:
+    schema = tool.get("inputSchema")
+    about = " ".join(str(tool.get(key) or "") for key in ("title", "description"))
+    todo = [schema]
+    left = MOST_TEXTS
+    while todo and left:
+        value = todo.pop()
+        left -= 1
+        if type(value) is dict:
+            properties = value.get("properties")
+            for name in properties if type(properties) is dict else ():
+                if wants_context(name, str(tool.get("name")), about):
+                    effect = FAMILIES["param"].effect
+                    yield IDS["param"], "should", f"{whose}: the parameter {short(name)} makes a model {effect}."
+            todo += (below for below in value.values() if isinstance(below, (dict, list)))
+        elif type(value) is list:
+            todo += value
+
+
+def data_rules(whose: str, data: Any, place: Place, own: Set[str], given: Any = None) -> Iterator[RuleVerdict]:
+    """Of what a result or an error holds. What repeats `given`, the arguments of the call, is not the server's."""
+    arguments = [text for _, text, _ in _texts(given)]
+    left = MOST_FINDINGS
+    for path, text, _ in _texts(data):
+        for found in judge_text(text, place, own=own, hidden=False):
+            if any(found.words in argument or argument in found.words for argument in arguments if argument):
+                continue
+            id = IDS.get(found.family, IN_RESULT)
+            if found.level == "info":
+                id = IN_ERROR if place == "error" else IN_RESULT
+            yield id, "should", _sentence(whose, path, found)
+            left -= 1
+            if not left:
+                return
+
+
+def _sentence(whose: str, path: str, found: Poison) -> str:
+    place = f"{whose}: {path}" if path else whose
+    if found.family == "hidden":
+        return f"{place} contains {found.words}."
+    encoded = f" (in {found.inside})" if found.inside else ""
+    return f"{place} tells a model to {FAMILIES[found.family].effect}{encoded}: {excerpt(found.words, 220)}."
+
+
+def _texts(value: Any) -> Iterator[tuple[str, str, bool]]:
+    """Yield (path, text, whether it describes a parameter) for the texts of a value; keys of objects are texts too."""
+    todo: list[tuple[str, Any, bool]] = [("", value, False)]
+    left = MOST_TEXTS
+    while todo and left:
+        path, item, inside = todo.pop()
+        if type(item) is str:
+            left -= 1
+            yield path, item, inside and path.rpartition(".")[2] in _WANTED
+        elif type(item) is dict:
+            for key, below in item.items():
+                if not key.isascii():
+                    yield f"the name in {path or 'it'}", key, False
+                todo.append((f"{path}.{key}" if path else key, below, inside or key == "properties"))
+        elif type(item) is list:
+            todo += ((f"{path}[{n}]", below, inside) for n, below in enumerate(item))

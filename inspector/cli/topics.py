@@ -1,0 +1,178 @@
+"""The pages of `inspector help TOPIC`: short manuals on subjects that several verbs share."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Table(NamedTuple):
+    """A titled list of (syntax, meaning)."""
+
+    title: str
+    rows: tuple[tuple[str, str], ...]
+
+
+class Topic(NamedTuple):
+    """One page: a line for the list of topics, an introduction, tables, and closing paragraphs."""
+
+    summary: str
+    about: str
+    tables: tuple[Table, ...]
+    notes: tuple[str, ...] = ()
+
+
+EXIT_CODES = (
+    ("0", "Success"),
+    ("1", "The server returned an error, or the tool failed (isError)"),
+    ("2", "Wrong usage, or a file that cannot be read or written"),
+    ("3", "Authorization is required or failed, or a config file needs --trust"),
+    ("4", "The connection failed, closed or timed out"),
+    ("5", "A comparison or check found differences"),
+    ("130", "Interrupted"),
+)
+
+TOPICS = {
+    "filters": Topic(
+        "Select messages of a session or recording",
+        "A filter selects events of a session. Type it after / in the message log, or pass it to "
+        "`inspector export --filter`. Case is ignored.",
+        (
+            Table(
+                "Terms",
+                (
+                    ("text", "Messages that contain this text"),
+                    ('"two words"', "Messages that contain this text with its spaces"),
+                    ("method:tools/*", "Method; * is any text, ? is any character"),
+                    ("name:echo", "Tool, prompt or resource URI that a request names"),
+                    ("id:7", "JSON-RPC id, with its progress and cancellation"),
+                    (
+                        "kind:notification",
+                        "request, answer, result, error, notification, batch, or a kind of event: "
+                        "rpc, invalid, stderr, http, sse, life, auth, note",
+                    ),
+                    ("dir:recv", "Direction: send, recv or local"),
+                    ("status:error", "State of a request: pending, done, error, cancelled, timeout, late, …"),
+                    ("status:5xx", "HTTP status"),
+                    ("duration:>500ms", "Time from the request to its response"),
+                    ("size:1k-20k", "Size in bytes"),
+                    ("time:>2s", "Time since the start of the session; time:13:00-13:05 is clock time"),
+                    ("n:100-200", "Event numbers"),
+                    ("ch:post-7", "Channel, such as one HTTP request"),
+                    ("exchange:9", "Everything that belongs to the request with id 9; exchange:#1204 takes an event"),
+                    ("phase:negotiation", "Events before the session was initialized"),
+                    ("finding:BASE-02", "Findings of a rule; finding:must of a level; finding:* of any"),
+                ),
+            ),
+            Table(
+                "Combine terms",
+                (
+                    ("dir:recv size:>1k", "Both terms match"),
+                    ("name:echo | name:add", "Either term matches; `or` works too"),
+                    ("-method:ping", "The term does not match"),
+                    ("(name:echo | name:add) finding:*", "Parentheses group terms"),
+                ),
+            ),
+            Table(
+                "Examples",
+                (
+                    ("method:tools/call status:error duration:>500ms", "Slow tool calls that failed"),
+                    ("kind:notification -method:notifications/progress", "Notifications except progress"),
+                    ('dir:recv "rate limit"', "Messages from the server about rate limits"),
+                ),
+            ),
+        ),
+    ),
+    "paths": Topic(
+        "Name values in a message",
+        "A path names values in a message. --ignore, --unordered and --tolerance of diff, rerun and bisect take "
+        "paths, and so does `inspector redact --rule`.",
+        (
+            Table(
+                "Steps",
+                (
+                    ("$", "The whole message (not for redact)"),
+                    ("$.result", "A member"),
+                    ('$["any name"]', "A member with any name"),
+                    ("$.items[3]", "The item with index 3; the first is 0"),
+                    ("$.items[*]", "Every item; $.items.* is the same"),
+                    ("$.api*", "Members whose names start with api"),
+                    ("$..token", "Members named token at any depth"),
+                    ("/result/items/0", "The same as a JSON pointer (RFC 6901): * is one step, ** any number"),
+                ),
+            ),
+            Table(
+                "Limit a path to certain messages (not for redact)",
+                (
+                    ("tools/call:$.result", "Requests and responses with this method"),
+                    ("tools/call now:$.result", "Calls of the tool now; * matches any text in both"),
+                ),
+            ),
+            Table(
+                "Examples",
+                (
+                    ("$.result.content[*].text", "The text of every content block"),
+                    ("$.params.arguments.password", "One argument of a tool call"),
+                    ("/result/structuredContent/**/updatedAt", "Every updatedAt in the structured content"),
+                ),
+            ),
+        ),
+        ("Quote paths in a shell: --ignore '$.result.content[*].text'.",),
+    ),
+    "targets": Topic(
+        "Name a server or a recording",
+        "TARGET names what to open. Options go before a command: everything after the command's first word, or after "
+        "--, is part of the command.",
+        (
+            Table(
+                "Forms",
+                (
+                    ("python server.py", "Start this command and talk to it over stdio"),
+                    ("-- ./tools --json", "The same; every word after -- is part of the command"),
+                    (
+                        "https://host.example/mcp",
+                        "Connect to this URL over Streamable HTTP, or SSE if the server is older",
+                    ),
+                    ("@everything", "Server from a config file: inspector.json, and those of known MCP clients"),
+                    ("@everything:inspector.json", "The same, from the file whose path contains inspector.json"),
+                    ("session.mcp.jsonl", "Recording; `inspector recordings` lists the kept ones"),
+                ),
+            ),
+            Table(
+                "Options for a command",
+                (("--env NAME=VALUE", "Set an environment variable"), ("--cwd DIR", "Start it in this directory")),
+            ),
+            Table(
+                "Options for a URL",
+                (
+                    ("--header 'NAME: VALUE'", "Send this HTTP header with every request"),
+                    ("--transport sse", "Use the HTTP+SSE transport of revision 2024-11-05"),
+                    ("--no-verify", "Do not verify the TLS certificate"),
+                ),
+            ),
+        ),
+        ("`inspector servers` lists configured servers with the word that opens each one.",),
+    ),
+    "exit-codes": Topic(
+        "Meaning of the exit codes",
+        "Every verb uses the same exit codes.",
+        (
+            Table("Exit codes", EXIT_CODES),
+            Table(
+                "Verbs with other codes",
+                (
+                    ("bisect", "0 same as recorded, 1 different, 125 the server cannot be started"),
+                    ("tap", "Over stdio: the exit code of the server"),
+                ),
+            ),
+            Table(
+                "Examples",
+                (
+                    ("inspector call add a=1 b=2 @calculator || echo failed", "Run a command if the tool fails"),
+                    ("inspector check --fail-on warn @calculator", "Return 5 for warnings too"),
+                    ("inspector call add a=1 b=2 --strict @calculator", "Return 1 if the result breaks a rule"),
+                    ("inspector diff a.mcp.jsonl b.mcp.jsonl", "Return 5 if the recordings differ"),
+                ),
+            ),
+        ),
+    ),
+}

@@ -1,0 +1,39 @@
+"""`inspector help`: the help of a verb, or a page on a topic."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from inspector.cli.topics import TOPICS
+from inspector.cli.verb import Slot, Verb, load
+from inspector.cli.verbs import SUMMARIES
+
+if TYPE_CHECKING:
+    from inspector.cli.verb import Invocation
+
+
+def run(said: Invocation) -> int:
+    """Print the page; without a topic, the list of topics."""
+    from inspector.cli import help as pages
+
+    name = said.arguments["topic"]
+    if name is None:
+        pages.print_topics()
+    elif name in TOPICS:
+        pages.print_topic(name)
+    else:
+        pages.print_help(load(name))
+    return 0
+
+
+VERBS = {
+    "help": Verb(
+        "help",
+        run,
+        slots=(Slot("topic", metavar="TOPIC|VERB", choices=(*TOPICS, *SUMMARIES), optional=True),),
+        target="none",
+        prints=False,
+        about=f"Topics are {', '.join(TOPICS)}. Without a topic, prints the list.",
+        examples=("inspector help filters", "inspector help exit-codes", "inspector help call"),
+    )
+}
