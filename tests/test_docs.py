@@ -18,6 +18,7 @@ from inspector.cli.parser import scan
 from inspector.config.settings import Settings
 from inspector.config.targets import RecordingTarget
 from inspector.journal.filters.syntax import compiled
+from inspector.protocol.revisions import REVISIONS
 from inspector.tui.keymap import Keymap
 from inspector.tui.keytable import BEGIN, END, markdown
 from inspector.tui.themes import ROLES, bundled_folder
@@ -220,7 +221,7 @@ def commands_with_output(block: str) -> list[tuple[str, str]]:
 VARIABLE = (
     (r"<?\d[\d.,]* ?(?:ms|s|min)\b", "TIME"),
     (r"\b\d\d:\d\d(?::\d\d(?:\.\d+)?)?\b", "CLOCK"),
-    (r"\b20\d\d-\d\d-\d\d(?=[T ](?:\d|CLOCK))|\b(?<=pinned on )20\d\d-\d\d-\d\d|T\d\d-\d\d-\d\dZ", "DATE"),
+    (rf"\b(?!{'|'.join(REVISIONS)})20\d\d-\d\d-\d\d|T\d\d-\d\d-\d\dZ", "DATE"),
     (r"(?:\d[\d.,]* ?|- )(?:B|kB|MB)\b", "SIZE"),
     (r"\bprocess \d+|\(events [\d, ]+\)", "NUMBERS"),
     (r"\bpython \d[\d.]+", "python V"),
@@ -323,7 +324,7 @@ def test_themes_settings_and_keys_of_the_page_exist() -> None:
     settings, _, themes = SETTINGS.partition("## Themes")
     assert {path.stem for path in bundled_folder().glob("*.yaml")} <= set(re.findall(r"`([a-z-]+)`", themes))
     assert set(ROLES) <= set(re.findall(r"^\| `([a-z-]+)` \|", themes, re.MULTILINE))
-    assert set(re.findall(r"^\| `([a-z_]+)` \|", settings, re.MULTILINE)) <= set(Settings.__dataclass_fields__)
+    assert set(re.findall(r"^\| `([a-z_]+)` \|", settings, re.MULTILINE)) == set(Settings.__dataclass_fields__)
     example = re.findall(r'"([a-z]+\.[a-z-]+)": "([^"]+)"', settings)
     assert example
     assert Keymap(dict(example)).problems == []

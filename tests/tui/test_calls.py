@@ -260,6 +260,10 @@ async def test_in_one_column_the_list_then_the_steps() -> None:
         await pilot.press("down", "down", "enter")
         await shows(app, pilot, "expected  4")
         assert "Calls › Echo and add" in screen_text(app)
+        flow = main_screen(app).panes.flow
+        assert flow is not None
+        assert flow.place is not None
+        assert flow.place.number == 2, "the cursor is on the step that was chosen"
         await pilot.press("escape")
         await shows(app, pilot, "✓ greet")
         assert "expected" not in screen_text(app)
@@ -557,3 +561,18 @@ async def test_after_a_restart_the_pinned_call_is_sent_again_and_says_what_chang
         assert '$.content[0].text "sunny" → "rain"' in screen_text(app)
         await pilot.press("P")
         await becomes(app, pilot, lambda: "runs on restart" not in screen_text(app), "no more")
+
+
+async def test_a_secret_in_a_result_is_not_written(monkeypatch: Any) -> None:
+    monkeypatch.setenv("DEMO_TOKEN", "s3cret-token-value")
+    async with on_calls({"calls/echo.yaml": ORDERS, "calls/env/local.yaml": LOCAL}) as (app, pilot):
+        await shows(app, pilot, "calls/env")
+        await pilot.press("end", "enter")
+        await shows(app, pilot, "in use")
+        await with_result(app, pilot, "echo", *"s3cret-token-value")
+        await pilot.press("E")
+        await shows(app, pilot, "Expect of this result")
+        text = screen_text(app)
+        assert "only its shape can be written" in " ".join(text.split())
+        assert "same value" not in text
+        assert "same as a file" not in text

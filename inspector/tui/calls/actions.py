@@ -20,6 +20,7 @@ from inspector.tui.pane_keys import hints
 from inspector.tui.widgets.external_editor import edit_file
 
 _NONE = "none"
+NOT_WATCHED = "The server does not restart yet: choose “watch files” in the palette, or start with --watch."
 
 
 class Place(NamedTuple):
@@ -179,6 +180,8 @@ class CallsActions(Widget):
         if place is not None and place.flow is not None:
             self.saved.pinned ^= {place.flow.path}
             self.saved.told()
+            if place.flow.path in self.saved.pinned and not self.saved.watched():
+                self.notify(NOT_WATCHED, timeout=8)
 
     def action_its_messages(self) -> None:
         """Show only the messages of the last run of the flow."""

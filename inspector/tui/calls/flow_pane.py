@@ -74,6 +74,8 @@ class FlowPane(CompactEdge, CallsActions):
         self._opened: dict[object, set[int]] = {}
         self._view = FlowView(empty="The flow under the cursor of the list is shown here.")
         self._width = 0
+        self._go_to: tuple[int, int] | None = None
+        """The step that the cursor goes to when the flow is drawn next, and the rows below its first one."""
         self._told = 0
 
     def compose(self) -> ComposeResult:
@@ -84,15 +86,18 @@ class FlowPane(CompactEdge, CallsActions):
         """Show the flow, the error or the environment of a row of the list."""
         before, self.row = self.row, row
         same = before is not None and row is not None and before.key == row.key
-        self.draw(keep=same)
+        if not same:
+            self._go_to = (row.number if row is not None else 0, 0)
+        self.draw()
 
-    def draw(self, *, keep: bool = True) -> None:
-        """Show what is known now; with `keep` the cursor stays with the row it is on."""
+    def draw(self) -> None:
+        """Show what is known now; the cursor stays with the row it is on, unless another row was chosen."""
         row, view = self.row, self._view
         if not self.is_mounted or not view.size.width:
             self._width = 0  # It is drawn when it is shown, at the width that it has then.
             return
-        at = self._step_at(view.line) if keep else (row.number if row is not None else 0, 0)
+        at = self._step_at(view.line) if self._go_to is None else self._go_to
+        self._go_to = None
         self._width = max(view.scrollable_content_region.width - 2 * view.pad, 20)
         self._page = self._rows(row)
         view.set_sections([RowSection(self._page.rows)] if self._page.rows else [])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -42,6 +43,8 @@ RECENT = 30
 """Calls of the session that can be saved from the list of calls."""
 _WITHOUT_VALUES = ("same shape", "tool error", "same error")
 """The expectations that hold no value of the result."""
+_LOOKED_AT = 5000
+"""Requests of the session in which calls are looked for, the newest first."""
 _TOLD = 10
 """Seconds for which a notice stands."""
 _LISTS: Mapping[str, ListName] = {"tools/call": "tools", "resources/read": "resources", "prompts/get": "prompts"}
@@ -50,11 +53,13 @@ _LISTS: Mapping[str, ListName] = {"tools/call": "tools", "resources/read": "reso
 class CallsPart:
     """The saved calls of a screen. It reads them at once where there are any, so that tools show theirs."""
 
-    def __init__(self, screen: Screen[None], panes: Panes, findings: Findings) -> None:
+    def __init__(self, screen: Screen[None], panes: Panes, findings: Findings, watched: Callable[[], bool]) -> None:
+        """`findings` judges the messages of runs; `watched` tells whether a change of a file restarts the server."""
         self._screen = screen
         self._panes = panes
         self.saved: SavedCalls = panes.saved_calls
         self.saved.findings = findings
+        self.saved.watched = watched
         self.saved.listeners.append(self._show_under_items)
         self._shown_for: tuple[object, str] | None = None
 
@@ -196,7 +201,7 @@ class CallsPart:
         journal = self.saved.session.journal
         found: list[tuple[str, str, tuple[ListName, str, Any]]] = []
         seen: set[str] = set()
-        for n in Query(shape=Shape.REQUEST, dir=Dir.SEND).backwards(journal.index):
+        for n in islice(Query(shape=Shape.REQUEST, dir=Dir.SEND).backwards(journal.index), _LOOKED_AT):
             list_name = _LISTS.get(journal.index.method(n))
             if list_name is None:
                 continue

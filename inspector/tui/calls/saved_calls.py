@@ -102,6 +102,8 @@ class SavedCalls:
         self.running: Running | None = None
         self.findings: Findings | None = None
         """What judges the messages of a run by the rules of the specification."""
+        self.watched: Callable[[], bool] = lambda: False
+        """Whether a change of a file restarts the server."""
         self.pinned: set[Path] = set()
         """The flows that run again after each restart of a watched server."""
         self._secrets: set[str] = set()

@@ -191,11 +191,11 @@ class MainScreen(Screen[None]):
 
     @property
     def calls(self) -> CallsPart:
-        """What is done with saved calls. Its modules are loaded where there are some, or one is saved."""
+        """The saved calls of the screen. Their modules are loaded when a folder has some, or when one is saved."""
         if self._calls is None:
             from inspector.tui.calls.part import CallsPart
 
-            self._calls = CallsPart(self, self.panes, self._judge)
+            self._calls = CallsPart(self, self.panes, self._judge, lambda: self._files.on)
         return self._calls
 
     def _read_calls(self) -> None:
@@ -230,6 +230,8 @@ class MainScreen(Screen[None]):
 
     def on_result_pane_pin_call(self) -> None:
         self.panes.work.pin_call()
+        if self.panes.work.pinned is not None and not self._files.on:
+            self.notify("The server does not restart yet: choose “watch files” in the palette.", timeout=8)
 
     def on_reconnected(self) -> None:
         """Mark what is different, and run again what was chosen for it."""

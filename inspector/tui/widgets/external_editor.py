@@ -50,7 +50,7 @@ async def edit_externally(app: App[object], text: str, *, suffix: str = ".json")
 
 
 async def edit_file(app: App[object], path: Path, line: int = 0) -> None:
-    """Open a file of the user in the user's editor, at a line where the editor can be told one (from 1; 0: none).
+    """Open a file in the user's editor, at a line (from 1; 0: none) if the editor supports that.
 
     Raises `UsageError` where no editor can be started.
     """
@@ -65,7 +65,7 @@ _LINE_BEFORE = frozenset(
 
 
 def at_line(command: list[str], path: Path, line: int) -> list[str]:
-    """The command that opens a file at a line, as the usual editors take it; other editors are given the file alone."""
+    """Return the command that opens a file at a line. Unknown editors get the file alone."""
     program = Path(command[0]).stem
     if line <= 0 or program not in _LINE_BEHIND | _LINE_BEFORE | frozenset(_LINE_OPTION):
         return [*command, str(path)]

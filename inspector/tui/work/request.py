@@ -287,7 +287,7 @@ class RequestPane(CompactEdge):
         self.refresh_state()
 
     def came_from(self, path: Path, number: int) -> None:
-        """What the form holds is a saved call: step `number` of a file."""
+        """Remember that the form holds step `number` of a file."""
         if self.work is not None:
             self.work.saved_in = (path, number)
             self._draw_past()

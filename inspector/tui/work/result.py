@@ -450,7 +450,7 @@ class ResultPane(CompactEdge):
 
     @property
     def _pointer(self) -> str | None:
-        """The JSON Pointer in the result of the value under the cursor, or None where the view has no cursor on one."""
+        """The JSON Pointer, in the result, of the value under the cursor; None without one."""
         document = self._json.document
         if document is None or not self._json.display or self._json.line < 0 or document.error is not None:
             return None
@@ -749,7 +749,7 @@ def _differences(answer: ShownOutcome) -> list[Paragraph]:
 
 
 def _changes(answer: ShownOutcome) -> list[Paragraph]:
-    """What is different since the server was started again."""
+    """Return the differences since the restart of the server."""
     return [[(f"{signs_now().finding} ", "finding"), text] for text in answer.changes or ()]
 
 

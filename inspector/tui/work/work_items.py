@@ -52,7 +52,7 @@ class Past:
 
 @dataclass(frozen=True, slots=True)
 class SavedArguments:
-    """A saved call of an item: its arguments, how it is named in a line, and its file with the number of its step."""
+    """A saved call of an item: its arguments, its short name, its file and the number of its step."""
 
     arguments: Any
     label: str
