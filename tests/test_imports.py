@@ -132,7 +132,13 @@ def test_panes_that_are_not_shown_are_not_loaded(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     hidden = ("ask.inbox", "check.pane", "server.failed", "server.pane", "work.tasks", "work.task", "log.compose",
-              "login.screen", "diff.screen", "replay.serve", "start.screen", "help")  # fmt: skip
+              "login.screen", "diff.screen", "replay.serve", "start.screen", "help", "calls.pane", "calls.part",
+              "calls.saved_calls")  # fmt: skip
     loaded = set(done.stdout.split())
     assert "inspector.tui.work.pane" in loaded
-    assert not loaded & {*(f"inspector.tui.{name}" for name in hidden), "inspector.check.run", "inspector.doctor"}
+    assert not loaded & {
+        *(f"inspector.tui.{name}" for name in hidden),
+        "inspector.check.run",
+        "inspector.doctor",
+        "inspector.calls",
+    }

@@ -159,6 +159,9 @@ class SettingsModel(_Keys):
     keep_recordings_bytes: Count = Field(2_000_000_000, examples=[500000000])
     """Bytes that the kept recordings may have together. Default: 2000000000."""
 
+    calls_folder: Text = Field("", examples=["tests/calls"])
+    """Folder of the saved calls that the interface shows. Default: calls in the working directory."""
+
     check_pins: Flag = True
     """Whether a pinned server is compared with its pin in every session. Default: true."""
 

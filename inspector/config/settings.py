@@ -62,6 +62,9 @@ class Settings:
     keep_recordings_bytes: int = 2_000_000_000
     """Bytes that the kept recordings may have together."""
 
+    calls_folder: str = ""
+    """The folder of the saved calls that the interface shows; empty: `calls` in the working directory."""
+
     check_pins: bool = True
     """Whether a pinned server (`inspector pin`) is compared with its pin in every session."""
 
@@ -239,6 +242,7 @@ _KINDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "record": _FLAG,
     "keep_recordings": _COUNT,
     "keep_recordings_bytes": _COUNT,
+    "calls_folder": _TEXT,
     "check_pins": _FLAG,
     "theme": _TEXT,
     "keymap": ("an object of keys by action id", _text_by_text),

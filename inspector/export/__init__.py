@@ -46,6 +46,9 @@ FORMATS = {
     "python": ExportFormat("a Python program that sends the requests again", "python_script", ".py", bodies=True),
     "python-sdk": ExportFormat("the same with the official SDK, mcp 2", "sdk_script", ".py", bodies=True),
     "pytest": ExportFormat("tests that compare with the recorded responses", "pytest_module", ".py", bodies=True),
+    "calls": ExportFormat(
+        "a flow of saved calls, for inspector run", "calls", ".calls.yaml", findings=True, bodies=True
+    ),
     "mcp-cassette": ExportFormat(
         "a cassette of mcp-cassette", "mcp_cassette", ".cassette.json", json=True, bodies=True
     ),

@@ -382,18 +382,18 @@ class _Judge:
         yield from self._length(self._number(matcher.items), "", found, place)
 
     def _min_items(self, matcher: Matcher, found: Any, place: Place) -> Iterator[_Failure]:
-        yield from self._length(self._number(matcher.min_items), "at least ", found, place)
+        yield from self._length(self._number(matcher.min_items), "least", found, place)
 
     def _max_items(self, matcher: Matcher, found: Any, place: Place) -> Iterator[_Failure]:
-        yield from self._length(self._number(matcher.max_items), "at most ", found, place)
+        yield from self._length(self._number(matcher.max_items), "most", found, place)
 
     def _length(self, wanted: Any, bound: str, found: Any, place: Place) -> Iterator[_Failure]:
-        expected = f"a list of {bound}{quantity(wanted, 'item')}"
+        expected = f"a list of {f'at {bound} ' if bound else ''}{quantity(wanted, 'item')}"
         if not isinstance(found, list):
             yield _Failure(place, expected, shown(found))
             return
         size = len(found)
-        ok = size >= wanted if bound == "at least " else size <= wanted if bound else size == wanted
+        ok = size >= wanted if bound == "least" else size <= wanted if bound else size == wanted
         if not ok:
             yield _Failure(place, expected, quantity(size, "item"), shown(found))
 

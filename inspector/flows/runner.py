@@ -735,7 +735,7 @@ def select(flows: Sequence[Flow], glob: str) -> dict[Flow, set[int] | None]:
         near = nearest(glob, names)
         raise UsageError(
             f"No flow and no step is named “{safe(glob, 80)}”.",
-            hint=f"Did you mean “{safe(near, 80)}”?" if near else "--only takes a path, a name or a glob.",
+            hint=f"Did you mean “{safe(near, 80)}”?" if near else "Give a path, a name or a glob of a flow or step.",
         )
     return found
 

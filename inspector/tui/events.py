@@ -162,6 +162,21 @@ class Export(Message):
         self.numbers = None if numbers is None else list(numbers)
 
 
+class SaveCall(Message):
+    """Save a call of an item of the catalog as a step of a flow. `schema` is that of its arguments, or None."""
+
+    def __init__(self, list_name: ListName, address: str, arguments: Any, schema: Any) -> None:
+        super().__init__()
+        self.list_name = list_name
+        self.address = address
+        self.arguments = arguments
+        self.schema = schema
+
+
+class Reconnected(Message):
+    """The session is connected again, and its lists were read and compared."""
+
+
 class ZoomEnded(Message):
     """The next step is outside the zoomed pane: show all panes again."""
 

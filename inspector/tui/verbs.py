@@ -57,6 +57,8 @@ CONTEXTS: Mapping[str, str] = {
     "diff": "list",
     "frame": "app",
     "check": "list",
+    "calls": "list",
+    "collection": "calls",
     "start": "app",
 }
 """Every context and its outer context, whose keys work in it too (a key of the inner context wins)."""
@@ -76,6 +78,7 @@ _APP = (
     ("tab-6", "server", "6", "Show the server: identity, capabilities, connection."),
     ("tab-7", "inbox", "7", "Show the questions of the server."),
     ("tab-8", "check", "8", "Show the checks of the server against the specification."),
+    ("tab-9", "calls", "9", "Show the saved calls: flows, their steps and the outcome of their last run."),
     ("messages", "messages", "m", "Go to the message log."),
     ("back", "back", "escape", "Go from a message to the log; in one column, from the log to the list."),
     ("toggle-messages", "hide", "M", "Hide the message log, or show it again."),
@@ -204,6 +207,8 @@ _FORM = (
     ("json", "json", "ctrl+e", "Show the arguments as JSON, or as a form again."),
     ("editor", "$EDITOR", "ctrl+o", "Edit the arguments as JSON in your editor."),
     ("past-calls", "past calls", "up,ctrl+up", "Choose the arguments of an earlier call."),
+    ("save", "save call", "ctrl+s", "Save the call with these arguments as a step of a flow."),
+    ("saved-calls", "saved calls", "f5", "Load the next saved call of this item into the form."),
     ("about", "whole text", "f2", "Show the whole description, or only its beginning."),
     ("leave", "list", "escape", "Go back to the list."),
 )
@@ -257,6 +262,13 @@ _RESULT = (
         "Go to the previous value that differs from the schema.",
     ),
     ("its-messages", "its messages", "m", "Show only the messages of this call."),
+    ("expect", "expect", "E", "Write an expectation from this result into a saved call."),
+    (
+        "pin-call",
+        "run on restart",
+        "P",
+        "Send this call again after each restart of a watched server, or stop doing so.",
+    ),
     ("leave", "list", "escape", "Go back to the list."),
 )
 _CALL = (
@@ -357,6 +369,25 @@ _CHECK = (
     ("copy", "copy", "c", "Copy the text of the selected check."),
     ("leave", "back", "escape", "Stop the checks; in one column, return to the list."),
 )
+_CALLS = (
+    ("run", "run", "ctrl+r", "Run the step or the flow under the cursor."),
+    ("run-all", "run all", "R", "Run all flows."),
+    ("edit", "edit", "e", "Open the file in $EDITOR at the line."),
+    ("environment", "environment", "E", "Choose the environment whose variables are used."),
+    ("new", "new from a call", "n", "Save a call of this session as a step of a flow."),
+    ("next-failure", "next failure", "right_square_bracket", "Go to the next failed step or wrong file."),
+    ("previous-failure", "failure before", "left_square_bracket", "Go to the previous failed step or wrong file."),
+    ("its-messages", "its messages", "m", "Show only the messages of the last run of this flow."),
+    (
+        "pin-flow",
+        "run on restart",
+        "P",
+        "Run this flow again after each restart of a watched server, or stop doing so.",
+    ),
+    ("read-again", "read again", "r", "Read the files again."),
+    ("leave", "back", "escape", "Stop the run; else drop the filter, or go back to the list."),
+)
+_COLLECTION = (("filter", "filter", "slash", "Show only the flows and steps that match."),)
 _START = (
     ("open", "open", "enter", "Open the selected row."),
     ("up", "up", "up", "Go up; the field keeps the focus."),
@@ -404,6 +435,8 @@ def _table() -> Iterator[Verb]:
         ("diff", "A comparison", _DIFF),
         ("frame", "A recording opened from elsewhere", _FRAME),
         ("check", "Checks", _CHECK),
+        ("calls", "Saved calls", _CALLS),
+        ("collection", "The list of saved calls", _COLLECTION),
         ("start", "Start", _START),
     ):
         for name, title, key, description in rows:

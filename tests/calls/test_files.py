@@ -153,7 +153,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         (STEP + "{same_as: /etc/passwd}\n", 4, 23, "is not below the folder of the flow"),
         (STEP + "{same_as: ../../x.json}\n", 4, 23, "is not below the folder of the flow"),
         (STEP + "{schema: {type: strang}}\n", 4, 22, "is not a JSON type"),
-        (STEP + "{schema: nothing.json}\n", 4, 22, "there is no such file"),
+        (STEP + "{schema: nothing.json}\n", 4, 22, "cannot be read"),
         (STEP + "{ignore: [$.a]}\n", 4, 13, "works only with “same_as”"),
         (HEAD + "steps:\n  - call: x\n    args: {a: 'x {{b'}\n", 4, 15, "is not a variable"),
         (HEAD + "steps:\n  - call: x\n    args: {a: '{{$uid}}'}\n", 4, 15, "Did you mean “$uuid”?"),
@@ -253,7 +253,7 @@ def test_a_value_takes_the_type_of_the_default(default: str, given_text: str, va
     ("steps", "line", "column", "said"),
     [
         ("  - read: 'x://{{skuu}}'\n", 4, 11, "Unknown variable “skuu”. Did you mean “sku”?"),
-        ("  - read: '{{other}}'\n", 4, 11, "Define it in vars, in an environment, or with --set other=VALUE."),
+        ("  - read: '{{other}}'\n", 4, 11, "Define it in vars or in an environment, or set it for this run."),
         ("  - read: '{{id}}'\n  - call: x\n    capture: {id: $.id}\n", 4, 11, "Step 2 captures it."),
         ("  - call: x\n    each: [{a: 1, b: 2}, {a: 2}]\n    args: {b: '{{b}}'}\n", 6, 15, "Unknown variable “b”."),
         ("  - call: x\n    expect: {result: {$.a: {one_of: [1, '{{q}}']}}}\n", 5, 41, "Unknown variable “q”."),

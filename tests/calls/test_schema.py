@@ -20,7 +20,7 @@ from inspector.protocol.validation import Validator
 from tests.processes import ROOT, run
 from tests.test_docs import blocks
 
-PAGE = ROOT / "docs" / "calls.md"
+PAGE = ROOT / "docs" / "reference" / "calls.md"
 PUBLISHED = json.loads((ROOT / "docs" / "schemas" / "flow.schema.json").read_text(encoding="utf-8"))
 SCHEMA = Validator(PUBLISHED)
 EXAMPLES = list(blocks(PAGE, "yaml"))

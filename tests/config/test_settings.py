@@ -121,6 +121,7 @@ WRONG: dict[str, list[Any]] = {
     "record": ["yes", 1, None],
     "keep_recordings": [-1, 0.5, "5", True, None],
     "keep_recordings_bytes": [-1, "2 GB", None],
+    "calls_folder": [1, None, ["calls"]],
     "check_pins": ["yes", 1, None],
     "theme": [1, None, ["dark"]],
     "keymap": [{"a": 1}, [], "x", None, {"a": ["b"]}],

@@ -16,6 +16,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from inspector.calls.collection import read_flow
+from inspector.calls.variables import check as check_variables
+from inspector.calls.variables import names_used
 from inspector.export import FORMATS
 from inspector.journal.journal import Journal
 from tests.export.journals import RECORDINGS, SESSION, exported, hostile, live, opened
@@ -175,6 +178,11 @@ def is_script(text: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def is_flow(text: str) -> None:
+    flow = read_flow(Path("flow.yaml"), text.encode())
+    check_variables(flow, {name for name in names_used(flow) if name.startswith("secret")})
+
+
 CHECKS: dict[str, Callable[[str], None]] = {
     "md": lambda text: None,
     "json": is_document,
@@ -189,6 +197,7 @@ CHECKS: dict[str, Callable[[str], None]] = {
     "python": is_program,
     "python-sdk": is_program,
     "pytest": is_program,
+    "calls": is_flow,
     "mcp-cassette": is_mcp_cassette,
     "mcp-recorder": is_mcp_recorder_cassette,
     "mcpsnoop": is_mcpsnoop_log,

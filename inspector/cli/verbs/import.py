@@ -1,4 +1,4 @@
-"""`inspector import`: converts the file of another recorder to a recording."""
+"""`inspector import`: converts the file of another recorder to a recording, or a collection to saved calls."""
 
 from __future__ import annotations
 
@@ -10,8 +10,12 @@ from inspector.cli.output import Output
 from inspector.cli.verb import Slot, Verb
 from inspector.errors import UsageError
 from inspector.imports import FORMATS, import_file
+from inspector.imports.flows import CLIENTS, import_calls, recognised_client
+from inspector.text import quantity
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from inspector.cli.verb import Invocation
 
 NAME = 200
@@ -22,8 +26,12 @@ def run(invocation: Invocation) -> int:
     out = Output.of(invocation)
     source, written = path(invocation.arguments["file"]), invocation.option("output")
     if written is None:
-        raise UsageError("`inspector import` needs -o OUT.", hint="Give the recording to write with -o OUT.")
-    made = import_file(source, written, invocation.option("from"), force=forced(invocation))
+        raise UsageError("`inspector import` needs -o OUT.", hint="Give the recording or folder to write with -o OUT.")
+    wanted = invocation.option("from")
+    client = wanted if wanted in CLIENTS else None
+    if client or (wanted is None and (client := recognised_client(source))):
+        return _import_calls(out, source, written, client)
+    made = import_file(source, written, wanted, force=forced(invocation))
     if out.json:
         out.document(
             {
@@ -38,6 +46,26 @@ def run(invocation: Invocation) -> int:
     return 0
 
 
+def _import_calls(out: Output, source: Path, folder: Path, client: str) -> int:
+    """Write flows into a folder, and say what is not in them."""
+    made = import_calls(source, folder, client)
+    if out.json:
+        out.document(
+            {
+                "file": str(source), "format": client, "written": str(folder),
+                "files": [str(file) for file in made.files], "flows": made.flows, "steps": made.steps,
+                "notes": made.notes,
+            }
+        )  # fmt: skip
+        return 0
+    for note in made.notes:
+        out.note(f"note: {out.safe(note)}")
+    for file in made.files:
+        out.line(f"written: {out.safe(str(file), NAME)}")
+    out.line(f"{quantity(made.flows, 'flow')} with {quantity(made.steps, 'step')}, read as {CLIENTS[client]}.")
+    return 0
+
+
 VERBS = {
     "import": Verb(
         "import",
@@ -45,19 +73,28 @@ VERBS = {
         slots=(Slot("file", completes="file"),),
         target="none",
         options=(
-            Option("-o --output", "Recording to write", "OUT", read=new_file, completes="file"),
+            Option("-o --output", "Recording or folder to write", "OUT", read=new_file, completes="file"),
             FORCE,
-            Option("--from", "Format of FILE; default: detected from its content", "FORMAT", choices=tuple(FORMATS)),
+            Option(
+                "--from",
+                "Format of FILE; default: detected from its content",
+                "FORMAT",
+                choices=(*FORMATS, *CLIENTS),
+            ),
         ),
         about=(
             "Formats: "
             + "; ".join(f"{name} ({format.summary})" for name, format in FORMATS.items())
-            + ". The format is detected from the content. Notes on stderr and in the recording say what FILE lacks."
+            + ". Collections of API clients become a folder of saved calls for `inspector run`: "
+            + ", ".join(CLIENTS)
+            + ". The format is detected from the content. Notes on stderr and in the recording say what FILE lacks. "
+            "--force replaces a recording, and never a file of saved calls."
         ),
         examples=(
             "inspector import session.cassette.json -o session.mcp.jsonl",
             "inspector import network.har -o network.mcp.jsonl",
             "inspector import --from jsonl messages.log -o messages.mcp.jsonl",
+            "inspector import shop.postman_collection.json -o calls",
         ),
     )
 }

@@ -79,6 +79,8 @@ class MessagesPane(AtMoment):
         """The filter in force."""
         self._searched: Filter | None = None
         self._problem = ""
+        self._run_filter = ""
+        """The filter of the run of saved calls that is shown; empty where none is."""
         self._marked = 0
         self.folding = Folding(session.journal)
         """Which events are folded into the row of another; other panes may read it."""
@@ -335,6 +337,23 @@ class MessagesPane(AtMoment):
     def show_filtered(self, filter: str) -> None:
         """Show only the messages that match a filter."""
         self._set_filter(filter)
+
+    def show_run(self, first: int, last: int) -> None:
+        """Show only the messages of a run of saved calls, from event `first` to `last` (0: it goes on).
+
+        `first` 0 shows all messages again. A filter that the user typed stays.
+        """
+        shown = self.filter.source if self.filter is not None else ""
+        wanted = "" if not first else f"n:{first}-{last}" if last else f"n:>={first}"
+        if shown == self._run_filter and shown != wanted:
+            self._run_filter = wanted
+            self._set_filter(wanted)
+
+    def look_at(self, n: int) -> None:
+        """Put the cursor on the row of event `n`, if the filter shows it."""
+        if self._rows.index_of(n) is not None:
+            self._list.follow = False
+            self._move_to(n)
 
     # The filter
 

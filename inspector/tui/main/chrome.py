@@ -28,6 +28,7 @@ TABS: tuple[tuple[str, str, str, str], ...] = (
     ("server", "6", "Server", "Srv"),
     ("inbox", "7", "Inbox", "Inbox"),
     ("check", "8", "Check", "Check"),
+    ("calls", "9", "Calls", "Calls"),
 )
 """Id, key, title, short title."""
 

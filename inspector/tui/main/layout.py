@@ -21,14 +21,16 @@ WIDE, MEDIUM = 140, 100
 """Widths in cells from which there are three columns, and two."""
 BREAKPOINTS: list[tuple[int, str]] = [(0, "-narrow"), (MEDIUM, "-medium"), (WIDE, "-wide")]
 
-_LISTS: dict[str, str] = {**dict.fromkeys(KINDS, "catalog"), "inbox": "inbox", "tasks": "tasks"}
-"""The list pane of each tab; beside it is the work pane, or the task."""
+_LISTS: dict[str, str] = {**dict.fromkeys(KINDS, "catalog"), "inbox": "inbox", "tasks": "tasks", "calls": "calls"}
+"""The list pane of each tab; beside it is the work pane, the task, or the steps of a flow."""
+_BESIDE = {"tasks": "task", "calls": "flow"}
+"""The pane beside the list of a tab, where it is not the work pane."""
 CSS = """
 MainScreen { layout: vertical; layers: base above; }
 #body { layout: horizontal; height: 1fr; }
 #catalog { width: 34; height: 1fr; }
-#inbox, #tasks { width: 34; height: 1fr; }
-#work, #task { width: 1fr; height: 1fr; }
+#inbox, #tasks, #calls { width: 34; height: 1fr; }
+#work, #task, #flow { width: 1fr; height: 1fr; }
 #server, #failed, #check { width: 1fr; height: 1fr; }
 #log { width: 41%; height: 1fr; }
 #log > #messages { height: 60%; }
@@ -41,11 +43,12 @@ MainScreen.-medium #log > #messages { height: 1fr; }
 MainScreen.-medium #log > #detail { display: none; }
 MainScreen.-medium #catalog, MainScreen.-medium #inbox, MainScreen.-medium #tasks { width: 100%; }
 MainScreen.-medium #work, MainScreen.-medium #task { width: 100%; }
+MainScreen.-medium #calls, MainScreen.-medium #flow { width: 100%; }
 MainScreen.-medium #server, MainScreen.-medium #failed, MainScreen.-medium #check { column-span: 2; width: 100%; }
 MainScreen.-medium.-log-hidden #body, MainScreen.-medium.-log-away #body { grid-rows: 1fr; grid-size: 2 1; }
 
 MainScreen.-narrow #catalog, MainScreen.-narrow #inbox, MainScreen.-narrow #tasks { width: 1fr; }
-MainScreen.-narrow #log { width: 1fr; }
+MainScreen.-narrow #calls, MainScreen.-narrow #log { width: 1fr; }
 MainScreen.-narrow #log > #messages { height: 1fr; }
 MainScreen.-narrow #last { display: block; }
 MainScreen.-log-hidden #log { display: none; }
@@ -57,7 +60,7 @@ MainScreen.-narrow.-maximised #log > #detail { display: none; }
 MainScreen.-zoomed #body { layout: horizontal; }
 MainScreen.-zoomed #body > * { width: 1fr; height: 1fr; }
 MainScreen.-zoomed #catalog, MainScreen.-zoomed #inbox { width: 1fr; }
-MainScreen.-zoomed #tasks, MainScreen.-zoomed #log { width: 1fr; }
+MainScreen.-zoomed #tasks, MainScreen.-zoomed #calls, MainScreen.-zoomed #log { width: 1fr; }
 MainScreen.-zoomed #log > #detail { display: block; height: 1fr; }
 MainScreen.-zoomed #body > * Edge { width: 1fr; height: 1fr; max-height: 100%; }
 MainScreen.-narrow ServerPane { layout: vertical; }
@@ -116,7 +119,10 @@ class PaneLayout:
     def _place_of_focus(self) -> str:
         """Return what a single column shows: the pane with the focus."""
         panes = self._panes
-        places = (("messages", panes.messages), ("detail", panes.detail), ("work", panes.work), ("work", panes.task))
+        places = (
+            ("messages", panes.messages), ("detail", panes.detail), ("work", panes.work), ("work", panes.task),
+            ("work", panes.flow),
+        )  # fmt: skip
         return next((place for place, pane in places if pane is not None and pane.has_focus_within), "list")
 
     def arrange(self) -> None:
@@ -136,8 +142,8 @@ class PaneLayout:
             "failed": failed and (not narrow or where in ("list", "work")),
             "server": not failed and self.place == "server" and (in_list or in_work),
             "check": self.place == "check" and (in_list or in_work),
-            "work": chosen not in (None, "tasks") and not failed and in_work,
-            "task": chosen == "tasks" and not failed and in_work,
+            "work": chosen is not None and chosen not in _BESIDE and not failed and in_work,
+            **{pane: chosen == place and not failed and in_work for place, pane in _BESIDE.items()},
             "log": log_alone
             or (where in ("messages", "detail") if narrow else not (screen.has_class("-log-hidden") or log_away)),
         }
@@ -164,7 +170,7 @@ class PaneLayout:
 
     async def show_place(self, place: str) -> None:
         """Show a tab, with the focus in its list. Its panes are made the first time."""
-        await self._panes.make(place, *(["task"] if place == "tasks" else []))
+        await self._panes.make(place, *([_BESIDE[place]] if place in _BESIDE else []))
         self.show_made(place)
 
     def show_made(self, place: str) -> None:
@@ -172,6 +178,8 @@ class PaneLayout:
         self.maximise(False)
         self.restore_zoom()
         self.place = place
+        if place != "calls":
+            self._panes.messages.show_run(0, 0)
         if place in KINDS:
             self._panes.catalog.show(place)
         self._narrow_place = "list"
@@ -217,9 +225,9 @@ class PaneLayout:
         self.focus_list()
 
     def focus_work(self) -> None:
-        """Focus the work pane."""
-        if self.place == "tasks":
-            self.focus_in(self._panes.task)
+        """Focus the work pane, or the one in its place."""
+        if self.place in _BESIDE:
+            self.focus_in(self._panes.get(_BESIDE[self.place]))
         else:
             self._panes.work.focus_work()
 
@@ -264,6 +272,9 @@ class PaneLayout:
 
     async def action_tab_8(self) -> None:
         await self.show_place("check")
+
+    async def action_tab_9(self) -> None:
+        await self.show_place("calls")
 
     def action_next_pane(self) -> None:
         self._screen.focus_next()

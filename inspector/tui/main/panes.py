@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
@@ -14,11 +16,15 @@ from inspector.client.session_state import SessionState
 from inspector.tui.log.detail import DetailPane
 from inspector.tui.log.last_message import LastMessageLine
 from inspector.tui.log.pane import MessagesPane
+from inspector.tui.window import window_of
 from inspector.tui.work.catalog import CatalogPane
 from inspector.tui.work.pane import WorkPane
 
 if TYPE_CHECKING:
     from inspector.tui.ask.inbox import InboxPane
+    from inspector.tui.calls.flow_pane import FlowPane
+    from inspector.tui.calls.pane import CallsPane
+    from inspector.tui.calls.saved_calls import SavedCalls
     from inspector.tui.check.pane import CheckPane
     from inspector.tui.server.failed import FailedPane
     from inspector.tui.server.pane import ServerPane
@@ -71,7 +77,7 @@ _LATER: dict[str, Callable[[SessionState], Widget]] = {
     "failed": _failed,
 }
 """The factories of the panes made later; their modules are imported only then."""
-_ORDER = ("catalog", "inbox", "tasks", "work", "task", "server", "check", "failed", "log")
+_ORDER = ("catalog", "inbox", "tasks", "calls", "work", "task", "flow", "server", "check", "failed", "log")
 """The columns of the body, in focus order."""
 
 
@@ -85,6 +91,7 @@ class Panes:
         self._session = session
         self._made = made
         self._later: dict[str, Widget] = {}
+        self._saved: SavedCalls | None = None
         self._making = asyncio.Lock()
         self.catalog = CatalogPane(session, id="catalog")
         self.work = WorkPane(session, id="work")
@@ -99,14 +106,18 @@ class Panes:
         yield self.body
 
     async def make(self, *names: str) -> None:
-        """Make these panes, hidden, if they do not exist: `inbox`, `tasks`, `task`, `server`, `check`, `failed`.
+        """Make these panes, hidden, if they do not exist.
 
-        Afterwards they can be shown and focused. Other names are ignored.
+        They are `inbox`, `tasks`, `task`, `calls`, `flow`, `server`, `check` and `failed`. Afterwards they can be shown
+        and focused. Other names are ignored.
         """
         async with self._making:
-            missing = [name for name in names if name in _LATER and name not in self._later]
+            made = {"calls": self._calls, "flow": self._flow} | {
+                name: partial(make, self._session) for name, make in _LATER.items()
+            }
+            missing = [name for name in names if name in made and name not in self._later]
             for name in missing:
-                pane = _LATER[name](self._session)
+                pane = made[name]()
                 pane.display = False
                 columns = {each.id: each for each in self.body.children}
                 after = next(columns[each] for each in _ORDER[_ORDER.index(name) + 1 :] if each in columns)
@@ -114,6 +125,26 @@ class Panes:
                 self._later[name] = pane
             if missing:
                 self._made()
+
+    @property
+    def saved_calls(self) -> SavedCalls:
+        """The saved calls of the working directory, or of the folder that the settings name."""
+        if self._saved is None:
+            from inspector.tui.calls.saved_calls import FOLDER, SavedCalls
+
+            folder = window_of(self.body).settings.calls_folder or FOLDER
+            self._saved = SavedCalls(self._session, Path(folder).expanduser().absolute())
+        return self._saved
+
+    def _flow(self) -> Widget:
+        from inspector.tui.calls.flow_pane import FlowPane
+
+        return FlowPane(self.saved_calls, id="flow")
+
+    def _calls(self) -> Widget:
+        from inspector.tui.calls.pane import CallsPane
+
+        return CallsPane(self.saved_calls, id="calls")
 
     def get(self, name: str) -> Widget | None:
         """A column of the body by its name; None if it does not exist yet."""
@@ -138,6 +169,16 @@ class Panes:
     def server(self) -> ServerPane | None:
         """The server pane, or None until it is first shown."""
         return self._later.get("server")  # type: ignore[return-value]  # made by `_server`
+
+    @property
+    def calls(self) -> CallsPane | None:
+        """The list of saved calls, once it was shown."""
+        return self._later.get("calls")  # type: ignore[return-value]  # made by `_calls`
+
+    @property
+    def flow(self) -> FlowPane | None:
+        """One flow, once the list of saved calls was shown."""
+        return self._later.get("flow")  # type: ignore[return-value]  # made by `_flow`
 
     @property
     def check(self) -> CheckPane | None:

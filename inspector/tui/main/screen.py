@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -40,8 +41,12 @@ from inspector.tui.window import window_of
 
 if TYPE_CHECKING:
     from inspector.tui.ask.inbox import InboxPane
+    from inspector.tui.calls.flow_pane import FlowPane
+    from inspector.tui.calls.pane import CallsPane
+    from inspector.tui.calls.part import CallsPart
     from inspector.tui.check.pane import CheckPane
     from inspector.tui.log.pane import MessagesPane
+    from inspector.tui.work.result import ResultPane
     from inspector.tui.work.tasks import TaskActions, TasksPane
 
 TICK = 1 / 20
@@ -134,6 +139,7 @@ class MainScreen(Screen[None]):
         self._counts = False
         self._covered = False
         """Another session or the start list is in front."""
+        self._calls: CallsPart | None = None
         self._questions_shown: set[Question] = set()
         self._news = (0, 0)
         if playback is not None:
@@ -165,6 +171,7 @@ class MainScreen(Screen[None]):
             self.connection.open(log_in=self._first == "login")
         if self._watch_at_once:
             self._files.toggle()
+        self.call_after_refresh(self._read_calls)
         if self._first == "check":
             await self.action_check()
         self.call_after_refresh(self.pane_layout.focus_list)
@@ -179,6 +186,58 @@ class MainScreen(Screen[None]):
         self.session.changes.listen(None)
         if self.playback is not None:
             await self.playback.close()
+
+    # Saved calls
+
+    @property
+    def calls(self) -> CallsPart:
+        """The saved calls of the screen. Their modules are loaded when a folder has some, or when one is saved."""
+        if self._calls is None:
+            from inspector.tui.calls.part import CallsPart
+
+            self._calls = CallsPart(self, self.panes, self._judge, lambda: self._files.on)
+        return self._calls
+
+    def _read_calls(self) -> None:
+        folder = window_of(self).settings.calls_folder or "calls"
+        if self.session.commands is not None and Path(folder).expanduser().is_dir():
+            self.calls.read()
+
+    def on_calls_pane_highlighted(self, event: CallsPane.Highlighted) -> None:
+        self.calls.show_row(event.row)
+
+    def on_calls_pane_opened(self) -> None:
+        self.pane_layout.go("work")
+        self.pane_layout.focus_work()
+
+    def on_flow_pane_looked(self, event: FlowPane.Looked) -> None:
+        self.calls.look_at(event.n)
+
+    def on_flow_pane_failure_elsewhere(self, event: FlowPane.FailureElsewhere) -> None:
+        if self.panes.calls is not None:
+            self.panes.calls.go_to_failure(event.by)
+
+    def on_new_from_call(self) -> None:
+        self.calls.new_from_call()
+
+    def on_save_call(self, event: events.SaveCall) -> None:
+        self.calls.save(event.list_name, event.address, event.arguments, event.schema)
+
+    def on_result_pane_expect(self, event: ResultPane.Expect) -> None:
+        work = self.panes.work.work
+        if work is not None:
+            self.calls.expect(work, event.pointer)
+
+    def on_result_pane_pin_call(self) -> None:
+        self.panes.work.pin_call()
+        if self.panes.work.pinned is not None and not self._files.on:
+            self.notify("The server does not restart yet: choose “watch files” in the palette.", timeout=8)
+
+    def on_reconnected(self) -> None:
+        """Mark what is different, and run again what was chosen for it."""
+        self.panes.catalog.mark_changed(self.session.surface_changes)
+        if self._files.on and (self._calls is not None or self.panes.work.pinned is not None):
+            self.calls.restarted()
 
     # The tick
 

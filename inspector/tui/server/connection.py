@@ -16,6 +16,7 @@ from inspector.errors import ConnectingStopped, InspectorError
 from inspector.journal.journal import Journal
 from inspector.protocol.revisions import REVISIONS, features
 from inspector.tui.dialogs import Choose
+from inspector.tui.events import Reconnected
 from inspector.tui.key_order import KeysInOrder
 from inspector.tui.login.actions import LoginWork
 
@@ -121,6 +122,7 @@ class SessionConnection:
         session.remember_outcome()
         if not self._asked_for_lists:
             self._load_lists(session)
+        self._screen.post_message(Reconnected())
         changed = sum(len(c.added) + len(c.removed) + len(c.altered) for c in session.surface_changes)
         changes = f" {changed} change{'' if changed == 1 else 's'} in what the server offers." if changed else ""
         self._screen.notify(f"Reconnected.{changes}", timeout=4)

@@ -37,35 +37,66 @@ async def edit_externally(app: App[object], text: str, *, suffix: str = ".json")
     """
     import tempfile
 
-    from textual.app import SuspendNotSupported
-
     command = editor_command(os.environ)
     descriptor, name = tempfile.mkstemp(prefix="inspector-", suffix=suffix)
     path = Path(name)
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8", errors="surrogatepass") as file:
             file.write(text)
-        problem: OSError | None = None
-        status = 1
-        try:
-            # While the editor has the terminal, nothing may be drawn. An exception here would not give the terminal
-            # back.
-            with app.batch_update(), app.suspend():
-                try:
-                    process = await asyncio.create_subprocess_exec(*command, name)
-                    status = await process.wait()
-                except OSError as error:
-                    problem = error
-        except SuspendNotSupported as error:
-            raise UsageError("This terminal cannot run another program") from error
-        if problem is not None:
-            raise UsageError(
-                f"The editor {safe(command[0], 80)} cannot be started: {problem.strerror}",
-                hint="Set $EDITOR to the command of your editor.",
-            ) from problem
+        status = await _run(app, [*command, name])
         return None if status else await asyncio.to_thread(_read, path)
     finally:
         path.unlink(missing_ok=True)
+
+
+async def edit_file(app: App[object], path: Path, line: int = 0) -> None:
+    """Open a file in the user's editor, at a line (from 1; 0: none) if the editor supports that.
+
+    Raises `UsageError` where no editor can be started.
+    """
+    await _run(app, at_line(editor_command(os.environ), path, line))
+
+
+_LINE_BEHIND = frozenset({"subl", "hx", "helix", "zed", "micro"})
+_LINE_OPTION = {"code": "--goto", "codium": "--goto", "cursor": "--goto"}
+_LINE_BEFORE = frozenset(
+    {"vi", "vim", "nvim", "view", "nano", "pico", "emacs", "emacsclient", "kak", "joe", "mg", "ne"}
+)
+
+
+def at_line(command: list[str], path: Path, line: int) -> list[str]:
+    """Return the command that opens a file at a line. Unknown editors get the file alone."""
+    program = Path(command[0]).stem
+    if line <= 0 or program not in _LINE_BEHIND | _LINE_BEFORE | frozenset(_LINE_OPTION):
+        return [*command, str(path)]
+    if program in _LINE_BEFORE:
+        return [*command, f"+{line}", str(path)]
+    option = [_LINE_OPTION[program]] if program in _LINE_OPTION else []
+    return [*command, *option, f"{path}:{line}"]
+
+
+async def _run(app: App[object], command: list[str]) -> int:
+    """Lend the terminal to a program and return its exit code."""
+    from textual.app import SuspendNotSupported
+
+    problem: OSError | None = None
+    status = 1
+    try:
+        # While the editor has the terminal, nothing may be drawn. An exception here would not give the terminal back.
+        with app.batch_update(), app.suspend():
+            try:
+                process = await asyncio.create_subprocess_exec(*command)
+                status = await process.wait()
+            except OSError as error:
+                problem = error
+    except SuspendNotSupported as error:
+        raise UsageError("This terminal cannot run another program") from error
+    if problem is not None:
+        raise UsageError(
+            f"The editor {safe(command[0], 80)} cannot be started: {problem.strerror}",
+            hint="Set $EDITOR to the command of your editor.",
+        ) from problem
+    return status
 
 
 def _read(path: Path) -> str:

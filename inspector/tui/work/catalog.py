@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,7 +12,7 @@ from textual.binding import BindingType
 from textual.message import Message
 
 from inspector.client.session_state import SessionState
-from inspector.client.state.catalog import ListName
+from inspector.client.state.catalog import ListName, SurfaceChange
 from inspector.errors import NotOffered
 from inspector.text import count
 from inspector.tui.advice import advice
@@ -138,6 +139,18 @@ class CatalogPane(Edge):
             self._filter.value = ""
             self._narrow("")
         return self._list.move_to(key)
+
+    def mark_changed(self, changes: Iterable[SurfaceChange]) -> None:
+        """Mark the items that are new or different since a restart, each until the cursor has been on it."""
+        for change in changes:
+            self._places[change.list].rows.changed = {*change.added, *change.altered}
+        self._list.source_changed()
+
+    def _visited(self) -> None:
+        key = self._key_at_cursor()
+        if key is not None and key[0] in self.rows.changed:
+            self.rows.changed.discard(key[0])
+            self._list.rows_changed([self._list.cursor])
 
     def _key_at_cursor(self) -> Key | None:
         key = self._list.row_key(self._list.cursor)
@@ -276,11 +289,14 @@ class CatalogPane(Edge):
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
         event.stop()
+        if self.has_focus_within:
+            self._visited()
         self._tell()
 
     def on_virtual_list_selected(self, event: VirtualList.Selected) -> None:
         event.stop()
         item = self.item
+        self._visited()
         if item is not None:
             self.post_message(ItemOpened(self.list_name, item))
 

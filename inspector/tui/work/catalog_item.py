@@ -153,6 +153,15 @@ class CatalogItem:
             return str(values.get(BY_HAND, self.address))
         return self.template.expand(values)
 
+    def saved_as(self, arguments: Any) -> tuple[ListName, str]:
+        """How a saved call names it with these arguments: a template by the URI that it makes.
+
+        Raises `UsageError` where it makes none.
+        """
+        if self.list_name == "templates":
+            return "resources", self.expand(arguments)
+        return self.list_name, self.address
+
     @property
     def completion_ref(self) -> dict[str, Any] | None:
         """Its reference for `completion/complete`, or None if it supports no completion (C-COMP-01)."""

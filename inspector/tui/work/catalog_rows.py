@@ -72,6 +72,8 @@ class CatalogRows:
     def __init__(self, found: CatalogList, refused: Container[str] = ()) -> None:
         self.list = found
         self._refused = refused
+        self.changed: set[str | None] = set()
+        """Names and URIs of the items that are new or different since a restart, and were not visited yet."""
         self.filter = ""
         self._words: list[str] = []
         self._hits = array("L")
@@ -252,7 +254,9 @@ class CatalogRows:
         item = self._items[self._position(index)]
         view = view_of(self.list.kind.name, item)
         flagged = view.problems or self.is_double(index) or view.name in self._refused
-        flag = paint.segments([(signs_now().finding, "finding")] if flagged else "")
+        signs = signs_now()
+        is_new = self._keys[self._position(index)][0] in self.changed
+        flag = paint.segments([(signs.live, "progress")] if is_new else [(signs.finding, "finding")] if flagged else "")
         room = width - (2 if flag else 0)
         names: list[paint.Piece] = list(self._name(item))
         if width < WIDE:

@@ -211,6 +211,8 @@ class ShownOutcome:
         """The number of content blocks, messages or contents; None if the result has no such list."""
         self.is_light = False
         """The value was dropped: `value` reads it from the journal."""
+        self.changes: list[str] | None = None
+        """What differs from the answer before the restart, a line each; None where that was not looked at."""
         self.table_is_structured = False
         """The table shows the structured result, so it has places for differences from the schema."""
 

@@ -33,6 +33,7 @@ from inspector.tui.themes import signs_now
 from inspector.tui.work.catalog import TITLES
 from inspector.tui.work.catalog_item import CatalogItem
 from inspector.tui.work.latest import Latest
+from inspector.tui.work.outcome import ShownOutcome
 from inspector.tui.work.recorded_calls import RecordedCalls, item_called
 from inspector.tui.work.request import RequestPane
 from inspector.tui.work.result import CallAgain, ResultPane, ViewChosen
@@ -89,6 +90,10 @@ class WorkPane(Container):
         """The server asked before the first user action; afterwards the list is shown again."""
         self._sent_from: Widget | None = None
         self._came_from: Widget | None = None
+        self.pinned: tuple[WorkItem, Any] | None = None
+        """The item, with its arguments, that is called again after each restart of a watched server."""
+        self._compares: ShownOutcome | None = None
+        """The answer that the next one of the pinned call is compared with."""
         self._zoomed = ""
         self._shows_request = True
 
@@ -245,6 +250,43 @@ class WorkPane(Container):
         event.stop()
         self.send()
 
+    def pin_call(self) -> None:
+        """Call the item that is shown again after each restart of a watched server, or stop doing so."""
+        work = self.work
+        if work is None or work.answer is None:
+            return
+        is_pinned = self.pinned is not None and self.pinned[0] is work and self.pinned[1] == work.sent
+        self.pinned = None if is_pinned else (work, work.sent)
+        self._show_result()
+        self.result.redraw()
+
+    def send_pinned(self) -> None:
+        """Call the pinned item again; its result says what is different."""
+        session = self.session.commands
+        if self.pinned is None or session is None:
+            return
+        work, arguments = self.pinned
+        self._compares = work.answer
+        try:
+            work.call = work.catalog_item.send(session, arguments)
+            work.sent = arguments
+            work.problem = ""
+        except InspectorError as error:
+            refuse(work, error)
+        if work is self.work:
+            self.request.redraw()
+            self._draw_lower()
+
+    def _compare(self, before: ShownOutcome, answer: ShownOutcome) -> None:
+        from inspector.tui.work.since import changes_since
+
+        answer.changes = changes_since(before, answer, self.session.journal)
+        self.app.call_from_thread(self._compared, answer)
+
+    def _compared(self, answer: ShownOutcome) -> None:
+        if self.result.answer is answer:
+            self.result.redraw()
+
     def on_view_chosen(self, event: ViewChosen) -> None:
         """Open later results of the item in this view, in later sessions too."""
         event.stop()
@@ -306,6 +348,9 @@ class WorkPane(Container):
         if answer is None or answer.outcome.late:
             return
         outcome = answer.outcome
+        if self._compares is not None and self.pinned is not None and work is self.pinned[0]:
+            before, self._compares = self._compares, None
+            self.run_worker(partial(self._compare, before, answer), thread=True, group="compare", exit_on_error=False)
         work.revision_hint = revision_hint(self.session.server.revision, outcome.error, outcome.value)
         if work.catalog_item.schema is not None:
             if work.form is not None and work.form.value() in (work.sent, UNSET):
@@ -356,6 +401,7 @@ class WorkPane(Container):
     def _show_result(self) -> None:
         """Show the result for the arguments in the form, or the newest one muted."""
         work = self.work
+        self.result.pinned = self.pinned is not None and self.pinned[0] is work
         self.result.can_call = work is not None and self.session.commands is not None
         if work is None or work.answer is None or self._recorded is not None or self.request.form.form is not work.form:
             self.result.show(work.answer if work is not None else None, self._promise())

@@ -12,9 +12,10 @@ from textual.widget import Widget
 
 from inspector.tui.themes import palette
 from inspector.tui.widgets import paint
-from inspector.tui.work.work_items import Past
+from inspector.tui.work.work_items import Past, SavedArguments
 
 _HEAD = "last calls"
+_SAVED = "saved"
 
 
 class PastLine(Widget):
@@ -26,23 +27,30 @@ class PastLine(Widget):
     """
 
     class Picked(Message):
-        """The user clicked a past call; `at` is its place in the list."""
+        """The user clicked a past call, or a saved one; `at` is its place in the list."""
 
-        def __init__(self, at: int) -> None:
+        def __init__(self, at: int, *, saved: bool = False) -> None:
             super().__init__()
             self.at = at
+            self.saved = saved
 
     def __init__(self) -> None:
         super().__init__()
         self.past: Sequence[Past] = ()
         self.at = -1
         """The past call in the form, or -1."""
-        self._spans: list[tuple[int, int, int]] = []
+        self.saved: Sequence[SavedArguments] = ()
+        self.saved_at = -1
+        """The saved call in the form, or -1."""
+        self._spans: list[tuple[int, int, int, bool]] = []
 
-    def show(self, past: Sequence[Past], at: int = -1) -> None:
-        """Show these past calls; the one at `at` is the one in the form."""
+    def show(
+        self, past: Sequence[Past], at: int = -1, saved: Sequence[SavedArguments] = (), saved_at: int = -1
+    ) -> None:
+        """Show these saved and past calls; those at `at` and `saved_at` are in the form."""
         self.past, self.at = tuple(past), at
-        self.display = bool(past)
+        self.saved, self.saved_at = tuple(saved), saved_at
+        self.display = bool(past or saved)
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
@@ -51,24 +59,31 @@ class PastLine(Widget):
         if y:
             return paint.blank(cells, look=look)
         room = max(cells - 2, 1)
-        line: list[Segment] = paint.segments([(_HEAD, "faint")], look=look)
+        line: list[Segment] = []
         self._spans = []
-        # The selected one stays visible, however old it is.
-        for at in range(max(self.at - 1, 0), len(self.past)):
-            past = self.past[at]
-            start = paint.width(line) + 2
-            label = (past.label, "bright" if at == self.at else "normal")
-            brief = [(f" {past.brief}", past.role)] if past.brief else []
-            parts = paint.segments(["  ", label, *brief], room=room, look=look)
-            if start + paint.width(parts) > room and self._spans:
-                break
-            line += parts
-            self._spans.append((start, paint.width(line), at))
+        saved = [(each.label, "", "") for each in self.saved]
+        past = [(each.label, each.brief, each.role) for each in self.past]
+        for head, calls, chosen in ((_SAVED, saved, self.saved_at), (_HEAD, past, self.at)):
+            if not calls:
+                continue
+            line += paint.segments([("   " if line else "", "faint"), (head, "faint")], look=look)
+            # Of two lists, the first leaves room for the other.
+            end = room * 2 // 3 if head is _SAVED and past else room
+            # The selected one stays visible, however old it is.
+            for at in range(max(chosen - 1, 0), len(calls)):
+                label, brief, role = calls[at]
+                start = paint.width(line) + 2
+                named = (label, "bright" if at == chosen else "normal")
+                parts = paint.segments(["  ", named, *([(f" {brief}", role)] if brief else [])], room=room, look=look)
+                if start + paint.width(parts) > end and at > max(chosen - 1, 0):
+                    break
+                line += parts
+                self._spans.append((start, paint.width(line), at, head is _SAVED))
         side = Segment(" ")
         return paint.strip([side, *paint.cut(line, room), side], cells, look=look)
 
     def on_click(self, event: events.Click) -> None:
-        at = next((at for start, end, at in self._spans if start <= event.x - 1 < end), None)
-        if at is not None and event.y == 0:
+        span = next((span for span in self._spans if span[0] <= event.x - 1 < span[1]), None)
+        if span is not None and event.y == 0:
             event.stop()
-            self.post_message(self.Picked(at))
+            self.post_message(self.Picked(span[2], saved=span[3]))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, ClassVar
 
 from textual.actions import SkipAction
@@ -15,7 +17,7 @@ from inspector.errors import InspectorError
 from inspector.protocol.form import UNSET
 from inspector.protocol.views import Resource, ResourceTemplate
 from inspector.tui.advice import error_text
-from inspector.tui.events import HintsChanged, LeaveWork
+from inspector.tui.events import HintsChanged, LeaveWork, SaveCall
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.pane_keys import hints
 from inspector.tui.themes import signs_now
@@ -26,7 +28,7 @@ from inspector.tui.widgets.paragraphs import Paragraph, Paragraphs
 from inspector.tui.work.completion import FieldCompletion
 from inspector.tui.work.past_calls import PastLine
 from inspector.tui.work.running import seconds
-from inspector.tui.work.work_items import WorkItem
+from inspector.tui.work.work_items import SavedArguments, WorkItem
 
 ABOUT_LINES = 3
 """Lines of a description that are shown before the user asks for all."""
@@ -101,8 +103,10 @@ class RequestPane(CompactEdge):
         self.waiting_since = 0
         """When the call started to wait for the user's answer, in microseconds of the journal; 0: it does not wait."""
         self._draft: Any = UNSET
+        self._before_saved: Any = UNSET
         self._picks = False
         """Whether the user is browsing past calls."""
+        self._saved: Mapping[tuple[str, str], list[SavedArguments]] = {}
         self._completion = FieldCompletion(session)
 
     def compose(self) -> ComposeResult:
@@ -259,9 +263,69 @@ class RequestPane(CompactEdge):
         past = self.work.past or () if self.work is not None else ()
         value = self._form.value
         at = next((at for at, each in enumerate(past) if each.arguments == value), -1)
-        self._past.show(past, at)
+        saved = self._saved_calls
+        held = next((at for at, each in enumerate(saved) if each.where == self._saved_in), -1)
+        self._past.show(past, at, saved, held)
         # On a low screen past calls are shown only while the user browses them.
-        self._past.display = bool(past) and (not self.compact or self._picks)
+        self._past.display = bool(past or saved) and (not self.compact or self._picks)
+
+    # Saved calls
+
+    @property
+    def _saved_calls(self) -> list[SavedArguments]:
+        """The saved calls of the item that is shown."""
+        return self._saved.get(self.work.catalog_item.key, []) if self.work is not None else []
+
+    @property
+    def _saved_in(self) -> tuple[Path, int] | None:
+        return self.work.saved_in if self.work is not None else None
+
+    def show_saved(self, saved: Mapping[tuple[str, str], list[SavedArguments]]) -> None:
+        """Offer these saved calls, by list and address of their items."""
+        self._saved = saved
+        self._draw_past()
+        self.refresh_state()
+
+    def came_from(self, path: Path, number: int) -> None:
+        """Remember that the form holds step `number` of a file."""
+        if self.work is not None:
+            self.work.saved_in = (path, number)
+            self._draw_past()
+
+    def action_save(self) -> None:
+        """Save the call with what the form holds."""
+        work = self.work
+        if work is None or self.session.commands is None:
+            return
+        value = {} if self._form.value is UNSET else self._form.value
+        try:
+            list_name, address = work.catalog_item.saved_as(value)
+        except InspectorError as error:
+            self.say([(error.message, "error")])
+            return
+        arguments = {} if work.catalog_item.list_name == "templates" else value
+        self.post_message(SaveCall(list_name, address, arguments, work.catalog_item.schema))
+
+    async def action_saved_calls(self) -> None:
+        """Put the arguments of the next saved call into the form; after the last, what was there before."""
+        saved = self._saved_calls
+        if not saved or self.work is None or self.session.commands is None:
+            raise SkipAction
+        wheres = [each.where for each in saved]
+        held = wheres.index(self._saved_in) if self._saved_in in wheres else -1
+        if held < 0:
+            self._before_saved = self._form.value
+        await self._load_saved(held + 1 if held + 1 < len(saved) else -1)
+
+    async def _load_saved(self, at: int) -> None:
+        saved, work = self._saved_calls, self.work
+        if work is None:
+            return
+        self._picks = True
+        work.saved_in = saved[at].where if at >= 0 else None
+        await self._form.load(saved[at].arguments if at >= 0 else self._before_saved)
+        self._draw_past()
+        self._form.focus_first()
 
     def _draw_uri(self) -> None:
         """Show the URI of a template with the values so far."""
@@ -360,7 +424,9 @@ class RequestPane(CompactEdge):
 
     async def on_past_line_picked(self, event: PastLine.Picked) -> None:
         event.stop()
-        if self.work is not None and self.work.past and self.session.commands is not None:
+        if event.saved and self.session.commands is not None:
+            await self._load_saved(event.at)
+        elif self.work is not None and self.work.past and self.session.commands is not None:
             await self._form.load(self.work.past[event.at].arguments)
             self._draw_past()
             self._form.focus_first()
@@ -390,6 +456,9 @@ class RequestPane(CompactEdge):
                 wanted += [("form.json", "form" if self._form.json_mode else "json"), "form.editor"]
             if work.past:
                 wanted.append("form.past-calls")
+            wanted.append("form.save")
+            if self._saved_calls:
+                wanted.append("form.saved-calls")
         if not running:
             wanted.append("form.leave")
         return hints(self, *wanted)
@@ -405,7 +474,9 @@ class RequestPane(CompactEdge):
             return self._may_be_task
         if action == "past_calls":
             return self.session.commands is not None and work is not None and bool(work.past)
-        if action in ("call", "leave"):
+        if action == "saved_calls":
+            return self.session.commands is not None and bool(self._saved_calls)
+        if action in ("call", "leave", "save"):
             return work is not None and (action == "leave" or self.session.commands is not None)
         return True
 

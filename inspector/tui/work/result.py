@@ -79,6 +79,8 @@ class ResultPane(CompactEdge):
         """Whether `^r` can send the request again from here."""
         self.stale = ""
         """Why the result does not belong to the arguments shown; it is muted then."""
+        self.pinned = False
+        """The call is sent again after each restart of a watched server."""
         self._promise = ""
         self._views: list[Tab] = []
         self._links: list[Link] = []
@@ -192,6 +194,11 @@ class ResultPane(CompactEdge):
         about: list[paint.Pieces] = []
         if answer.table is not None and answer.tab == "table":
             about = [counted(len(answer.table), "row"), counted(len(answer.table.columns), "column")]
+        if self.pinned:
+            facts.append([("runs on restart", "progress")])
+        if answer.changes is not None:
+            number = counted(len(answer.changes), "change")
+            facts.append([(f"{number} since the restart", "finding")] if answer.changes else "same as before")
         verdict = _verdict(answer)
         # With little room the last facts are dropped: errors come first.
         facts += [verdict, *about] if answer.violations or answer.unchecked else [*about, verdict]
@@ -200,7 +207,7 @@ class ResultPane(CompactEdge):
             facts.append(size(self.session.journal.index.size(outcome.answer_n)))
         self.state_facts = [fact for fact in facts if fact]
         self.draw_state()
-        self._notice.show([*_notice(outcome), *self._link_lines()])
+        self._notice.show([*_notice(outcome), *self._link_lines(), *_changes(answer)])
 
     def _draw_body(self) -> None:
         answer = self.answer
@@ -399,6 +406,10 @@ class ResultPane(CompactEdge):
         found += hints(self, *(f"result.{verb}" for verb in direct))
         if answer.outcome.request_n:
             found += hints(self, "result.its-messages")
+        if self.can_call:
+            found += hints(
+                self, "result.expect", ("result.pin-call", "not on restart" if self.pinned else "run on restart")
+            )
         if self._open_row is None:
             found += hints(self, "result.leave")
         return found
@@ -412,6 +423,48 @@ class ResultPane(CompactEdge):
             *hints(self, "table.filter", *([every] if every else [])),
             *hints(self, ("list.select", "open row"), "table.save"),
         ]
+
+    class Expect(Message):
+        """Write an expectation from the result. `pointer` is the JSON Pointer in the result of the chosen value."""
+
+        def __init__(self, pointer: str | None) -> None:
+            super().__init__()
+            self.pointer = pointer
+
+    class PinCall(Message):
+        """Send the call again after each restart, or stop doing so."""
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """An expectation and a run after a restart need a result of a live session."""
+        if action in ("expect", "pin_call"):
+            return self.can_call and self.answer is not None
+        return True
+
+    def action_expect(self) -> None:
+        """Write an expectation from the result."""
+        self.post_message(self.Expect(self._pointer))
+
+    def action_pin_call(self) -> None:
+        """Send the call again after each restart of a watched server, or stop doing so."""
+        self.post_message(self.PinCall())
+
+    @property
+    def _pointer(self) -> str | None:
+        """The JSON Pointer, in the result, of the value under the cursor; None without one."""
+        document = self._json.document
+        if document is None or not self._json.display or self._json.line < 0 or document.error is not None:
+            return None
+        pointer = document.pointer(self._json.line)
+        if self._shown_view == "structured":
+            return f"/structuredContent{pointer}"
+        if self._shown_view == "raw":
+            return pointer.removeprefix("/result") if pointer.startswith("/result") else ""
+        return None
+
+    def redraw(self) -> None:
+        """Show what has become known of the answer."""
+        self._draw_edge()
+        self._draw_keys()
 
     def on_tab_row_chosen(self, event: TabRow.Chosen) -> None:
         event.stop()
@@ -693,6 +746,11 @@ def _differences(answer: ShownOutcome) -> list[Paragraph]:
         [(f"{sign} ", "finding"), (f"{violation.path} " if violation.path else "", "bright"), violation.message]
         for violation in answer.violations or ()
     ]
+
+
+def _changes(answer: ShownOutcome) -> list[Paragraph]:
+    """Return the differences since the restart of the server."""
+    return [[(f"{signs_now().finding} ", "finding"), text] for text in answer.changes or ()]
 
 
 def _notice(outcome: CallOutcome) -> list[Paragraph]:

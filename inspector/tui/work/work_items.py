@@ -8,6 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from inspector.client.engine.pending_requests import Call
@@ -49,6 +50,15 @@ class Past:
     """Its result; a large one is read from the journal."""
 
 
+@dataclass(frozen=True, slots=True)
+class SavedArguments:
+    """A saved call of an item: its arguments, its short name, its file and the number of its step."""
+
+    arguments: Any
+    label: str
+    where: tuple[Path, int]
+
+
 class WorkItem:
     """One item in use. `past` is newest first, None until it was read from the memory."""
 
@@ -73,6 +83,8 @@ class WorkItem:
         self.recorded = (0, 0, False)
         """Of a recording: the request that is shown, its answer, and whether that is after the moment."""
         self._read_back: dict[int, ShownOutcome] | None = None
+        self.saved_in: tuple[Path, int] | None = None
+        """The file and the step of the saved call that the form holds, or that was saved from it."""
         self.pinned = 0
         """Of a recording: the request that was selected, instead of the newest; 0 for none."""
 

@@ -1,0 +1,398 @@
+"""Files of saved calls from the collection of an API client: Postman, Bruno or Insomnia.
+
+Each folder of the collection becomes a flow. A request of MCP is a step; all others are counted. Secrets are not
+written: they become variables, and an environment names the process variables that hold them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from inspector.calls.writing import (
+    SCHEMA,
+    create_schema,
+    create_text,
+    environment_text,
+    flow_text,
+    request_step,
+    step_text,
+)
+from inspector.calls.yaml_text import LARGEST
+from inspector.config import secrecy
+from inspector.config.outputs import already_exists
+from inspector.errors import ConfigError, UsageError
+from inspector.hints import Hint, Parameter
+from inspector.imports.saved import SavedCollection, SavedRequest, Variable
+from inspector.protocol.jsonrpc import NotJson, parse
+from inspector.text import quantity, safe
+
+CLIENTS = {"postman": "Postman", "bruno": "Bruno", "insomnia": "Insomnia"}
+"""The API clients by the word for `--from`; each has a module of that name."""
+ENVIRONMENT = "imported"
+"""The environment that names the secrets of a collection."""
+
+_OF_THE_CLIENT = frozenset((
+    "accept", "content-type", "content-length", "connection", "host", "user-agent", "accept-encoding", "cache-control",
+    "mcp-session-id", "mcp-protocol-version", "mcp-method", "mcp-name", "postman-token",
+))  # fmt: skip
+"""Header fields that the runner writes itself."""
+_OF_THE_SESSION = frozenset((
+    "initialize", "server/discover", "notifications/initialized", "notifications/cancelled", "ping",
+))  # fmt: skip
+"""Methods of messages that the runner sends itself, or that refer to ids of one session."""
+_STRING_OR_TEMPLATE = re.compile(r'"(?:[^"\\]|\\.)*"|\{\{[^{}"]*\}\}')
+_TEMPLATE = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,99}")
+_GENERATORS = {
+    "$guid": "$uuid", "$randomUUID": "$uuid", "$uuid": "$uuid", "$timestamp": "$timestamp", "$isoTimestamp": "$now",
+    "$randomInt": "$int 0 1000",
+}  # fmt: skip
+"""Dynamic variables of API clients, and ours."""
+_NESTED = 8
+"""Variables in the values of variables, one inside the other."""
+
+
+class ImportedCalls(NamedTuple):
+    """The result of an import."""
+
+    format: str
+    files: list[Path]
+    flows: int
+    steps: int
+    notes: list[str]
+    """Sentences about the parts that are not in the flows."""
+
+
+def recognised_client(path: Path) -> str | None:
+    """The API client whose collection a file or folder is; None for none. Raises `UsageError` for one not readable."""
+    if not path.is_dir() and path.suffix not in (".json", ".yaml", ".yml"):
+        return None
+    if not path.exists():
+        return None
+    return next((name for name in CLIENTS if _fits(name, path)), None)
+
+
+def _fits(name: str, path: Path) -> bool:
+    try:
+        return bool(_module(name).fits(path))
+    except UsageError:
+        # It is not JSON or YAML, so it is a file for another reader.
+        return False
+
+
+def import_calls(path: Path, folder: Path, format: str) -> ImportedCalls:
+    """Write flows and environments into `folder`. Raises `UsageError`, and writes nothing, where one of them exists."""
+    if format not in CLIENTS:
+        raise UsageError(f"Unknown format “{safe(format, 40)}”.", hint=f"Formats are {', '.join(CLIENTS)}.")
+    if not path.exists():
+        raise UsageError(f"{path} does not exist.", hint="Name a file or a folder.")
+    maker = _Maker(_module(format).read(path))
+    texts = maker.texts()
+    if not maker.steps:
+        raise UsageError(
+            f"{path} has no MCP request" + (f": {maker.left_out()}." if maker.left_out() else "."),
+            hint=Hint(
+                "It was read as ", format, "; ", Parameter.IMPORT_FORMAT.to("FORMAT"), " chooses another reader."
+            ),
+        )
+    files = {folder / name: text for name, text in texts.items()}
+    for file, content in files.items():
+        if file.exists() or file.is_symlink():
+            raise already_exists(file)
+        if len(content.encode()) > LARGEST:
+            raise UsageError(f"{file} would be larger than 1 MiB.", hint="Split the folder of the collection.")
+    for file, content in files.items():
+        create_text(file, content)
+    create_schema(folder)
+    return ImportedCalls(format, list(files), maker.flows, maker.steps, maker.notes())
+
+
+class _Maker:
+    """The flows of one collection."""
+
+    def __init__(self, saved: SavedCollection) -> None:
+        self._saved = saved
+        self._others: Counter[str] = Counter(saved.others)
+        self._secrets: dict[str, str] = {}
+        """By value, the variable of a secret that stood in a request."""
+        self._wanted: set[str] = set()
+        """Variables that steps use."""
+        self._as_json: set[str] = set()
+        """Variables that stood in a message outside of a string: their values are JSON."""
+        self._from_process: dict[str, str] = {}
+        """Lines of the environment that name a variable of the process."""
+        self._with_authorization = 0
+        self.flows = self.steps = 0
+        self._variables = {
+            self._name(name): self._expanded(variable, saved.variables) for name, variable in saved.variables.items()
+        }
+
+    def texts(self) -> dict[str, str]:
+        """The content of each file by its name in the folder."""
+        groups: dict[tuple[tuple[str, ...], str], list[dict[str, Any]]] = {}
+        for request in self._saved.requests:
+            step = self._step(request)
+            if step is not None:
+                server = self._without_secrets(request.server, secrecy.in_url, secrecy.in_arguments)
+                groups.setdefault((request.folders, self._templates(server)), []).append(step)
+        texts: dict[str, str] = {}
+        for (folders, server), steps in groups.items():
+            name = " / ".join(folders) or self._saved.name
+            used = _names_in([server, steps])
+            defaults = {
+                key: self._typed(key, variable.value)
+                for key, variable in self._variables.items()
+                if key in used and not self._is_secret(key, variable)
+            }
+            path = "/".join(map(_slug, folders)) or _slug(self._saved.name)
+            # The folder of environments is not one for flows.
+            file = _free(f"{path.replace('/', '-')}" if path.startswith("env/") else path, texts)
+            try:
+                schema = f"{'../' * file.count('/') or './'}{SCHEMA}"
+                texts[file] = flow_text(safe(name, 200), server or None, steps, vars=defaults, schema=schema)
+            except ConfigError:
+                self._others["unwritable request"] += len(steps)
+                continue
+            self._wanted |= used
+            self.flows += 1
+            self.steps += len(steps)
+        return texts | self._environments(texts)
+
+    def _environments(self, flows: dict[str, str]) -> dict[str, str]:
+        texts: dict[str, str] = {}
+        secret = {key for key, variable in self._variables.items() if self._is_secret(key, variable)}
+        named = {self._name(key) for each in self._saved.environments.values() for key in each}
+        missing = self._wanted - set(self._variables) - named
+        lines = {key: f"env:{_variable(key)}" for key in sorted(self._wanted & (secret | missing))}
+        self._from_process = lines
+        if lines:
+            texts[f"env/{ENVIRONMENT}.yaml"] = environment_text(
+                lines, comment="Values that are not written here: each is read from a variable of the process."
+            )
+        for name, values in self._saved.environments.items():
+            written = {}
+            for key, variable in values.items():
+                own = self._name(key)
+                found = self._expanded(variable, {**self._saved.variables, **values})
+                is_secret = self._is_secret(own, found)
+                written[own] = f"env:{_variable(own)}" if is_secret else self._typed(own, found.value)
+            if written:
+                try:
+                    texts[_free(f"env/{_slug(name)}", {**flows, **texts})] = environment_text(written)
+                except ConfigError:
+                    self._others["unwritable environment"] += 1
+        return texts
+
+    def left_out(self) -> str:
+        """Return the kinds of things that are not in the flows, with counts."""
+        return ", ".join(quantity(count, kind) for kind, count in self._others.items() if count)
+
+    def notes(self) -> list[str]:
+        """Return sentences about what is not in the flows, and what to do."""
+        notes = list(dict.fromkeys(self._saved.notes))
+        if self.left_out():
+            notes.append(f"Left out: {self.left_out()}.")
+        if self._with_authorization:
+            notes.append(
+                f"{quantity(self._with_authorization, 'step')} with an Authorization header. It is sent with the step "
+                "only: add --header for the whole connection."
+            )
+        if self._from_process:
+            names = ", ".join(line.removeprefix("env:") for line in self._from_process.values())
+            notes.append(f"Values that are not written: set {names}, and run with --environment {ENVIRONMENT}.")
+        nested = sorted(key for key, each in self._variables.items() if key in self._wanted and _names_in(each.value))
+        if nested:
+            notes.append(f"Variables with variables in their values, to be set by hand: {', '.join(nested)}.")
+        return notes
+
+    # One request
+
+    def _step(self, request: SavedRequest) -> dict[str, Any] | None:
+        message = self._message(request)
+        if message is None:
+            return None
+        method, params = message["method"], message.get("params")
+        if method in _OF_THE_SESSION:
+            self._others["session message"] += 1
+            return None
+        params = params if isinstance(params, dict) else {}
+        params = self._written({key: value for key, value in params.items() if key != "_meta"})
+        notification = "id" not in message and not request.is_mcp and method.startswith("notifications/")
+        step = {"notify": method} | ({"params": params} if params else {}) if notification else None
+        step = step or request_step(method, params)
+        name = safe(request.name, 200).strip()
+        verb = next(iter(step.values()))
+        named = {"name": name} if name and name != verb else {}
+        headers = self._headers(request)
+        step = named | step | ({"headers": headers} if headers else {})
+        try:
+            step_text(step)
+        except ConfigError:
+            self._others["unwritable request"] += 1
+            return None
+        return step
+
+    def _message(self, request: SavedRequest) -> dict[str, Any] | None:
+        """The message of a request of MCP; None of any other, which is counted."""
+        quoted = _STRING_OR_TEMPLATE.sub(self._quote, request.message)
+        try:
+            message = parse(quoted.encode("utf-8", "surrogatepass")) if quoted.strip() else None
+        except NotJson:
+            message = None
+        is_rpc = isinstance(message, dict) and (request.is_mcp or message.get("jsonrpc") == "2.0")
+        if not isinstance(message, dict) or not is_rpc or not isinstance(message.get("method"), str):
+            self._others["empty MCP request" if request.is_mcp else "non-MCP request"] += 1
+            return None
+        return message if message["method"] else None
+
+    def _quote(self, found: re.Match[str]) -> str:
+        """A template that stands for a JSON value becomes a string that is only this template."""
+        if found[0].startswith('"'):
+            return found[0]
+        self._as_json |= {self._name(each) for each in _TEMPLATE.findall(found[0])}
+        return json.dumps(found[0])
+
+    def _headers(self, request: SavedRequest) -> dict[str, str]:
+        made: dict[str, str] = {}
+        for name, value in request.headers:
+            if name.lower() in _OF_THE_CLIENT or not name:
+                continue
+            for secret in secrecy.in_headers([(name, value)]) if "{{" not in value else ():
+                value = value.replace(secret, "{{" + self._secret(secret, name) + "}}")
+            made[name] = self._templates(value)
+        self._with_authorization += any(name.lower() == "authorization" for name in made)
+        return made
+
+    def _written(self, value: Any, key: str = "") -> Any:
+        """A value as a flow has it: secrets and dynamic variables are variables of ours."""
+        if isinstance(value, str):
+            if key and value and "{{" not in value and key != "name":
+                for secret in _secrets_in(key, value):
+                    value = value.replace(secret, "{{" + self._secret(secret, key) + "}}")
+            return self._templates(value)
+        if isinstance(value, list):
+            return [self._written(item, key) for item in value]
+        if isinstance(value, dict):
+            return {name: self._written(item, name) for name, item in value.items()}
+        return value
+
+    def _without_secrets(self, text: str, *finders: Callable[[Any], list[str]]) -> str:
+        in_url, in_arguments = finders
+        try:
+            found = in_url(text) if "://" in text else in_arguments(shlex.split(text))
+        except ValueError:
+            found = []
+        for secret in secrecy.unique(found):
+            if "{{" not in secret:
+                text = text.replace(secret, "{{" + self._secret(secret, "server_secret") + "}}")
+        return text
+
+    def _secret(self, value: str, wish: str) -> str:
+        """The variable of a secret that stood in the file."""
+        if value not in self._secrets:
+            name, number = self._name(wish).lower(), 2
+            free = name
+            while free in self._secrets.values() or free in self._variables:
+                free = f"{name}_{number}"
+                number += 1
+            self._secrets[value] = free
+        return self._secrets[value]
+
+    # Variables
+
+    def _templates(self, text: str) -> str:
+        """A text whose `{{…}}` are variables of ours; other braces stay as they are."""
+        made, at = "", 0
+        for found in _TEMPLATE.finditer(text):
+            made += text[at : found.start()].replace("{{", "{{{{") + "{{" + self._name(found[1]) + "}}"
+            at = found.end()
+        return made + text[at:].replace("{{", "{{{{")
+
+    def _name(self, name: str) -> str:
+        """The name of a variable here."""
+        name = name.strip().removeprefix("process.env.")
+        if name in _GENERATORS:
+            return _GENERATORS[name]
+        if not _NAME.fullmatch(name):
+            name = re.sub(r"[^A-Za-z0-9_-]+", "_", name).strip("_")[:90] or "value"
+            name = f"v_{name}" if not _NAME.fullmatch(name) else name
+        return name
+
+    def _is_secret(self, name: str, variable: Variable) -> bool:
+        value = variable.value
+        return variable.secret or (isinstance(value, str) and bool(_secrets_in(name, value)))
+
+    def _expanded(self, variable: Variable, around: dict[str, Variable]) -> Variable:
+        """A variable whose value has no variables in it, as far as these are known."""
+        value, secret = variable
+        for _ in range(_NESTED):
+            inner = [name.strip() for name in _TEMPLATE.findall(value)] if isinstance(value, str) else []
+            known = [name for name in inner if name in around]
+            if not known:
+                break
+            secret = secret or any(self._is_secret(name, around[name]) for name in known)
+            value = _TEMPLATE.sub(
+                lambda found: str(around[found[1]].value) if found[1] in around else found[0], str(value)
+            )
+        return Variable(value, secret)
+
+    def _typed(self, name: str, value: Any) -> Any:
+        """The value of a variable; one that stood for a JSON value has the type of that value."""
+        if isinstance(value, str) and name in self._as_json:
+            try:
+                found = parse(value.encode("utf-8", "surrogatepass"))
+            except NotJson:
+                return value
+            return found if isinstance(found, int | float | bool) else value
+        if isinstance(value, dict | list):
+            return json.dumps(value, ensure_ascii=False)
+        return value
+
+
+def _secrets_in(name: str, value: str) -> tuple[str, ...]:
+    """Return the secrets in a value, judged by its name and by known formats of tokens."""
+    if not value.strip() or secrecy.MASK in value:
+        return ()
+    return (value,) if secrecy.looks_secret(name) else secrecy.unique(secrecy.in_arguments([value]))
+
+
+def _names_in(value: Any) -> set[str]:
+    return {found for text in _texts(value) for found in _TEMPLATE.findall(text) if not found.startswith("$")}
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value.replace("{{{{", "")
+    elif isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts(item)
+
+
+def _variable(name: str) -> str:
+    """The variable of the process that holds a secret."""
+    return re.sub(r"[^A-Z0-9]+", "_", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).upper()).strip("_") or "SECRET"
+
+
+def _slug(name: str) -> str:
+    """A name of a file: letters, digits and hyphens."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60] or "calls"
+
+
+def _free(stem: str, taken: dict[str, str]) -> str:
+    name, number = f"{stem}.yaml", 2
+    while name in taken:
+        name = f"{stem}-{number}.yaml"
+        number += 1
+    return name
+
+
+def _module(name: str) -> Any:
+    from importlib import import_module
+
+    return import_module(f"inspector.imports.{name}")

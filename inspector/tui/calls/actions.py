@@ -1,0 +1,195 @@
+"""The verbs of saved calls, which the list and the steps of a flow share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from textual.message import Message
+from textual.widget import Widget
+from textual.worker import Worker
+
+from inspector.calls.collection import Flow
+from inspector.errors import UsageError
+from inspector.tui.advice import error_text
+from inspector.tui.calls.saved_calls import SavedCalls
+from inspector.tui.dialogs import Choose
+from inspector.tui.events import ShowFiltered
+from inspector.tui.keymap import KeyHint
+from inspector.tui.pane_keys import hints
+from inspector.tui.widgets.external_editor import edit_file
+
+_NONE = "none"
+NOT_WATCHED = "The server does not restart yet: choose “watch files” in the palette, or start with --watch."
+
+
+class Place(NamedTuple):
+    """Where the cursor is: a file with a line, and in a flow the number of a step or 0."""
+
+    path: Path
+    line: int = 0
+    flow: Flow | None = None
+    number: int = 0
+
+
+class CallsChanged(Message):
+    """There is something new to show of the saved calls."""
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, CallsChanged)
+
+
+class NewFromCall(Message):
+    """Save a call of this session."""
+
+
+class CallsActions(Widget):
+    """A pane about saved calls: `place` says what the keys are about."""
+
+    saved: SavedCalls
+
+    @property
+    def place(self) -> Place | None:
+        """Return the file, and the step, that the keys act on."""
+        raise NotImplementedError
+
+    def go_to_failure(self, by: int) -> None:
+        """Go to the next failure, or to the previous one for -1."""
+        raise NotImplementedError
+
+    @property
+    def _live(self) -> bool:
+        session = self.saved.session
+        return session.commands is not None and session.phase == "ready"
+
+    def calls_hints(self) -> list[KeyHint]:
+        """Return the keys that work now."""
+        place = self.place
+        if self.saved.running is not None:
+            return hints(self, ("calls.leave", "stop"))
+        wanted: list[str | tuple[str, str]] = []
+        names = ("run", "run-all", "edit", "environment", "new", "next-failure", "its-messages", "pin-flow")
+        for name in names:
+            if self.check_action(name.replace("-", "_"), ()):
+                pinned = name == "pin-flow" and place is not None and place.path in self.saved.pinned
+                wanted.append((f"calls.{name}", "not on restart") if pinned else f"calls.{name}")
+        return hints(self, *wanted)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Nothing is sent from a recording, nothing runs twice, and what is about a flow needs one."""
+        saved, place = self.saved, self.place
+        flow = place.flow if place is not None else None
+        if action == "run":
+            return self._live and saved.running is None and flow is not None
+        if action == "run_all":
+            return self._live and saved.running is None and bool(saved.flows)
+        if action == "new":
+            return self._live
+        if action == "edit":
+            return place is not None
+        if action == "environment":
+            return bool(saved.environments)
+        if action == "pin_flow":
+            return saved.session.commands is not None and flow is not None
+        if action in ("next_failure", "previous_failure"):
+            return bool(saved.errors) or any(run.outcome == "failed" for run in saved.runs.values())
+        if action == "its_messages":
+            return flow is not None and bool(self._filter_of(flow))
+        return True
+
+    def _filter_of(self, flow: Flow) -> str:
+        run = self.saved.runs.get(flow.path)
+        return filter_of(run.first, run.last) if run is not None else ""
+
+    def action_run(self) -> None:
+        """Run the step under the cursor, or the flow."""
+        place = self.place
+        if place is not None and place.flow is not None:
+            self._run([place.flow], place.number)
+
+    def action_run_all(self) -> None:
+        """Run all flows."""
+        self._run(list(self.saved.flows), 0)
+
+    def _run(self, flows: list[Flow], number: int) -> None:
+        if self._live and self.saved.running is None:
+            # Of the screen, and not of a pane: the run goes on while another tab is shown.
+            self.screen.run_worker(
+                self.saved.run(flows, number), group="saved-calls", exclusive=True, exit_on_error=False
+            )
+
+    def _stop(self) -> bool:
+        """Stop the run; False where nothing runs."""
+        if self.saved.running is None:
+            return False
+        workers: list[Worker[object]] = [each for each in self.screen.workers if each.group == "saved-calls"]
+        for worker in workers:
+            worker.cancel()
+        return True
+
+    def action_edit(self) -> None:
+        """Open the file in the user's editor, at the line."""
+        place = self.place
+        if place is not None:
+            self.screen.run_worker(self._edit(place), group="editor", exclusive=True, exit_on_error=False)
+
+    async def _edit(self, place: Place) -> None:
+        try:
+            await edit_file(self.app, place.path, place.line)
+        except UsageError as error:
+            self.notify(error_text(error, self), severity="error", markup=False)
+        self.action_read_again()
+
+    def action_read_again(self) -> None:
+        """Read the files again."""
+        self.screen.run_worker(self._read, thread=True, group="read-calls", exclusive=True, exit_on_error=False)
+
+    def _read(self) -> None:
+        self.saved.read()
+        self.app.call_from_thread(self.saved.note_change)
+
+    def action_environment(self) -> None:
+        """Choose the environment."""
+        self.screen.run_worker(self._choose_environment(), group="dialog", exclusive=True)
+
+    async def _choose_environment(self) -> None:
+        saved = self.saved
+        choices = [(_NONE, "only the variables of the flows")]
+        choices += [(name, ", ".join(each.values)) for name, each in saved.environments.items()]
+        chosen = await self.app.push_screen_wait(Choose("Environment", choices, saved.environment or _NONE))
+        if chosen is not None:
+            self.use_environment("" if chosen == _NONE else chosen)
+
+    def use_environment(self, name: str) -> None:
+        """Use the variables of an environment from now on; `""` for those of the flows alone."""
+        self.saved.environment = name
+        self.saved.note_change()
+
+    def action_new(self) -> None:
+        self.post_message(NewFromCall())
+
+    def action_next_failure(self) -> None:
+        self.go_to_failure(1)
+
+    def action_previous_failure(self) -> None:
+        self.go_to_failure(-1)
+
+    def action_pin_flow(self) -> None:
+        """Run the flow again after each restart of a watched server, or stop doing so."""
+        place = self.place
+        if place is not None and place.flow is not None:
+            self.saved.pinned ^= {place.flow.path}
+            self.saved.note_change()
+            if place.flow.path in self.saved.pinned and not self.saved.watched():
+                self.notify(NOT_WATCHED, timeout=8)
+
+    def action_its_messages(self) -> None:
+        """Show only the messages of the last run of the flow."""
+        place = self.place
+        if place is not None and place.flow is not None and (found := self._filter_of(place.flow)):
+            self.post_message(ShowFiltered(found))
+
+
+def filter_of(first: int, last: int) -> str:
+    """The filter that leaves the messages of a run, from event `first` to `last`; empty without a run."""
+    return f"n:{first}-{last}" if 0 < first <= last else ""

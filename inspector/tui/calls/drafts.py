@@ -1,0 +1,186 @@
+"""A call as a step that can be written: variables where they hold the values, and no secret."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from inspector.client.state.catalog import ListName
+from inspector.config.remember import without_secrets
+from inspector.config.secrecy import MASK
+from inspector.config.targets import HttpTarget, StdioTarget, Target
+from inspector.protocol.formvalues import json_of
+
+SHORT = 3
+"""Characters of a text from which on a variable with this value is likely to mean it."""
+_TEMPLATE = re.compile(r"\{\{\s*[A-Za-z_][\w.-]*\s*\}\}")
+_STRANGE = re.compile(r"[^\w.-]+")
+_VARIABLE = re.compile(r"\W+")
+_ACTIONS: dict[ListName, str] = {"tools": "call", "resources": "read", "templates": "read", "prompts": "prompt"}
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A variable that holds a value of the arguments: `{{name}}` can be written instead of the value."""
+
+    name: str
+    value: Any
+    likely: bool
+    """The value is long enough to be the same for a reason."""
+
+
+@dataclass
+class Draft:
+    """A call that is about to be saved. `secrets` are the names that stand for secret values."""
+
+    list_name: ListName
+    address: str
+    arguments: dict[str, Any]
+    name: str = ""
+    expect: Mapping[str, Any] | None = None
+    secrets: list[str] = field(default_factory=list)
+    offers: list[Offer] = field(default_factory=list)
+
+    def step(self, name: str, chosen: Iterable[str] = ()) -> dict[str, Any]:
+        """The step as it is written; `chosen` are the variables that stand for their values."""
+        values = {offer.name: offer.value for offer in self.offers if offer.name in set(chosen)}
+        action = _ACTIONS[self.list_name]
+        step: dict[str, Any] = {"name": name} if name and name != self.address else {}
+        subject = escaped(self.address)
+        step[action] = _with_variables(subject, values) if action == "read" else subject
+        if self.arguments:
+            step["args"] = _with_variables(self.arguments, values)
+        if self.expect:
+            step["expect"] = dict(self.expect)
+        return step
+
+
+def draft_of(
+    list_name: ListName, address: str, arguments: Any, schema: Any, variables: Mapping[str, Any],
+    secrets: Sequence[str] = (),
+) -> Draft:  # fmt: skip
+    """A call with these arguments. `schema` marks secret arguments; `secrets` are values known to be secret.
+
+    `variables` are those of the flow and the environment, with secret values left out.
+    """
+    whole = dict(arguments) if isinstance(arguments, Mapping) else {}
+    kept = without_secrets(whole, schema, tuple(secrets))
+    names: list[str] = []
+    draft = Draft(list_name, address, _templated(whole, kept, names), secrets=names)
+    found = list(_scalars(draft.arguments)) + ([address] if list_name in ("resources", "templates") else [])
+    for name, value in variables.items():
+        if (
+            isinstance(value, (str, int, float))
+            and not isinstance(value, bool)
+            and any(_is(each, value) for each in found)
+        ):
+            draft.offers.append(Offer(name, value, isinstance(value, str) and len(value) >= SHORT))
+    return draft
+
+
+def _templated(whole: Any, kept: Any, names: list[str], key: str = "") -> Any:
+    """The values that may be written; `{{name}}` for each that may not, with its name added to `names`."""
+    if isinstance(whole, Mapping) and isinstance(kept, Mapping):
+        found: dict[str, Any] = {}
+        for name, value in whole.items():
+            if name in kept:
+                found[name] = _templated(value, kept[name], names, name)
+            else:
+                variable = _VARIABLE.sub("_", name).strip("_") or "secret"
+                names.append(variable)
+                found[name] = f"{{{{{variable}}}}}"
+        return found
+    if isinstance(whole, list) and isinstance(kept, list) and len(whole) == len(kept):
+        return [_templated(one, other, names, key) for one, other in zip(whole, kept, strict=True)]
+    return escaped(kept)
+
+
+def escaped(value: Any) -> Any:
+    """A value as a flow writes it: `{{` that does not begin a `{{name}}` is doubled, everywhere in the value."""
+    if isinstance(value, str):
+        parts, at = [], 0
+        for found in _TEMPLATE.finditer(value):
+            parts += [value[at : found.start()].replace("{{", "{{{{"), found.group()]
+            at = found.end()
+        return "".join([*parts, value[at:].replace("{{", "{{{{")])
+    return _mapped(value, escaped)
+
+
+def literal(value: Any) -> Any:
+    """A value as a flow writes it where nothing in it means a variable: every `{{` is doubled."""
+    return value.replace("{{", "{{{{") if isinstance(value, str) else _mapped(value, literal)
+
+
+def _mapped(value: Any, change: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: change(item) for key, item in value.items()}
+    return [change(item) for item in value] if isinstance(value, list) else value
+
+
+def _scalars(value: Any) -> Iterable[Any]:
+    if isinstance(value, Mapping):
+        for item in value.values():
+            yield from _scalars(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _scalars(item)
+    else:
+        yield value
+
+
+def _is(found: Any, value: Any) -> bool:
+    """Whether a value is that of a variable, or a text that contains it."""
+    if isinstance(value, str) and isinstance(found, str):
+        return bool(value) and (found == value or (len(value) >= SHORT and value in found))
+    return type(found) is type(value) and bool(found == value)
+
+
+def _with_variables(value: Any, variables: Mapping[str, Any]) -> Any:
+    if isinstance(value, (Mapping, list)):
+        return _mapped(value, lambda item: _with_variables(item, variables))
+    for name, held in variables.items():
+        if type(value) is type(held) and value == held:
+            return f"{{{{{name}}}}}"
+    if isinstance(value, str):
+        for name, held in variables.items():
+            if isinstance(held, str) and len(held) >= SHORT and held in value:
+                value = value.replace(held, f"{{{{{name}}}}}")
+    return value
+
+
+def file_name(address: str) -> str:
+    """A name for a new flow file: that of the tool or prompt, or the end of a URI."""
+    stem = _STRANGE.sub("-", address.rstrip("/").rsplit("/", 1)[-1]).strip("-.")[:40] or "calls"
+    return f"{stem}.yaml"
+
+
+def server_of(target: Target) -> str | None:
+    """How a new flow names the server: `@NAME`, a URL or a command; None where a secret would be written."""
+    if target.name and target.kind != "recording" and getattr(target, "source", ""):
+        return f"@{target.name}"
+    if isinstance(target, HttpTarget):
+        shown = target.describe()
+        return None if MASK in shown or shown != target.url else shown
+    if isinstance(target, StdioTarget):
+        command = shlex.join(target.command)
+        shown = target.describe()
+        return None if MASK in shown or any(secret and secret in command for secret in target.secrets) else command
+    return None
+
+
+def secret_note(names: Sequence[str], environment: Path) -> str:
+    """Return the sentence that names the secrets which were not written."""
+    first = names[0]
+    listed = ", ".join(f"{{{{{name}}}}}" for name in names)
+    what = "a secret is" if len(names) == 1 else "secrets are"
+    example = f"{first}: env:{first.upper()}"
+    return f"{what[0].upper()}{what[1:]} not written: {listed}. Define it in {environment}, such as {example}."
+
+
+def value_text(value: Any) -> str:
+    """A value of a variable on one line."""
+    return json_of(value)[:60]

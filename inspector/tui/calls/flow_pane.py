@@ -1,0 +1,249 @@
+"""One flow: its steps with arguments, captures and expectations; or why its file cannot be used."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.message import Message
+
+from inspector.text import quantity, safe
+from inspector.tui.calls.actions import CallsActions, Place
+from inspector.tui.calls.flow_rows import FlowPage, page_of, plain, templates
+from inspector.tui.calls.list_rows import ListRow
+from inspector.tui.calls.saved_calls import SavedCalls
+from inspector.tui.events import HintsChanged, LeaveWork
+from inspector.tui.keymap import KeyHint, bindings
+from inspector.tui.pane_keys import hints
+from inspector.tui.themes import signs_now
+from inspector.tui.widgets import paint
+from inspector.tui.widgets.compact import CompactEdge
+from inspector.tui.widgets.fact_rows import Row, RowSection, fact, paragraph
+from inspector.tui.widgets.lines_view import LinesView
+from inspector.tui.widgets.virtual_list import VirtualList
+
+COMPACT_BELOW = 26
+"""Lines below which the pane leaves its keys to the footer."""
+
+
+class FlowView(LinesView, inherit_bindings=False):
+    """The rows of a flow. The keys of the pane come before those of a text."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings("list", without="calls"),
+        *(each for each in bindings("text", without="calls") if each.action in ("wrap", "copy")),
+    ]
+    shows_idle_cursor = True
+
+    class Resized(Message):
+        """The view has another width."""
+
+    def on_resize(self) -> None:
+        super().on_resize()
+        self.post_message(self.Resized())
+
+
+class FlowPane(CompactEdge, CallsActions):
+    """The flow of the row under the cursor of the list. Enter opens a step, or closes it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("calls")]
+    DEFAULT_CSS = """
+    FlowPane > LinesView { height: 1fr; }
+    """
+
+    class Looked(Message):
+        """The cursor is on a step whose newest message is event `n`."""
+
+        def __init__(self, n: int) -> None:
+            super().__init__()
+            self.n = n
+
+    class FailureElsewhere(Message):
+        """Go to the next failure of another flow, or to the previous one for -1."""
+
+        def __init__(self, by: int) -> None:
+            super().__init__()
+            self.by = by
+
+    def __init__(self, saved: SavedCalls, *, id: str | None = None) -> None:
+        super().__init__(title="Flow", id=id)
+        self.saved = saved
+        self.row: ListRow | None = None
+        self._page = FlowPage()
+        self._opened: dict[object, set[int]] = {}
+        self._view = FlowView(empty="The flow under the cursor of the list is shown here.")
+        self._width = 0
+        self._go_to: tuple[int, int] | None = None
+        """The step that the cursor goes to when the flow is drawn next, and the rows below its first one."""
+        self._told = 0
+
+    def compose(self) -> ComposeResult:
+        yield from super().compose()
+        yield self._view
+
+    def show(self, row: ListRow | None) -> None:
+        """Show the flow, the error or the environment of a row of the list."""
+        before, self.row = self.row, row
+        same = before is not None and row is not None and before.key == row.key
+        if not same:
+            self._go_to = (row.number if row is not None else 0, 0)
+        self.draw()
+
+    def draw(self) -> None:
+        """Show what is known now; the cursor stays with the row it is on, unless another row was chosen."""
+        row, view = self.row, self._view
+        if not self.is_mounted or not view.size.width:
+            self._width = 0  # It is drawn when it is shown, at the width that it has then.
+            return
+        at = self._step_at(view.line) if self._go_to is None else self._go_to
+        self._go_to = None
+        self._width = max(view.scrollable_content_region.width - 2 * view.pad, 20)
+        self._page = self._rows(row)
+        view.set_sections([RowSection(self._page.rows)] if self._page.rows else [])
+        self._go(at)
+        self._describe(row)
+
+    def _step_at(self, line: int) -> tuple[int, int]:
+        """The step at a row, and how far below its first row that is."""
+        if not 0 <= line < len(self._page.steps):
+            return 0, 0
+        number = self._page.steps[line]
+        return number, line - self._page.heads.get(number, 0)
+
+    def _go(self, at: tuple[int, int]) -> None:
+        number, below = at
+        head = self._page.heads.get(number, 0)
+        last = max((row for row, step in enumerate(self._page.steps) if step == number), default=0)
+        if self._page.rows:
+            self._view.show_line(min(head + below, last) if number else min(below, len(self._page.rows) - 1))
+
+    def _rows(self, row: ListRow | None) -> FlowPage:
+        saved = self.saved
+        page = FlowPage()
+        if row is None or row.path is None or row.kind == "blank":
+            return page
+        shown = saved.shown(row.path)
+        if row.flow is not None:
+            run = saved.runs.get(row.path)
+            return page_of(
+                row.flow, shown, saved.steps(row.flow), run, saved.values(row.flow),
+                self._opened.get(row.path, set()),
+                self._width, saved.running, saved.changes.get(row.path),
+            )  # fmt: skip
+        if row.error is not None:
+            where = f"{shown}:{row.error.line}" if row.error.line else shown
+            page.add(Row([(where, "bright")]), line=row.line)
+            page.add(Row())
+            for each in paragraph(row.error.problem, "error"):
+                page.add(each, line=row.line)
+            if row.error.hint:
+                for each in paragraph(str(row.error.hint), "muted"):
+                    page.add(each, line=row.line)
+            return page
+        environment = saved.environments.get(row.name) if row.kind == "environment" else None
+        if environment is not None:
+            page.add(Row([(shown, "muted")]), line=1)
+            page.add(Row())
+            for name, value in environment.values.items():
+                pieces = fact(name, "")[0].pieces
+                assert not isinstance(pieces, str)
+                page.add(Row([pieces[0], *templates(plain(value))], 14), line=1)
+        return page
+
+    def _describe(self, row: ListRow | None) -> None:
+        saved = self.saved
+        crumb = f"Calls {signs_now().crumb} " if self.screen.has_class("-narrow") else ""
+        facts: list[paint.Pieces] = []
+        title = "Flow"
+        if row is not None and row.flow is not None and row.path is not None:
+            title = row.flow.name
+            run, total = saved.runs.get(row.path), len(row.flow.model.steps)
+            outcomes = [run.outcome_of(number) for number in range(1, total + 1)] if run is not None else []
+            failed, passed = outcomes.count("failed"), outcomes.count("passed")
+            facts.append(f"{passed} of {quantity(total, 'step')}" if passed or failed else quantity(total, "step"))
+            if failed:
+                facts.append([(f"{failed} failed", "error")])
+            if saved.environment:
+                facts.append([("env ", "muted"), (saved.environment, "bright")])
+            if row.path in saved.pinned:
+                facts.append("runs on restart")
+        elif row is not None and row.name:
+            title = row.name if row.kind == "environment" else "File with an error"
+        self.title = [(crumb, "muted"), safe(title, 80)] if crumb else safe(title, 80)
+        self.state_facts = facts
+        self.state_keys = [hint for hint in self.hints() if hint.verb != "calls.leave"]
+        self.draw_state()
+        self.post_message(HintsChanged())
+
+    @property
+    def place(self) -> Place | None:
+        """The step under the cursor, with the line of the file that the row is about."""
+        row = self.row
+        if row is None or row.path is None or row.kind in ("blank", "folder"):
+            return None
+        at = self._view.line
+        inside = 0 <= at < len(self._page.steps)
+        number = self._page.steps[at] if inside else 0
+        return Place(row.path, self._page.lines[at] or row.line if inside else row.line, row.flow, number)
+
+    def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
+        event.stop()
+        place = self.place
+        if place is None or place.flow is None or not self._view.has_focus:
+            return
+        run = self.saved.runs.get(place.path)
+        n = run.message_of(place.number) if run is not None else 0
+        if n and n != self._told:
+            self.post_message(self.Looked(n))
+        self._told = n
+
+    def on_virtual_list_selected(self, event: VirtualList.Selected) -> None:
+        event.stop()
+        place = self.place
+        if place is not None and place.flow is not None and place.number:
+            self._opened.setdefault(place.path, set()).symmetric_difference_update({place.number})
+            self.draw()
+
+    def on_flow_view_resized(self, event: FlowView.Resized) -> None:
+        event.stop()
+        self.set_compact(self.size.height < COMPACT_BELOW)
+        if max(self._view.scrollable_content_region.width - 2 * self._view.pad, 20) != self._width:
+            self.draw()
+
+    def on_show(self) -> None:
+        self.call_after_refresh(self.draw)
+
+    def go_to_failure(self, by: int) -> None:
+        """Go to the next failed step of the flow, else to that of another flow."""
+        place = self.place
+        run = self.saved.runs.get(place.path) if place is not None else None
+        failed = [number for number in self._page.heads if run is not None and run.outcome_of(number) == "failed"]
+        here = place.number if place is not None else 0
+        ahead = [number for number in failed if (number > here if by > 0 else number < here)]
+        if ahead:
+            self._go((ahead[0 if by > 0 else -1], 0))
+        else:
+            self.post_message(self.FailureElsewhere(by))
+
+    def focus_inside(self) -> bool:
+        """Focus the steps, unless the focus is inside already."""
+        if not self.has_focus_within:
+            self.screen.set_focus(self._view)
+        return True
+
+    def action_leave(self) -> None:
+        """Stop the run; else go back to the list."""
+        if not self._stop():
+            self.post_message(LeaveWork())
+
+    def hints(self) -> list[KeyHint]:
+        """Return the keys for the step under the cursor."""
+        place = self.place
+        opens = place is not None and place.number and self.saved.running is None
+        back: list[str | tuple[str, str]] = [("calls.leave", "list")] if self.saved.running is None else []
+        first: list[str | tuple[str, str]] = []
+        if opens and place is not None:
+            is_open = place.number in self._opened.get(place.path, ())
+            first = [("list.select", "close step" if is_open else "open step")]
+        return [*hints(self, *first), *self.calls_hints(), *hints(self, *back)]

@@ -1,0 +1,299 @@
+"""The rows of one flow: its variables, and each step with arguments, captures and expectations."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from inspector.calls.collection import Flow
+from inspector.calls.models import MATCHERS
+from inspector.flows.results import ExpectationResult, StepResult
+from inspector.protocol.formvalues import json_of
+from inspector.text import cell_len, ellipsis, quantity, safe
+from inspector.tui.calls.list_rows import sign_of, took
+from inspector.tui.calls.saved_calls import FlowRun, Running
+from inspector.tui.calls.steps import PlainStep, action_of, arguments_of
+from inspector.tui.themes import signs_now
+from inspector.tui.widgets.fact_rows import Row, text_lines
+from inspector.tui.widgets.paint import Piece, Pieces
+
+LABELS = 9
+"""Cells of the column of names and labels, at least."""
+_NAME = 18
+"""Cells of that column at most."""
+_LEAD = 4
+_VALUE = 400
+"""Characters of an argument or a captured value that are shown on the line of its step."""
+_FOUND = 24
+"""Characters up to which a value is shown at the right of an expectation that holds."""
+_LINES = 12
+"""Lines of an expected or found value that are shown."""
+_TEMPLATE = re.compile(r"\{\{[^{}]*\}\}")
+
+
+@dataclass
+class FlowPage:
+    """The rows of a flow, and what some of them are about."""
+
+    rows: list[Row] = field(default_factory=list)
+    steps: list[int] = field(default_factory=list)
+    """The number of the step that each row belongs to; 0 for none."""
+    lines: list[int] = field(default_factory=list)
+    """The line of the file that each row is about."""
+    heads: dict[int, int] = field(default_factory=dict)
+    """The row on which each step begins."""
+
+    def add(self, row: Row, step: int = 0, line: int = 0) -> None:
+        """Add a row."""
+        self.rows.append(row)
+        self.steps.append(step)
+        self.lines.append(line)
+
+
+def day_and_time(when: float, now: float | None = None) -> str:
+    """A moment as people say it: `today 09:14`, `yesterday 17:02`, `2026-11-20 17:02`. Seconds since the epoch."""
+    moment = datetime.fromtimestamp(when)
+    days = (datetime.fromtimestamp(time.time() if now is None else now).date() - moment.date()).days
+    day = {0: "today", 1: "yesterday"}.get(days, f"{moment:%Y-%m-%d}")
+    return f"{day} {moment:%H:%M}"
+
+
+def page_of(
+    flow: Flow, shown_path: str, steps: Sequence[PlainStep], run: FlowRun | None, variables: Mapping[str, Any],
+    opened: set[int], width: int, running: Running | None = None, changed: Mapping[int, Sequence[str]] | None = None,
+) -> FlowPage:  # fmt: skip
+    """The rows of a flow. `opened` are the numbers of the steps of which everything is shown."""
+    page = FlowPage()
+    head: list[Piece] = [(shown_path, "muted")]
+    if run is not None and run.when:
+        head.append((f"  {day_and_time(run.when)}", "muted"))
+        if run.outcome != "not_run":
+            head.append((f"  {took(run.outcome, run.seconds)}", "muted"))
+    page.add(Row(head), line=1)
+    if variables:
+        page.add(Row([("variables  ", "muted"), *_pairs(variables)], 11), line=1)
+    if run is not None and run.error:
+        page.add(Row([(run.error, "error")]), line=1)
+    if run is not None and run.turned:
+        page.add(Row([(f"It {run.turned}.", "error" if run.outcome == "failed" else "received")]), line=1)
+    for number, step in enumerate(steps, 1):
+        page.add(Row())
+        now = running is not None and running.flow.path == flow.path and running.number == number
+        _Step(page, flow, number, step, run, width, column=_column(steps), running=now).add(
+            opened=number in opened, changed=(changed or {}).get(number, ())
+        )
+    if not steps:
+        page.add(Row())
+        page.add(Row([("The flow has no steps yet.", "muted")]), line=1)
+    return page
+
+
+def _column(steps: Sequence[PlainStep]) -> int:
+    names = [step.get("name") or action_of(step)[0] for step in steps]
+    return min(max([LABELS, *(cell_len(str(name)) + 2 for name in names)]), _NAME)
+
+
+def _pairs(values: Mapping[str, Any]) -> list[Piece]:
+    pieces: list[Piece] = []
+    for name, value in values.items():
+        pieces += [("   " if pieces else "", "muted"), (f"{name} ", "muted"), *templates(plain(value))]
+    return pieces
+
+
+def plain(value: Any) -> str:
+    """A value on one line: text as it is, everything else as JSON."""
+    text = value if isinstance(value, str) else json_of(value)
+    return safe(" ".join(text[: _VALUE + 1].split()) if isinstance(value, str) else text[: _VALUE + 1], _VALUE)
+
+
+def templates(text: str, role: str = "bright") -> list[Piece]:
+    """A text with its `{{name}}` in the colour of names."""
+    pieces: list[Piece] = []
+    at = 0
+    for found in _TEMPLATE.finditer(text):
+        pieces += [(text[at : found.start()], role)] if found.start() > at else []
+        pieces.append((found.group(), "json-key"))
+        at = found.end()
+    return [*pieces, (text[at:], role)] if at < len(text) or not pieces else pieces
+
+
+class _Step:
+    """Adds the rows of one step to a page."""
+
+    def __init__(
+        self, page: FlowPage, flow: Flow, number: int, step: PlainStep, run: FlowRun | None, width: int, *,
+        column: int, running: bool,
+    ) -> None:  # fmt: skip
+        self.page, self.flow, self.number, self.step, self.run = page, flow, number, step, run
+        self.width, self.running = width, running
+        self.results = run.steps.get(number, []) if run is not None else []
+        self.line = flow.line_of_step(number)
+        self.column = _LEAD + column
+
+    def add(self, *, opened: bool, changed: Sequence[str]) -> None:
+        """Add the head, then what is sent, what is captured, what is expected."""
+        self._head()
+        arguments = dict(arguments_of(self.step))
+        if arguments:
+            self._labelled("args", _pairs(arguments))
+        if isinstance(self.step.get("each"), list):
+            self._labelled("each", [f"{quantity(len(self.step['each']), 'row')}"])
+        captures = self.step.get("capture")
+        if isinstance(captures, Mapping):
+            for name, path in captures.items():
+                self._labelled("capture" if name == next(iter(captures)) else "", self._capture(name, path))
+        if not self.results:
+            self._expected_texts()
+        for result in self.results:
+            self._result(result, opened=opened)
+        for result in self.run.nested.get(self.number, ()) if self.run is not None else ():
+            self._nested(result, opened=opened)
+        for at, text in enumerate(changed):
+            self._labelled("changed" if not at else "", [(text, "finding")])
+
+    def _head(self) -> None:
+        signs = signs_now()
+        action, subject = action_of(self.step)
+        own = self.step.get("name")
+        does = [(f"{action} " if own else "", "normal"), *templates(safe(subject, 200), "normal")]
+        name = ellipsis(safe(str(own or action), 60), self.column - _LEAD - 1)
+        outcome = self.run.outcome_of(self.number) if self.run is not None else "not_run"
+        sign = (signs.progress, "progress") if self.running else sign_of(outcome)
+        lead = f" {self.number} ".ljust(_LEAD - 1)
+        tries = sum(each.tries for each in self.results)
+        right = "running" if self.running else took(outcome, self.run.seconds_of(self.number)) if self.run else ""
+        if tries > max(len(self.results), 1):
+            right = f"{tries} tries  {right}"
+        left: list[Piece] = [sign, (lead, "muted"), (name.ljust(self.column - _LEAD), "bright bold"), *does]
+        self.page.heads[self.number] = len(self.page.rows)
+        self._add(self._spread(left, right), self.line, hang=self.column)
+        skip = self.step.get("skip")
+        if isinstance(skip, str) and skip:
+            self._labelled("skip", [(skip, "muted")])
+
+    def _capture(self, name: str, path: Any) -> list[Piece]:
+        pieces: list[Piece] = [(f"{name} = ", "normal"), (plain(path), "muted")]
+        found = next((each.captured[name] for each in self.results[::-1] if name in each.captured), None)
+        if any(name in each.captured for each in self.results):
+            pieces += [(f" {signs_now().sent} ", "muted"), (plain(found), "json-number")]
+        return pieces
+
+    def _expected_texts(self) -> None:
+        for at, text in enumerate(expectation_texts(self.step.get("expect"))):
+            self._labelled("expect" if not at else "", [(f"{signs_now().later} ", "muted"), *templates(text, "muted")])
+
+    def _result(self, result: StepResult, *, opened: bool) -> None:
+        signs = signs_now()
+        many = len(self.results) > 1
+        if many:
+            what = f"row {result.row}" if result.row else result.name
+            sent = "  ".join(f"{name} {plain(value)}" for name, value in result.arguments.items())
+            left: list[Piece] = [sign_of(result.outcome), f" {what}  ", (sent[: self.width], "muted")]
+            room = self._spread([" " * self.column, *left], took(result.outcome, result.seconds))
+            self._add(room, result.line or self.line, hang=self.column + 2)
+        if result.error:
+            role = "error" if result.outcome == "failed" else "muted"
+            for line in text_lines(result.error)[:_LINES]:
+                self._labelled("", [(line, role)])
+        shown = [each for each in result.expectations if opened or not many or not each.ok]
+        for at, each in enumerate(shown):
+            self._expectation(each, label="expect" if not at and not many else "", opened=opened)
+        if opened:
+            if result.command:
+                self._labelled("repeat", [(result.command, "muted")])
+            if result.request:
+                message_numbers = f"{signs.sent} #{result.request}" + (
+                    f"  {signs.received} #{result.answer}" if result.answer else ""
+                )
+                self._labelled("messages", [(message_numbers, "muted")])
+
+    def _nested(self, result: StepResult, *, opened: bool) -> None:
+        """A step of the flow that this one uses; what failed in it is shown."""
+        left: list[Piece] = [" " * self.column, sign_of(result.outcome), f" {result.number} {result.name}"]
+        self._add(self._spread(left, took(result.outcome, result.seconds)), self.line, hang=self.column + 4)
+        if result.error and result.outcome == "failed":
+            self._under([(result.error, "error")], self.line)
+        for each in result.expectations:
+            if opened or not each.ok:
+                self._expectation(each, label="", opened=opened)
+
+    def _expectation(self, each: ExpectationResult, *, label: str, opened: bool) -> None:
+        signs = signs_now()
+        line = each.line or self.line
+        sign: Piece = (signs.done, "received") if each.ok else (signs.failed, "error")
+        text = each.text if each.ok or not each.path else each.path
+        lead = f"{' ' * _LEAD}{label:<{self.column - _LEAD}}"
+        short = each.ok and not opened and 0 < len(each.found) <= _FOUND and each.found not in each.text
+        pieces: list[Piece] = [(lead, "muted"), sign, " ", *templates(text, "normal" if each.ok else "bright")]
+        self._add(self._spread(pieces, each.found if short else ""), line, hang=self.column + 2)
+        if each.ok and not opened:
+            return
+        if not each.ok or each.expected or each.found:
+            self._value("expected", each.expected, "received", line)
+            self._value("found", each.found, "normal" if each.ok else "error", line)
+        if each.note:
+            for text in text_lines(each.note)[:_LINES]:
+                self._under([(text, "muted")], line)
+        if not each.ok:
+            passed = self.run.passed_at.get(self.number) if self.run is not None else None
+            said = f"last passed {day_and_time(passed)}   " if passed else ""
+            self._under([(f"{said}line {line}", "faint")], line)
+
+    def _value(self, label: str, value: str, role: str, line: int) -> None:
+        if not value:
+            return
+        lines = text_lines(value)
+        for at, text in enumerate(lines[:_LINES]):
+            self._under([(f"{label if not at else '':<10}", "muted"), (text, role)], line, hang=10)
+        if len(lines) > _LINES:
+            self._under([(f"{quantity(len(lines) - _LINES, 'more line')}", "faint")], line)
+
+    def _under(self, pieces: list[Piece], line: int, hang: int = 0) -> None:
+        self._add([(" " * (self.column + 2), "muted"), *pieces], line, hang=self.column + 2 + hang)
+
+    def _labelled(self, label: str, pieces: Sequence[Piece]) -> None:
+        lead = f"{' ' * _LEAD}{label:<{self.column - _LEAD}}"
+        self._add([(lead, "muted"), *pieces], self.line, hang=self.column)
+
+    def _spread(self, left: list[Piece], right: str) -> list[Piece]:
+        """Return pieces with a text at the right end of the row; the last pieces are cut."""
+        if not right:
+            return left
+        room = max(self.width - cell_len(right) - 2, 10)
+        kept: list[Piece] = []
+        used = 0
+        for piece in left:
+            text, role = (piece, "normal") if isinstance(piece, str) else piece
+            text = ellipsis(safe(text), room - used, signs_now().cut) if room > used else ""
+            used += cell_len(text)
+            kept.append((text, role))
+        return [*kept, (f"{' ' * max(self.width - used - cell_len(right), 2)}{right}", "muted")]
+
+    def _add(self, pieces: Pieces, line: int, *, hang: int) -> None:
+        self.page.add(Row(pieces, min(hang, max(self.width // 2, 4))), self.number, line)
+
+
+def expectation_texts(expect: Any) -> list[str]:
+    """Return the expectations of a step that did not run, a line each."""
+    if not isinstance(expect, Mapping):
+        return []
+    found: list[str] = []
+    for key, value in expect.items():
+        if key == "result" and isinstance(value, Mapping):
+            found += [f"{path} {_wanted(wanted)}" for path, wanted in value.items()]
+        else:
+            found.append(f"{key} {plain(value)}")
+    return found
+
+
+def _wanted(value: Any) -> str:
+    """Return the text of one expectation: `is "new"`, `contains order`, `has status "new", lines 2`."""
+    if not isinstance(value, Mapping):
+        return f"is {json_of(value)}"
+    if value and all(key in MATCHERS for key in value):
+        return ", ".join(f"{key.replace('_', ' ')} {plain(wanted)}" for key, wanted in value.items())
+    return f"has {', '.join(f'{key} {json_of(wanted)}' for key, wanted in value.items())}"

@@ -1,0 +1,229 @@
+"""The list of saved calls: flows with their steps, files that cannot be used, environments."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar
+
+from textual.actions import SkipAction
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.message import Message
+
+from inspector.text import quantity, safe
+from inspector.tui.calls.actions import CallsActions, Place
+from inspector.tui.calls.list_rows import CallsRows, ListRow
+from inspector.tui.calls.saved_calls import SavedCalls
+from inspector.tui.events import HintsChanged
+from inspector.tui.keymap import KeyHint, bindings
+from inspector.tui.pane_keys import hints
+from inspector.tui.themes import signs_now
+from inspector.tui.widgets.edge import Edge
+from inspector.tui.widgets.editor import Editor
+from inspector.tui.widgets.filter_input import FilterInput
+from inspector.tui.widgets.virtual_list import VirtualList
+
+SOON = 0.05
+"""Seconds after which what is new is drawn."""
+
+
+class CallsList(VirtualList, inherit_bindings=False):
+    """The rows; the cursor does not stop on the empty rows between files."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("list", without="calls")]
+
+    def __init__(self, rows: CallsRows) -> None:
+        super().__init__(rows)
+        self._rows = rows
+
+    def _move(self, rows: int) -> None:
+        super()._move(rows)
+        while 0 < self.cursor < self.count - 1 and self._rows.rows[self.cursor].kind == "blank":
+            super()._move(1 if rows > 0 else -1)
+
+
+class CallsPane(Edge, CallsActions):
+    """The list. What the cursor is on is shown beside it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("calls"), *bindings("collection")]
+    DEFAULT_CSS = """
+    CallsPane > VirtualList { height: 1fr; }
+    """
+
+    class Highlighted(Message):
+        """The cursor is on another row, or what is known of it has changed."""
+
+        def __init__(self, row: ListRow | None) -> None:
+            super().__init__()
+            self.row = row
+
+        def can_replace(self, message: Message) -> bool:
+            return isinstance(message, CallsPane.Highlighted)
+
+    class Opened(Message):
+        """A row was chosen: put the focus where it is shown."""
+
+    def __init__(self, saved: SavedCalls, *, id: str | None = None) -> None:
+        super().__init__(title="Calls", id=id)
+        self.saved = saved
+        self._rows = CallsRows(saved)
+        self._list = CallsList(self._rows)
+        self._filter = FilterInput()
+        self._due = False
+        self._wanted: tuple[Path, int] | None = None
+
+    def compose(self) -> ComposeResult:
+        yield from super().compose()
+        yield self._list
+        yield self._filter
+
+    def on_mount(self) -> None:
+        self.saved.listeners.append(self._draw_soon)
+        self._list.empty = f"Reading {self.saved.shown(self.saved.folder)} {signs_now().cut}"
+        if self.saved.collection is None:
+            self.action_read_again()
+        else:
+            self.draw()
+
+    def on_show(self) -> None:
+        # The log shows all messages while another tab is shown.
+        self._show_row()
+
+    def on_unmount(self) -> None:
+        self.saved.listeners.remove(self._draw_soon)
+
+    def _draw_soon(self) -> None:
+        if not self._due and self.is_attached:
+            self._due = True
+            self.set_timer(SOON, self.draw)
+
+    def draw(self) -> None:
+        """Show what is known now."""
+        self._due = False
+        self._rows.take()
+        self._list.empty = self._empty()
+        self._list.source_changed()
+        if self._wanted is not None and self.select(*self._wanted):
+            self._wanted = None
+        if 0 <= self._list.cursor < len(self._rows) and self.row is not None and self.row.kind == "blank":
+            self._list.action_down()
+        saved = self.saved
+        facts = [quantity(len(saved.flows), "flow")] if saved.flows else []
+        if saved.errors:
+            facts.append(quantity(len(saved.errors), "error"))
+        self.facts = facts
+        self._show_row()
+
+    def _empty(self) -> str:
+        saved = self.saved
+        folder = saved.shown(saved.folder)
+        if saved.problem:
+            return safe(saved.problem, 500)
+        if self._rows.words.strip() and saved.flows:
+            return "Nothing matches the filter."
+        keys = {name: " ".join(each.label for each in hints(self, name)) for name in ("calls.new", "form.save")}
+        if saved.session.commands is None:
+            return f"{folder} has no flows."
+        return (
+            f"{folder} has no flows.\n\n{keys['form.save']} in a form saves its call, "
+            f"{keys['calls.new']} saves one that this session made."
+        )
+
+    @property
+    def row(self) -> ListRow | None:
+        """The row under the cursor."""
+        at = self._list.cursor
+        return self._rows.rows[at] if 0 <= at < len(self._rows) else None
+
+    @property
+    def place(self) -> Place | None:
+        """The file, and in a flow the step, under the cursor."""
+        row = self.row
+        if row is None or row.path is None or row.kind in ("blank", "folder"):
+            return None
+        return Place(row.path, row.line, row.flow, row.number)
+
+    def select(self, path: object, number: int = 0) -> bool:
+        """Put the cursor on a flow, or on one of its steps."""
+        for at, row in enumerate(self._rows.rows):
+            if row.path == path and row.number == number and row.kind in ("flow", "step", "error"):
+                self._list.cursor = at
+                return True
+        return False
+
+    def select_when_read(self, path: Path, number: int) -> None:
+        """Put the cursor on a step as soon as the files were read again."""
+        self._wanted = (path, number)
+        self.action_read_again()
+
+    def _show_row(self) -> None:
+        self.post_message(self.Highlighted(self.row))
+        self.post_message(HintsChanged())
+
+    def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
+        event.stop()
+        self._show_row()
+
+    def on_virtual_list_selected(self, event: VirtualList.Selected) -> None:
+        event.stop()
+        row = self.row
+        if row is None:
+            return
+        if row.kind == "environment":
+            self.use_environment("" if row.name == self.saved.environment else row.name)
+        elif row.kind in ("flow", "step", "error"):
+            self.post_message(self.Opened())
+
+    def focus_inside(self) -> bool:
+        """Focus the list, unless the focus is inside already."""
+        if not self.has_focus_within:
+            self.screen.set_focus(self._list)
+        return True
+
+    def go_to_failure(self, by: int) -> None:
+        """Go to the next failed step or wrong file."""
+        at = self._rows.failure_after(self._list.cursor, by)
+        if at is None:
+            self.notify("No step failed.", timeout=3)
+        else:
+            self._list.cursor = at
+
+    # The filter
+
+    def action_filter(self) -> None:
+        self._filter.action_select_all()
+        self.screen.set_focus(self._filter)
+
+    def on_editor_changed(self, event: Editor.Changed) -> None:
+        event.stop()
+        self._narrow(event.value)
+
+    def _narrow(self, words: str) -> None:
+        self._rows.words = words
+        self.draw()
+
+    def on_filter_input_left(self, event: FilterInput.Left) -> None:
+        event.stop()
+        self.screen.set_focus(self._list)
+
+    def action_leave(self) -> None:
+        """Stop the run, or drop the filter."""
+        if self._stop():
+            return
+        if not self._rows.words:
+            raise SkipAction
+        self._filter.show_without_change("")
+        self._narrow("")
+
+    def hints(self) -> list[KeyHint]:
+        """Return the keys for the list."""
+        if self._filter.has_focus:
+            return self._filter.hints()
+        row = self.row
+        first: list[str | tuple[str, str]] = []
+        if row is not None and row.kind in ("flow", "step", "error"):
+            first = [("list.select", "open")]
+        elif row is not None and row.kind == "environment":
+            first = [("list.select", "use no more" if row.name == self.saved.environment else "use")]
+        filter = ["collection.filter"] if self.saved.flows and self.saved.running is None else []
+        return [*hints(self, *first), *self.calls_hints(), *hints(self, *filter)]

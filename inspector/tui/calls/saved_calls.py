@@ -1,0 +1,309 @@
+"""The saved calls of a session: flows and environments as they were read, and the results of runs. Draws nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from inspector.calls.collection import Collection, Environment, Flow
+from inspector.calls.variables import SECRET_SOURCES, Variables, check, read_secret
+from inspector.calls.yaml_text import CallsError, display_path
+from inspector.client.session_state import SessionState
+from inspector.config.secrecy import MASK
+from inspector.errors import InspectorError
+from inspector.flows.results import FlowResult, Outcome, StepResult
+from inspector.tui.calls.last_runs import keep_last_runs, read_last_runs
+from inspector.tui.calls.steps import PlainStep
+
+if TYPE_CHECKING:
+    from inspector.client.session import Session
+    from inspector.flows.runner import Findings
+
+FOLDER = "calls"
+"""The folder of the working directory that holds the collection, unless the settings name another."""
+
+
+@dataclass
+class FlowRun:
+    """The newest run of a flow, and of its steps. Some steps may have run alone later."""
+
+    when: float = 0.0
+    """Seconds since the epoch; 0: it did not run."""
+    seconds: float = 0.0
+    outcome: Outcome = "not_run"
+    error: str = ""
+    turned: str = ""
+    """How the outcome differs from that before a restart of the server; empty where it does not."""
+    steps: dict[int, list[StepResult]] = field(default_factory=dict)
+    """Results by the number of the step in the file: one, or one for each row of `each`."""
+    nested: dict[int, list[StepResult]] = field(default_factory=dict)
+    """Results of the steps of another flow, by the number of the step that uses it."""
+    captured: dict[str, Any] = field(default_factory=dict)
+    first: int = 0
+    last: int = 0
+    """The first and the last event of the run in the journal of the session; 0 for a run of another session."""
+    passed_at: dict[int, float] = field(default_factory=dict)
+    """When each step passed last, in seconds since the epoch."""
+
+    def outcome_of(self, number: int) -> Outcome:
+        """The outcome of a step: the worst of its rows."""
+        return worst(each.outcome for each in self.steps.get(number, ()))
+
+    def message_of(self, number: int) -> int:
+        """Return the event that shows a step: the answer of its first failed row, else the last; or 0."""
+        results = self.steps.get(number, []) if self.first else []
+        shown = [each for each in results if each.outcome == "failed"] or results[-1:]
+        return (shown[0].answer or shown[0].request) if shown else 0
+
+    def seconds_of(self, number: int) -> float:
+        """How long a step took, all its rows together."""
+        return sum(each.seconds for each in self.steps.get(number, ()))
+
+
+def worst(outcomes: Iterable[Outcome]) -> Outcome:
+    """The outcome of several results: failed if one failed, passed if one passed."""
+    found = set(outcomes)
+    order: tuple[Outcome, ...] = ("failed", "passed", "skipped")
+    return next((outcome for outcome in order if outcome in found), "not_run")
+
+
+@dataclass(frozen=True)
+class Running:
+    """The step that runs now; `number` is 0 before the first."""
+
+    flow: Flow
+    number: int = 0
+    row: int = 0
+
+
+class SavedCalls:
+    """The collection of a folder and its runs on the open session.
+
+    `listeners` are called whenever there is something else to show. `read` reads files: call it in a thread.
+    """
+
+    def __init__(self, session: SessionState, folder: Path) -> None:
+        self.session = session
+        self.folder = folder
+        self.listeners: list[Callable[[], None]] = []
+        self.collection: Collection | None = None
+        self.problem = ""
+        """Why the folder could not be read at all."""
+        self.environment = ""
+        self.runs: dict[Path, FlowRun] = {}
+        self.before: dict[Path, FlowRun] = {}
+        """The runs before the newest ones."""
+        self.running: Running | None = None
+        self.findings: Findings | None = None
+        """What judges the messages of a run by the rules of the specification."""
+        self.watched: Callable[[], bool] = lambda: False
+        """Whether a change of a file restarts the server."""
+        self.pinned: set[Path] = set()
+        """The flows that run again after each restart of a watched server."""
+        self._secrets: set[str] = set()
+        self.changes: dict[Path, dict[int, list[str]]] = {}
+        """What the newest run after a restart changed, by flow and step."""
+
+    def note_change(self) -> None:
+        """There is something else to show."""
+        for listener in self.listeners:
+            listener()
+
+    @property
+    def flows(self) -> Sequence[Flow]:
+        """The flows, in the order of their paths."""
+        return self.collection.flows if self.collection is not None else ()
+
+    @property
+    def errors(self) -> Sequence[CallsError]:
+        """The errors in files of the folder."""
+        return self.collection.errors if self.collection is not None else ()
+
+    @property
+    def environments(self) -> Mapping[str, Environment]:
+        """The environments by name."""
+        return self.collection.environments if self.collection is not None else {}
+
+    def shown(self, path: Path) -> str:
+        """A path of the collection as it is shown: relative to the working directory where it lies below it."""
+        return display_path(path)
+
+    def read(self) -> None:
+        """Read the files again. What came of the runs of a flow stays while the file has the flow."""
+        self.problem = ""
+        if self.collection is None:
+            self._recall()
+        try:
+            present = self.folder.is_dir()
+            collection = Collection.read([self.folder], strict=False) if present else None
+        except (InspectorError, OSError) as error:
+            self.problem = error.message if isinstance(error, InspectorError) else str(error)
+            collection = None
+        self.collection = collection
+
+    def _recall(self) -> None:
+        """Take in what is remembered of runs in earlier sessions."""
+        for shown, (when, seconds, outcome, steps) in read_last_runs(self.folder).items():
+            run = FlowRun(when, seconds, outcome)
+            for number, (step_outcome, took, passed) in steps.items():
+                run.steps[number] = [StepResult(number, outcome=step_outcome, seconds=took)]
+                if passed:
+                    run.passed_at[number] = passed
+            self.runs.setdefault(Path(shown).absolute(), run)
+
+    def _keep(self, flow: Flow, run: FlowRun) -> None:
+        steps = {
+            number: (run.outcome_of(number), run.seconds_of(number), run.passed_at.get(number, 0.0))
+            for number in run.steps
+        }
+        kept = {self.shown(flow.path): (run.when, run.seconds, run.outcome, steps)}
+        keep_last_runs(self.folder, kept)
+
+    def flow(self, path: Path) -> Flow | None:
+        """The flow of a file."""
+        return next((flow for flow in self.flows if flow.path == path), None)
+
+    def steps(self, flow: Flow) -> list[PlainStep]:
+        """The steps of a flow with the keys of the file."""
+        return [flow.raw_step(number) for number in range(1, len(flow.steps) + 1)]
+
+    def plain_values(self, flow: Flow | None) -> dict[str, Any]:
+        """The variables that are not secret, by name."""
+        chosen = self.environments.get(self.environment)
+        secret = {name for name, value in chosen.values.items() if is_reference(value)} if chosen is not None else set()
+        return {name: value for name, value in self.values(flow).items() if name not in secret}
+
+    def secrets(self) -> list[str]:
+        """The secret values that are known: those of earlier runs, and those that the environment names.
+
+        A keyring is not asked: it may want the user's consent.
+        """
+        found = set(self._secrets)
+        chosen = self.environments.get(self.environment)
+        if chosen is not None:
+            for name, value in chosen.values.items():
+                if is_reference(value) and not value.startswith("keyring:"):
+                    with suppress(InspectorError):
+                        found.add(read_secret(chosen, name, value, os.environ))
+        return sorted(found)
+
+    def values(self, flow: Flow | None) -> dict[str, Any]:
+        """The variables that a step of a flow sees before it runs, as they are written: secrets are references."""
+        found: dict[str, Any] = dict(flow.model.vars) if flow is not None else {}
+        chosen = self.environments.get(self.environment)
+        if chosen is not None:
+            found.update(chosen.values)
+        return found
+
+    # Running
+
+    async def run(self, flows: Sequence[Flow], only: int = 0) -> None:
+        """Run flows on the open session one after the other; of one flow, `only` the step of this number."""
+        if self.running is not None or self.session.commands is None:
+            return
+        try:
+            for flow in flows:
+                await self._run(flow, only)
+        finally:
+            self.running = None
+            self.note_change()
+
+    async def _run(self, flow: Flow, only: int) -> None:
+        commands = self.session.commands
+        assert commands is not None
+        from inspector.flows.runner import run_flow
+
+        before = self.runs.get(flow.path)
+        if before is not None:
+            self.before[flow.path] = before
+        run = FlowRun(time.time(), passed_at=dict(before.passed_at) if before is not None else {})
+        if only and before is not None:
+            # A step alone changes nothing of what is known of the others, and sees what they captured.
+            run = replace(run, steps={**before.steps}, captured=dict(before.captured))
+            run.nested = {number: steps for number, steps in before.nested.items() if number != only}
+            run.steps.pop(only, None)
+        journal = self.session.journal
+        run.first = journal.record_note(f"run {self.shown(flow.path)}")
+        self.runs[flow.path] = run
+        self.running = Running(flow)
+        self.note_change()
+        variables: Variables | None = None
+        stop_telling: Callable[[], None] | None = None
+        try:
+            variables = self._variables(flow, run if only else None)
+            if not only:
+                chosen = self.environments.get(self.environment)
+                check(flow, chosen.values if chosen is not None else ())
+            # Before the first byte is sent, so that no secret is recorded or shown.
+            stop_telling = variables.secrets.tell(journal.redactor.add)
+            await run_flow(
+                flow, cast("Session", commands), variables, _Progress(self, run),
+                only=[only] if only else None, findings=self.findings,
+            )  # fmt: skip
+        except InspectorError as error:
+            run.error, run.outcome = error.message + (f" {error.hint}" if error.hint else ""), "failed"
+        finally:
+            run.last = len(journal)
+            if stop_telling is not None:
+                stop_telling()
+            if variables is not None:
+                self._secrets |= variables.secrets.known
+            await asyncio.to_thread(self._keep, flow, run)
+
+    def ended(self, run: FlowRun, result: FlowResult) -> None:
+        """The run of a flow is over, or was stopped."""
+        alone = len(run.steps) > len({step.parent or step.number for step in result.steps})
+        run.error = result.error
+        run.seconds = sum(map(run.seconds_of, run.steps)) if alone else result.seconds
+        run.outcome = worst(map(run.outcome_of, run.steps)) if alone else result.outcome
+        for step in result.steps:
+            if step.parent:
+                run.nested.setdefault(step.parent, []).append(step)
+
+    def _variables(self, flow: Flow, captured: FlowRun | None) -> Variables:
+        chosen = self.environments.get(self.environment)
+        made = Variables.for_flow(flow, [chosen] if chosen is not None else [])
+        if captured is not None:
+            # A secret is masked in a result; without it the step says which variable it lacks.
+            made.captured.update({name: value for name, value in captured.captured.items() if value != MASK})
+        return made
+
+    def took(self, run: FlowRun, result: StepResult) -> None:
+        """A step of a run has ended."""
+        number = result.number
+        run.steps.setdefault(number, []).append(result)
+        run.captured.update(result.captured)
+        if run.outcome_of(number) == "passed":
+            run.passed_at[number] = time.time()
+        self.note_change()
+
+
+class _Progress:
+    """Takes in the results of a run as they come."""
+
+    def __init__(self, saved: SavedCalls, run: FlowRun) -> None:
+        self._saved, self._run = saved, run
+
+    def flow_began(self, flow: Flow) -> None:
+        pass
+
+    def step_began(self, flow: Flow, number: int, row: int) -> None:
+        self._saved.running = Running(flow, number, row)
+        self._saved.note_change()
+
+    def step_ended(self, flow: Flow, result: StepResult) -> None:
+        self._saved.took(self._run, result)
+
+    def flow_ended(self, result: FlowResult) -> None:
+        self._saved.ended(self._run, result)
+
+
+def is_reference(value: Any) -> bool:
+    """Whether the value of an environment names a secret: `env:NAME`, `file:PATH`, `keyring:SERVICE/USER`."""
+    return isinstance(value, str) and value.startswith(SECRET_SOURCES)

@@ -1,0 +1,45 @@
+"""The differences between two answers of the same call."""
+
+from __future__ import annotations
+
+from inspector.compare.values import Difference, compare
+from inspector.errors import ServerError
+from inspector.journal.journal import Journal
+from inspector.protocol.formvalues import json_of
+from inspector.text import quantity
+from inspector.tui.themes import signs_now
+from inspector.tui.work.outcome import ShownOutcome
+
+DIFFERENCES = 5
+"""Differences that are named; the others are counted."""
+_VALUE = 40
+
+
+def changes_since(before: ShownOutcome, answer: ShownOutcome, journal: Journal) -> list[str]:
+    """Return the first differences between two answers, a line each. Reads large answers again."""
+    one, other = before.outcome.error, answer.outcome.error
+    if one is not None or other is not None:
+        texts = [error.message if error is not None else "a result" for error in (one, other)]
+        same = isinstance(one, ServerError) and isinstance(other, ServerError) and one.rpc_code == other.rpc_code
+        return [] if same or texts[0] == texts[1] else [f"before: {texts[0]}", f"now: {texts[1]}"]
+    return difference_texts(before.value(journal), answer.value(journal))
+
+
+def difference_texts(a: object, b: object) -> list[str]:
+    """Return the first differences between two results, a line each."""
+    found = compare(a, b).differences
+    texts = [_text_of(each) for each in found[:DIFFERENCES]]
+    if len(found) > DIFFERENCES:
+        texts.append(f"and {quantity(len(found) - DIFFERENCES, 'more difference')}")
+    return texts
+
+
+def _text_of(difference: Difference) -> str:
+    before, after = (json_of(value)[:_VALUE] for value in (difference.a, difference.b))
+    if difference.kind == "added":
+        return f"{difference.path} is new: {after}"
+    if difference.kind == "removed":
+        return f"{difference.path} is gone; it was {before}"
+    if difference.kind == "moved":
+        return f"{difference.path} moved to {difference.path_b}"
+    return f"{difference.path} {before} {signs_now().sent} {after}"

@@ -1,0 +1,578 @@
+"""Saved calls in the interface: the tab of flows, saving a call, expectations from results, runs after a restart."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from textual.pilot import Pilot
+
+from inspector.config.targets import StdioTarget
+from inspector.tui.app import InspectorApp
+from tests.tui.live_app import NARROW, WIDE, Live, becomes, demo, main_screen, running, shows
+from tests.tui.quiet import quiet
+from tests.tui.tui_screens import screen_lines, screen_text
+
+ORDERS = """\
+inspector: 1
+name: Echo and add
+vars: {word: hello, number: 4711}
+steps:
+  - name: greet
+    call: echo
+    args: {message: "{{word}} {{number}}"}
+    capture: {said: "$.content[0].text"}
+    expect:
+      within: 1 min
+      result:
+        $.content[0].text: {contains: "{{word}}"}
+  - name: sum
+    call: add
+    args: {a: 1, b: 2}
+    expect:
+      result:
+        $.structuredContent.sum: 4
+  - name: again
+    call: echo
+    args: {message: "{{said}}"}
+"""
+WRONG = """\
+inspector: 1
+steps:
+  - cal: echo
+"""
+LOCAL = """\
+word: hi
+token: env:DEMO_TOKEN
+"""
+
+
+@asynccontextmanager
+async def on_calls(
+    files: dict[str, str], *, size: tuple[int, int] = WIDE, tab: bool = True, **more: Any
+) -> AsyncIterator[Live]:
+    """The app on the demo server in a folder with these files, with the tab of saved calls."""
+    for name, text in files.items():
+        path = Path(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    async with running(demo(), size=size, until="connected" if size[0] >= 120 else "Tools", **more) as live:
+        if tab:
+            await live[1].press("9")
+        yield live
+
+
+FILES = {"calls/echo.yaml": ORDERS, "calls/bad.yaml": WRONG, "calls/env/local.yaml": LOCAL}
+
+
+async def test_the_tab_lists_flows_steps_errors_and_environments() -> None:
+    async with on_calls(FILES) as (app, pilot):
+        await shows(app, pilot, "calls/echo.yaml")
+        text = screen_text(app)
+        assert "9 Calls" in screen_lines(app)[1]
+        assert "1 flow  1 error" in text
+        assert "✗ calls/bad.yaml:3" in text
+        assert "· greet" in text
+        assert "calls/env" in text
+        assert "2 variables" in text
+        assert "Unknown key “cal”." in text, "the file under the cursor says what is wrong with it"
+        assert "Did you mean “call”?" in text
+
+
+async def to_tool(app: InspectorApp, pilot: Pilot[Any], name: str) -> None:
+    """Show a tool with the focus in its form."""
+    main_screen(app).show_address("tools", name)
+    await becomes(app, pilot, lambda: form_shows(app, name), "the form")
+
+
+def form_shows(app: InspectorApp, name: str) -> bool:
+    panes = main_screen(app).panes.work
+    work = panes.work
+    if work is None or work.catalog_item.address != name:
+        return False
+    return panes.request.form.form is work.form and panes.request.has_focus_within
+
+
+async def ran(app: InspectorApp, pilot: Pilot[Any], words: str) -> None:
+    """Wait until nothing runs and the screen shows these words."""
+    saved = main_screen(app).panes.saved_calls
+    await becomes(app, pilot, lambda: saved.running is None and words in screen_text(app), words)
+    await quiet(app)
+
+
+async def test_a_flow_runs_on_the_open_session_and_shows_expected_above_found() -> None:
+    async with on_calls({"calls/echo.yaml": ORDERS}) as (app, pilot):
+        await shows(app, pilot, "calls/echo.yaml")
+        await pilot.press("ctrl+r")
+        await ran(app, pilot, "1 failed")
+        lines = screen_lines(app)
+        assert "2 of 3 steps  1 failed" in screen_text(app)
+        at = next(at for at, line in enumerate(lines) if "✗ $.structuredContent.sum" in line)
+        assert "expected  4" in lines[at + 1]
+        assert "found     3" in lines[at + 2]
+        assert "line 18" in lines[at + 3]
+        assert "said = $.content[0].text → hello 4711" in screen_text(app)
+        assert any("✗ calls/echo.yaml" in line for line in lines), "the list says it, too"
+        assert any("✓ greet" in line for line in lines)
+        assert "run calls/echo.yaml" in screen_text(app), "the log shows the messages of the run"
+        assert "tools/list" not in screen_text(app), "and no others"
+        await pilot.press("1")
+        await shows(app, pilot, "tools/list")
+        await pilot.press("9")
+        await becomes(app, pilot, lambda: "tools/list" not in screen_text(app), "of the run")
+        await pilot.press("m", "escape")
+        await shows(app, pilot, "tools/list")
+
+
+async def test_the_run_of_another_session_is_remembered_with_its_time() -> None:
+    files = {"calls/echo.yaml": ORDERS}
+    async with on_calls(files) as (app, pilot):
+        await shows(app, pilot, "calls/echo.yaml")
+        await pilot.press("ctrl+r")
+        await ran(app, pilot, "1 failed")
+    async with on_calls(files) as (app, pilot):
+        await shows(app, pilot, "✗ sum")
+        text = screen_text(app)
+        assert "✓ greet" in text
+        assert "calls/echo.yaml  today " in text
+        assert "2 of 3 steps  1 failed" in text
+
+
+async def test_one_step_runs_alone_with_what_the_others_captured() -> None:
+    async with on_calls({"calls/echo.yaml": ORDERS}) as (app, pilot):
+        await shows(app, pilot, "calls/echo.yaml")
+        await pilot.press("end", "ctrl+r")
+        await ran(app, pilot, "has no value")
+        await pilot.press("home", "ctrl+r")
+        await ran(app, pilot, "1 failed")
+        before = len(main_screen(app).session.journal)
+        await pilot.press("end", "ctrl+r")
+        await ran(app, pilot, "✓ again")
+        journal = main_screen(app).session.journal
+        sent = [journal.event(n).message for n in range(before + 1, len(journal) + 1) if journal.index.dir(n) == 1]
+        assert [message["params"]["arguments"] for message in sent] == [{"message": "hello 4711"}]
+        assert "2 of 3 steps  1 failed" in screen_text(app), "what is known of the other steps stays"
+
+
+async def test_enter_goes_to_the_steps_opens_one_and_the_log_follows() -> None:
+    async with on_calls({"calls/echo.yaml": ORDERS}) as (app, pilot):
+        await shows(app, pilot, "calls/echo.yaml")
+        await pilot.press("ctrl+r")
+        await ran(app, pilot, "1 failed")
+        await pilot.press("down", "enter")
+        flow = main_screen(app).panes.flow
+        assert flow is not None
+        await becomes(app, pilot, lambda: flow.has_focus_within, "the focus")
+        assert flow.place is not None
+        assert flow.place.number == 1
+        await pilot.press("enter")
+        await shows(app, pilot, "inspector call")
+        assert "repeat" in screen_text(app)
+        await pilot.press("enter")
+        await becomes(app, pilot, lambda: "repeat" not in screen_text(app), "closed")
+        await pilot.press("right_square_bracket")
+        await becomes(app, pilot, lambda: flow.place is not None and flow.place.number == 2, "the failure")
+        answer = main_screen(app).panes.saved_calls.runs[flow.place.path].steps[2][0].answer
+        await becomes(app, pilot, lambda: main_screen(app).panes.messages.current == answer, "its message")
+        await pilot.press("escape")
+        assert main_screen(app).panes.calls.has_focus_within  # type: ignore[union-attr]
+
+
+async def test_all_flows_run_and_the_next_failure_is_gone_to() -> None:
+    good = "inspector: 1\nsteps:\n  - call: echo\n    args: {message: hi}\n"
+    async with on_calls({**FILES, "calls/good.yaml": good}) as (app, pilot):
+        await shows(app, pilot, "calls/good.yaml")
+        await pilot.press("R")
+        await ran(app, pilot, "✓ calls/good.yaml")
+        assert "✗ calls/echo.yaml" in screen_text(app)
+        calls = main_screen(app).panes.calls
+        assert calls is not None
+        await pilot.press("home", "right_square_bracket")
+        assert calls.row is not None
+        assert (calls.row.kind, calls.row.name) == ("step", "sum")
+        await pilot.press("right_square_bracket")
+        assert calls.row.kind == "error", "a file that cannot be used counts, and the search goes round"
+
+
+async def test_the_environment_is_chosen_and_its_values_are_sent(monkeypatch: Any) -> None:
+    monkeypatch.setenv("DEMO_TOKEN", "s3cret-token-value")
+    flow = 'inspector: 1\nvars: {word: hello, token: ""}\nsteps:\n  - call: echo\n    args: {message: "{{word}} {{token}}"}\n'
+    async with on_calls({"calls/echo.yaml": flow, "calls/env/local.yaml": LOCAL}) as (app, pilot):
+        await shows(app, pilot, "calls/env")
+        await pilot.press("E")
+        await shows(app, pilot, "only the variables of the flows")
+        await pilot.press("down", "enter")
+        await shows(app, pilot, "in use")
+        assert "env local" in screen_text(app)
+        assert "env:DEMO_TOKEN" in screen_text(app), "a secret is shown as it is named"
+        await pilot.press("ctrl+r")
+        await ran(app, pilot, "✓ calls/echo.yaml")
+        await pilot.press("down", "enter", "enter")
+        await shows(app, pilot, "inspector call")
+        text = screen_text(app)
+        assert "hi ***" in text
+        assert "s3cret" not in text
+        journal = main_screen(app).session.journal
+        assert not any("s3cret" in journal.event(n).text for n in range(1, len(journal) + 1))
+        await pilot.press("escape", "end")
+        await shows(app, pilot, "enter use no more")
+        await pilot.press("enter")
+        await becomes(app, pilot, lambda: "in use" not in screen_text(app), "not in use")
+
+
+async def test_the_file_is_opened_in_the_editor_at_the_line_and_read_again(monkeypatch: Any, tmp_path: Path) -> None:
+    seen = tmp_path / "seen"
+    editor = tmp_path / "nano"
+    editor.write_text(f'#!/bin/sh\necho "$@" > {seen}\nsed -i s/greet/welcome/ "$2"\n')
+    editor.chmod(0o755)
+    monkeypatch.setenv("EDITOR", str(editor))
+    monkeypatch.delenv("VISUAL", raising=False)
+    async with on_calls({"calls/echo.yaml": ORDERS}) as (app, pilot):
+        from contextlib import nullcontext
+
+        monkeypatch.setattr(app, "suspend", nullcontext)
+        await shows(app, pilot, "calls/echo.yaml")
+        await pilot.press("down", "down", "e")
+        await shows(app, pilot, "welcome")
+        assert seen.read_text().split() == ["+13", str(Path("calls/echo.yaml").absolute())]
+
+
+async def test_a_filter_narrows_the_list_and_esc_drops_it() -> None:
+    good = "inspector: 1\nsteps:\n  - read: demo://hello\n"
+    async with on_calls({**FILES, "calls/good.yaml": good}) as (app, pilot):
+        await shows(app, pilot, "calls/good.yaml")
+        await pilot.press("slash", *"greet")
+        await becomes(app, pilot, lambda: "good.yaml" not in screen_text(app), "narrowed")
+        assert "greet" in screen_text(app)
+        await pilot.press("enter", "escape")
+        await shows(app, pilot, "calls/good.yaml")
+
+
+async def test_in_one_column_the_list_then_the_steps() -> None:
+    async with on_calls({"calls/echo.yaml": ORDERS}, size=NARROW) as (app, pilot):
+        await shows(app, pilot, "calls/echo.yaml")
+        await pilot.press("ctrl+r")
+        await ran(app, pilot, "✗ sum")
+        assert "expected" not in screen_text(app)
+        await pilot.press("down", "down", "enter")
+        await shows(app, pilot, "expected  4")
+        assert "Calls › Echo and add" in screen_text(app)
+        flow = main_screen(app).panes.flow
+        assert flow is not None
+        assert flow.place is not None
+        assert flow.place.number == 2, "the cursor is on the step that was chosen"
+        await pilot.press("escape")
+        await shows(app, pilot, "✓ greet")
+        assert "expected" not in screen_text(app)
+
+
+async def test_a_run_is_stopped_and_says_what_did_not_run() -> None:
+    slow = "inspector: 1\nsteps:\n  - wait: 5 min\n  - call: echo\n    args: {message: hi}\n"
+    async with on_calls({"calls/slow.yaml": slow}) as (app, pilot):
+        await shows(app, pilot, "calls/slow.yaml")
+        await pilot.press("ctrl+r")
+        await shows(app, pilot, "esc stop")
+        await pilot.press("escape")
+        await ran(app, pilot, "interrupted")
+        assert "esc stop" not in screen_text(app)
+
+
+async def test_a_recording_shows_the_flows_and_runs_none() -> None:
+    from tests.tui.live_app import on_recording
+
+    Path("calls").mkdir()
+    Path("calls/echo.yaml").write_text(ORDERS)
+    async with on_recording(until="echo") as (app, pilot):
+        await pilot.press("9")
+        await shows(app, pilot, "calls/echo.yaml")
+        assert "^r run" not in screen_text(app)
+        assert "R run all" not in screen_text(app)
+        await pilot.press("ctrl+r", "R")
+        await quiet(app)
+        assert main_screen(app).panes.saved_calls.running is None
+
+
+async def test_without_flows_it_says_how_to_make_one() -> None:
+    async with on_calls({}) as (app, pilot):
+        await shows(app, pilot, "calls has no flows.")
+        assert "^s in a form saves its call" in " ".join(screen_text(app).split())
+
+
+# Saving
+
+
+async def test_saving_a_call_writes_a_new_flow_and_then_appends_to_it() -> None:
+    async with on_calls({}, tab=False) as (app, pilot):
+        await to_tool(app, pilot, "echo")
+        await pilot.press(*"hello", "ctrl+s")
+        await shows(app, pilot, "Save echo")
+        await shows(app, pilot, "message: hello")
+        await pilot.press("enter")
+        await shows(app, pilot, "Saved to calls/echo.yaml:5.")
+        first = Path("calls/echo.yaml").read_text()
+        assert "call: echo" in first
+        await shows(app, pilot, "saved  echo › hello")
+        await pilot.press("backspace", "ctrl+s")
+        await shows(app, pilot, "after 1 step")
+        await pilot.press("enter")
+        await becomes(app, pilot, lambda: Path("calls/echo.yaml").read_text() != first, "appended")
+        second = Path("calls/echo.yaml").read_text()
+        assert second.startswith(first)
+        assert "message: hell}" in second
+        await shows(app, pilot, "echo › hell")
+
+
+async def test_a_saved_call_is_loaded_with_one_key_and_called() -> None:
+    async with on_calls({"calls/echo.yaml": ORDERS}, tab=False) as (app, pilot):
+        await becomes(app, pilot, lambda: bool(main_screen(app).panes.saved_calls.flows), "read")
+        await to_tool(app, pilot, "echo")
+        await shows(app, pilot, "echo › greet")
+        await pilot.press(*"mine", "f5")
+        await becomes(
+            app, pilot, lambda: main_screen(app).panes.work.request.form.value == {"message": "hello 4711"}, "loaded"
+        )
+        await pilot.press("ctrl+r")
+        await becomes(app, pilot, lambda: main_screen(app).panes.work.result.answer is not None, "called")
+        await pilot.press("f5")
+        await becomes(
+            app, pilot, lambda: main_screen(app).panes.work.request.form.value == {"message": "{{said}}"}, "the other"
+        )
+        await pilot.press("f5")
+        await becomes(
+            app, pilot, lambda: main_screen(app).panes.work.request.form.value == {"message": "mine"}, "what was typed"
+        )
+
+
+async def test_a_variable_is_offered_where_it_holds_the_value() -> None:
+    async with on_calls({"calls/echo.yaml": ORDERS}, tab=False) as (app, pilot):
+        await becomes(app, pilot, lambda: bool(main_screen(app).panes.saved_calls.flows), "read")
+        await to_tool(app, pilot, "echo")
+        await pilot.press(*"hello", "ctrl+s")
+        await shows(app, pilot, "{{word}}  instead of")
+        await shows(app, pilot, 'message: "{{word}}"')
+        await pilot.press("tab", "tab", "space")
+        await shows(app, pilot, "message: hello")
+        await pilot.press("space", "enter")
+        await becomes(app, pilot, lambda: Path("calls/echo.yaml").read_text() != ORDERS, "appended")
+        written = Path("calls/echo.yaml").read_text()
+        assert written == ORDERS + '  - call: echo\n    args: {message: "{{word}}"}\n'
+
+
+async def test_letters_are_typed_in_the_dialog_and_esc_writes_nothing() -> None:
+    async with on_calls({}, tab=False) as (app, pilot):
+        await to_tool(app, pilot, "echo")
+        await pilot.press("h", "ctrl+s")
+        await shows(app, pilot, "Save echo")
+        await pilot.press(*" R9q", "tab", "end", *"x")
+        await shows(app, pilot, "echo R9q")
+        await shows(app, pilot, "calls/echo.yamlx")
+        await pilot.press("enter")
+        await shows(app, pilot, "ends in .yaml")
+        await pilot.press("escape")
+        await quiet(app)
+        assert not Path("calls").exists()
+        assert main_screen(app).panes.work.request.form.value == {"message": "h"}, "nothing typed is lost"
+
+
+async def test_a_password_is_never_written() -> None:
+    async with on_calls({}, tab=False) as (app, pilot):
+        await to_tool(app, pilot, "free-form")
+        form = main_screen(app).panes.work.request.form
+        await form.load({"data": {"user": "ann", "password": "hunter2-hunter2"}})
+        await pilot.press("ctrl+s")
+        await shows(app, pilot, "is not written")
+        assert "{{password}}" in screen_text(app)
+        await pilot.press("enter")
+        await shows(app, pilot, "Saved to calls/free-form.yaml")
+        written = Path("calls/free-form.yaml").read_text()
+        assert 'data: {user: ann, password: "{{password}}"}' in written
+        assert "hunter2" not in written
+
+
+async def test_a_call_of_the_session_is_saved_from_the_tab() -> None:
+    async with on_calls({}, tab=False) as (app, pilot):
+        await to_tool(app, pilot, "echo")
+        await pilot.press(*"earlier", "ctrl+r")
+        await becomes(app, pilot, lambda: main_screen(app).panes.work.result.answer is not None, "called")
+        await pilot.press("escape", "9", "n")
+        await shows(app, pilot, "Save a call of this session")
+        await pilot.press("enter")
+        await shows(app, pilot, "Save echo")
+        await pilot.press("enter")
+        await shows(app, pilot, "✓" if False else "calls/echo.yaml")
+        await becomes(app, pilot, Path("calls/echo.yaml").exists, "written")
+        assert "message: earlier" in Path("calls/echo.yaml").read_text()
+
+
+# Expectations
+
+
+async def with_result(app: InspectorApp, pilot: Pilot[Any], tool: str, *keys: str) -> None:
+    await to_tool(app, pilot, tool)
+    await pilot.press(*keys, "ctrl+r")
+    await becomes(app, pilot, lambda: main_screen(app).panes.work.result.answer is not None, "the result")
+    main_screen(app).panes.work.result.focus_inside()
+    await shows(app, pilot, "E expect")
+
+
+async def test_an_expectation_from_a_result_is_saved_with_its_call_and_holds() -> None:
+    async with on_calls({}, tab=False) as (app, pilot):
+        await with_result(app, pilot, "add", "2", "tab", "3")
+        await pilot.press("d", "E")
+        await shows(app, pilot, "$.structuredContent is")
+        await pilot.press("enter")
+        await shows(app, pilot, "Save add")
+        await pilot.press("enter")
+        await shows(app, pilot, "Saved to calls/add.yaml:5.")
+        assert "expect: {result: {$.structuredContent: {exactly: {sum: 5}}}}" in Path("calls/add.yaml").read_text()
+        await pilot.press("9", "ctrl+r")
+        await ran(app, pilot, "✓ calls/add.yaml")
+
+
+async def test_the_value_under_the_cursor_is_expected() -> None:
+    async with on_calls({}, tab=False) as (app, pilot):
+        await with_result(app, pilot, "weather", "space")
+        await pilot.press("e", "d")
+        view = main_screen(app).panes.work.result._json
+        await becomes(app, pilot, lambda: view.display and view.document is not None, "the JSON")
+        assert view.document is not None
+        pointer = view.document.pointer(1)
+        await pilot.press("down", "E")
+        await shows(app, pilot, f"$.structuredContent.{pointer[1:]} is")
+        await pilot.press("escape")
+
+
+async def test_the_same_shape_and_a_snapshot_hold_when_the_flow_runs() -> None:
+    async with on_calls({}, tab=False) as (app, pilot):
+        await with_result(app, pilot, "add", "2", "tab", "3")
+        for keys in (("down",), ("down", "down")):
+            await pilot.press("E")
+            await shows(app, pilot, "Expect of this result")
+            await pilot.press(*keys, "enter")
+            await becomes(app, pilot, lambda: "Save add" in screen_text(app) or "never changed" in screen_text(app))
+            if "never changed" in screen_text(app):
+                await pilot.press("enter")
+                await shows(app, pilot, "Save add")
+            await pilot.press("enter")
+            await becomes(app, pilot, lambda: "Save add" not in screen_text(app), "saved")
+        await becomes(app, pilot, lambda: "same_as: snapshots/add.json" in Path("calls/add.yaml").read_text(), "both")
+        assert Path("calls/snapshots/add.json").exists()
+        await pilot.press("9")
+        await shows(app, pilot, "calls/add.yaml")
+        await pilot.press("home", "ctrl+r")
+        await ran(app, pilot, "✓ calls/add.yaml")
+        assert "2 of 2 steps" in screen_text(app)
+
+
+async def test_the_expectation_of_a_saved_call_leaves_its_lines_alone() -> None:
+    async with on_calls({"calls/echo.yaml": ORDERS}, tab=False) as (app, pilot):
+        await becomes(app, pilot, lambda: bool(main_screen(app).panes.saved_calls.flows), "read")
+        await to_tool(app, pilot, "echo")
+        await pilot.press("f5", "ctrl+r")
+        await becomes(app, pilot, lambda: main_screen(app).panes.work.result.answer is not None, "the result")
+        main_screen(app).panes.work.result.focus_inside()
+        await pilot.press("E")
+        await shows(app, pilot, '$.content[0].text is "hello 4711"')
+        await pilot.press("enter")
+        await shows(app, pilot, "Lines that are in a file are never changed")
+        assert "open calls/echo.yaml:5 in $EDITOR" in screen_text(app)
+        await pilot.press("enter")
+        await shows(app, pilot, "Save echo")
+        await pilot.press("enter")
+        await becomes(app, pilot, lambda: Path("calls/echo.yaml").read_text() != ORDERS, "appended")
+        assert Path("calls/echo.yaml").read_text().startswith(ORDERS)
+
+
+# After a restart
+
+SERVER = """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" not in asked:
+        continue
+    found = {
+        "initialize": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
+                       "serverInfo": {"name": "weather", "version": "1"}},
+        "tools/list": {"tools": [{"name": "now", "description": ABOUT, "inputSchema": {"type": "object"}},
+                                 {"name": "other", "inputSchema": {"type": "object"}}]},
+        "tools/call": {"content": [{"type": "text", "text": WEATHER}]},
+    }.get(asked["method"])
+    said = {"result": found} if found else {"error": {"code": -32601, "message": "no"}}
+    print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], **said}), flush=True)
+"""
+
+
+def serve(folder: Path, weather: str) -> StdioTarget:
+    """Write a server that answers with this weather."""
+    folder.mkdir(exist_ok=True)
+    (folder / "server.py").write_text(f"WEATHER = {weather!r}\nABOUT = WEATHER\n{SERVER}")
+    return StdioTarget((sys.executable, "server.py"), cwd=str(folder), name="weather")
+
+
+WEATHER_FLOW = """\
+inspector: 1
+steps:
+  - name: now
+    call: now
+    expect: {result: {"$.content[0].text": sunny}}
+"""
+
+
+async def test_after_a_restart_chosen_flows_run_again_and_green_to_red_is_said(tmp_path: Path) -> None:
+    Path("calls").mkdir()
+    Path("calls/weather.yaml").write_text(WEATHER_FLOW)
+    target = serve(tmp_path / "weather", "sunny")
+    async with running(target, until="Tools 2", watch=True) as (app, pilot):
+        await pilot.press("9")
+        await shows(app, pilot, "calls/weather.yaml")
+        await pilot.press("P", "ctrl+r")
+        await ran(app, pilot, "✓ calls/weather.yaml")
+        await shows(app, pilot, "runs on restart")
+        await pilot.pause(0.4)
+        serve(tmp_path / "weather", "rain")
+        await shows(app, pilot, "It passed before the restart, and fails now at step 1")
+        assert '$.content[0].text "sunny" → "rain"' in screen_text(app)
+        assert "✗ now" in screen_text(app)
+        await pilot.press("1")
+        rows = main_screen(app).panes.catalog.rows
+        assert rows.changed == {"now"}, "the tool with another description is marked"
+        line = next(line for line in screen_lines(app) if line.startswith("│ now"))
+        assert "●" in line[:34]
+        await pilot.press("down", "up")
+        assert not rows.changed, "until it is visited"
+        serve(tmp_path / "weather", "sunny")
+        await pilot.press("9")
+        await shows(app, pilot, "It failed before the restart, and passes now.")
+
+
+async def test_after_a_restart_the_pinned_call_is_sent_again_and_says_what_changed(tmp_path: Path) -> None:
+    target = serve(tmp_path / "weather", "sunny")
+    async with running(target, until="Tools 2", watch=True) as (app, pilot):
+        await with_result(app, pilot, "now")
+        await pilot.press("P")
+        await shows(app, pilot, "runs on restart")
+        await pilot.pause(0.4)
+        serve(tmp_path / "weather", "rain")
+        await shows(app, pilot, "1 change since the restart")
+        assert '$.content[0].text "sunny" → "rain"' in screen_text(app)
+        await pilot.press("P")
+        await becomes(app, pilot, lambda: "runs on restart" not in screen_text(app), "no more")
+
+
+async def test_a_secret_in_a_result_is_not_written(monkeypatch: Any) -> None:
+    monkeypatch.setenv("DEMO_TOKEN", "s3cret-token-value")
+    async with on_calls({"calls/echo.yaml": ORDERS, "calls/env/local.yaml": LOCAL}) as (app, pilot):
+        await shows(app, pilot, "calls/env")
+        await pilot.press("end", "enter")
+        await shows(app, pilot, "in use")
+        await with_result(app, pilot, "echo", *"s3cret-token-value")
+        await pilot.press("E")
+        await shows(app, pilot, "Expect of this result")
+        text = screen_text(app)
+        assert "only its shape can be written" in " ".join(text.split())
+        assert "same value" not in text
+        assert "same as a file" not in text
