@@ -278,32 +278,32 @@ VERBS = {
         slots=(Slot("paths", "paths", metavar="PATH ...", completes="file"),),
         target="optional",
         options=(
-            Option("--server", "The server of all flows: @NAME, a URL or a command.", "SERVER"),
+            Option("--server", "The server of all flows: @NAME, a URL or a command", "SERVER"),
             Option(
-                "--environment", "Variables of this environment; may be repeated, later ones win.", "NAME", many=True
+                "--environment", "Variables of this environment; may be repeated, later ones win", "NAME", many=True
             ),
             Option(
-                "--set", "A variable, NAME=VALUE or NAME:=JSON; may be repeated.", "NAME=VALUE", many=True, read=_given
+                "--set", "A variable, NAME=VALUE or NAME:=JSON; may be repeated", "NAME=VALUE", many=True, read=_given
             ),
-            Option("--only", "Only flows or steps of this path or name; may be repeated.", "GLOB", many=True),
-            Option("--jobs", "How many flows run beside each other.", "N", read=count),
-            Option("--shared", "Use one session for all flows of one server."),
-            Option("--bail", "Stop at the first failure."),
-            Option("--update", "Write the files of same_as."),
-            Option("--dry-run", "Check names and arguments against the server's lists, and send no call."),
-            Option("--junit", "Write a JUnit report to this file; - is stdout.", "FILE", read=output, completes="file"),
+            Option("--only", "Only flows or steps of this path or name; may be repeated", "GLOB", many=True),
+            Option("--jobs", "How many flows run beside each other", "N", read=count),
+            Option("--shared", "Use one session for all flows of one server"),
+            Option("--bail", "Stop at the first failure"),
+            Option("--update", "Write the files of same_as"),
+            Option("--dry-run", "Check names and arguments against the server's lists, and send no call"),
+            Option("--junit", "Write a JUnit report to this file; - is stdout", "FILE", read=output, completes="file"),
             Option(
                 "--markdown",
-                "Write a Markdown report to this file; - is stdout.",
+                "Write a Markdown report to this file; - is stdout",
                 "FILE",
                 read=output,
                 completes="file",
             ),
-            Option("--html", "Write an HTML report to this file; - is stdout.", "FILE", read=output, completes="file"),
-            Option("--keep", "Keep the recordings in this folder.", "DIR", read=path, completes="dir"),
-            Option("--seed", "Make generated values the same in each run.", "N", read=_seed),
-            Option("--schema", "Print the JSON Schema of a flow."),
-            Option("-v --verbose", "Tell each step, and files that are not flows."),
+            Option("--html", "Write an HTML report to this file; - is stdout", "FILE", read=output, completes="file"),
+            Option("--keep", "Keep the recordings in this folder", "DIR", read=path, completes="dir"),
+            Option("--seed", "Make generated values the same in each run", "N", read=_seed),
+            Option("--schema", "Print the JSON Schema of a flow"),
+            Option("-v --verbose", "Tell each step, and files that are not flows"),
         ),
         about=(
             "Runs the flows in PATH (files and folders; calls by default), each in a session of its own, and compares "
