@@ -364,7 +364,7 @@ def test_files_and_options_that_are_wrong_send_nothing(run: Run, script: Script,
     good = flow(home, "  - call: echo\n")
     for words, said in (
         (["--environment", "x"], "The environment “x” does not exist"),
-        (["--set", "a"], "is no pair"), (["--set", "1=2"], "is not a variable name"), (["nothing"], "does not exist"),
+        (["--set", "a"], "name=value"), (["--set", "1=2"], "is not a variable name"), (["nothing"], "does not exist"),
         (["--server", "@nothing"], "nothing"), (["--jobs", "0"], "0"), (["--seed", "x"], "is not a whole number"),
     ):  # fmt: skip
         ran = run("run", *words, *(server if "--server" not in words else []))
