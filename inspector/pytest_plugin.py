@@ -138,7 +138,7 @@ class FlowItem(pytest.Item):
         return {"environment": self.config.getoption("--inspector-environment")}
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """What failed, without a traceback of ours."""
+        """Return the failures, without a traceback of ours."""
         from inspector.errors import InspectorError
 
         if isinstance(excinfo.value, FlowFailed):

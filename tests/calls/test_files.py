@@ -153,7 +153,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         (STEP + "{same_as: /etc/passwd}\n", 4, 23, "is not below the folder of the flow"),
         (STEP + "{same_as: ../../x.json}\n", 4, 23, "is not below the folder of the flow"),
         (STEP + "{schema: {type: strang}}\n", 4, 22, "is not a JSON type"),
-        (STEP + "{schema: nothing.json}\n", 4, 22, "cannot be read"),
+        (STEP + "{schema: nothing.json}\n", 4, 22, "does not exist"),
         (STEP + "{ignore: [$.a]}\n", 4, 13, "works only with “same_as”"),
         (HEAD + "steps:\n  - call: x\n    args: {a: 'x {{b'}\n", 4, 15, "is not a variable"),
         (HEAD + "steps:\n  - call: x\n    args: {a: '{{$uid}}'}\n", 4, 15, "Did you mean “$uuid”?"),

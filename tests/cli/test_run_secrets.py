@@ -189,7 +189,7 @@ def without(text: str, values: list[str]) -> str:
 def test_a_value_that_is_not_there_is_named_with_its_place(run: Run, calls: Path, home: Path) -> None:
     for line, said in (
         ("of_env: env:NOT_SET", "The environment variable NOT_SET is not set."),
-        ("of_env: file:nothing", "nothing cannot be read: there is no such file."),
+        ("of_env: file:nothing", "nothing cannot be read: the file does not exist"),
         ("of_env: keyring:shop/bob", "The keyring has no entry shop/bob."),
         ("of_env: keyring:shop", "“shop” is not a keyring entry."),
         ("of_env: keyring:inspector-login/x", "This keyring entry holds logins of Inspector."),

@@ -25,7 +25,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "tap": "Record the traffic between another client and its server",
         "serve": "Run a mock server that answers from a recording",
         "export": "Convert a recording to Markdown, HTML, HAR, a script or more",
-        "import": "Convert another tool's recording, or a collection of an API client",
+        "import": "Convert another tool's recording",
         "redact": "Find secrets in a recording and write a copy without them",
     },
     "Verify": {
