@@ -62,6 +62,7 @@ lint: $(READY) ## style, layers, known faults of dependencies
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
+	$(BIN)/python -m tests.words
 	$(BIN)/python -m tests.versions.audit
 
 types: $(READY)

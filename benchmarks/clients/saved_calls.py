@@ -1,4 +1,4 @@
-"""Flows of five calls on a stdio server, and the same calls in a loop of the library: wall time of one call.
+"""Wall time of one call: flows of five calls, and the same calls in a loop of the library.
 
 `WHO SERVER --flows N [--shared]`: WHO is `flows` or `loop`, SERVER a JSON list. With --shared both use one session for
 all, else one for each flow. Prints `call_us`, `cpu_us` (of this process), and `grown_mb`: the memory that the later

@@ -55,7 +55,7 @@ def test_where_more_is_better_less_is_over_the_budget(modules: dict[str, ModuleT
     assert modules["bench"].judge("group", wanted, samples, repeats=1)["ok"] is False
 
 
-def test_a_bound_on_our_own_figure_needs_nobody_else(modules: dict[str, ModuleType], row: Any) -> None:
+def test_a_bound_on_our_own_figure_needs_no_peer(modules: dict[str, ModuleType], row: Any) -> None:
     bound = replace(row, against="", budget=2.0, plus=0.0)
     facts = modules["bench"].judge("group", bound, {"inspector": seconds(1.5)}, repeats=1)
     assert (facts["ok"], facts["ratio"]) == (True, None)

@@ -73,7 +73,7 @@ def test_a_second_login_needs_no_browser(server: str, tmp_path: Path) -> None:
     assert run(tmp_path, "login", "--open-browser", server, BROWSER=browser(tmp_path)).returncode == 0
     again = run(tmp_path, "login", server)
     assert again.returncode == 0, again.stderr
-    assert run(tmp_path, "login", "--again", server).returncode == 3, "there is nobody to log in anew"
+    assert run(tmp_path, "login", "--again", server).returncode == 3, "a new login needs a person"
 
 
 def test_a_program_authorizes_with_its_secret(server: str, tmp_path: Path) -> None:

@@ -977,5 +977,5 @@ async def test_a_closed_session_leaves_no_timer_in_the_loop() -> None:
     await session.open()
     await session.call_tool("echo", {"message": "x"}).result()
     await session.close()
-    scheduled = asyncio.get_running_loop()._scheduled  # type: ignore[attr-defined] # There is no public list.
+    scheduled = asyncio.get_running_loop()._scheduled  # type: ignore[attr-defined] # asyncio has no public list.
     assert [timer for timer in scheduled if not timer.cancelled()] == []

@@ -1,4 +1,4 @@
-"""What today's reader finds in a recording: the facts that every later one must find, too."""
+"""Facts that today's reader finds in a recording, and that every later reader must find too."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Makes `recordings/kinds/`: a small recording of each kind, and beside it the facts that a reader must find in it.
 
 `make golden` runs it, or `python -m tests.recordings.make_kinds NAME …` for some of them. The verbs of the command line
-make them, as a user would. A recording of an older version is never made anew: it is kept as it is, and so are its
+make them, as a user would. A recording of an older version is never made again: it stays as it is, with its
 facts.
 """
 
@@ -31,7 +31,7 @@ ASK = ("request", "tools/call", '{"name":"ask-model"}')
 ECHO = ("request", "tools/call", '{"name":"echo","arguments":{"message":"hello"}}')
 NO_KEYRING = {"PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring"}
 URL, SSE = "{url}", "{sse}"
-"""The demo server over HTTP, in the place of a target."""
+"""The demo server over HTTP, instead of a target."""
 
 KINDS: dict[str, tuple[str, ...]] = {
     "stdio-legacy": ("--era", "legacy", *SLOW, *DEMO),
@@ -67,7 +67,7 @@ def record(folder: Path, name: str, url: str) -> None:
 
 
 def made_by_others(folder: Path) -> None:
-    """What a tap, a mock server and a rerun record, and a login."""
+    """Make the recordings of a tap, a mock server, a rerun and a login."""
     call = (*ADD, "--era", "legacy", "--no-record", "--")
     say(folder, *call, "inspector", "tap", "--record", f"tap{SUFFIX}", *DEMO)
     say(folder, *call, "inspector", "serve", "--record", f"mock{SUFFIX}", f"tap{SUFFIX}")

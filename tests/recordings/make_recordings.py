@@ -156,7 +156,7 @@ async def slow_calls(session: Session) -> None:
 
 
 async def questions(session: Session) -> None:
-    """What the server asks, answered, declined and cancelled."""
+    """Answer, decline and cancel questions of the server."""
     answers: tuple[tuple[str, Callable[[Any], Any]], ...] = (
         ("ask-model", lambda asked: asked.reply_text("Green letters glow, the cursor waits for a key")),
         ("ask-model", lambda asked: asked.decline()),

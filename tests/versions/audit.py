@@ -55,7 +55,7 @@ def affects(advisory: Mapping[str, str], version: Version | None) -> bool:
 
 
 def problems(pyproject: str, lock: str, advisories: Sequence[Mapping[str, str]]) -> Iterator[str]:
-    """What is wrong, a sentence each."""
+    """Yield a sentence for each problem."""
     pins = tested(lock)
     for requirement in requirements(pyproject):
         name = canonicalize_name(requirement.name)

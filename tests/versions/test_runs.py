@@ -1,4 +1,4 @@
-"""What the runs with other versions test: every path is there, and no package of ours is left out."""
+"""The runs with other versions name paths that exist, and every package of ours."""
 
 from __future__ import annotations
 
