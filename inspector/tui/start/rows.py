@@ -218,7 +218,7 @@ class StartRows:
     def _recording(self, info: RecordingInfo, width: int) -> list[Segment]:
         state: Pieces = [(quantity(info.failures, "error"), "error")] if info.failures else ""
         if info.problem:
-            state = [(info.problem, "error")]
+            state = [(info.problem.removeprefix("is "), "error")]
         elif info.growing:
             state = [("still open", "received")]
         elif not info.ended:
