@@ -79,7 +79,7 @@ async def test_it_lists_servers_and_recordings_with_how_they_went(configured: Pa
         assert "failed: The program uv was" in rows["weather"]
         assert any("everything" in line and "2 errors" in line for line in screen_lines(app))
         assert any("torn-one" in line and "end is missing" in line for line in screen_lines(app))
-        assert any("  not a recording" in line for line in screen_lines(app))
+        assert any("8 B not a recording" in line for line in screen_lines(app))
         assert "3 recordings" in text
 
 
