@@ -15,7 +15,7 @@ from inspector.compare.rules import DEFAULT, compiled
 from inspector.config.target_words import parse_target
 from inspector.journal.filters.completion import TERMS
 from inspector.journal.filters.syntax import compiled as compiled_filter
-from inspector.redact.paths import Path as RedactPath
+from inspector.redact.paths import RulePath
 from tests import golden
 from tests.cli.conftest import Run
 
@@ -137,7 +137,7 @@ def test_paths_of_the_topic_are_paths() -> None:
         compiled(DEFAULT.plus(ignore=[written]), "tools/call", "now")
     for written in rows("paths", "Steps", "Examples"):
         if written != "$":
-            RedactPath(written)
+            RulePath(written)
 
 
 def test_targets_of_the_topic_are_targets(home: Path) -> None:
