@@ -808,6 +808,25 @@ def _shadow(sentence: str, own: Set[str]) -> Iterator[Phrase]:
         yield Phrase("shadow", _cut(sentence, start, end))
 
 
+_MENTIONED = re.compile(
+    rf"(?P<a>{IDENTIFIER}(?:\.\w+)*)|[`'\"“‘](?P<b>[A-Za-z][\w./-]{{1,120}})[`'\"”’]"
+    rf"|\b(?P<c>[A-Za-z]\w{{1,120}}) (?i:tool|function)\b"
+)
+
+
+def ordered_tools(sentence: str, own: Set[str]) -> Iterator[str]:
+    """Yield the names in a sentence that orders how tools are used, without the server's own.
+
+    Only the tools of other servers tell which of these are names of tools.
+    """
+    if _ORDERS_USE.search(sentence) is None:
+        return
+    for found in _MENTIONED.finditer(sentence):
+        name = found["a"] or found["b"] or found["c"]
+        if _same(name) not in own and not _negated(sentence, found.start()):
+            yield name
+
+
 _GENERIC = frozenset(
     [
         "read-only",

@@ -306,11 +306,7 @@ class PaneLayout:
         if self._panes.detail.has_focus_within or (in_log and medium and self._screen.has_class("-detail")):
             self.go("messages")
             self.focus_in(self._panes.messages)
-        elif (
-            (self.narrow or self.place == "check")
-            and in_log
-            and not self._screen.has_class("-maximised")
-        ):
+        elif (self.narrow or self.place == "check") and in_log and not self._screen.has_class("-maximised"):
             self.go("list")
             self.focus_list()
         elif self.narrow and self._front == "work" and self._session.commands is None:
