@@ -45,7 +45,7 @@ Known = frozenset[tuple[str, tuple[str, ...], str]]
 
 
 class Definitions(NamedTuple):
-    """What a model reads of one server."""
+    """The tools of one server, and every definition that a model reads."""
 
     server: str
     """Its reference: `@NAME`."""
@@ -89,7 +89,7 @@ class Finding(NamedTuple):
 
 
 def definitions_of(server: str, journal: Journal) -> Definitions:
-    """What the server defined in a recording, in all revisions."""
+    """The definitions that a server sent in a recording, of all revisions."""
     found: dict[tuple[str, str], Any] = {}
     tools: dict[str, None] = {}
     index = journal.index
@@ -157,7 +157,7 @@ def _orders(server: Definitions, servers: Sequence[Definitions]) -> Iterator[Fin
     mine = {same_name(name) for name in server.tools}
     for other in servers:
         for name in other.tools if other is not server else ():
-            if same_name(name) not in mine:
+            if same_name(name) not in mine and same_name(name) not in GENERIC:
                 foreign.setdefault(same_name(name), []).append((other.server, name))
     told: set[tuple[str, str]] = set()
     for whose, definition in server.texts if foreign else ():

@@ -156,7 +156,7 @@ def allow(out: Output, exposure: trust.Exposure) -> trust.Answer:
 def confirm_start(invocation: Invocation, entries: Sequence[ServerEntry]) -> None:
     """Ask before more than one configured server is started or contacted; `--yes` is the answer of a script.
 
-    Raises `UsageError` if the answer is no, or if there is neither a terminal nor `--yes`.
+    Raises `UsageError` for another answer than yes, and without a terminal if `--yes` is missing.
     """
     if len(entries) < 2 or invocation.option("yes"):
         return

@@ -161,16 +161,19 @@ async def test_two_columns_show_a_message_beside_the_log_until_escape() -> None:
         await pilot.press("m", "enter")
         await shows(app, pilot, "parsed  raw  http  findings")
         assert detail.has_focus_within
-        assert "Tools" in panes(app) and messages.is_on_screen
+        assert "Tools" in panes(app)
+        assert messages.is_on_screen
         assert detail.region.height == messages.region.height, "both are in the dock"
-        assert detail.region.right == MEDIUM[0] and detail.region.width >= MEDIUM[0] // 2
+        assert detail.region.right == MEDIUM[0]
+        assert detail.region.width >= MEDIUM[0] // 2
         await pilot.press("z")
         await becomes(app, pilot, lambda: detail.region.width == MEDIUM[0], "the message alone")
         await pilot.press("z")
         await becomes(app, pilot, lambda: messages.is_on_screen and detail.is_on_screen, "both again")
         await pilot.press("escape")
         await becomes(app, pilot, lambda: messages.region.width == MEDIUM[0], "the log has the whole dock")
-        assert messages.has_focus_within and not detail.is_on_screen
+        assert messages.has_focus_within
+        assert not detail.is_on_screen
         # Also from the log itself, after Tab or a click.
         await pilot.press("enter")
         await shows(app, pilot, "parsed  raw  http  findings")

@@ -809,9 +809,12 @@ def _shadow(sentence: str, own: Set[str]) -> Iterator[Phrase]:
 
 
 _MENTIONED = re.compile(
-    rf"(?P<a>{IDENTIFIER}(?:\.\w+)*)|[`'\"“‘](?P<b>[A-Za-z][\w./-]{{1,120}})[`'\"”’]"
-    rf"|\b(?P<c>[A-Za-z]\w{{1,120}}) (?i:tool|function)\b"
+    rf"(?P<a>{IDENTIFIER}(?:\.\w+)*)"
+    r"|(?i:\b(?:tools?|functions?|call(?:s to|ing)?|invok(?:e|ing)|us(?:e|es of|ing)|before|after|whenever|replaces?)"
+    r"(?: the)?) [`'\"“‘](?P<b>[A-Za-z][\w./-]{0,120})[`'\"”’]"
+    rf"|[`'\"“‘](?P<c>[A-Za-z][\w./-]{{0,120}})[`'\"”’] (?i:tool|function|(?:{OBLIGED} be|is|gets) \w+)\b"
 )
+"""Names of tools: an identifier anywhere, a single word only in quotes and with a word about its use."""
 
 
 def ordered_tools(sentence: str, own: Set[str]) -> Iterator[str]:
