@@ -71,6 +71,8 @@ class Baseline:
     target: str
     verdicts: Mapping[Key, Verdict]
     source: str = "The baseline"
+    across: frozenset[tuple[str, tuple[str, ...], str]] = frozenset()
+    """Id, servers and tool of each finding about two servers (`across.Finding`)."""
 
     @classmethod
     def empty(cls) -> Baseline:
@@ -168,7 +170,18 @@ def baseline_of(document: Any, source: str = "The baseline") -> Baseline:
             raise UsageError(f"{source} has a result without a verdict.", hint=_HINT)
         verdicts[str(result.get("id")), str(result.get("revision")), str(result.get("transport"))] = verdict
     named = {name: str(identity.get(name) or "") for name in ("name", "version", "kind")}
-    return Baseline(Identity(**named), str(document.get("target") or ""), verdicts, source)
+    return Baseline(Identity(**named), str(document.get("target") or ""), verdicts, source, _across(document))
+
+
+def _across(document: dict[str, Any]) -> frozenset[tuple[str, tuple[str, ...], str]]:
+    """The findings about two servers in the report of one of them; none in a report of an earlier version."""
+    found = document.get("across")
+    entries = [entry for entry in found if type(entry) is dict] if type(found) is list else []
+    return frozenset(
+        (str(entry.get("id")), tuple(map(str, entry.get("servers") or ())), str(tool))
+        for entry in entries
+        for tool in entry.get("tools") or ()
+    )
 
 
 def _is_sarif(document: Any) -> bool:

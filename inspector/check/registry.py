@@ -73,7 +73,15 @@ def checks() -> dict[str, Check]:
     return found
 
 
+def across() -> dict[str, Check]:
+    """The checks that compare servers, by id. They may have the id of a check of one server, at another level."""
+    from inspector.check.checks import words
+
+    return words.ACROSS.rows
+
+
 def unknown(names: Iterable[str]) -> list[str]:
     """The names that are neither a check nor a group, in order."""
-    known = {name for check in checks().values() for name in (check.id, check.group)}
+    every = (*checks().values(), *across().values())
+    known = {name for check in every for name in (check.id, check.group)}
     return sorted(set(names) - known)

@@ -53,6 +53,8 @@ class Wanted:
     """Levels of checks; empty: all."""
     limits: RunLimits = field(default_factory=RunLimits)
     allowed: Allowed = field(default_factory=Allowed)
+    lists: bool = False
+    """Read the lists of the server even if no check uses them."""
 
     def takes(self, check: Check) -> bool:
         """Whether the report contains a check."""
@@ -243,7 +245,7 @@ class Runner:
         done = [check for check in mine if not self.wanted.refuses(check)]
         watches = any(check.watches for check in done)
         try:
-            if watches or any(not check.apart for check in done):
+            if self.wanted.lists or watches or any(not check.apart for check in done):
                 await self._open(visit)
             if watches and not visit.problem:
                 await self._warm_up(visit)

@@ -1,4 +1,4 @@
-"""Checks several servers, two at a time, and prints a table by area and one by revision."""
+"""Checks several servers, two at a time, and prints two tables and the findings about two of them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from inspector.errors import InspectorError, UsageError
 
 if TYPE_CHECKING:
+    from inspector.check.across import Finding, Known
+    from inspector.check.policy import Policy, Ruling
     from inspector.check.report import Report
     from inspector.check.result import Verdict
     from inspector.cli.output import Output
@@ -28,10 +30,34 @@ class ServerCheck(NamedTuple):
     error: InspectorError | None = None
 
 
-def entries(config: Path | None) -> list[ServerEntry]:
-    """The enabled servers of all config files, or of one; raises `UsageError` if there are none."""
+class Across(NamedTuple):
+    """The findings about two servers, and the effect of each on the run."""
+
+    found: Sequence[tuple[Finding, Ruling]] = ()
+
+    @classmethod
+    def of(cls, findings: Sequence[Finding], policy: Policy, known: Known) -> Across:
+        """The findings under a policy; `known` has those of the baseline."""
+        return cls([(finding, finding.ruling(policy, known)) for finding in findings])
+
+    def as_json(self, server: str) -> list[dict[str, Any]]:
+        """Those that are about this server."""
+        return [{**each.as_json(), "ruling": ruling} for each, ruling in self.found if server in each.servers]
+
+
+_NONE = Across()
+
+
+def entries(config: Path | None, words: Sequence[str] = ()) -> list[ServerEntry]:
+    """The servers with these names; without names, the enabled ones of all config files, or of one.
+
+    Raises `UsageError` if there are none, and `TargetError` for an unknown name.
+    """
     from inspector.config.servers import find_servers
 
+    if words:
+        listed = find_servers(config=config)
+        return list({entry.reference: entry for entry in map(listed.find, words)}.values())
     found = [entry for entry in find_servers(config=config).entries if not entry.disabled]
     if not found:
         which = "No config file names a server" if config is None else f"{config} names no server"
@@ -57,17 +83,18 @@ async def check_all(
     return [task.result() for task in tasks]
 
 
-def exit_code(checked: Sequence[ServerCheck]) -> int:
+def exit_code(checked: Sequence[ServerCheck], across: Across = _NONE) -> int:
     """The worst exit code: faults (5) rank before connection errors."""
     codes = [one.error.exit_code for one in checked if one.error is not None]
     codes += [one.report.exit_code for one in checked if one.report is not None]
+    codes += [5 for _, ruling in across.found if ruling == "failing"]
     return max(codes, default=0)
 
 
-def as_json(checked: Sequence[ServerCheck]) -> list[dict[str, Any]]:
-    """A report for each server, with its name."""
+def as_json(checked: Sequence[ServerCheck], across: Across = _NONE) -> list[dict[str, Any]]:
+    """A report for each server, with its name; `across` has the findings about it and another server."""
     return [
-        {"server": one.name, **one.report.as_json()}
+        {"server": one.name, **one.report.as_json(), "across": across.as_json(one.name)}
         if one.report is not None
         else {"server": one.name, "problem": one.error.message if one.error is not None else None}
         for one in checked
@@ -97,6 +124,24 @@ def tables(out: Output, checked: Sequence[ServerCheck]) -> None:
         invocation = problem or (one.report.summary if one.report is not None else "")
         out.line(f"{out.safe(one.name, _NAME)}: {out.safe(invocation, 500)}")
     out.note("fail/warn/pass of the checks in each area; - if no check could decide")
+
+
+def between(out: Output, across: Across) -> None:
+    """The findings about two servers, with the rule and a fix."""
+    from inspector.cli.check_report import Painter
+
+    paint = Painter(out)
+    if across.found:
+        out.line()
+    for finding, ruling in across.found:
+        verdict = finding.result.verdict
+        out.line(f"{paint.sign(verdict)} {finding.check.id:9} {finding.check.says}")
+        if ruling == "known":
+            out.line("    known")
+        out.line(f"    {out.safe(finding.seen, 800)}")
+        if verdict != "note":
+            out.line(f"    {finding.check.fix}")
+        out.line(f"      {finding.check.level}, {finding.check.page}")
 
 
 def _score(report: Report) -> str:

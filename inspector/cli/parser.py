@@ -150,6 +150,9 @@ class CommandLineParser:
                 return
         if verb.target == "none":
             raise UsageError(f"Unexpected argument “{word[:80]}”.", hint=f"Usage: inspector {verb.usage}")
+        if self.target_words and verb.several and word.startswith("@") and self.target_words[0].startswith("@"):
+            self.target_words.append(word)
+            return
         if self.target_words:
             raise UsageError(
                 f"Unexpected argument “{word[:80]}” after the target {self.target_words[0][:200]}.",

@@ -22,8 +22,11 @@ from inspector.errors import UsageError
 from inspector.transports.base import HttpOptions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from inspector.cli.verb import Invocation
     from inspector.config.expand import InputQuestion
+    from inspector.config.servers import ServerEntry
 
 
 def target_of(invocation: Invocation, consent: trust.Consent | None = None) -> Target:
@@ -148,6 +151,31 @@ def allow(out: Output, exposure: trust.Exposure) -> trust.Answer:
     out.aside("Allow it? [o]nce, [a]lways until the entry changes, [N]o: ")
     answer = sys.stdin.readline().strip().lower()
     return "always" if answer in ("a", "always") else "once" if answer in ("o", "once") else "no"
+
+
+def confirm_start(invocation: Invocation, entries: Sequence[ServerEntry]) -> None:
+    """Ask before more than one configured server is started or contacted; `--yes` is the answer of a script.
+
+    Raises `UsageError` for another answer than yes, and without a terminal if `--yes` is missing.
+    """
+    if len(entries) < 2 or invocation.option("yes"):
+        return
+    out = Output.of(invocation)
+    count = f"{len(entries)} configured servers"
+    if not _is_terminal():
+        raise UsageError(
+            f"`inspector {invocation.verb.name}` would start {count} without asking.",
+            hint="Read the commands with `inspector servers`, then add --yes.",
+        )
+    lines = [f"This starts {count}:"]
+    for entry in entries:
+        does = "connects to" if entry.kind == "http" else "runs"
+        lines.append(f"  {out.safe(entry.reference, 100)} {does} {out.safe(entry.summary, 2000)}")
+        lines.append(f"      from {out.safe(str(entry.path), 300)}")
+    out.warn("\n".join(lines))
+    out.aside("Start them? [y/N]: ")
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise UsageError(f"The {count} were not started.", hint="Answer y, or name one server.")
 
 
 def _is_terminal() -> bool:

@@ -65,10 +65,11 @@ class Slot:
 class Verb:
     """One verb. `run` takes the invocation and returns the exit code.
 
-    `target` tells whether the verb takes a server or recording after its slots.
+    `target` tells whether the verb takes a server or recording after its slots; with `several`, it may be more than
+    one `@NAME`.
     """
 
-    __slots__ = ("about", "examples", "name", "options", "run", "slots", "target")
+    __slots__ = ("about", "examples", "name", "options", "run", "several", "slots", "target")
 
     def __init__(
         self,
@@ -78,6 +79,7 @@ class Verb:
         slots: Sequence[Slot] = (),
         options: Sequence[Option] = (),
         target: Literal["required", "optional", "none"] = "required",
+        several: bool = False,
         prints: bool = True,
         about: str = "",
         examples: Sequence[str] = (),
@@ -86,6 +88,7 @@ class Verb:
         self.run = run
         self.slots = tuple(slots)
         self.target = target
+        self.several = several
         own = {option.name for option in options}
         shared = [option for option in CONNECT if option.name not in own] if target != "none" else ()
         self.options = (*options, *shared, *((JSON, QUIET) if prints else ()), HELP, HELP_ALL)

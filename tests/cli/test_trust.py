@@ -269,7 +269,7 @@ def test_the_doctor_warns_too(run: Run, tls: Noting) -> None:
 # The terminal, and programs
 
 
-def on_terminal(clone: Path, typed: str, *words: str) -> tuple[int, str]:
+def on_terminal(clone: Path, typed: str, *words: str, prompt: bytes = b"[N]o: ") -> tuple[int, str]:
     """A command of ours on a pseudo-terminal, at which something is typed once it asks."""
     parent, child = pty.openpty()
     program = f"import sys; sys.argv = {['inspector', *words]!r}\nfrom inspector.cli.main import main; main()"
@@ -287,7 +287,7 @@ def on_terminal(clone: Path, typed: str, *words: str) -> tuple[int, str]:
         if not data:
             break
         said += data
-        if b"[N]o: " in said and typed:
+        if prompt in said and typed:
             os.write(parent, typed.encode() + b"\n")
             typed = ""
     process.communicate()

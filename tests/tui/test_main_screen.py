@@ -15,6 +15,7 @@ from inspector.config.settings import Settings
 from inspector.text import safe
 from inspector.tui.app import InspectorApp
 from inspector.tui.log.detail import DetailPane
+from inspector.tui.log.message_list import MessageList
 from inspector.tui.log.pane import MessagesPane
 from inspector.tui.work.catalog import CatalogPane
 from inspector.tui.work.request import RequestPane
@@ -151,6 +152,47 @@ async def test_escape_goes_from_a_message_to_the_log_and_in_one_column_on_to_the
         await becomes(app, pilot, lambda: screen.query_one(DetailPane).has_focus_within)
         await pilot.press("escape", "escape")
         await becomes(app, pilot, lambda: screen.query_one(MessagesPane).has_focus_within)
+
+
+async def test_two_columns_show_a_message_beside_the_log_until_escape() -> None:
+    async with on_demo(size=MEDIUM) as (app, pilot):
+        screen = main_screen(app)
+        messages, detail = screen.query_one(MessagesPane), screen.query_one(DetailPane)
+        await pilot.press("m", "enter")
+        await shows(app, pilot, "parsed  raw  http  findings")
+        assert detail.has_focus_within
+        assert "Tools" in panes(app)
+        assert messages.is_on_screen
+        assert detail.region.height == messages.region.height, "both are in the dock"
+        assert detail.region.right == MEDIUM[0]
+        assert detail.region.width >= MEDIUM[0] // 2
+        await pilot.press("z")
+        await becomes(app, pilot, lambda: detail.region.width == MEDIUM[0], "the message alone")
+        await pilot.press("z")
+        await becomes(app, pilot, lambda: messages.is_on_screen and detail.is_on_screen, "both again")
+        await pilot.press("escape")
+        await becomes(app, pilot, lambda: messages.region.width == MEDIUM[0], "the log has the whole dock")
+        assert messages.has_focus_within
+        assert not detail.is_on_screen
+        # Also from the log itself, after Tab or a click.
+        await pilot.press("enter")
+        await shows(app, pilot, "parsed  raw  http  findings")
+        await pilot.press("shift+tab", "shift+tab")  # over the filter
+        await becomes(app, pilot, lambda: isinstance(screen.focused, MessageList))
+        await pilot.press("escape")
+        await becomes(app, pilot, lambda: not detail.is_on_screen, "the log has the whole dock")
+        assert messages.has_focus_within
+
+
+async def test_a_message_that_has_the_focus_stays_visible_at_every_width() -> None:
+    async with on_demo(size=WIDE) as (app, pilot):
+        detail = main_screen(app).query_one(DetailPane)
+        await pilot.press("m", "tab", "tab")  # over the filter
+        await becomes(app, pilot, lambda: detail.has_focus_within)
+        for size in (MEDIUM, NARROW, MEDIUM, WIDE):
+            await pilot.resize_terminal(*size)
+            await becomes(app, pilot, lambda size=size: app.size == size and detail.is_on_screen, f"it at {size}")
+            assert detail.has_focus_within
 
 
 async def test_a_call_from_the_list_is_cancelled_by_escape_which_goes_back_to_the_list() -> None:

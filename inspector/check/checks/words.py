@@ -80,6 +80,18 @@ CHECKS.passive(
     says="Errors do not order a model to do more than call again correctly.",
     fix='Say what was wrong and which value is right: "Invalid date; use the form YYYY-MM-DD".',
 )
+ACROSS = CheckTable("words", page=_PAGE)
+"""Checks of servers that are checked together (`check/across.py`). A run of one server does not have them."""
+ACROSS.passive(
+    "WORD-01 security r1+",
+    says="No definition tells a model how to use a tool of another checked server.",
+    fix="Describe only this server's own tools, and remove the sentence.",
+)
+ACROSS.passive(
+    "WORD-12 lint r1+",
+    says="No two checked servers have a tool with the same name.",
+    fix="Rename one of the tools, or use the servers in a host that puts the server's name before a tool's.",
+)
 CHECKS.passive(
     "WORD-13 lint r1+",
     "result:initialize",

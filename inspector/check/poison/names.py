@@ -41,6 +41,10 @@ def wants_context(name: str, tool: str, about: str) -> bool:
     return _ABOUT.search(subject) is None and _ABOUT.search(about) is None
 
 
+GENERIC = frozenset(("search", "fetch"))
+"""Names that some hosts require, so that many servers have them."""
+
+
 def same_name(name: str) -> str:
     """The form in which names of tools on two servers are compared: case, separators and look-alikes do not count."""
     shown = "".join(

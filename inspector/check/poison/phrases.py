@@ -808,6 +808,28 @@ def _shadow(sentence: str, own: Set[str]) -> Iterator[Phrase]:
         yield Phrase("shadow", _cut(sentence, start, end))
 
 
+_MENTIONED = re.compile(
+    rf"(?P<a>{IDENTIFIER}(?:\.\w+)*)"
+    r"|(?i:\b(?:tools?|functions?|call(?:s to|ing)?|invok(?:e|ing)|us(?:e|es of|ing)|before|after|whenever|replaces?)"
+    r"(?: the)?) [`'\"“‘](?P<b>[A-Za-z][\w./-]{0,120})[`'\"”’]"
+    rf"|[`'\"“‘](?P<c>[A-Za-z][\w./-]{{0,120}})[`'\"”’] (?i:tool|function|(?:{OBLIGED} be|is|gets) \w+)\b"
+)
+"""Names of tools: an identifier anywhere, a single word only in quotes and with a word about its use."""
+
+
+def ordered_tools(sentence: str, own: Set[str]) -> Iterator[str]:
+    """Yield the names in a sentence that orders how tools are used, without the server's own.
+
+    Only the tools of other servers tell which of these are names of tools.
+    """
+    if _ORDERS_USE.search(sentence) is None:
+        return
+    for found in _MENTIONED.finditer(sentence):
+        name = found["a"] or found["b"] or found["c"]
+        if _same(name) not in own and not _negated(sentence, found.start()):
+            yield name
+
+
 _GENERIC = frozenset(
     [
         "read-only",

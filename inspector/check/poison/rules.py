@@ -69,7 +69,7 @@ def server_name_rules(name: Any) -> Iterator[RuleVerdict]:
 def definition_rules(whose: str, definition: Any, own: Set[str]) -> Iterator[RuleVerdict]:
     """Of a tool, prompt, resource or template, or of the server's instructions. `own`: the names of this server."""
     left = MOST_FINDINGS
-    for path, text, is_parameter in _texts(definition):
+    for path, text, is_parameter in texts_of(definition):
         for found in judge_text(without_odd_values(text), own=own, wanted=is_parameter):
             yield IDS[found.family], "should", _sentence(whose, path, found)
             left -= 1
@@ -100,9 +100,9 @@ def _parameter_rules(whose: str, tool: dict[str, Any]) -> Iterator[RuleVerdict]:
 
 def data_rules(whose: str, data: Any, place: Place, own: Set[str], given: Any = None) -> Iterator[RuleVerdict]:
     """Of what a result or an error holds. What repeats `given`, the arguments of the call, is not the server's."""
-    arguments = [text for _, text, _ in _texts(given)]
+    arguments = [text for _, text, _ in texts_of(given)]
     left = MOST_FINDINGS
-    for path, text, _ in _texts(data):
+    for path, text, _ in texts_of(data):
         for found in judge_text(text, place, own=own, hidden=False):
             if any(found.words in argument or argument in found.words for argument in arguments if argument):
                 continue
@@ -123,7 +123,7 @@ def _sentence(whose: str, path: str, found: Poison) -> str:
     return f"{place} tells a model to {FAMILIES[found.family].effect}{encoded}: {excerpt(found.words, 220)}."
 
 
-def _texts(value: Any) -> Iterator[tuple[str, str, bool]]:
+def texts_of(value: Any) -> Iterator[tuple[str, str, bool]]:
     """Yield (path, text, whether it describes a parameter) for the texts of a value; keys of objects are texts too."""
     todo: list[tuple[str, Any, bool]] = [("", value, False)]
     left = MOST_TEXTS

@@ -8,7 +8,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args
 
-from inspector.cli import setup
+from inspector.cli import check_many, setup
 from inspector.cli.files import check_outputs, forced, is_stdout, new_recording, write_text
 from inspector.cli.options import Option, output, path, seconds, secret
 from inspector.cli.output import Output
@@ -41,8 +41,15 @@ def run(invocation: Invocation) -> int:
     out = Output.of(invocation)
     to_stdout = check_outputs(invocation, *REPORTS)
     wanted = _wanted(invocation)
-    if invocation.target_words == [ALL] and not invocation.command:
-        return _all(invocation, out, wanted)
+    if not invocation.command and invocation.target_words[:1] == [ALL]:
+        if len(invocation.target_words) > 1:
+            raise UsageError("@all names every server already.", hint="Remove @all, or the other names.")
+        return _several(invocation, out, wanted, "@all", check_many.entries(invocation.option("config")))
+    if not invocation.command and len(invocation.target_words) > 1 and invocation.target_words[0].startswith("@"):
+        named = check_many.entries(invocation.option("config"), invocation.target_words)
+        return _several(invocation, out, wanted, "several servers", named)
+    if wanted.only and wanted.only.isdisjoint(_of_one()):
+        raise UsageError("--only names checks that compare servers.", hint="Name two servers, or use @all.")
     if invocation.option("plan"):
         return _plan(invocation, out, wanted)
     target = setup.target_of(invocation)
@@ -74,24 +81,35 @@ def run(invocation: Invocation) -> int:
     return report.exit_code
 
 
-def _all(invocation: Invocation, out: Output, wanted: Wanted) -> int:
-    """Check every enabled server of all config files, or of the one in --config."""
+def _of_one() -> set[str]:
+    """The ids and groups of the checks of one server."""
+    from inspector.check.registry import checks
+
+    return {name for check in checks().values() for name in (check.id, check.group)}
+
+
+def _several(invocation: Invocation, out: Output, wanted: Wanted, what: str, found: list[ServerEntry]) -> int:
+    """Check each of these servers, and compare them. `what` names them in an error."""
+    from inspector.check.across import Definitions, compare, definitions_of
     from inspector.check.policy import Baseline
+    from inspector.check.registry import across as across_checks
     from inspector.check.report import report_of
     from inspector.check.run import Runner
-    from inspector.cli import check_many
     from inspector.cli.signals import Signals
     from inspector.client.recording import new_journal
     from inspector.config.servers import resolve
 
     for option in ("plan", "record", "start", *REPORTS):
         if invocation.option(option) is not None:
-            raise UsageError(f"--{option} cannot be used with @all.", hint=f"Name one server, or remove --{option}.")
-    found = check_many.entries(invocation.option("config"))
+            raise UsageError(f"--{option} cannot be used with {what}.", hint=f"Name one server, or remove --{option}.")
+    compared = {id: check for id, check in across_checks().items() if wanted.takes(check)}
+    wanted = replace(wanted, lists=bool(compared))
+    setup.confirm_start(invocation, found)
     settings = setup.settings_of(invocation)
     policy = _policy(invocation, several=True)
     baselines = _baselines(invocation)
     consent = setup.consent_of(invocation)
+    definitions: dict[str, Definitions] = {}
     targets: dict[int, StdioTarget | HttpTarget | InspectorError] = {}
     for entry in found:
         # Prompt first: the terminal cannot show prompts while servers are checked.
@@ -114,6 +132,8 @@ def _all(invocation: Invocation, out: Output, wanted: Wanted) -> int:
             # A server without a baseline has an empty one: all of its findings are new.
             own = None if baselines is None else baselines.get(entry.reference) or Baseline.empty()
             report = report_of(run, journal, replace(policy, baseline=own))
+            if compared:
+                definitions[entry.reference] = await asyncio.to_thread(definitions_of, entry.reference, journal)
         finally:
             journal.close("closed")
             journal.release()
@@ -134,11 +154,15 @@ def _all(invocation: Invocation, out: Output, wanted: Wanted) -> int:
     checked = asyncio.run(work())
     if checked is None:
         return 130
+    known = frozenset[Any]().union(*(each.across for each in (baselines or {}).values()))
+    compared_servers = [definitions[entry.reference] for entry in found if entry.reference in definitions]
+    across = check_many.Across.of(compare(compared_servers, compared), policy, known)
     if out.json:
-        out.document(check_many.as_json(checked))
+        out.document(check_many.as_json(checked, across))
     else:
         check_many.tables(out, checked)
-    return check_many.exit_code(checked)
+        check_many.between(out, across)
+    return check_many.exit_code(checked, across)
 
 
 def _not_reached(report: Report) -> InspectorError:
@@ -359,6 +383,7 @@ def _verb() -> Verb:
     verb = Verb(
         "check",
         run,
+        several=True,
         options=(
             Option("--plan", "List the checks that would run, and exit"),
             Option("--only", "Run only these checks or groups", "NAME,…", many=True),
@@ -388,6 +413,7 @@ def _verb() -> Verb:
             Option("--start", "Start the server with this command first, and stop it afterwards", "COMMAND"),
             Option("--wait", "With --start: seconds to wait for the server; default 20", "SECONDS", read=seconds),
             Option("--max-time", "Time limit of the whole run", "SECONDS", read=seconds),
+            Option("--yes", "Start several configured servers without asking"),
             Option("-v --verbose", "Show passed and skipped checks too"),
             _report_option("junit", "a JUnit report"),
             _report_option("sarif", "a SARIF report"),
@@ -397,9 +423,9 @@ def _verb() -> Verb:
         ),
         about=(
             "Checks every protocol revision that the server supports, each on its own connection, with harmless "
-            "requests; tools are called only with --allow-calls. @all checks every configured server. For a recording, "
-            "only the recorded messages are checked. Each fault names the rule, its evidence in the recording of the "
-            "run, and a fix. Exits with 5 if there are faults."
+            "requests; tools are called only with --allow-calls. @all checks every configured server, and compares "
+            "them; so do several @NAMEs. For a recording, only the recorded messages are checked. Each fault names the "
+            "rule, its evidence in the recording of the run, and a fix. Exits with 5 if there are faults."
         ),
         examples=(
             "inspector check -- python server.py",
@@ -407,7 +433,8 @@ def _verb() -> Verb:
             "inspector check session.mcp.jsonl",
             "inspector check @shop --junit check.xml --baseline known.json --fail-on warn",
             "inspector check --start 'python server.py' --wait 20 http://127.0.0.1:8000/mcp",
-            "inspector check @all --json",
+            "inspector check @shop @mail",
+            "inspector check @all --yes --json",
         ),
     )
     verb.options = tuple(option for option in verb.options if option.name not in _MEANINGLESS)

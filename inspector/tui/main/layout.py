@@ -41,6 +41,9 @@ MainScreen.-medium #body { layout: grid; grid-size: 2 2; grid-columns: 34 1fr; g
 MainScreen.-medium #log { column-span: 2; width: 100%; }
 MainScreen.-medium #log > #messages { height: 1fr; }
 MainScreen.-medium #log > #detail { display: none; }
+MainScreen.-medium.-detail #log { layout: horizontal; }
+MainScreen.-medium.-detail #log > #messages { width: 1fr; }
+MainScreen.-medium.-detail #log > #detail { display: block; width: 1fr; height: 1fr; }
 MainScreen.-medium #catalog, MainScreen.-medium #inbox, MainScreen.-medium #tasks { width: 100%; }
 MainScreen.-medium #work, MainScreen.-medium #task { width: 100%; }
 MainScreen.-medium #calls, MainScreen.-medium #flow { width: 100%; }
@@ -90,8 +93,8 @@ class PaneLayout:
         self._arranged = arranged
         self.place = "tools"
         """The current tab."""
-        self._narrow_place = "list"
-        """In one column: `list`, `work`, `messages` or `detail`."""
+        self._front = "list"
+        """`list`, `work`, `messages` or `detail`: one column shows this alone; two show the detail only as `detail`."""
         self._was_narrow = False
         self._zoom = Zoom(panes.body, panes.work)
         self.blocked = False
@@ -112,7 +115,9 @@ class PaneLayout:
     def resized(self) -> None:
         """The size of the screen has changed."""
         if self.narrow and not self._was_narrow:
-            self._narrow_place = self._place_of_focus()
+            self._front = self._place_of_focus()
+        elif self._panes.detail.has_focus_within:
+            self._front = "detail"
         self._was_narrow = self.narrow
         self.arrange()
 
@@ -131,12 +136,13 @@ class PaneLayout:
         failed = self._unconnected
         narrow = self.narrow
         log_alone = screen.has_class("-maximised")
-        where = self._narrow_place
+        where = self._front
         in_list, in_work = not narrow or where == "list", not narrow or where == "work"
         chosen = _LISTS.get(self.place)
         # The checks have a separate recording: the log of the session is hidden beside them until the user opens it.
         log_away = self.place == "check" and where not in ("messages", "detail")
         screen.set_class(log_away, "-log-away")
+        screen.set_class(where == "detail" and not log_alone, "-detail")
         shown = {
             **{pane: pane == chosen and not failed and in_list for pane in _LISTS.values()},
             "failed": failed and (not narrow or where in ("list", "work")),
@@ -161,11 +167,11 @@ class PaneLayout:
         self._keep_focus()
         self._arranged()
 
-    def go(self, narrow_place: str) -> None:
-        """In a single column, show this pane."""
+    def go(self, pane: str) -> None:
+        """Show this pane: in a single column alone; in two, the detail beside the messages or not."""
         self.restore_zoom()
-        if self._narrow_place != narrow_place:
-            self._narrow_place = narrow_place
+        if self._front != pane:
+            self._front = pane
             self.arrange()
 
     async def show_place(self, place: str) -> None:
@@ -182,7 +188,7 @@ class PaneLayout:
             self._panes.messages.show_run(0, 0)
         if place in KINDS:
             self._panes.catalog.show(place)
-        self._narrow_place = "list"
+        self._front = "list"
         self.arrange()
         if place == "inbox" and self._panes.inbox is not None:
             # Its message is lost while another tab is shown.
@@ -190,11 +196,11 @@ class PaneLayout:
         # At once: the next key may have been pressed already, for what is shown now.
         self.focus_list()
 
-    def show_log(self, narrow_place: str) -> None:
-        """Show a hidden log; in a single column `messages` or `detail`."""
+    def show_log(self, pane: str) -> None:
+        """Show a hidden log, with `messages` or `detail` in front."""
         self._screen.remove_class("-log-hidden")
         self.restore_zoom()
-        self._narrow_place = narrow_place
+        self._front = pane
         self.arrange()
 
     def maximise(self, maximised: bool) -> None:
@@ -209,7 +215,7 @@ class PaneLayout:
         if self._screen.focused is not None and all(node.display for node in self._screen.focused.ancestors_with_self):
             return
         self._screen.set_focus(None)
-        where = self._narrow_place if self.narrow else "list"
+        where = self._front if self.narrow else "list"
         if where == "messages" or self._screen.has_class("-maximised"):
             self.focus_in(self._panes.messages)
         elif where == "detail":
@@ -296,17 +302,14 @@ class PaneLayout:
 
     def action_back(self) -> None:
         """Go from a message to the log; in a single column, from the log or the server to the list."""
-        if self._panes.detail.has_focus_within:
+        in_log, medium = self._panes.messages.has_focus_within, self._screen.has_class("-medium")
+        if self._panes.detail.has_focus_within or (in_log and medium and self._screen.has_class("-detail")):
             self.go("messages")
             self.focus_in(self._panes.messages)
-        elif (
-            (self.narrow or self.place == "check")
-            and self._panes.messages.has_focus_within
-            and not self._screen.has_class("-maximised")
-        ):
+        elif (self.narrow or self.place == "check") and in_log and not self._screen.has_class("-maximised"):
             self.go("list")
             self.focus_list()
-        elif self.narrow and self._narrow_place == "work" and self._session.commands is None:
+        elif self.narrow and self._front == "work" and self._session.commands is None:
             self.leave_work()  # in a recording, nothing there can have the focus
         else:
             raise SkipAction
@@ -355,7 +358,7 @@ class PaneLayout:
         self.maximise(zoomed)
         self._screen.remove_class("-log-hidden")
         if self.narrow:
-            self._narrow_place = "messages"
+            self._front = "messages"
         self.arrange()
         self.focus_in(self._panes.messages)
 

@@ -1,0 +1,182 @@
+"""Findings about two servers that were checked together: tools with the same name, orders about each other's tools.
+
+One server alone cannot show them, so these checks are not in the table of `registry.checks`: each run of one server
+would skip them. A user who has both servers in one config is the only one who can see both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Any, NamedTuple
+
+from inspector.check.catalog import Check
+from inspector.check.checks.words import ACROSS
+from inspector.check.outcome import Visited, bad
+from inspector.check.poison.names import GENERIC, same_name, shared_names
+from inspector.check.poison.phrases import ordered_tools
+from inspector.check.poison.prepared import LONGEST, decoded, sentences, visible
+from inspector.check.poison.rules import names_in, texts_of
+from inspector.check.policy import Policy, Ruling
+from inspector.check.result import Result
+from inspector.journal.format import Dir, Kind
+from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import Shape, excerpt
+
+SAME_NAME, OTHERS_TOOL = "WORD-12", "WORD-01"
+MOST = 5_000
+"""Definitions of one server that are compared."""
+MOST_FINDINGS = 50
+"""Orders of one server about tools of others."""
+_SHOWN = 10
+"""Names in a sentence; `tools` has all."""
+_LISTS = {
+    "tools/list": ("tools", "tool"),
+    "prompts/list": ("prompts", "prompt"),
+    "resources/list": ("resources", "resource"),
+    "resources/templates/list": ("resourceTemplates", "template"),
+}
+_HANDSHAKES = ("initialize", "server/discover")
+_NOWHERE = Visited("", "")
+
+Known = frozenset[tuple[str, tuple[str, ...], str]]
+"""Id, servers and tool of earlier findings."""
+
+
+class Definitions(NamedTuple):
+    """The tools of one server, and every definition that a model reads."""
+
+    server: str
+    """Its reference: `@NAME`."""
+    tools: tuple[str, ...]
+    texts: tuple[tuple[str, Any], ...]
+    """(`the tool "echo"`, its definition); also prompts, resources, templates and the instructions."""
+    own: frozenset[str]
+    """Names of its tools, parameters and values, as `phrases.own_names` writes them."""
+
+
+class Finding(NamedTuple):
+    """A finding about two servers."""
+
+    check: Check
+    servers: tuple[str, str]
+    """References. For an order, first the server that gives it, then the one that has the tool."""
+    tools: tuple[str, ...]
+    seen: str
+    """One sentence. Contains text of the servers."""
+
+    @property
+    def result(self) -> Result:
+        """The finding as the result of a check, without a revision."""
+        return Result(self.check, _NOWHERE, bad(self.seen))
+
+    def ruling(self, policy: Policy, known: Known) -> Ruling:
+        """Its effect on the run. It is known if the baseline has it for each of its tools."""
+        ruling = replace(policy, baseline=None).rule(self.result)
+        if ruling != "passed" and all((self.check.id, self.servers, tool) in known for tool in self.tools):
+            return "known"
+        return ruling
+
+    def as_json(self) -> dict[str, Any]:
+        """For `--json`; the same names as in the results of one server."""
+        check = self.check
+        return {
+            "id": check.id, "verdict": self.result.verdict, "level": check.level, "group": check.group,
+            "servers": list(self.servers), "tools": list(self.tools), "says": check.says, "seen": self.seen,
+            "page": check.page, "fix": check.fix,
+        }  # fmt: skip
+
+
+def definitions_of(server: str, journal: Journal) -> Definitions:
+    """The definitions that a server sent in a recording, of all revisions."""
+    found: dict[tuple[str, str], Any] = {}
+    tools: dict[str, None] = {}
+    index = journal.index
+    for n in range(1, len(journal) + 1):
+        method = index.method(n)
+        if method not in _LISTS and method not in _HANDSHAKES:
+            continue
+        if index.kind(n) != Kind.RPC or index.dir(n) != Dir.RECV or index.shape(n) != Shape.RESULT:
+            continue
+        message = journal.event(n).message
+        result = message.get("result") if type(message) is dict else None
+        if type(result) is not dict or len(found) >= MOST:
+            continue
+        if method in _HANDSHAKES:
+            found["", "its instructions"] = {"instructions": result.get("instructions")}
+            continue
+        member, kind = _LISTS[method]
+        entries = result.get(member)
+        for entry in entries[:MOST] if type(entries) is list else ():
+            name = entry.get("name") if type(entry) is dict else None
+            if type(name) is str:
+                found[kind, name] = entry
+                if kind == "tool":
+                    tools[name] = None
+    texts = tuple((f"the {kind} {excerpt(name, 80)}" if kind else name, entry) for (kind, name), entry in found.items())
+    return Definitions(server, tuple(tools), texts, names_in(list(found.values())))
+
+
+def compare(servers: Iterable[Definitions], checks: Mapping[str, Check] = ACROSS.rows) -> list[Finding]:
+    """The findings about each pair of servers, those of security first. `checks`: the ones that are wanted."""
+    # The same entry may stand in the files of two clients.
+    different = list({each.server: each for each in servers}.values())
+    found: list[Finding] = []
+    if OTHERS_TOOL in checks:
+        found += (finding for each in different for finding in islice(_orders(each, different), MOST_FINDINGS))
+    if SAME_NAME in checks:
+        found += _same_names(different)
+    return found
+
+
+def _same_names(servers: Sequence[Definitions]) -> Iterator[Finding]:
+    pairs: dict[tuple[str, str, bool], list[tuple[str, str]]] = {}
+    for one, name, other, its in shared_names((each.server, each.tools) for each in servers):
+        if one != other:
+            pairs.setdefault((one, other, same_name(name) in GENERIC), []).append((name, its))
+    check = ACROSS.rows[SAME_NAME]
+    for (one, other, generic), names in pairs.items():
+        shown = [
+            excerpt(name, 80) if name == its else f"{excerpt(name, 80)} ({excerpt(its, 80)} in {other})"
+            for name, its in names[:_SHOWN]
+        ]
+        more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+        many = "tools" if len(names) > 1 else "a tool"
+        yield Finding(
+            check._replace(level="info") if generic else check,
+            (one, other),
+            tuple(name for name, _ in names),
+            f"{one} and {other} both have {many} with the name {', '.join(shown)}{more}.",
+        )
+
+
+def _orders(server: Definitions, servers: Sequence[Definitions]) -> Iterator[Finding]:
+    """Orders in the texts of one server about tools that only others have: one for each tool."""
+    foreign: dict[str, list[tuple[str, str]]] = {}
+    mine = {same_name(name) for name in server.tools}
+    for other in servers:
+        for name in other.tools if other is not server else ():
+            if same_name(name) not in mine and same_name(name) not in GENERIC:
+                foreign.setdefault(same_name(name), []).append((other.server, name))
+    told: set[tuple[str, str]] = set()
+    for whose, definition in server.texts if foreign else ():
+        for path, text, _ in texts_of(definition):
+            raw = text[:LONGEST]
+            for part in (raw, *(each.text for each in decoded(raw))):
+                for sentence in sentences(visible(part)):
+                    for name in ordered_tools(sentence, server.own):
+                        for place in foreign.get(same_name(name), ()):
+                            if place not in told:
+                                told.add(place)
+                                yield _order(server.server, f"{whose}: {path}", place, sentence)
+
+
+def _order(server: str, where: str, tool: tuple[str, str], sentence: str) -> Finding:
+    other, name = tool
+    return Finding(
+        ACROSS.rows[OTHERS_TOOL],
+        (server, other),
+        (name,),
+        f"{server}, {where} tells a model how to use {excerpt(name, 80)} of {other}: {excerpt(sentence, 300)}.",
+    )
