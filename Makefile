@@ -38,7 +38,7 @@ test-lowest: $(READY) ## with Python 3.11 and the lowest dependencies that pypro
 # library's parsers: the folders that stand on them run whole, and the others with the test file that goes through most.
 PYTHON_TESTS := tests/transports tests/client tests/journal tests/protocol tests/library/test_sync.py \
 	tests/library/test_session.py tests/serving tests/config/test_settings.py tests/config/test_paths.py \
-	tests/auth/test_authorize.py tests/auth/test_store.py tests/check/test_judge.py tests/check/test_run.py \
+	tests/auth/test_authorize.py tests/auth/test_store.py tests/check/test_judge.py tests/check/test_run.py tests/calls/test_files.py \
 	tests/cli/test_processes.py tests/cli/test_program.py tests/cli/test_call.py tests/compare/test_values.py \
 	tests/demo/test_demo_stdio.py tests/demo/test_demo_http.py tests/doctor/test_commands.py \
 	tests/export/test_formats.py tests/imports/test_foreign_files.py tests/recordings tests/redact/test_recording.py \

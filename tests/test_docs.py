@@ -120,7 +120,9 @@ def url(folder: Path) -> Iterator[str]:
 
 def opens_the_interface(command: str) -> bool:
     """Whether a command draws a screen."""
-    return scan(shlex.split(command)[1:]).verb.name in ("", "open", "demo", "replay")
+    words = shlex.split(command)[1:]
+    shows_help = any(word in words for word in ("--help", "--help-all", "--version"))
+    return not shows_help and scan(words).verb.name in ("", "open", "demo", "replay")
 
 
 HEADLESS = [command for command in INSPECTOR if not opens_the_interface(command)]

@@ -26,7 +26,7 @@ from inspector.tui.widgets.virtual_list import TextRows, VirtualList
 
 _FOLDER = 32
 """Characters of the current folder's path that are shown."""
-_MOST_ROWS = 16
+_MOST_ROWS = 18
 _CSS = """
 {name} {{ align: center middle; }}
 {name} > Edge {{ width: 90%; max-width: 90; height: {height}; max-height: 100%; }}

@@ -261,7 +261,7 @@ async def looked_at(recording: Path) -> list[str]:
         found = [screen_text(app)]
         steps = len(authorization_steps(app.session.journal))
         if steps:
-            await shows(app, pilot, "a the login")
+            await shows(app, pilot, "a login")
             await pilot.press("a", "home")
         for _ in range(steps):
             await pilot.press("enter")
@@ -334,7 +334,7 @@ def test_the_interface_shows_none_during_login_and_logout(run: Run) -> None:
             terminal.shows("● connected", "echo-secrets")
             run.keep()
             terminal.press("6")
-            terminal.shows("issued by", "a the login")
+            terminal.shows("issued by", "a login")
             terminal.press("a")
             terminal.shows("log in again", "token")
             terminal.press("c")

@@ -113,7 +113,7 @@ def test_a_torn_recording_is_exported_as_far_as_it_goes_and_its_missing_end_is_s
     assert ran.code == 0
     assert ran.json["events"][-1]["method"] == "tools/call"
     assert ran.err == "note: The end of the recording is missing: its writer was killed, or is still writing.\n"
-    assert "end is missing" in run("info", torn).err
+    assert "The end of the recording is missing" in run("info", torn).err
     with whole_journal(kept) as journal:
         assert journal.torn
         assert journal.end_is_missing

@@ -67,7 +67,7 @@ def test_a_killed_command_has_kept_what_it_read(
     kill_in_the_flood(running.process, recording, word)
     assert is_kept(recording, kind)
     ran = run("info", str(recording))
-    assert (ran.code, "end is missing" in ran.err) == (0, True)
+    assert (ran.code, "The end of the recording is missing" in ran.err) == (0, True)
 
 
 def test_a_killed_interface_has_kept_what_it_read(

@@ -57,7 +57,7 @@ async def test_what_is_wrong_with_the_files_is_raised(flow: Path) -> None:
 
 
 def test_the_example_of_the_page_runs(flow: Path) -> None:
-    page = ROOT / "docs" / "calls.md"
+    page = ROOT / "docs" / "reference" / "calls.md"
     flow.write_text(next(iter(blocks(page, "yaml"))))
     script = next(block for block in blocks(page, "python") if "run_flow" in block)
     home = flow.parent.parent
@@ -97,7 +97,9 @@ def test_pytest_collects_flows(flow: Path) -> None:
 
 def test_the_fixture_runs_a_flow(flow: Path) -> None:
     home = flow.parent.parent
-    page = next(block for block in blocks(ROOT / "docs" / "calls.md", "python") if "inspector_flow" in block)
+    page = next(
+        block for block in blocks(ROOT / "docs" / "reference" / "calls.md", "python") if "inspector_flow" in block
+    )
     flow.write_text(GOOD.replace("Lima}}", "'{{city}}'}}"))
     (home / "test_page.py").write_text(
         page + "\n\ndef test_fails(inspector_flow):\n    inspector_flow('calls/weather.yaml', set={'city': 'Rome'})\n"

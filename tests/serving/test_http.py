@@ -548,7 +548,7 @@ async def test_a_client_that_cannot_be_taken_is_told(web):
 
     web.end._opens = full
     status, _, body = await web.ask(body=initialize())
-    assert (status, b"no room" in body) == (503, True)
+    assert (status, b"Cannot open a session: The disk is full." in body) == (503, True)
 
 
 async def test_a_name_with_several_addresses_has_one_port_on_all_of_them():
