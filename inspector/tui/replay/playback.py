@@ -312,7 +312,7 @@ class Playback:
         if found:
             self.go_to(found)
         else:
-            way = "further" if by > 0 else "earlier"
+            way = "later" if by > 0 else "earlier"
             self._screen.notify(f"No {way} message matches {searched.source}", timeout=3, markup=False)
 
     def go_to(self, n: int | None) -> None:
