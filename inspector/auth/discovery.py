@@ -142,8 +142,8 @@ def protected_resource(server: str, challenge: Challenge | None, revision: str) 
                 "server.",
         )  # fmt: skip
         raise AuthorizationNeeded(
-            f"The challenge names “{safe(said, 200)}” for the protected resource metadata, but neither that URL nor "
-            f"the well-known URLs have it{why}.",
+            f"The protected resource metadata is neither at “{safe(said, 200)}”, the URL of the challenge, nor at a "
+            f"well-known URL{why}.",
             hint=Hint("Set the authorization server's issuer with ", Parameter.AUTH_SERVER, ", if you know it."),
         )
     yield from record_step(

@@ -134,7 +134,7 @@ def typed(server: AuthorizationServer, redirect_uri: str) -> Flow[OAuthClient]:
     client = yield AskClient(server.issuer, redirect_uri)
     if not isinstance(client, OAuthClient) or not client.client_id:
         yield from record_step(
-            "registration", "The server does not register clients by itself, and no client is known", ok=False,
+            "registration", "No client ID is set, and the server does not support client registration", ok=False,
             rule="C-AUTH-14", redirect_uri=redirect_uri,
             fix=Hint(
                 "Register a client there by hand with that redirect URI, and set its id with ",
@@ -142,8 +142,8 @@ def typed(server: AuthorizationServer, redirect_uri: str) -> Flow[OAuthClient]:
             ),
         )  # fmt: skip
         raise AuthorizationNeeded(
-            f"The authorization server {safe(server.issuer, 200)} does not register clients by itself, and no client "
-            "is known.",
+            f"The authorization server {safe(server.issuer, 200)} does not support client "
+            "registration, and no client ID is set.",
             hint=Hint(
                 f"Register one there with the redirect URI {redirect_uri}, and set its id with ",
                 Parameter.CLIENT_ID,

@@ -26,7 +26,7 @@ class ExaminedEntry:
     exposure: trust.Exposure | None = None
     """What it exposes, if its file is not the user's own."""
     problem: ConfigError | TrustNeeded | None = None
-    """Another problem; with it or a missing variable, `target` is a guess or None."""
+    """Another problem. With a problem or a missing variable, `target` may be incomplete or None."""
     target: StdioTarget | HttpTarget | None = None
 
     @property

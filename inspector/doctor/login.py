@@ -1,4 +1,4 @@
-"""The login step: the discovery of authorization alone, without a login and without a person."""
+"""The login step: discover the authorization server. It does not log in and asks no questions."""
 
 from __future__ import annotations
 

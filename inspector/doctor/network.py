@@ -104,7 +104,7 @@ class Tls:
 
 
 async def try_tls(address: str, url: Url, seconds: float) -> Tls:
-    """Do a TLS handshake with verification; if the certificate is refused, another one to read it."""
+    """Do a verified TLS handshake. If the certificate is refused, do an unverified one to read it."""
     began = time.perf_counter()
     found = Tls()
     try:

@@ -101,7 +101,7 @@ async def open_session(
 
 
 async def _look(attached: list[Transport], found: OpenResult) -> None:
-    """Check whether the sent bytes are read, which is unknown after the process has ended."""
+    """Check whether the process reads its stdin. This cannot be known after it has ended."""
     while True:
         await asyncio.sleep(_LOOK_EVERY)
         if attached and attached[-1].name == "stdio":

@@ -30,7 +30,7 @@ class ProgramFile:
     kind: str
     """`program`, `read_program_file`, `text` (nothing that the system can start) or `unreadable`."""
     interpreter: str = ""
-    """The program of its first line; after `env`, the one that is searched for."""
+    """The program in the first line of a script. For `#!/usr/bin/env NAME`, NAME."""
     through_env: bool = False
     windows_ends: bool = False
     """Its first line has a Windows line ending: the system searches for an interpreter with a carriage return in its

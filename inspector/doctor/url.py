@@ -240,7 +240,7 @@ class UrlDoctor:
             )  # fmt: skip
         else:
             self.chart.add(
-                "tls", "failed", f"no TLS handshake: {found.reason}", seconds=found.seconds,
+                "tls", "failed", f"the TLS handshake failed: {found.reason}", seconds=found.seconds,
                 fix=Fix("Check the port, and the server's TLS settings."),
                 cause=f"{url.address} accepts the connection but does not use TLS: {found.reason}.",
             )  # fmt: skip

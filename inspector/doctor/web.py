@@ -116,7 +116,7 @@ class ProbeClient:
         return await self.send("POST", url, (kind, accept, version, method, *fields), jsonrpc.encode(QUESTION), seconds)
 
     async def listen(self, url: Url, *, seconds: float | None = None) -> ProbeResponse:
-        """Read the start of an event stream, as the older transport has it."""
+        """Read the start of an event stream of the HTTP+SSE transport."""
         return await self.send("GET", url, (("Accept", STREAM_TYPE),), b"", seconds)
 
     async def send(

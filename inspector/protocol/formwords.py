@@ -46,7 +46,7 @@ def _hint(shape: FieldShape, shaper: Shaper, level: int) -> str:
         bounds = _range(schema, "minimum", "maximum")
         for key, word in (("exclusiveMinimum", "more than"), ("exclusiveMaximum", "less than")):
             if isinstance(schema.get(key), (int, float)) and not isinstance(schema[key], bool):
-                bounds += f" {word} {json_of(schema[key])}"
+                bounds += f" {word} {_number(schema[key])}"
         return f"{kind} {bounds.strip()}".strip()
     if kind == "array":
         length = _range(schema, "minItems", "maxItems")
@@ -73,13 +73,19 @@ def _range(schema: Mapping[str, Any], low: str, high: str) -> str:
     if least is None and most is None:
         return ""
     if most is None:
-        return f"from {json_of(least)}" if least else ""
+        return f"from {_number(least)}" if least else ""
     if least is None:
-        return f"up to {json_of(most)}"
+        return f"up to {_number(most)}"
     if least == most:
-        return json_of(least)
+        return _number(least)
     words = low.endswith("Items") or least < 0 or isinstance(least, float) or isinstance(most, float)
-    return f"{json_of(least)} to {json_of(most)}" if words else f"{json_of(least)}-{json_of(most)}"
+    return f"{_number(least)} to {_number(most)}" if words else f"{_number(least)}-{_number(most)}"
+
+
+def _number(value: float) -> str:
+    """Format a bound, without the `.0` that many libraries write into a schema."""
+    whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e15
+    return json_of(int(value) if whole else value)
 
 
 # Parse typed text

@@ -176,7 +176,7 @@ def _connecting(chain: list[BaseException], names: set[str], url: Url, proxy: st
     if "ConnectTimeout" in names or (system is not None and system.errno == errno.ETIMEDOUT):
         return HttpError(
             f"{start} did not accept the connection in time.",
-            hint="Check host and port, and whether a firewall blocks them; the timeout can be longer.",
+            hint="Check host and port, and whether a firewall blocks them, or set a longer timeout.",
         )
     if system is None:
         return HttpError(f"Cannot connect to {peer}.", hint="Check host and port.")

@@ -87,7 +87,8 @@ class SseTransport:
         try:
             await self._listen()
             error: InspectorError = HttpError(
-                f"{self._began.address} closed its event stream.", hint="HTTP+SSE cannot resume a stream: reconnect."
+                f"{self._began.address} closed its event stream.",
+                hint="HTTP+SSE cannot resume a stream. Connect again.",
             )
             if not self._endpoints:
                 error = NoSseEndpoint(

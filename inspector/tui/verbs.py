@@ -131,7 +131,7 @@ _LIST = (
 )
 _CATALOG = (
     ("filter", "filter", "slash", "Show only what matches."),
-    ("all", "all", "escape", "Drop the filter."),
+    ("all", "all", "escape", "Clear the filter."),
     ("call", "call", "ctrl+r", "Send the request with the values of its form."),
     ("refresh", "reload list", "r", "Request the list from the server again."),
 )
@@ -146,7 +146,7 @@ _TASKS = (
 _TASK = (("leave", "list", "escape", "Go back to the list."),)
 _MESSAGES = (
     ("filter", "filter", "slash", "Show only the messages that match a filter."),
-    ("all", "all messages", "escape", "Drop the filter."),
+    ("all", "all messages", "escape", "Clear the filter."),
     ("send-again", "send again", "s", "Send the selected request again."),
     ("edit-again", "edit and send", "S", "Edit the selected message and send it."),
     ("compare", "compare two", "d", "Compare the selected message with another."),
@@ -196,7 +196,7 @@ _TABLE = (
     ("hide", "hide column", "minus", "Hide the column."),
     ("show-columns", "all columns", "equals_sign", "Show all columns, in the server's order."),
     ("filter", "filter", "slash", "Show only the rows that contain what you type; `column:>5` compares."),
-    ("all", "all rows", "escape", "Drop the filter, or close the open row."),
+    ("all", "all rows", "escape", "Clear the filter, or close the open row."),
     ("copy", "copy cell", "c", "Copy the cell."),
     ("copy-row", "copy row", "C", "Copy the row as JSON."),
     ("save", "save", "w", "Save the visible rows and columns as CSV."),

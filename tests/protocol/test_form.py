@@ -164,6 +164,7 @@ def test_anything_can_be_done_to_any_field(schema: Any, data: st.DataObject) -> 
         ({"type": "array", "items": {"type": "object"}, "minItems": 1}, "array", "array of object, from 1 item"),
         ({"type": "array", "minItems": 1, "maxItems": 2}, "array", "array, 1 to 2 items"),
         ({"maximum": 5}, "number", "number up to 5"),
+        ({"minimum": -1e9, "maximum": 0.5}, "number", "number -1000000000 to 0.5"),
         ({"anyOf": [{"type": "string"}], "oneOf": [{"minLength": 1}]}, "json", "any JSON"),
         ({"type": "integer", "title": "\x1b[2J", "pattern": 5}, "integer", "integer"),
         ({"type": "string", "format": "\x1b[2J"}, "string", "string ␛[2J"),

@@ -58,7 +58,7 @@ def notes(app: InspectorApp) -> list[str]:
 async def test_w_where_it_failed_starts_it_again_once_it_is_fixed(project: Project) -> None:
     project.is_broken()
     async with running(project.target, until="not connected") as (app, pilot):
-        await shows(app, pilot, "w watch files, restart on change")
+        await shows(app, pilot, "w restart on change")
         await pilot.press("w")
         await shows(app, pilot, "w stop watching")
         await pilot.pause(0.4)

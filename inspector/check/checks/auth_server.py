@@ -273,7 +273,7 @@ async def short_lived(visit: Visit) -> Outcome:
     page="basic/authorization#fallbacks-for-servers-without-metadata-discovery",
     apart=True,
     says="Without metadata, the default endpoints /authorize, /token and /register exist.",
-    fix="Serve these paths at the origin of the server, or serve metadata that name other endpoints.",
+    fix="Serve these paths at the origin of the server, or serve metadata with the URLs of your endpoints.",
 )
 async def default_paths(visit: Visit) -> Outcome:
     """The three default paths, if no metadata name others."""

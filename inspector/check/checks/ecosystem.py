@@ -182,7 +182,7 @@ async def discovery(visit: Visit) -> Outcome:
     apart=True,
     once=True,
     says="The server also accepts messages at the root path.",
-    fix="Serve the endpoint at / too if a host uses only the host name of the server.",
+    fix="Serve the endpoint at / too, for clients that know only the host name of the server.",
 )
 async def root(visit: Visit) -> Outcome:
     """The first request of a client, sent to /."""

@@ -368,7 +368,7 @@ async def both_eras(visit: Visit) -> Outcome:
     page="deprecated",
     once=True,
     says="No deprecated feature is used.",
-    fix="Plan the replacement that the page on deprecated features names.",
+    fix="Replace each feature as the page on deprecated features recommends.",
 )
 async def deprecated(visit: Visit) -> Outcome:
     """Deprecated capabilities and transports."""

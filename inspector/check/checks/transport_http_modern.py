@@ -243,7 +243,7 @@ async def white_space(visit: Visit) -> Outcome:
     apart=True,
     judged=True,
     says="An unknown method gets status 404 and error -32601.",
-    fix="Return 404 with error -32601 in the body; without it clients assume that the endpoint does not exist.",
+    fix="Return 404 with error -32601 in the body. Without the body, clients assume that the endpoint does not exist.",
 )
 async def unknown_method(visit: Visit) -> Outcome:
     """A method that no server implements."""

@@ -54,7 +54,8 @@ async def _ask(session: Session, lists: list[str], uris: list[str]) -> None:
     """Subscribe to everything at once, on one stream if the era needs a stream. Raises the first rejection."""
     if session.server.era == "modern" and not lists and not uris:
         raise NotOffered(
-            "The server does not declare list changes.", hint="Subscribe to resources with --resource URI."
+            "The server declares no notifications to listen to (listChanged).",
+            hint="To listen to a resource, add --resource URI.",
         )
     asked = await asyncio.gather(
         session.listen(), *(session.subscribe(uri) for uri in uris), return_exceptions=True

@@ -182,7 +182,7 @@ class QuestionPane(CompactEdge):
     def _foot_lines(self, question: Question) -> list[Paragraph]:
         """Return who receives the answer, and for which request (C-ELIC-02)."""
         number = (f"{signs_now().asked} {safe(question.id, 20)}", "ask")
-        wanted = ", for its request " if question.reply is None else ", as its input "
+        wanted = ", in response to request " if question.reply is None else ", as input "
         around = labels.inside(self.session, question)
         if question.state != "open":
             return []
@@ -192,6 +192,8 @@ class QuestionPane(CompactEdge):
         lines: list[Paragraph] = [[*to, (wanted, "faint"), number, ("  ", "faint"), *around]]
         if question.problem:
             lines.append((question.problem, "error"))
+        if self._sends_anyway and self.body is not None and not isinstance(self.body, FormBody):
+            lines += [(problem, "error") for problem in self.body.to_fix()[:1]]
         if self._from_now_on and question.topic != "roots":
             lines.append(("Every question of this kind gets this answer from now on.", "ask"))
         return lines
@@ -235,7 +237,9 @@ class QuestionPane(CompactEdge):
         self._edited()
 
     def _edited(self) -> None:
-        self._sends_anyway = False
+        if self._sends_anyway and self.question is not None:
+            self._sends_anyway = False
+            self._foot.show(self._foot_lines(self.question))
         self.say(self._note())
 
     # Answer
@@ -276,6 +280,7 @@ class QuestionPane(CompactEdge):
         if body.to_fix() and not self._sends_anyway:
             self._sends_anyway = True
             self.say(self._note())
+            self._foot.show(self._foot_lines(self.question))
             body.focus_wrong()
             return
         self._stand(body.standing())

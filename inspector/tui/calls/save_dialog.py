@@ -77,7 +77,7 @@ class SaveCall(ModalScreen[Saving | None]):
         keys = [
             KeyHint("enter", "save", "enter"),
             KeyHint("tab", "next field", "tab"),
-            KeyHint("esc", "leave it", "escape"),
+            KeyHint("esc", "cancel", "escape"),
         ]
         with Edge(title=f"Save {safe(self._draft.address, 60)}", keys=keys):
             yield self._step_name
@@ -98,7 +98,7 @@ class SaveCall(ModalScreen[Saving | None]):
         file = self._files.get(self._file.value.strip())
         self._edge.facts = (f"after {quantity(file.steps, 'step')}" if file is not None else "a new file",)
         self._variables.source = TextRows([self._offer(at) for at in range(len(self._draft.offers))])
-        rows = [Row([("It is written as", "muted")])]
+        rows = [Row([("Step in the file", "muted")])]
         try:
             rows += [Row([(line, "normal")], 4) for line in step_text(self._step()).splitlines()]
         except InspectorError as error:

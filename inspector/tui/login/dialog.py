@@ -26,7 +26,7 @@ ELSEWHERE = "elsewhere"
 _OPEN = KeyHint("enter", "open the browser", "enter")
 _TAKE = KeyHint("enter", "accept", "enter")
 _LEAVE = KeyHint("esc", "cancel", "escape")
-_ELSEWHERE = KeyHint("^w", "elsewhere", "ctrl+w")
+_ELSEWHERE = KeyHint("^w", "other browser", "ctrl+w")
 _COPY = KeyHint("^l", "copy", "ctrl+l")
 
 

@@ -79,7 +79,7 @@ class FailedPane(Container):
         doctor = ["failed.doctor"] if self.check_action("doctor", ()) else []
         if not stdio:  # The login and its error are wanted more often than another path.
             return hints(self, again, *login, *doctor, "failed.copy", *edit, "app.revision")
-        watch = ("failed.watch", "stop watching" if self._watching else "watch files, restart on change")
+        watch = ("failed.watch", "stop watching" if self._watching else "restart on change")
         watches = [watch] if self.check_action("watch", ()) else []
         return hints(self, again, *edit, *doctor, "failed.copy", *watches, "app.revision")
 

@@ -388,7 +388,7 @@ class TableView(Container):
         self._filter.focus()
 
     def drop_filter(self) -> bool:
-        """Drop the filter and show all rows; False without a filter."""
+        """Clear the filter and show all rows; False without a filter."""
         if not self.words and not self._filter.display:
             return False
         self._filter.show_without_change("")

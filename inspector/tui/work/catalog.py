@@ -234,7 +234,7 @@ class CatalogPane(Edge):
         self.screen.set_focus(self._filter)
 
     def action_all(self) -> None:
-        """Drop the filter; the cursor stays on its item."""
+        """Clear the filter; the cursor stays on its item."""
         if not self.rows.filter:
             raise SkipAction
         self._filter.show_without_change("")
