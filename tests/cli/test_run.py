@@ -410,7 +410,7 @@ def test_bail_stops_flows_that_wait_for_the_shared_session(run: Run, script: Scr
 
 def test_a_step_whose_capture_fails_has_a_command_that_repeats_it(run: Run, script: Script, home: Path) -> None:
     flow(home, "  - call: echo\n    args: {n: 1}\n    capture: {a: $.nothing}\n")
-    ran = run("run", "--json", *script(tools__list=TOOLS, tools__call=result(1)))
+    ran = run("run", "--json", *script(tools__list=TOOLS, tools__call=result({"a": 1})))
     assert outcomes(ran) == ["failed"]
     assert steps_of(ran)[0]["command"].startswith("inspector call echo n:=1 -- ")
 
