@@ -1,7 +1,8 @@
 """Files of saved calls: what is read, and where an error says that it is."""
 
-from __future__ import gc
+from __future__ import annotations
 
+import gc
 from pathlib import Path
 from typing import Any
 
