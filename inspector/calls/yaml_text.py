@@ -117,7 +117,7 @@ class Located:
     __slots__ = ("_marks", "path", "value")
 
     def __init__(self, path: Path, value: Any, marks: dict[tuple[str | int, ...], tuple[Any, Any]]) -> None:
-        """`marks` are those of the parser, by place: of the key (or of the value, without one), and of the value."""
+        """`marks` are the parser's, by place: two, of the key (else of the value) and of the value."""
         self.path = path
         self.value = value
         self._marks = marks
