@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,7 +28,7 @@ from inspector.calls.yaml_text import (
 )
 from inspector.compare.paths import parse_glob
 from inspector.config.files import nearest
-from inspector.errors import SchemaError, UsageError
+from inspector.errors import ConfigError, SchemaError, UsageError
 from inspector.text import safe
 
 FOLDER = "calls"
@@ -115,19 +117,23 @@ class Collection:
     def read(cls, paths: Iterable[str | os.PathLike[str]] = (), *, strict: bool = True) -> Collection:
         """Read files and folders (default: `calls`). `strict` raises the first `CallsError`; else see `errors`."""
         found = cls()
+        with _without_collector():
+            found._read(paths, strict)
+        return found
+
+    def _read(self, paths: Iterable[str | os.PathLike[str]], strict: bool) -> None:
         for path in [Path(path).expanduser() for path in paths] or [Path(FOLDER)]:
             try:
-                found._read_path(path, strict)
+                self._read_path(path, strict)
             except CallsError as error:
-                found._note(error, strict)
-        found.flows = sorted(dict.fromkeys(found.flows), key=lambda flow: str(flow.path))
-        for flow in list(found.flows):
+                self._note(error, strict)
+        self.flows = sorted(dict.fromkeys(self.flows), key=lambda flow: str(flow.path))
+        for flow in list(self.flows):
             try:
-                found._link(flow, [])
+                self._link(flow, [])
             except CallsError as error:
-                found.flows.remove(flow)
-                found._note(error, strict)
-        return found
+                self.flows.remove(flow)
+                self._note(error, strict)
 
     def environment(self, name: str) -> Environment:
         """The environment of this name. Raises `UsageError` with the nearest name."""
@@ -195,7 +201,7 @@ class Collection:
     def _link(self, flow: Flow, around: list[Flow]) -> None:
         """Find the flows that this one uses, and those that they use."""
         if len(around) > MOST_DEEP:
-            raise flow.error((), f"More than {MOST_DEEP} flows use one another.")
+            raise flow.error((), f"More than {MOST_DEEP} flows use one another.", hint="Remove a “use”.")
         for number, step in enumerate(flow.steps, 1):
             if not isinstance(step, models.UseStep):
                 continue
@@ -211,9 +217,23 @@ class Collection:
             circle = [*around, flow]
             if any(Path(os.path.abspath(each.path)) == key for each in circle):
                 names = " → ".join(each.display_path for each in [*circle, used])
-                raise flow.error(place, f"Flows use one another in a circle: {safe(names, 400)}")
+                raise flow.error(
+                    place, f"Flows use one another in a circle: {safe(names, 400)}", hint="Remove one of these “use”."
+                )
             flow.used[number] = used
             self._link(used, circle)
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Pause the garbage collector: what is read stays, and visiting it again and again takes a third of the time."""
+    paused = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if paused:
+            gc.enable()
 
 
 def read_flow(path: Path, data: bytes | None = None) -> Flow:
@@ -349,7 +369,12 @@ def _translated(located: Located, error: ValidationError) -> CallsError:
     if any("[key]" in map(str, each["loc"]) for each in at_place):
         return _bad_key(located, deepest)
     wanted = _wanted(str(key), deepest, at_place)
-    return located.error(deepest, f"The value of “{safe(key, _SHOWN)}” is {_shown(value)}.", hint=f"It is {wanted}.")
+    named = (
+        f"Item {key + 1} of “{safe(str(deepest[-2]), _SHOWN)}”"
+        if isinstance(key, int) and deepest[1:]
+        else (f"The value of “{safe(str(key), _SHOWN)}”")
+    )
+    return located.error(deepest, f"{named} is {_shown(value)}.", hint=f"Write {wanted}.")
 
 
 _NOTHING: Any = object()
@@ -422,7 +447,9 @@ _WANTED = {
     "exists": "true or false", "task": "true or false", "result": "a map from paths to expectations",
     "tool_error": "true, or a map with “text”", "error": "an error code, true, or a map with code, message and data",
     "type": "one of string, number, integer, boolean, object, array, null, or a list of them",
-    "steps": "a list of steps", "capture": "a map from variables to paths", "each": "a list of maps of variables",
+    "steps": "a list of steps", "capture": "a map from variables to paths",
+    "each": "a list with at least one map of variables",
+    "wait": "a time such as 2 s, or the method of a notification",
     "vars": "a map of variables", "one_of": "a list of values", "roots": "a list of folders or URIs",
     "elicitation": "defaults, decline, cancel, or a map with the content", "secret": "a list of captured variables",
     "items": "a number of items", "min_items": "a number of items", "max_items": "a number of items",
@@ -460,9 +487,9 @@ def _shown(value: Any) -> str:
     import json
 
     if isinstance(value, dict):
-        return "a map of keys"
+        return "a map of keys" if value else "an empty map"
     if isinstance(value, list):
-        return "a list"
+        return "a list" if value else "an empty list"
     if value is None:
         return "empty"
     return safe(json.dumps(value, ensure_ascii=False), _SHOWN)
@@ -600,7 +627,9 @@ def _check_schema(flow: Flow, place: tuple[str | int, ...], raw: dict[str, Any])
     try:
         schema_at(flow, raw["schema"])
     except SchemaError as error:
-        raise flow.error((*place, "schema"), f"{error.message}.".replace("..", "."), hint=str(error.hint)) from None
+        raise flow.error(
+            (*place, "schema"), f"{error.message}.".replace("..", "."), hint=str(error.hint) or "Fix the schema."
+        ) from None
     except UsageError as error:
         raise flow.error((*place, "schema"), error.message, hint=str(error.hint)) from None
 
@@ -613,7 +642,11 @@ def schema_at(flow: Flow, given: Any) -> Any:
 
     if isinstance(given, str):
         path = flow.path.parent / given
-        text = read_text(path, limit=LARGEST * 16)
+        try:
+            text = read_text(path, limit=LARGEST * 16)
+        except ConfigError as problem:
+            hint = str(problem.hint) or "The path is relative to the folder of this file."
+            raise UsageError(f"{problem.message.rstrip('.')}.", hint=hint) from None
         try:
             given = jsonrpc.parse(text.encode("utf-8", "surrogatepass"))
         except jsonrpc.NotJson as problem:

@@ -101,13 +101,14 @@ class Matcher(_Part):
     matches: str = Field("", description="A regular expression that is found in the text.")
     contains: Expected = Field(None, description="A text in the text, or an item of the list.")
     type: JsonType | list[JsonType] = Field("null", description="The JSON type, or the type of a content block.")
-    one_of: list[Any] = Field([], description="The value is one of these.")
+    one_of: list[Any] = Field(default_factory=list, description="The value is one of these.")
     exists: bool = Field(True, description="Whether the path finds something.")
     not_: Expected = Field(None, alias="not", description="This does not hold.")
     min: Number = Field(0, description="The number is not smaller.")
     max: Number = Field(0, description="The number is not larger.")
     near: Annotated[list[Number], Field(min_length=2, max_length=2)] = Field(
-        [], description="[value, tolerance]: the number differs from the value by no more than the tolerance."
+        default_factory=list,
+        description="[value, tolerance]: the number differs from the value by no more than the tolerance.",
     )
     items: Amount = Field(0, description="How many items the list has.")
     min_items: Amount = Field(0, description="The list has no fewer items.")
@@ -150,13 +151,13 @@ Came = bool | Whole | Text | Counted
 class Expect(_Part):
     """Expectations of a step, besides the default checks."""
 
-    result: dict[Place, Expected] = Field({}, description="By path in the result: what holds there.")
+    result: dict[Place, Expected] = Field(default_factory=dict, description="By path in the result: what holds there.")
     error: bool | Whole | OneVariable | ExpectedError = Field(False, description="The JSON-RPC error that is wanted.")
     tool_error: bool | ExpectedToolError = Field(False, description="The tool is expected to fail (isError).")
     within: Duration = Field("", description="The longest time from sent to answer, such as 800 ms.")
     same_as: Text = Field("", description="A JSON file beside the flow that the result is compared with.")
-    ignore: list[Place] = Field([], description="With same_as: places that are not compared.")
-    unordered: list[Place] = Field([], description="With same_as: lists whose order means nothing.")
+    ignore: list[Place] = Field(default_factory=list, description="With same_as: places that are not compared.")
+    unordered: list[Place] = Field(default_factory=list, description="With same_as: lists whose order means nothing.")
     schema_: dict[str, Any] | bool | Text = Field(
         True, alias="schema", description="A JSON Schema that the result matches, or the path of a file with one."
     )
@@ -185,7 +186,9 @@ class Answer(_Part):
         "decline", description="defaults, decline, cancel, or the content."
     )
     sampling: Text = Field("decline", description="The text to answer with, or decline.")
-    roots: list[Text] = Field([], description="Root URIs, or folders relative to the working directory.")
+    roots: list[Text] = Field(
+        default_factory=list, description="Root URIs, or folders relative to the working directory."
+    )
 
 
 class Repeat(_Part):
@@ -195,6 +198,10 @@ class Repeat(_Part):
     for_: Duration = Field(alias="for", description="When to give up.")
 
 
+# Defaults are made by factories: pydantic would copy these, deeply, for each step.
+_NO_ANSWER, _NO_EXPECT, _NO_REPEAT = Answer.model_construct(), Expect.model_construct(), Repeat.model_construct()
+
+
 class _Step(_Part):
     name: Text = Field("", description="The name of the step in reports.")
     skip: Text = Field("", description="Why the step is not run.")
@@ -202,31 +209,37 @@ class _Step(_Part):
 
 class _Row(_Step):
     each: Annotated[list[dict[Name, Any]], Field(min_length=1)] = Field(
-        [], description="Run the step once for each of these rows of variables."
+        default_factory=list, description="Run the step once for each of these rows of variables."
     )
 
 
 class _Sent(_Row):
-    headers: dict[Text, str] = Field({}, description="Header fields of this request (Streamable HTTP).")
-    meta: dict[str, Any] = Field({}, description="Members of _meta.")
+    headers: dict[Text, str] = Field(
+        default_factory=dict, description="Header fields of this request (Streamable HTTP)."
+    )
+    meta: dict[str, Any] = Field(default_factory=dict, description="Members of _meta.")
 
 
 class _Answered(_Step):
-    answer: Answer = Field(Answer.model_construct(), description="What the client answers inside this step.")
-    expect: Expect = Field(Expect.model_construct(), description="What the step expects.")
-    capture: dict[Name, Place] = Field({}, description="Variable: path in the result.")
-    secret: list[Name] = Field([], description="Captured variables that are cut out of recordings and reports.")
+    answer: Answer = Field(default_factory=lambda: _NO_ANSWER, description="What the client answers inside this step.")
+    expect: Expect = Field(default_factory=lambda: _NO_EXPECT, description="What the step expects.")
+    capture: dict[Name, Place] = Field(default_factory=dict, description="Variable: path in the result.")
+    secret: list[Name] = Field(
+        default_factory=list, description="Captured variables that are cut out of recordings and reports."
+    )
 
 
 class _Request(_Sent, _Answered):
-    repeat: Repeat = Field(Repeat.model_construct(), description="Send the request again until the expectation holds.")
+    repeat: Repeat = Field(
+        default_factory=lambda: _NO_REPEAT, description="Send the request again until the expectation holds."
+    )
 
 
 class CallStep(_Request):
     """`tools/call`."""
 
     call: Text = Field(description="The name of the tool.")
-    args: dict[str, Any] = Field({}, description="The arguments of the tool.")
+    args: dict[str, Any] = Field(default_factory=dict, description="The arguments of the tool.")
     task: bool = Field(False, description="Call the tool as a task.")
 
 
@@ -240,7 +253,7 @@ class PromptStep(_Request):
     """`prompts/get`."""
 
     prompt: Text = Field(description="The name of the prompt.")
-    args: dict[str, str | int | float | bool] = Field({}, description="The arguments of the prompt.")
+    args: dict[str, str | int | float | bool] = Field(default_factory=dict, description="The arguments of the prompt.")
 
 
 class CompleteStep(_Request):
@@ -255,14 +268,14 @@ class RequestStep(_Request):
     """Any request."""
 
     request: Text = Field(description="The method.")
-    params: dict[str, Any] = Field({}, description="The parameters.")
+    params: dict[str, Any] = Field(default_factory=dict, description="The parameters.")
 
 
 class NotifyStep(_Sent):
     """Any notification."""
 
     notify: Text = Field(description="The method.")
-    params: dict[str, Any] = Field({}, description="The parameters.")
+    params: dict[str, Any] = Field(default_factory=dict, description="The parameters.")
 
 
 class WaitStep(_Answered):
@@ -275,7 +288,7 @@ class UseStep(_Row):
     """The steps of another flow."""
 
     use: Text = Field(description="The file of the flow, relative to this one.")
-    vars: dict[Name, Any] = Field({}, description="Variables of that flow.")
+    vars: dict[Name, Any] = Field(default_factory=dict, description="Variables of that flow.")
 
 
 def _verb_of(value: Any) -> str | None:
@@ -309,7 +322,7 @@ class FlowModel(_Part):
     inspector: Annotated[Literal[1], BeforeValidator(_version)] = Field(description="The version of the format.")
     name: Text = Field("", description="The name of the flow; else the name of the file.")
     server: Text = Field("", description="@NAME, a URL or a command.")
-    vars: dict[Name, Any] = Field({}, description="Variables and their defaults.")
+    vars: dict[Name, Any] = Field(default_factory=dict, description="Variables and their defaults.")
     steps: list[Step] = Field(description="What is done, in order.")
 
 

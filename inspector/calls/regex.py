@@ -42,8 +42,10 @@ class Pattern:
             except (re.error, RecursionError, OverflowError) as error:
                 from inspector.reasons import regex_reason
 
-                raise BadPattern(f"{regex_reason(error)}.") from None
-            raise BadPattern("it is too large, or its syntax is not supported.") from None
+                raise BadPattern(
+                    f"{regex_reason(error)}.", "Use “contains” for a plain text, or put a backslash before ( [ { and *."
+                ) from None
+            raise BadPattern("it is too large, or its syntax is not supported.", "Write a simpler one.") from None
 
     def search(self, text: str) -> bool:
         """Whether the expression is found anywhere in the text."""

@@ -31,6 +31,7 @@ LONGEST_NUMBER = 4000
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _NULL = ("", "~", "null", "Null", "NULL")
 _TRUE, _FALSE = ("true", "True", "TRUE"), ("false", "False", "FALSE")
 _BOTH_INT = re.compile(r"[-+]?(?:0|[1-9][0-9]*)|0x[0-9a-fA-F]+")
@@ -62,6 +63,9 @@ _SYNTAX = (
     ("control characters are not allowed", "A control character cannot stand here; write it as an escape"),
     ("found undefined alias", "This anchor is not defined above"),
 )
+
+
+_NO_ANCHORS = "Write the values out instead of anchors."
 
 
 class Position(NamedTuple):
@@ -112,7 +116,8 @@ class Located:
 
     __slots__ = ("_marks", "path", "value")
 
-    def __init__(self, path: Path, value: Any, marks: dict[tuple[str | int, ...], tuple[Position, Position]]) -> None:
+    def __init__(self, path: Path, value: Any, marks: dict[tuple[str | int, ...], tuple[Any, Any]]) -> None:
+        """`marks` are the parser's, by place: two, of the key (else of the value) and of the value."""
         self.path = path
         self.value = value
         self._marks = marks
@@ -125,7 +130,7 @@ class Located:
         found = self._marks.get(place)
         if found is None:
             return Position(1, 1)
-        return found[0] if key else found[1]
+        return _position(found[0] if key else found[1])
 
     def error(self, steps: Sequence[str | int], problem: str, *, hint: str = "", key: bool = False) -> CallsError:
         """An error about the value (or `key`) at `steps`."""
@@ -147,7 +152,7 @@ def read_yaml(path: Path, data: bytes | None = None) -> Located:
     """Read one document. `data` is the content of the file, where it is known. Raises `CallsError`."""
     data = read_bytes(path) if data is None else data
     if len(data) > LARGEST:
-        raise CallsError(path, None, "The file is larger than 1 MiB.", hint="Split it into several files.")
+        raise CallsError(path, Position(1, 1), "The file is larger than 1 MiB.", hint="Split it into several files.")
     return _Reader(path, decode(path, data)).document()
 
 
@@ -159,14 +164,15 @@ def decode(path: Path, data: bytes) -> str:
         before = data[: error.start]
         line = before.count(b"\n") + 1
         column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8", "replace")) + 1
-        kind = "UTF-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "not UTF-8"
+        kind = "UTF-16" if data[:2] in _UTF_16 else "not UTF-8"
         raise CallsError(path, Position(line, column), f"The file is {kind}.", hint="Save it as UTF-8.") from None
 
 
 def first_key(data: bytes) -> str | None:
     """The first key of the outermost object, read without reading the rest; None where there is none."""
     try:
-        text = data[:LARGEST].decode("utf-8-sig", "replace")
+        encoding = "utf-16" if data[:2] in _UTF_16 else "utf-8-sig"
+        text = data[:LARGEST].decode(encoding, "replace")
         for count, event in enumerate(yaml.parse(text, Loader=_LOADER)):
             if isinstance(event, yaml.ScalarEvent):
                 return str(event.value)
@@ -184,7 +190,7 @@ class _Reader:
     def __init__(self, path: Path, text: str) -> None:
         self._path = path
         self._text = text
-        self._marks: dict[tuple[str | int, ...], tuple[Position, Position]] = {}
+        self._marks: dict[tuple[str | int, ...], tuple[Any, Any]] = {}
         self._anchors: dict[str, list[Any]] = {}
         """By name, the events of the value."""
         self._open: list[tuple[str, list[Any]]] = []
@@ -196,12 +202,14 @@ class _Reader:
 
     def document(self) -> Located:
         try:
-            self._events = iter(yaml.parse(self._text, Loader=_LOADER))
+            self._events = yaml.parse(self._text, Loader=_LOADER)
             return self._document()
         except yaml.YAMLError as error:
             raise self._syntax_error(error) from None
         except RecursionError:
-            raise self._error(None, "The file is nested too deeply.") from None
+            raise CallsError(
+                self._path, Position(1, 1), "The file is nested too deeply.", hint="Remove levels."
+            ) from None
 
     def _document(self) -> Located:
         event = next(self._events)
@@ -228,20 +236,20 @@ class _Reader:
             kept.append(event)
         return event
 
-    def _value(self, event: Any, place: tuple[str | int, ...], key: Position | None, depth: int) -> Any:
+    def _value(self, event: Any, place: tuple[str | int, ...], key: Any, depth: int) -> Any:
         """The value that begins with `event`; its marks are kept under `place`."""
-        at = _position(event)
+        at = event.start_mark
         if isinstance(event, yaml.AliasEvent):
             return self._alias(event, place, key, depth)
         if self._replayed:
             self._expanded += 1
             if self._expanded > MOST_EXPANDED:
-                raise self._error(event, f"Anchors make more than {MOST_EXPANDED:,} values.")
+                raise self._error(event, f"Anchors make more than {MOST_EXPANDED:,} values.", hint=_NO_ANCHORS)
         self._marks[place] = (key or at, at)
         if event.tag is not None and not (isinstance(event, yaml.ScalarEvent) and event.tag == "!" and event.style):
             raise self._error(event, f"Tags are not supported: {safe(event.tag, 80)}", hint="Leave the tag out.")
         if depth > DEEPEST:
-            raise self._error(event, f"The file is nested deeper than {DEEPEST} levels.")
+            raise self._error(event, f"The file is nested deeper than {DEEPEST} levels.", hint="Remove levels.")
         anchor = event.anchor if not self._replayed else None
         if anchor is not None:
             self._open.append((anchor, [event]))
@@ -256,21 +264,25 @@ class _Reader:
             self._anchors[name] = kept
         return value
 
-    def _alias(self, event: Any, place: tuple[str | int, ...], key: Position | None, depth: int) -> Any:
+    def _alias(self, event: Any, place: tuple[str | int, ...], key: Any, depth: int) -> Any:
         name = event.anchor
         if name in self._expanding or any(name == opened for opened, _ in self._open):
-            raise self._error(event, f"The anchor {safe(name, 80)} contains itself.")
+            raise self._error(event, f"The anchor {safe(name, 80)} contains itself.", hint=_NO_ANCHORS)
         if name not in self._anchors:
-            raise self._error(event, f"The anchor {safe(name, 80)} is not defined above.")
+            raise self._error(
+                event,
+                f"The anchor {safe(name, 80)} is not defined above.",
+                hint='Define it, or quote a text that begins with "*".',
+            )
         self._expansions += 1
         if self._expansions > MOST_EXPANSIONS:
-            raise self._error(event, f"Anchors are used more than {MOST_EXPANSIONS:,} times.")
+            raise self._error(event, f"Anchors are used more than {MOST_EXPANSIONS:,} times.", hint=_NO_ANCHORS)
         outer, self._replayed = self._replayed, [list(reversed(self._anchors[name]))]
         self._expanding.append(name)
-        value = self._value(self._next(), place, key or _position(event), depth)
+        value = self._value(self._next(), place, key or event.start_mark, depth)
         self._expanding.pop()
         self._replayed = outer
-        self._marks[place] = (key or _position(event), _position(event))
+        self._marks[place] = (key or event.start_mark, event.start_mark)
         return value
 
     def _list(self, place: tuple[str | int, ...], depth: int) -> list[Any]:
@@ -283,13 +295,13 @@ class _Reader:
         found: dict[str, Any] = {}
         merged: dict[str, Any] = {}
         while not isinstance(event := self._next(), yaml.MappingEndEvent):
-            at = _position(event)
+            at = event.start_mark
             if isinstance(event, yaml.ScalarEvent) and event.value == "<<" and not event.style and event.tag is None:
                 self._merge(place, depth, event, merged)
                 continue
             key = self._key(event)
             if key in found:
-                first = self._marks[(*place, key)][0]
+                first = _position(self._marks[(*place, key)][0])
                 raise self._error(
                     event, f"The key “{safe(key, 80)}” stands twice.", hint=f"It stands in line {first.line}, too."
                 )
@@ -298,7 +310,7 @@ class _Reader:
 
     def _merge(self, place: tuple[str | int, ...], depth: int, event: Any, merged: dict[str, Any]) -> None:
         """`<<`: the members of other objects; those of this one and of earlier ones win (YAML 1.1, merge)."""
-        taken = self._value(self._next(), (*place, "<<"), _position(event), depth + 1)
+        taken = self._value(self._next(), (*place, "<<"), event.start_mark, depth + 1)
         for each in taken if isinstance(taken, list) else [taken]:
             if not isinstance(each, dict):
                 raise self._error(event, "“<<” takes an object or a list of objects.")
@@ -327,7 +339,7 @@ class _Reader:
         return value
 
     def _error(self, event: Any, problem: str, *, hint: str = "") -> CallsError:
-        return CallsError(self._path, None if event is None else _position(event), problem, hint=hint)
+        return CallsError(self._path, None if event is None else _position(event.start_mark), problem, hint=hint)
 
     def _syntax_error(self, error: yaml.YAMLError) -> CallsError:
         mark = getattr(error, "problem_mark", None)
@@ -345,8 +357,11 @@ class _Reader:
             return CallsError(self._path, position, "A tab cannot indent a line.", hint="Indent with spaces.")
         reason = next((ours for theirs, ours in _SYNTAX if theirs in said), "The YAML syntax is not valid here")
         hint = ""
-        if line and "{" in line[0] and re.search(r"[{,]\s*\$[^\s\"']*\[", line[0]):
-            hint = 'Inside {…}, quote a path that has brackets: {"$.content[0].text": …}.'
+        at_mark = line[0][mark.column : mark.column + 1] if line else ""
+        if at_mark in ("@", "`", "%"):
+            reason, hint = f"A text without quotes cannot begin with {at_mark}", "Put the text between quotes."
+        if line and "{" in line[0] and re.search(r"[{,:]\s*\$[^\s\"',{}]*\[", line[0]):
+            hint = 'Inside {…}, quote a path that has brackets: "$.content[0].text".'
         return CallsError(self._path, position, f"{reason}.", hint=hint)
 
 
@@ -391,6 +406,5 @@ def plain_value(text: str) -> Any:
     return text
 
 
-def _position(event: Any) -> Position:
-    mark = event.start_mark
+def _position(mark: Any) -> Position:
     return Position(mark.line + 1, mark.column + 1)

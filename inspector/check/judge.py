@@ -99,11 +99,12 @@ class Judge:
             if journal.index.size(n) > UNREAD:
                 self._add(n, (("size", "note", f"The message is larger than {UNREAD >> 20} MiB and was not checked."),))
                 continue
-            for event in journal.events(n, n):
-                now.probes.sent(event, journal.index)
-                if now.probes.provoked(event, journal.index):
-                    self._provoked.add(n)
-                self._add(n, self._verdicts(event))
+            # While a session is open, the rules soon read the newest events again; a whole recording is read once.
+            event = journal.event(n) if journal.live else next(journal.events(n, n))
+            now.probes.sent(event, journal.index)
+            if now.probes.provoked(event, journal.index):
+                self._provoked.add(n)
+            self._add(n, self._verdicts(event))
         return last < len(journal)
 
     def run_all(self) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from fnmatch import translate
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from inspector.errors import UsageError
@@ -152,6 +153,7 @@ _STEP = re.compile(
 )
 
 
+@lru_cache(maxsize=1024)
 def parse_glob(text: str) -> tuple[GlobStep, ...]:
     """Parse a path glob into steps. Raises `UsageError` for an invalid one."""
     if text.startswith("/") or not text:

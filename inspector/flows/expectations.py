@@ -33,6 +33,8 @@ MOST_SHOWN = 20
 """Differences, violations and failures that are listed."""
 MOST_MEMBERS = 100
 """Members of an expected object that are told one by one."""
+MOST_ALIGNED = 10_000
+"""Items of lists above which their differences are not listed."""
 LONGEST_SEARCHED = 16 << 20
 """Characters of a text above which no regular expression is searched in it."""
 
@@ -637,12 +639,17 @@ def _same(expected: Any, found: Any) -> bool:
     """Whether two values are equal by the rules of `diff`: types count, integers are exact."""
     if type(expected) is type(found) and isinstance(found, (str, int, bool, type(None))) and expected == found:
         return True
+    if isinstance(expected, list) and isinstance(found, list) and len(expected) != len(found):
+        return False
     return compare(expected, found, EXACT, most=1).same
 
 
 def _unequal(expected: Any, found: Any, place: Place) -> list[_Failure]:
     if _same(expected, found):
         return []
+    if isinstance(expected, list) and isinstance(found, list) and max(len(expected), len(found)) > MOST_ALIGNED:
+        counts = f"Expected {quantity(len(expected), 'item')}, found {quantity(len(found), 'item')}."
+        return [_Failure(place, shown(expected), shown(found), counts)]
     if isinstance(expected, (dict, list)) and type(expected) is type(found):
         compared = compare(expected, found, EXACT, most=MOST_SHOWN)
         return [_Failure(place, shown(expected), shown(found), "\n".join(map(_told, compared.differences)))]

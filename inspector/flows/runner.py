@@ -152,7 +152,6 @@ class FlowRun:
         self.bail = bail
         self.dry = dry
         self.findings = findings
-        self.words = _target_words(session)
         self.steps: list[StepResult] = parent[0].steps if parent else []
         self.stopped = ""
         """Why no further step is run."""
@@ -394,10 +393,12 @@ class FlowRun:
         seconds = time.monotonic() - began - asked if tries > 1 else observed.seconds
         if not passed and method == "tools/call":
             expectations = self._with_unknown_tool(expectations, observed, str(params.get("name", "")))
-        return self._finished(
+        made = self._finished(
             number, step, row, observed, expectations, params, n, call.answer_n, seconds=seconds, tries=tries,
-            command="" if passed else self._command(request, method, params),
         )  # fmt: skip
+        if made.outcome == "failed":  # A capture that finds nothing fails a step, too.
+            return replace(made, command=self._masked(self._command(request, method, params)))
+        return made
 
     def _finished(
         self,
@@ -412,7 +413,6 @@ class FlowRun:
         *,
         seconds: float | None = None,
         tries: int = 1,
-        command: str = "",
     ) -> StepResult:
         captured, missing = self._capture(number, step, observed)
         expectations = [*expectations, *missing]
@@ -421,7 +421,7 @@ class FlowRun:
         return self._made(
             number, step, row, outcome="passed" if passed else "failed",
             seconds=observed.seconds if seconds is None else seconds, arguments=arguments or {}, captured=captured,
-            expectations=tuple(expectations), request=n, answer=answer, command=command, tries=tries,
+            expectations=tuple(expectations), request=n, answer=answer, tries=tries,
         )  # fmt: skip
 
     def _capture(
@@ -498,12 +498,14 @@ class FlowRun:
     async def _exchange(self, step: models.CallStep, method: str, params: dict[str, Any]) -> tuple[Observed, Call, int]:
         """Send one request and observe what comes of it; also the call, and the number of its first request."""
         session = self.session
-        before = len(session.journal)
+        before, known = len(session.journal), session.journal.findings.version
         observed = Observed()
         with self._standing(step.answer if given(step, "answer") else None), self._watching_secrets(step):
             try:
                 call = self._send(step, method, params)
                 n = call.n
+                if self.findings is not None and not given(step.expect, "findings"):
+                    self.findings.run_to(n)  # While the server works.
                 result = await call.result()
                 observed.result, observed.has_result = session.journal.redactor.restored(result), True
             except ServerError as error:
@@ -514,7 +516,7 @@ class FlowRun:
             except InspectorError as error:
                 observed.failure = error.message
         observed.seconds = max(call.elapsed - call.person_time, 0.0)
-        self._observe(step, method, params, call, before, observed)
+        self._observe(step, method, params, call, before, known, observed)
         return observed, call, n
 
     def _send(self, step: models.CallStep, method: str, params: dict[str, Any]) -> Call:
@@ -527,8 +529,9 @@ class FlowRun:
         return self.session.start(method, params, headers=headers)
 
     def _observe(
-        self, step: models.CallStep, method: str, params: dict[str, Any], call: Call, before: int, observed: Observed
-    ) -> None:
+        self, step: models.CallStep, method: str, params: dict[str, Any], call: Call, before: int, known: int,
+        observed: Observed,
+    ) -> None:  # fmt: skip
         """Collect what came inside the exchange, as far as the step looks at it."""
         journal, expect = self.session.journal, step.expect
         last = call.answer_n or len(journal)
@@ -536,7 +539,7 @@ class FlowRun:
             tool = self.session.catalog["tools"].get(str(params.get("name")))
             observed.output_schema = tool.get("outputSchema") if tool is not None else None
         if self.findings is not None and not given(expect, "findings"):
-            observed.findings = self._musts(call, before, last)
+            observed.findings = self._musts(call, before, last, known)
         restored = journal.redactor.restored
 
         def messages(numbers: Iterable[int]) -> list[Any]:
@@ -558,12 +561,11 @@ class FlowRun:
                 if before < question.n <= last
             ]
 
-    def _musts(self, call: Call, before: int, last: int) -> list[str]:
-        """The findings of level MUST on what the server sent inside an exchange."""
+    def _musts(self, call: Call, before: int, last: int, known: int) -> list[str]:
+        """The findings of level MUST on what the server sent inside an exchange; `known`: their version before it."""
         assert self.findings is not None
         journal = self.session.journal
         index = journal.index
-        known = journal.findings.version
         self.findings.run_to(last)
         if journal.findings.version == known:
             return []
@@ -636,7 +638,7 @@ class FlowRun:
         secrets = self.variables.secrets
         answer = self.variables.insert(step.answer.model_dump(exclude_unset=True)) if given(step, "answer") else {}
         return repeat(
-            method, secrets.mask_value(params), self.words,
+            method, secrets.mask_value(params), _target_words(self.session),
             headers=secrets.mask_value(dict(self._headers(step))), answer=secrets.mask_value(answer),
         )  # fmt: skip
 
@@ -832,7 +834,6 @@ class CollectionRun:
             if not server:
                 raise flow.error((), "The flow does not name a server.", hint="Add “server:”, or give a TARGET.")
         self._results: dict[Flow, FlowResult] = {}
-        self._running: dict[Flow, FlowRun] = {}
         self._opened: dict[str, asyncio.Task[Opened]] = {}
         self._locks: dict[str, asyncio.Lock] = {}
         self._bailed = False
@@ -857,7 +858,8 @@ class CollectionRun:
         except BaseException as error:
             self.interrupted = isinstance(error, asyncio.CancelledError)
             for worker in workers:
-                worker.cancel()
+                if not self.interrupted:  # Else they are cancelled already, and close their sessions.
+                    worker.cancel()
             await asyncio.gather(*workers, return_exceptions=True)
             raise
         finally:
@@ -892,13 +894,16 @@ class CollectionRun:
         result: FlowResult | None = None
         try:
             opened = await self._open(flow)
-            run = self._running[flow] = FlowRun(
-                flow, opened.session, self.variables[flow], self.progress, only=self._numbers(flow),
-                update=self.options.update, bail=self.options.bail, dry=self.options.dry, findings=opened.findings,
-            )  # fmt: skip
             stop_telling = self.secrets.tell(opened.session.journal.redactor.add)
             try:
                 async with self._locks.setdefault(key, asyncio.Lock()) if self.options.shared else _NoLock():
+                    if self._bailed:
+                        return
+                    run = FlowRun(
+                        flow, opened.session, self.variables[flow], self.progress, only=self._numbers(flow),
+                        update=self.options.update, bail=self.options.bail, dry=self.options.dry,
+                        findings=opened.findings,
+                    )  # fmt: skip
                     await run.run()
             finally:
                 stop_telling()
@@ -922,7 +927,6 @@ class CollectionRun:
                 result = result or run.result()
             if result is not None:
                 self._results[flow] = result
-                self._running.pop(flow, None)
                 self.progress.flow_ended(result)
                 if self.options.bail and result.outcome == "failed":
                     self._bailed = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 from typing import Any
 
@@ -144,11 +145,11 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         (HEAD + "steps:\n  - call: x\n    secret: [tokn]\n    capture: {token: $.a}\n", 4, 14, "Did you mean “token”?"),
         (HEAD + "steps:\n  - wait: 5 seconds\n", 3, 11, "is neither a time nor a method"),
         (HEAD + "steps:\n  - use: nothing.yaml\n", 0, 0, ""),
-        (STEP + "{within: 5}\n", 4, 22, "The value of “within” is 5. | It is a time with its unit"),
+        (STEP + "{within: 5}\n", 4, 22, "The value of “within” is 5. | Write a time with its unit"),
         (STEP + "{result: {a: 1}}\n", 4, 23, "“a” is not a path."),
         (STEP + "{result: {$.a: {matches: '('}}}\n", 4, 38, "This is not a regular expression"),
         (STEP + "{result: {$.a: {each: {matches: '(?=x)'}}}}\n", 4, 45, "look-around"),
-        (STEP + "{result: {$.a: {type: strng}}}\n", 4, 35, "It is one of string"),
+        (STEP + "{result: {$.a: {type: strng}}}\n", 4, 35, "Write one of string"),
         (STEP + "{resul: {}}\n", 4, 14, "Did you mean “result”?"),
         (STEP + "{same_as: /etc/passwd}\n", 4, 23, "is not below the folder of the flow"),
         (STEP + "{same_as: ../../x.json}\n", 4, 23, "is not below the folder of the flow"),
@@ -159,6 +160,15 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         (HEAD + "steps:\n  - call: x\n    args: {a: '{{$uid}}'}\n", 4, 15, "Did you mean “$uuid”?"),
         (HEAD + "steps:\n  - call: x\n    args: {a: '{{$int 5 1}}'}\n", 4, 15, "$int takes"),
         (HEAD + "vars: {a b: 1}\nsteps: []\n", 2, 8, "is not a variable name"),
+        (HEAD + "server: @shop\nsteps: []\n", 2, 9, "cannot begin with @. | Put the text between quotes."),
+        (HEAD + "steps:\n  - call: x\n    each: []\n", 4, 11, "is an empty list. | Write a list with at least one"),
+        (HEAD + "steps:\n  - call: x\n    each: [a]\n", 4, 12, "Item 1 of “each” is \"a\". | Write a map of keys."),
+        (HEAD + "steps:\n  - wait: 5\n", 3, 11, "Write a time such as 2 s, or the method of a notification."),
+        (HEAD + "steps:\n  - call: x\n    capture: {a: $.b[*]}\n", 4, 21, "quote a path that has brackets"),
+        (STEP + "{result: {$.a: {matches: '('}}}\n", 4, 38, "Use “contains” for a plain text"),
+        (STEP + "{schema: nothing.json}\n", 4, 22, "The path is relative to the folder of this file."),
+        (HEAD + "# " + "x" * (1 << 20), 1, 1, "larger than 1 MiB. | Split it into several files."),
+        (HEAD + "vars: {a: *b}\nsteps: []\n", 2, 11, "is not defined above. | Define it"),
     ],
 )  # fmt: skip
 def test_a_wrong_flow_says_what_is_right(text: str, line: int, column: int, said: str, tmp_path: Path) -> None:
@@ -170,6 +180,26 @@ def test_a_wrong_flow_says_what_is_right(text: str, line: int, column: int, said
     found = error_of(text, tmp_path)
     assert said in found[2]
     assert found[:2] == (line, column)
+
+
+def test_a_flow_in_utf_16_is_refused_and_not_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_bytes((HEAD + "steps: []\n").encode("utf-16"))
+    with pytest.raises(CallsError, match=r"a.yaml:1:1: The file is UTF-16."):
+        Collection.read([tmp_path])
+
+
+def test_reading_leaves_the_garbage_collector_as_it_was(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(HEAD + "stepz: []\n")
+    assert gc.isenabled()
+    with pytest.raises(CallsError):
+        Collection.read([tmp_path])
+    assert gc.isenabled()
+
+
+def test_steps_without_a_key_share_its_default(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(HEAD + "steps:\n  - call: x\n  - call: y\n")
+    first, second = Collection.read([tmp_path]).flows[0].steps
+    assert first.expect is second.expect  # type: ignore[union-attr]  # Both are calls.
 
 
 def test_flows_that_use_one_another_in_a_circle(tmp_path: Path) -> None:

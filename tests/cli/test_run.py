@@ -339,8 +339,8 @@ def test_an_interrupted_run_writes_its_reports(home: Path) -> None:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         kept = list(home.glob("recordings/*.mcp.jsonl"))
-        if kept and '\\"forget\\"' in kept[0].read_text():
-            break
+        if kept and any('"send"' in line and '\\"forget\\"' in line for line in kept[0].read_text().splitlines()):
+            break  # The list of tools names it as well, in what is received.
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
@@ -354,6 +354,80 @@ def test_an_interrupted_run_writes_its_reports(home: Path) -> None:
     assert ElementTree.parse(home / "r.xml").find(".//property[@name='complete']") is not None
     assert "incomplete" in (home / "r.md").read_text()
     assert "incomplete" in (home / "r.html").read_text()
+
+
+def test_an_interrupt_keeps_the_results_of_flows_that_run_beside_each_other(home: Path) -> None:
+    for name in "abc":
+        flow(home, "  - call: echo\n    args: {message: x}\n  - call: forget\n", name)
+    process = subprocess.Popen(
+        [*INSPECTOR, "run", "--json", "--jobs", "3", *DEMO], cwd=home, env=environment(home),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )  # fmt: skip
+
+    def waiting(file: Path) -> bool:
+        return any('"send"' in line and '\\"forget\\"' in line for line in file.read_text().splitlines())
+
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and sum(map(waiting, home.glob("recordings/*.mcp.jsonl"))) < 3:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert [[step["outcome"] for step in each["steps"]] for each in json.loads(out)["flows"]] == 3 * [
+        ["passed", "not_run"]
+    ]
+
+
+def test_an_interrupt_leaves_flows_that_wait_for_the_shared_session_not_run(home: Path) -> None:
+    for name in "ab":
+        flow(home, "  - call: forget\n", name)
+    process = subprocess.Popen(
+        [*INSPECTOR, "run", "--json", "--jobs", "2", "--shared", *DEMO], cwd=home, env=environment(home),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )  # fmt: skip
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        kept = list(home.glob("recordings/*.mcp.jsonl"))
+        if kept and any('"send"' in line and '\\"forget\\"' in line for line in kept[0].read_text().splitlines()):
+            break
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert [each["outcome"] for each in json.loads(out)["flows"]] == ["not_run", "not_run"]
+
+
+def test_bail_stops_flows_that_wait_for_the_shared_session(run: Run, script: Script, home: Path) -> None:
+    for name in "ab":
+        flow(home, "  - call: echo\n    args: {n: 1}\n    expect: {error: true}\n", name)
+    server = script(tools__list=TOOLS, tools__call=[result(1), result(1)])
+    ran = run("run", "--json", "--bail", "--shared", "--jobs", "2", *server)
+    assert ran.code == 5
+    assert [each["outcome"] for each in ran.json["flows"]] == ["failed", "not_run"]
+
+
+def test_a_step_whose_capture_fails_has_a_command_that_repeats_it(run: Run, script: Script, home: Path) -> None:
+    flow(home, "  - call: echo\n    args: {n: 1}\n    capture: {a: $.nothing}\n")
+    ran = run("run", "--json", *script(tools__list=TOOLS, tools__call=result({"a": 1})))
+    assert outcomes(ran) == ["failed"]
+    assert steps_of(ran)[0]["command"].startswith("inspector call echo n:=1 -- ")
+
+
+def test_a_list_of_another_length_is_not_aligned_item_by_item(run: Run, script: Script, home: Path) -> None:
+    flow(home, "  - call: echo\n    args: {n: 1}\n    expect: {result: {$.structuredContent.rows: []}}\n")
+    rows = [{"id": number} for number in range(10_001)]
+    ran = run("run", "--json", *script(tools__list=TOOLS, tools__call=result({"rows": rows})))
+    failed = [each for each in steps_of(ran)[0]["expectations"] if not each["ok"]]
+    assert failed[0]["note"] == "Expected 0 items, found 10,001 items."
+
+
+def test_a_variable_of_set_that_no_flow_has_is_noted(run: Run, script: Script, home: Path) -> None:
+    flow(home, '  - call: echo\n    args: {n: "{{count}}"}\n', head="vars: {count: 1}\n")
+    ran = run("run", "--set", "cuont=2", *script(tools__list=TOOLS, tools__call=result({"a": 1})))
+    assert "No flow uses the variable cuont of --set. Did you mean count?" in ran.err
+    assert ran.code == 0
 
 
 # Options

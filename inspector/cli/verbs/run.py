@@ -35,6 +35,7 @@ def run(said: Invocation) -> int:
         raise UsageError("--record names one file, and each flow has a recording.", hint="Use --keep DIR.")
     to_stdout = check_outputs(said, *_REPORTS)
     collection, options = _read(said, out)
+    _warn_of_unused(out, collection, options)
     from inspector.calls.variables import Secrets
     from inspector.config import logfile
     from inspector.flows.runner import CollectionRun
@@ -80,6 +81,18 @@ def _read(said: Invocation, out: Output) -> tuple[Collection, RunOptions]:
         seed=said.option("seed"),
         server=_server(said),
     )
+
+
+def _warn_of_unused(out: Output, collection: Collection, options: RunOptions) -> None:
+    """Warn of a `--set` that sets nothing: its name is probably misspelt."""
+    from inspector.calls.variables import names_used
+    from inspector.config.files import nearest
+
+    known = {name for flow in collection.flows for name in (*names_used(flow), *flow.model.vars)}
+    for name in options.given or {}:
+        if name not in known:
+            near = nearest(name, sorted(known))
+            out.warn(f"note: No flow uses the variable {name} of --set." + (f" Did you mean {near}?" if near else ""))
 
 
 def _server(said: Invocation) -> str:
