@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, NamedTuple
@@ -81,3 +82,8 @@ class Visited:
     def name(self) -> str:
         """`2025-11-25 over stdio`."""
         return f"{self.revision} over {self.transport}"
+
+
+def events_named(numbers: Sequence[int]) -> str:
+    """Return the numbers of events as evidence: `event 50`, `events 32, 33`; empty without any."""
+    return f"event{'' if len(numbers) == 1 else 's'} {', '.join(map(str, numbers))}" if numbers else ""

@@ -99,8 +99,10 @@ def _checked(out: Output, paint: Painter, report: Report, checked: CheckSummary,
 
 
 def _where(visited: Visited, evidence: tuple[int, ...]) -> str:
-    events = f" (events {', '.join(map(str, evidence[:4]))})" if evidence else ""
-    return f"{visited.name}{events}"
+    from inspector.check.outcome import events_named
+
+    events = events_named(evidence[:4])
+    return f"{visited.name} ({events})" if events else visited.name
 
 
 def _areas(report: Report, paint: Painter) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
+from inspector.check.outcome import events_named
 from inspector.check.report import CheckSummary, Report
 from inspector.text import safe
 from inspector.version import __version__
@@ -74,9 +75,9 @@ def _checked(report: Report, checked: CheckSummary) -> Iterator[str]:
     opened = " open" if any(report.policy.rule(result) == "failing" for result in checked.results) else ""
     yield f'<details class="{verdict}"{opened}><summary><code>{check.id}</code> {escape(check.says)}</summary><ul>'
     for result in checked.telling:
-        events = ", ".join(map(str, result.outcome.evidence))
+        events = events_named(result.outcome.evidence)
         shown = f" <code>{_text(result.outcome.text)}</code>" if result.outcome.text else ""
         marks = "".join(f' <span class="mark">{escape(mark)}</span>' for mark in report.marks(result))
-        yield f"<li>{escape(result.visited.name)}{shown}{f' (events {events})' if events else ''}{marks}</li>"
+        yield f"<li>{escape(result.visited.name)}{shown}{f' ({events})' if events else ''}{marks}</li>"
     yield f'</ul><p class="fix">{escape(check.fix)} Specification: {escape(check.page)}; level: {check.level}.</p>'
     yield "</details>"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from inspector.check.outcome import events_named
 from inspector.check.report import CheckSummary, Report, origin_of
 from inspector.markup import span
 from inspector.text import count
@@ -69,8 +70,7 @@ def _checked(report: Report, checked: CheckSummary) -> Iterator[str]:
     yield f"### {check.id} {check.says}"
     yield ""
     for result in checked.telling[:_MOST]:
-        numbers = ", ".join(map(str, result.outcome.evidence))
-        events = f" (events {numbers})" if numbers else ""
+        events = f" ({named})" if (named := events_named(result.outcome.evidence)) else ""
         marks = "".join(f" [{mark}]" for mark in report.marks(result))
         yield f"- {result.visited.name}: {span(result.outcome.text, 1000)}{events}{marks}"
     if len(checked.telling) > _MOST:
