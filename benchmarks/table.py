@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
+import textwrap
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 PUBLISHED = HERE / "published.json"
 PAGE = HERE.parent / "docs" / "explanation" / "benchmarks.md"
+LINE = 98
+"""Characters of a line of prose."""
 BEGIN, END = "<!-- begin: written by benchmarks/table.py -->", "<!-- end -->"
 
 RAW, SDK, TYPESCRIPT = "raw", "python sdk", "typescript"
@@ -85,7 +88,11 @@ def tables(run: dict[str, Any]) -> str:
     found = [table(list(rows), group) for group, rows in groupby(run["rows"], key=lambda row: row["group"])]
     facts = ", ".join(f"{name} {version}" for name, version in run["versions"].items())
     rounds = f"{run['rounds']} round" + ("s" if run["rounds"] > 1 else "")
-    return "\n\n".join([*found, f"{run['started'][:10]}, {rounds}, {facts}."])
+    measured = f"{run['started'][:10]}, {rounds}, {facts}."
+    for later in run.get("later", ()):
+        when = later["started"][:16].replace("T", " ")
+        measured += f" {later['group']}: measured apart from the others, at {when} UTC."
+    return "\n\n".join([*found, textwrap.fill(measured, LINE, break_on_hyphens=False)])
 
 
 def with_tables(page: str, run: dict[str, Any]) -> str:
