@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import io
 import re
-import subprocess
 import sys
 import tokenize
 from collections.abc import Iterator
@@ -37,6 +36,8 @@ WORDS = {
 RIDDLE = re.compile(r"(?:^|(?<=[.!] ))(?:What|Who|That which)\s(?![^.!?\n]*\?)[^.!?]*", re.MULTILINE)
 """A sentence that begins with What or Who and does not ask anything."""
 NAMES = {"nobody", "somebody", "anybody", "whoever", "anew", "mend", "mends", "mended"}
+
+PLACES = ("README.md", "CHANGELOG.md", "inspector", "docs", "tests", "benchmarks")
 
 EXCEPTIONS: tuple[tuple[str, str], ...] = (
     ("tests/words.py", ""),
@@ -103,9 +104,10 @@ def _prose(text: str, line: int) -> Iterator[tuple[int, str, str]]:
 
 
 def files(*under: str) -> list[Path]:
-    """Return the Python and Markdown files that git knows, below `under` or all."""
-    found = subprocess.run(["git", "ls-files", *under], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    return [ROOT / name for name in found.split("\n") if name.endswith((".py", ".md"))]
+    """Return the Python and Markdown files of the project below `under`, or all."""
+    places = [ROOT / name for name in under or PLACES]
+    found = {file for place in places for file in ([place] if place.is_file() else place.rglob("*"))}
+    return sorted(file for file in found if file.suffix in (".py", ".md") and "__pycache__" not in file.parts)
 
 
 def all_faults(*under: str) -> list[str]:
