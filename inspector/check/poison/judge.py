@@ -11,8 +11,6 @@ from inspector.check.poison.phrases import phrases
 from inspector.check.poison.prepared import LONGEST, decoded, sentences, visible
 
 Place = Literal["definition", "result", "error"]
-MOST = 20
-"""Findings in one text."""
 _SEVERE = frozenset(("secrecy", "exfil", "secretfile", "hidden"))
 """Families that stay a matter of security in data, which others have written."""
 
@@ -52,5 +50,3 @@ def judge_text(
                     if data and phrase.family not in _SEVERE and phrase.level is None:
                         level = "info"
                     yield Poison(phrase.family, level, phrase.text, kind)
-                    if len(seen) >= MOST:
-                        return
