@@ -19,7 +19,7 @@ _PAIRS: tuple[tuple[set[str], set[str]], ...] = (
     ({"inner", "internal"}, {"monologue", "thoughts", "reasoning"}),
     ({"tool", "tools"}, {"list", "available", "definitions", "results", "outputs"}),
     ({"hidden", "secret", "internal", "side"}, {"note", "notes", "reasoning", "instruction", "instructions"}),
-    ({"user"}, {"prompt", "query_text"}),
+    ({"user"}, {"prompt"}),
     ({"full", "entire", "whole"}, {"context"}),
 )
 _ALONE = ("chain of thought", "scratchpad", "sidenote", "inner monologue", "chatlog", "chathistory")
@@ -76,7 +76,6 @@ _REAL = frozenset(
         "gitlab",
         "gitea",
         "github",
-        "githubs",
         "jira",
         "jina",
         "sigma",
