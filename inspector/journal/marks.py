@@ -117,7 +117,7 @@ def reopened(path: Path, known: int, *, is_locked: bool) -> Iterator[int]:
 
 
 def end_of_events(fd: int) -> tuple[int, bytes]:
-    """Return the offset at which the next event of a file belongs, and the end line that stands there, or nothing."""
+    """Return the offset of the next event of a file, and the end line that is there, or nothing."""
     size = os.fstat(fd).st_size
     start = max(size - _TAIL, 0)
     tail = os.pread(fd, size - start, start)

@@ -42,7 +42,8 @@ def test_a_mark_of_a_live_session_is_in_the_file(tmp_path: Path) -> None:
     journal.mark(1, "password is hunter2hunter2")
     journal.mark(1, "why?")
     mark = journal.marks.of(1)
-    assert mark is not None and mark.note == "why?"
+    assert mark is not None
+    assert mark.note == "why?"
     journal.close()
     journal.release()
     assert "hunter2hunter2" not in (tmp_path / "a.mcp.jsonl").read_text()
@@ -59,14 +60,18 @@ def test_a_finished_recording_can_be_marked_and_stays_whole(tmp_path: Path) -> N
         journal.mark(2, "wrong answer")
         journal.mark(1)
         journal.mark(1, on=False)
-        assert journal.marks.events() == [2] and len(journal) == 5 and journal.ended is not None
+        assert journal.marks.events() == [2]
+        assert len(journal) == 5
+        assert journal.ended is not None
         assert journal.event(5).fields == {"for": 1, "off": True}
     after = lines(path)
     assert after[: len(before) - 1] == before[:-1]
     assert [line["kind"] for line in after[len(before) - 1 :]] == ["mark", "mark", "mark", "end"]
     assert after[-1] == {**before[-1], "events": 5}
     with whole_journal(path) as again:
-        assert again.marks.events() == [2] and not again.torn and not again.notices
+        assert again.marks.events() == [2]
+        assert not again.torn
+        assert not again.notices
         assert [again.event(n).kind for n in range(1, 6)] == [Kind.RPC, Kind.RPC, Kind.MARK, Kind.MARK, Kind.MARK]
 
 
@@ -80,7 +85,10 @@ def test_a_session_that_has_ended_can_still_be_marked(tmp_path: Path) -> None:
     journal.release()
     with whole_journal(tmp_path / "a.mcp.jsonl") as read:
         mark = read.marks.of(1)
-        assert mark is not None and mark.note == "later" and len(read) == 3 and read.ended is not None
+        assert mark is not None
+        assert mark.note == "later"
+        assert len(read) == 3
+        assert read.ended is not None
 
 
 def test_two_windows_see_the_marks_of_each_other(tmp_path: Path) -> None:
@@ -100,7 +108,9 @@ def test_a_recording_without_an_end_is_marked_at_its_end(tmp_path: Path) -> None
     with whole_journal(path) as journal:
         journal.mark(1, "the writer was killed after this")
     with whole_journal(path) as read:
-        assert read.marks.events() == [1] and read.end_is_missing and not read.torn
+        assert read.marks.events() == [1]
+        assert read.end_is_missing
+        assert not read.torn
         assert read.event(3).kind is Kind.OTHER  # the torn line is kept
 
 
@@ -179,7 +189,8 @@ def test_the_filter_follows_the_marks(tmp_path: Path) -> None:
     journal.mark(2, "right")
     journal.mark(1)
     view.extend(), named.extend()
-    assert list(view.numbers) == [1, 2] and not named.numbers
+    assert list(view.numbers) == [1, 2]
+    assert not named.numbers
     journal.mark(1, on=False)
     view.extend()
     assert list(view.numbers) == [2]
@@ -191,4 +202,5 @@ def test_a_mark_is_folded_into_the_row_of_its_message(tmp_path: Path) -> None:
         journal.mark(2)
         folding = Folding(journal)
         folding.advance(len(journal))
-        assert folding.row(3) == 2 and folding.folded(2) == [3]
+        assert folding.row(3) == 2
+        assert folding.folded(2) == [3]
