@@ -7,7 +7,7 @@ from inspector.tui.log.marking import AskNote
 from inspector.tui.log.pane import MessagesPane
 from tests.tui.live_demo import Ticking
 from tests.tui.talks import example
-from tests.tui.tui_screens import screen_lines, screen_text
+from tests.tui.tui_screens import screen_lines, screen_text, settle
 
 
 def marked_rows(app: Ticking) -> list[str]:
@@ -73,4 +73,6 @@ async def test_a_recording_that_cannot_be_changed_says_so() -> None:
         pane.focus_inside()
         talk.journal.close()
         await pilot.press("home", "asterisk")
-        assert "This recording cannot be marked: it has no file" in screen_text(app)
+        await settle(
+            pilot, lambda: any("cannot be marked: it has no file" in told.message for told in app._notifications)
+        )
