@@ -88,6 +88,7 @@ _APP = (
     ("reconnect", "reconnect", "", "Close the connection and open it again."),
     ("restart", "restart", "", "Stop the server process and start it again."),
     ("revision", "revision", "f9", "Choose revision and era of the protocol, and reconnect with them."),
+    ("extensions", "extensions", "", "Choose the extensions that the client offers, and reconnect with them."),
     ("watch", "watch files", "", "Restart the server when one of its files changes, or stop watching them."),
     ("compare-with", "compare with", "", "Compare this recording with another one, side by side."),
     (
@@ -312,6 +313,7 @@ _SERVER = (
     ("restart", "restart", "R", "Stop the server process and start it again."),
     ("watch", "watch files", "w", "Restart the server when one of its files changes, or stop watching them."),
     ("log-level", "log level", "l", "Choose the log level of the server."),
+    ("extensions", "extensions", "e", "Choose the extensions that the client offers, and reconnect with them."),
     ("authorization", "login", "a", "Show the steps of the login and the current token."),
 )
 _FAILED = (
