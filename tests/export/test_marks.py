@@ -35,7 +35,7 @@ def test_a_transcript_lists_the_marks_and_shows_each_at_its_message() -> None:
     assert "## Marked by the user (2)" in found
     assert "- event 1\n- event 3: `` `late` <b>answer</b> ``" in found
     assert found.count("**Marked**") == 2
-    assert '"for"' not in found  # a mark is no event of its own in a text to read
+    assert '"for"' not in found  # a mark has no heading of its own in a text to read
 
 
 def test_a_page_has_the_notes_as_text() -> None:

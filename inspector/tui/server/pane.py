@@ -335,7 +335,7 @@ class ServerPane(Container):
         return [*rows, *self._bundle()]
 
     def _bundle(self) -> list[Row]:
-        """What the sender of a bug report (`inspector bundle`) added to the recording."""
+        """The facts that `inspector bundle` added to the recording of a bug report."""
         bundle = View(self.session.journal.header.get("bundle"))
         if not bundle.members:
             return []
