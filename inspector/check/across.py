@@ -1,5 +1,4 @@
-"""Findings about servers that were checked together: tools and prompts with the same name, orders about each other's
-tools, entries of a config that imitate a well-known name.
+"""Findings about servers that were checked together: equal names, orders about tools of others, imitated names.
 
 One server alone cannot show them, so these checks are not in the table of `registry.checks`: each run of one server
 would skip them. A user who has the servers in one config is the only one who can see all of them.

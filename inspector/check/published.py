@@ -103,9 +103,7 @@ def result_rules(
     if method in DATA:
         place: Place = "error" if result.get("isError") is True else "result"
         yield from _hidden_rules(f"the result of {method}", result, wording.unusual(_given(asked)))
-        yield from poison.data_rules(
-            f"the result of {method}", result, place, watched.own_names, _given(asked)
-        )
+        yield from poison.data_rules(f"the result of {method}", result, place, watched.own_names, _given(asked))
     info = result.get("serverInfo")
     if method in ("initialize", "server/discover"):
         yield from poison.definition_rules(
@@ -154,9 +152,7 @@ def _hidden_rules(whose: str, value: Any, echoed: frozenset[str]) -> Iterator[Ru
             yield "TOOL-24", "should", f"{whose}: {short(key)} contains {unseen}."
 
 
-def error_rules(
-    error: dict[str, Any], watched: Watched, asked: dict[str, Any] | None = None
-) -> Iterator[RuleVerdict]:
+def error_rules(error: dict[str, Any], watched: Watched, asked: dict[str, Any] | None = None) -> Iterator[RuleVerdict]:
     """Rules for a JSON-RPC error: what its message and data tell a model. `asked` are the params of the request."""
     said = {key: error.get(key) for key in ("message", "data")}
     yield from _hidden_rules("the error", said, wording.unusual(_given(asked)))
@@ -164,7 +160,7 @@ def error_rules(
 
 
 def _given(asked: dict[str, Any] | None) -> Any:
-    """What the client gave in a request: a server that repeats it is not its author."""
+    """Return the values that the client gave in a request: a server may repeat them."""
     return [(asked or {}).get(key) for key in ("name", "uri", "arguments")]
 
 
