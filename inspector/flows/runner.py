@@ -908,7 +908,7 @@ class CollectionRun:
             finally:
                 stop_telling()
         except InspectorError as error:
-            message = self.secrets.mask(f"{error.message} {error.hint.command_line}".rstrip())
+            message = self.secrets.mask(f"{error.message.rstrip('.')}. {error.hint.command_line}".rstrip())
             failed = replace(
                 not_run(flow, message, self._numbers(flow)), outcome="failed", error=message,
                 exit_code=error.exit_code if error.exit_code in (3, 4) else 4, seconds=time.monotonic() - began,
