@@ -205,6 +205,9 @@ class _Progress:
     def step_began(self, flow: Flow, number: int, row: int) -> None:
         pass
 
+    def answer_compared(self, flow: Flow, number: int, size: int) -> None:
+        pass
+
     def step_ended(self, flow: Flow, result: StepResult) -> None:
         pass
 

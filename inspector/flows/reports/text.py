@@ -118,7 +118,7 @@ class TextReport:
         return f"{'      '.join(parts)}    {duration(run.seconds * 1e6)}"
 
     def notes(self, run: RunResult) -> list[str]:
-        """What a reader must know to read the counts: a sentence each."""
+        """Return sentences that a reader of the counts needs."""
         return [DRY_RUN] * run.dry + ["The run was interrupted: this report is incomplete."] * run.interrupted
 
 
