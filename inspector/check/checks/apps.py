@@ -108,7 +108,7 @@ async def without_offer(visit: Visit) -> Outcome:
     return good("", *asked.events)
 
 
-CHECKS.active(
+@CHECKS.active(
     "APP-11 must r1+",
     mode="tool",
     says="A tool with a page also returns content that means something without it.",
