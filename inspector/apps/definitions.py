@@ -1,4 +1,4 @@
-"""Tools with a page: `_meta.ui` of a tool, and the settings of the extension."""
+"""Tools with a page: `_meta.ui` of a tool, and who may call it."""
 
 from __future__ import annotations
 

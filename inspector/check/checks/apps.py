@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.apps.definitions import EXTENSION, PLAIN, tool_app, unused_pages
+from inspector.apps.definitions import PLAIN, tool_app, unused_pages
 from inspector.check.app_rules import page_uris, read_pages
 from inspector.check.catalog import CheckTable
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
 from inspector.check.tool_calls import trials
 from inspector.check.visit import Visit
+from inspector.protocol.extensions import UI
 from inspector.protocol.jsonrpc import excerpt
 
 _PAGE = "extensions/apps"
@@ -89,7 +90,7 @@ CHECKS.passive(
     "APP-10 should r1+",
     apart=True,
     says="A client without the extension is not offered tools that only a page can call.",
-    fix=f"Check the client's capabilities for {EXTENSION} before you list such tools.",
+    fix=f"Check the client's capabilities for {UI} before you list such tools.",
 )
 async def without_offer(visit: Visit) -> Outcome:
     """The list for a client that does not declare the extension; asked only if a tool has a page."""
@@ -114,8 +115,6 @@ async def without_offer(visit: Visit) -> Outcome:
     says="A tool with a page also returns content that means something without it.",
     fix="Return the answer as text in content; structuredContent and _meta are for the page.",
 )
-
-
 async def text_too(visit: Visit) -> Outcome:
     """The allowed tools with a page that a model may call."""
     made = [trial for trial in trials(visit) if tool_app(trial.tool).uri and tool_app(trial.tool).is_for_model]

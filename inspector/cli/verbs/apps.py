@@ -29,7 +29,9 @@ def run(invocation: Invocation) -> int:
     wanted: str | None = invocation.option("page")
     form = next((name for name in ("text", "source") if invocation.option(name)), "facts")
     if wanted is None and form != "facts":
-        raise UsageError(f"--{form} shows one page.", hint="Name it with --page TOOL or --page ui://….")
+        raise UsageError(
+            f"--{form} shows one page, and --page is missing.", hint="Name the page by its tool or its ui:// URI."
+        )
     target = target_of(invocation)
     if isinstance(target, RecordingTarget):
         from inspector.cli.recorded import recorded_session
@@ -83,7 +85,7 @@ def _list(out: Output, session: SessionState) -> int:
         for problem in app.problems:
             out.note(f"note: {problem.rule} {out.safe(problem.text, NAME)}")
     if not apps and not unused:
-        out.note("No tool has a page. Some servers list such tools only to clients that declare MCP Apps.")
+        out.note("No tool has a page. Some servers list such tools only to clients that offer MCP Apps: --extension ui")
     return 0
 
 
@@ -181,10 +183,11 @@ VERBS = {
         about=(
             "Lists the tools with a page (MCP Apps), tools that only pages may call, and pages without a tool. "
             "--page shows type, size, hash, Content Security Policy, permissions and loaded URLs of a page. Nothing is "
-            "rendered, run or loaded; the list of URLs is a hint, because a script can build others."
+            "rendered, run or loaded; the list of URLs is a hint, because a script can build others. --extension ui "
+            "tells the server that you can show pages: some list tools with a page only then."
         ),
         examples=(
-            "inspector apps -- node server.js",
+            "inspector apps --extension ui -- node server.js",
             "inspector apps --page get-time @apps",
             "inspector apps --page ui://clock/page --text https://host.example/mcp",
         ),
