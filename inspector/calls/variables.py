@@ -300,7 +300,7 @@ def unknown_variable(flow: Flow, place: Sequence[str | int], name: str, known: I
     elif near:
         hint = f"Did you mean “{safe(near, 80)}”?"
     else:
-        hint = "Define it in vars or in an environment, or set it for this run."
+        hint = f"Set it with --set {safe(name, 80)}=VALUE, or define it in vars or in an environment."
     return flow.error(place, f"Unknown variable “{safe(name, 80)}”.", hint=hint)
 
 

@@ -283,7 +283,7 @@ def test_a_value_takes_the_type_of_the_default(default: str, given_text: str, va
     ("steps", "line", "column", "said"),
     [
         ("  - read: 'x://{{skuu}}'\n", 4, 11, "Unknown variable “skuu”. Did you mean “sku”?"),
-        ("  - read: '{{other}}'\n", 4, 11, "Define it in vars or in an environment, or set it for this run."),
+        ("  - read: '{{other}}'\n", 4, 11, "Set it with --set other=VALUE, or define it in vars or in an environment."),
         ("  - read: '{{id}}'\n  - call: x\n    capture: {id: $.id}\n", 4, 11, "Step 2 captures it."),
         ("  - call: x\n    each: [{a: 1, b: 2}, {a: 2}]\n    args: {b: '{{b}}'}\n", 6, 15, "Unknown variable “b”."),
         ("  - call: x\n    expect: {result: {$.a: {one_of: [1, '{{q}}']}}}\n", 5, 41, "Unknown variable “q”."),

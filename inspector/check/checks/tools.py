@@ -152,8 +152,8 @@ async def unknown_tool(visit: Visit) -> Outcome:
     if asked.body.get("isError") is True:
         return doubtful("It returns a result with isError, not an error.", *asked.events)
     if asked.error:
-        return doubtful(f"It is answered with {asked.reply}.", *asked.events)
-    return bad(f"It is answered with {asked.reply}.", *asked.events)
+        return doubtful(f"The request got {asked.reply}.", *asked.events)
+    return bad(f"The request got {asked.reply}.", *asked.events)
 
 
 @CHECKS.active(
@@ -224,7 +224,7 @@ async def app_pages(visit: Visit) -> Outcome:
         first = contents[0] if type(contents) is list and contents and type(contents[0]) is dict else {}
         kind = first.get("mimeType")
         if not uri.startswith("ui://") or not asked.ok or not isinstance(kind, str) or "text/html" not in kind:
-            return bad(f"The page {excerpt(uri, 80)} is answered with {asked.reply}.", *asked.events)
+            return bad(f"The page {excerpt(uri, 80)} got {asked.reply}.", *asked.events)
         seen += asked.events
     return good("", *seen)
 
