@@ -47,6 +47,7 @@ class Parameter(Enum):
     CWD_OR_ENTRY = "--cwd or the config entry", "cwd={} or the config entry"
     ERA = "--era", 'era="{}"'
     ENV = "--env", "env={}"
+    EXTENSION = "--extension", 'extensions={{"{}": …}}'
     EVENTS = ("--events",) * 2
     FILTER = ("--filter",) * 2
     FORCE = "replace the file with --force", "delete that file first"

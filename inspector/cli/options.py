@@ -180,6 +180,29 @@ def pair(word: str) -> tuple[str, str]:
     return name, value
 
 
+def extension(word: str) -> tuple[str, dict[str, Any] | None]:
+    """An extension to offer, `ID` or `ID=JSON`; `ID=null` does not offer it. A short name stands for its id."""
+    from inspector.protocol.extensions import SHORT_NAMES, default_settings, full_id
+
+    name, equals, settings = word.partition("=")
+    id = full_id(name)
+    if "/" not in id:
+        raise UsageError(
+            f"“{name[:80]}” is not the id of an extension.",
+            hint=f"Write VENDOR/NAME, such as com.example/search, or {_either(tuple(SHORT_NAMES))}.",
+        )
+    if not equals:
+        return id, default_settings(id)
+    return id, None if settings == "null" else json_object(settings)
+
+
+def client(word: str) -> str:
+    """The client's name, `NAME` or `NAME/VERSION`."""
+    if not word.strip() or len(word) > 1000:
+        raise UsageError(f"“{word[:80]}” is not the name of a client.", hint="Write NAME or NAME/VERSION.")
+    return word
+
+
 def root(word: str) -> str:
     """The URI of a root; a path becomes a `file:` URI."""
     import re
@@ -249,6 +272,11 @@ SERVER = (
     Option("--transport", "Transport to use", choices=("auto", "stdio", "http", "sse")),
     Option("--era", "Protocol era to use; auto detects it", choices=("auto", "legacy", "modern")),
     Option("--protocol", "Protocol revision to use, such as 2025-11-25 or 2026-07-28", "REVISION"),
+    Option(
+        "--extension", "Offer this extension to the server: an id, or skills, apps, events, tasks; repeatable",
+        "ID[=JSON|@FILE]", many=True, read=extension,
+    ),
+    Option("--client", "Name of the client that the server is told", "NAME[/VERSION]", read=client),
     Option("--root", "Offer this root (URI or directory) to the server; repeatable", "URI", many=True, read=root),
     Option(
         "--sampling", "Answer sampling requests: decline them, or return this text", "decline|TEXT|@FILE",

@@ -61,6 +61,7 @@ TOPICS = {
                     ("exchange:9", "Everything that belongs to the request with id 9; exchange:#1204 takes an event"),
                     ("phase:negotiation", "Events before the session was initialized"),
                     ("finding:BASE-02", "Findings of a rule; finding:must of a level; finding:* of any"),
+                    ("mark:*", "Messages that you marked; mark:late: those whose note contains a text"),
                 ),
             ),
             HelpTable(

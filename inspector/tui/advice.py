@@ -49,6 +49,7 @@ PLACES: Mapping[Parameter, Key | str] = {
     Parameter.CWD_OR_ENTRY: "“cwd” in a config entry",
     Parameter.ERA: _REVISION,
     Parameter.ENV: "“env” in a config entry",
+    Parameter.EXTENSION: Key("app.extensions", True),
     Parameter.EVENTS: Key("messages.filter"),
     Parameter.FILTER: Key("messages.filter"),
     Parameter.FORCE: "delete that file first",

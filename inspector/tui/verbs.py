@@ -88,6 +88,7 @@ _APP = (
     ("reconnect", "reconnect", "", "Close the connection and open it again."),
     ("restart", "restart", "", "Stop the server process and start it again."),
     ("revision", "revision", "f9", "Choose revision and era of the protocol, and reconnect with them."),
+    ("extensions", "extensions", "", "Choose the extensions that the client offers, and reconnect with them."),
     ("watch", "watch files", "", "Restart the server when one of its files changes, or stop watching them."),
     ("compare-with", "compare with", "", "Compare this recording with another one, side by side."),
     (
@@ -156,6 +157,10 @@ _MESSAGES = (
     ("previous-hit", "previous match", "N", "Go to the previous message that matches the last filter."),
     ("next-finding", "next finding", "right_square_bracket", "Go to the next message with a finding."),
     ("previous-finding", "previous finding", "left_square_bracket", "Go to the previous message with a finding."),
+    ("mark", "mark", "asterisk", "Mark the message in the recording, or remove its mark."),
+    ("note", "note", "w", "Write a note on the message into the recording."),
+    ("next-mark", "next mark", "right_curly_bracket", "Go to the next marked message."),
+    ("previous-mark", "previous mark", "left_curly_bracket", "Go to the previous marked message."),
     ("exchange", "exchange", "g", "Show only the messages of this exchange."),
     ("partner", "its partner", "p", "Jump from a request to its answer, and back."),
     ("fold", "fold", "minus", "Show one row per message, or every event: HTTP heads, ends of streams, pages of lists."),
@@ -308,6 +313,7 @@ _SERVER = (
     ("restart", "restart", "R", "Stop the server process and start it again."),
     ("watch", "watch files", "w", "Restart the server when one of its files changes, or stop watching them."),
     ("log-level", "log level", "l", "Choose the log level of the server."),
+    ("extensions", "extensions", "e", "Choose the extensions that the client offers, and reconnect with them."),
     ("authorization", "login", "a", "Show the steps of the login and the current token."),
 )
 _FAILED = (

@@ -27,6 +27,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "export": "Convert a recording to Markdown, HTML, HAR, a script or more",
         "import": "Convert another tool's recording",
         "redact": "Find secrets in a recording and write a copy without them",
+        "bundle": "Write one file for a bug report: recording, marks, diagnosis",
     },
     "Verify": {
         "check": "Check a server against the MCP specification",

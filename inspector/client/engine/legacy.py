@@ -24,7 +24,6 @@ from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import UNSUPPORTED_VERSION
 from inspector.protocol.revisions import LEGACY, MODERN, NEWEST_LEGACY, Era, features
 from inspector.protocol.sampling import refusal
-from inspector.version import __version__
 
 _CHANGED = {kind.changed for kind in KINDS.values()}
 
@@ -56,8 +55,8 @@ class LegacyDriver:
             "initialize",
             {
                 "protocolVersion": offered,
-                "capabilities": engine.state.inbox.standing.capabilities(features(offered)),
-                "clientInfo": {"name": "inspector", "title": "Inspector", "version": __version__},
+                "capabilities": engine.options.capabilities(features(offered)),
+                "clientInfo": engine.options.client.as_json(),
             },
             progress=False,
         )
