@@ -203,7 +203,7 @@ def test_a_table_has_columns():
 
 @pytest.mark.parametrize("text", ["| a |\n| b |", "a | b\n---", "a | b\n-|-|-", "a | b\n- : | -"])
 def test_bars_without_the_line_of_a_table_are_text(text):
-    assert [line for line, _ in drawn(text)][0] == text.split("\n")[0]
+    assert next(line for line, _ in drawn(text)) == text.split("\n")[0]
 
 
 def test_a_long_cell_moves_the_rest_of_its_row_only():
@@ -225,7 +225,9 @@ async def test_hostile_markdown_is_text():
         await burst(pilot, "end", "a", "c")
 
 
-@pytest.mark.parametrize("part", ["**a b* ", "[a](b", "`a``b", "[](x", "__a_b", "*_", '[a]( "', "> - # ", "\\", "a|b\n-|-\n"])
+@pytest.mark.parametrize(
+    "part", ["**a b* ", "[a](b", "`a``b", "[](x", "__a_b", "*_", '[a]( "', "> - # ", "\\", "a|b\n-|-\n"]
+)
 def test_markdown_of_any_shape_is_read_line_by_line(part):
     section = MarkdownSection(part * 30_000)
     assert len(section) >= len(part) * 30_000 // TEXT_LINE

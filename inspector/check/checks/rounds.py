@@ -80,9 +80,7 @@ async def missing_answers(visit: Visit) -> Outcome:
                 continue
             asked = await _retry(visit, link, trial, first, {})
             if asked.answered and not asked.ok:
-                return bad(
-                    f"{trial.name} without an input response got {asked.reply}.", *first.events, *asked.events
-                )
+                return bad(f"{trial.name} without an input response got {asked.reply}.", *first.events, *asked.events)
             if _wants(asked):
                 seen += (*first.events, *asked.events)
     return good("", *seen) if seen else skipped("no allowed tool needs an input response")

@@ -139,9 +139,7 @@ async def unknown_reference(visit: Visit) -> Outcome:
         return skipped("this revision has no completions capability")
     asked = await visit.ask(_COMPLETE, _completion("ref/prompt", "name", _NOTHING, "a"))
     wanted = INVALID_PARAMS if declares else METHOD_NOT_FOUND
-    return (
-        good("", *asked.events) if asked.code == wanted else bad(f"The request got {asked.reply}.", *asked.events)
-    )
+    return good("", *asked.events) if asked.code == wanted else bad(f"The request got {asked.reply}.", *asked.events)
 
 
 @CHECKS.active(

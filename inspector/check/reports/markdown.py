@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from inspector.check.outcome import events_named
 from inspector.check.report import CheckSummary, Report, origin_of
 from inspector.markup import span
-from inspector.text import count
 from inspector.version import __version__
 
 _MOST = 5

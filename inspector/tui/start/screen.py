@@ -288,7 +288,8 @@ class StartScreen(Screen[None]):
         if isinstance(thing, OpenSession):
             shown.append(("start.delete", "close"))
         elif isinstance(thing, Configured):
-            shown += ["start.beside", "start.check", "start.doctor", *(["start.log-in"] if thing.entry.kind == "http" else [])]
+            shown += ["start.beside", "start.check", "start.doctor"]
+            shown += ["start.log-in"] if thing.entry.kind == "http" else []
         elif isinstance(thing, RecordingInfo):
             shown += ["start.beside", "start.check", "start.export", "start.delete"]
         return hints(self, *shown, *back, "start.filter", "start.demo", "app.help", "app.quit")
