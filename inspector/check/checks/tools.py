@@ -154,8 +154,8 @@ async def unknown_tool(visit: Visit) -> Outcome:
     if asked.body.get("isError") is True:
         return doubtful("It returns a result with isError, not an error.", *asked.events)
     if asked.error:
-        return doubtful(f"It is answered with {asked.reply}.", *asked.events)
-    return bad(f"It is answered with {asked.reply}.", *asked.events)
+        return doubtful(f"The request got {asked.reply}.", *asked.events)
+    return bad(f"The request got {asked.reply}.", *asked.events)
 
 
 @CHECKS.active(
@@ -221,7 +221,7 @@ async def app_pages(visit: Visit) -> Outcome:
         return skipped("no tool has a page")
     for uri, asked, page in pages:
         if page is None or "text/html" not in page.mime_type:
-            return bad(f"The page {excerpt(uri, 80)} is answered with {asked.reply}.", *asked.events)
+            return bad(f"The page {excerpt(uri, 80)} got {asked.reply}.", *asked.events)
     return good("", *(n for page in pages for n in page.asked.events))
 
 

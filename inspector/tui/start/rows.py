@@ -220,7 +220,7 @@ class StartRows:
         if info.problem:
             state = [(info.problem.removeprefix("is "), "error")]
         elif info.growing:
-            state = [("still open", "received")]
+            state = [("recording now", "received")]
         elif not info.ended:
             state = [("end is missing", "finding")]
         elif not info.revision:
