@@ -1,7 +1,7 @@
 """Statistics of a recording: for each method and tool the count, errors and durations; and where the time went.
 
-Durations are those of the server: the time in which a person answered a question of the server is counted apart. Network
-time is the time of connecting, TLS included, which is all that the client can tell from the server's time.
+Durations are those of the server: the time in which a person answered a question of the server is counted apart.
+Network time is the time of connecting, TLS included: a client cannot tell the rest from the server's time.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ def _connecting(journal: Journal, first: int, last: int) -> int:
     for n in _LIFE.each(journal.index, first - 1, last):
         fields = next(journal.events(n, n)).fields
         spent = fields.get("ms")
-        if fields.get("event") == "connect" and type(spent) in (int, float) and 0 <= spent < 1e9:
+        if fields.get("event") == "connect" and isinstance(spent, int | float) and 0 <= spent < 1e9:
             total += spent
     return int(total * 1000)
 
