@@ -32,6 +32,7 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "Verify": {
         "check": "Check a server against the MCP specification",
+        "context": "Show what tools cost a model and which limits of hosts they exceed",
         "diff": "Compare two servers or recordings",
         "pin": "Pin a server's tools, resources and prompts; warn on changes",
         "run": "Run saved calls and report which expectations hold",
