@@ -23,6 +23,7 @@ GROUPS: dict[str, dict[str, str]] = {
     "Record and replay": {
         "recordings": "List kept recordings",
         "replay": "Open a recording in the interface",
+        "stats": "Show count, errors, durations and bytes of each method and tool",
         "tap": "Record the traffic between another client and its server",
         "serve": "Run a mock server that answers from a recording",
         "export": "Convert a recording to Markdown, HTML, HAR, a script or more",
