@@ -10,6 +10,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "resources": "List resources",
         "templates": "List resource templates",
         "prompts": "List prompts",
+        "skills": "List, verify and save skills",
     },
     "Call": {
         "call": "Call a tool",
