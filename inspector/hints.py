@@ -65,6 +65,7 @@ class Parameter(Enum):
     PIN_UPDATE = ("`inspector pin --update TARGET`",) * 2
     PROTOCOL = "--protocol", 'protocol="{}"'
     RECORD = "--record", "record={}"
+    SET_VARIABLE = "--set {}=VALUE", 'set={"{}": VALUE}'
     TIMEOUT = "--timeout", "timeout={}"
     TRANSPORT = "--transport", 'transport="{}"'
     TRUST = "add --trust", "add trust=True"

@@ -18,6 +18,7 @@ from inspector.cli.parser import scan
 from inspector.config.settings import Settings
 from inspector.config.targets import RecordingTarget
 from inspector.journal.filters.syntax import compiled
+from inspector.journal.journal import whole_journal
 from inspector.protocol.revisions import REVISIONS
 from inspector.tui.keymap import Keymap
 from inspector.tui.keytable import BEGIN, END, markdown
@@ -78,7 +79,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="session")
 def recording(programs: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A recording of the demo server."""
+    """A recording of the demo server, in which a message is marked."""
     home = tmp_path_factory.mktemp("recording")
     words = ["inspector", "tools", "--record", "session.mcp.jsonl", "--", "python", "-m", "inspector.demo"]
     env = environment(home, PATH=programs)
@@ -86,6 +87,8 @@ def recording(programs: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     for format, name in OF_OTHERS.items():
         words = ["inspector", "export", "session.mcp.jsonl", "--to", format, "-o", name]
         subprocess.run(words, cwd=home, env=env, check=True, capture_output=True)
+    with whole_journal(home / "session.mcp.jsonl") as journal:
+        journal.mark(2)
     return home / "session.mcp.jsonl"
 
 

@@ -22,8 +22,8 @@ class Option:
     """One option. Without a `metavar` it is a switch; `many` collects its values in a list.
 
     `read` converts the word and raises `UsageError` if it is invalid. `completes` tells the shell what the value is:
-    `file`, `dir` or empty. With `fits` the value is optional and defaults to `otherwise`: the next word is the value
-    only if `fits` accepts it.
+    `file`, `dir`, `host` or empty. With `fits` the value is optional and defaults to `otherwise`: the next word is the
+    value only if `fits` accepts it.
     """
 
     __slots__ = ("choices", "completes", "fits", "flags", "help", "many", "metavar", "name", "otherwise", "read")
@@ -357,6 +357,13 @@ ASK = Option("--ask", "Answer elicitation and sampling requests on the terminal"
 
 WATCH = Option("--watch", "Restart the server when one of its files changes")
 
+HOSTS = Option(
+    "--for",
+    "Show the limits of these hosts, separated by commas; all is every host",
+    "HOST,…|all",
+    many=True,
+    completes="host",
+)
 ARGS = Option("--args", "Arguments as a JSON object; KEY=VALUE arguments override it", "JSON|@FILE", read=json_object)
 TASK = Option("--task", "Call the tool as a task if it supports tasks; a tool that requires a task always runs as one")
 SAVE = Option(

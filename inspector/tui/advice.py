@@ -67,6 +67,7 @@ PLACES: Mapping[Parameter, Key | str] = {
     Parameter.PIN_UPDATE: Key("app.pin"),
     Parameter.PROTOCOL: _REVISION,
     Parameter.RECORD: "the command that starts Inspector",
+    Parameter.SET_VARIABLE: "`inspector run` on the command line",
     Parameter.TIMEOUT: "“timeout” in the settings",
     Parameter.TRANSPORT: "“type”: “{}” in a config entry",
     Parameter.TRUST: "open it from the start list and allow it",

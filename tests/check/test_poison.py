@@ -60,6 +60,9 @@ MORE_NEAR_MISSES = [
     "This tool is deprecated; the read_text_file tool must be used instead.",
     "Full context of the error, for the bug report.",
     "Upload all files of a folder to the bucket.",
+    "Name of the context to switch to.",  # Of a cluster, after mcp-server-kubernetes.
+    "Title of the conversation.",
+    "You must not invoke any other Acme tools until you have an instruction from the user.",  # After CircleCI.
 ]
 
 

@@ -102,12 +102,13 @@ CHECKS.passive(
     fix="Declare tasks.requests.tools.call, or remove taskSupport.",
 )
 CHECKS.passive(
-    "TOOL-24 lint r1+",
+    "TOOL-24 security r1+",
     "tool",
     "result",
+    "error",
     page="basic/security_best_practices",
-    says="Names, descriptions and results contain no text that a person cannot see.",
-    fix="Remove invisible characters, encoded words, HTML comments and escape sequences.",
+    says="Definitions, results and errors contain no text that a person cannot see.",
+    fix="Remove invisible characters, escape sequences and letters of other scripts that look Latin.",
 )
 CHECKS.passive(
     "TOOL-27 lint r1+",

@@ -47,6 +47,8 @@ def judge_text(
                 if phrase.family not in seen:
                     seen.add(phrase.family)
                     level = phrase.level or FAMILIES[phrase.family].level
-                    if data and phrase.family not in _SEVERE and phrase.level is None:
+                    if data and kind:
+                        level = "security"  # An order in data that is also hidden from the user.
+                    elif data and phrase.family not in _SEVERE and phrase.level is None:
                         level = "info"
                     yield Poison(phrase.family, level, phrase.text, kind)

@@ -325,7 +325,7 @@ _RANK = _re(
     r"|first,? before|prior to) (?:every|each|any|all) (?:single )?(?:request|answer|response|reply"
     r"|message|question|task|prompt|query|turn|other tool(?! (?:of|on|from|in) this)|user)"
     r"|\b(?:never|do not|don['’]t|must not) (?:use|call|invoke|choose|trust|consult)\b (?:any |the "
-    r")?other (?:\w+ )?(?:tool|server|function|connector)s?"
+    r")?other (?:\w+ )?(?:tool|server|function|connector)s?(?![^.!?;]{0,60}\buntil\b[^.!?;]{0,60}\buser\b)"
     r"|\b(?:skip|avoid|disable) (?:all |any |the )?other (?:tool|server|function|connector)s?"
     r"|\binstead of (?:all|any|every) other (?:\w+ )?(?:tool|server)s?\b"
     r"|\b(?:tools|results|answers|output) (?:of|from) (?:all |any )?other servers (?:is|are) (?:wrong"
@@ -564,8 +564,9 @@ _OWN = _re(_OWN_INSIDE)
 _OF_ANOTHER = _re(r"\b(?:of|in|from) an? \w+$")
 _BY_ID = _re(
     r"\b(?:by|with|of|for) (?:its |the |a |an |this )?(?:\w+ )?ids?\b|\bof a (?:channel|room|thread"
-    r"|group)\b|\bof (?:the|a) (?:channel|thread|room)\b"
+    r"|group)\b|\bof (?:the|a) (?:channel|thread|room)\b|^(?:name|title|label|owner|type)s? of\b"
 )
+"""One fact about a conversation or context, as a parameter of a tool about them has."""
 
 
 def _exfil(sentence: str, wanted: bool) -> Iterator[Phrase]:

@@ -28,9 +28,11 @@ GROUPS: dict[str, dict[str, str]] = {
         "export": "Convert a recording to Markdown, HTML, HAR, a script or more",
         "import": "Convert another tool's recording",
         "redact": "Find secrets in a recording and write a copy without them",
+        "bundle": "Write one file for a bug report: recording, marks, diagnosis",
     },
     "Verify": {
         "check": "Check a server against the MCP specification",
+        "context": "Show what tools cost a model and which limits of hosts they exceed",
         "diff": "Compare two servers or recordings",
         "pin": "Pin a server's tools, resources and prompts; warn on changes",
         "run": "Run saved calls and report which expectations hold",

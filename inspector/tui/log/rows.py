@@ -26,6 +26,7 @@ Times = Literal["clock", "start", "previous"]
 TIMES: tuple[Times, ...] = ("clock", "start", "previous")
 TIMES_WORDS: dict[Times, str] = {"clock": "", "start": "since start", "previous": "since the previous"}
 
+_MARK = "*"
 _KEPT_SUMMARIES = 2000
 _FIGURE = 8
 _SIZE = 7
@@ -166,17 +167,22 @@ class MessageRows:
             return 0
         return sum(len(found.of(m)) for m in (n, *self.folded(n)))
 
+    def is_marked(self, n: int) -> bool:
+        """Whether the user marked an event of a row."""
+        marks = self.journal.marks
+        return len(marks) > 0 and any(marks.of(m) is not None for m in (n, *self.folded(n)))
+
     def look(self, n: int) -> tuple[int, ...]:
         """Return all that can change about a drawn row: if it differs, the row must be drawn again."""
         if not n:
-            return 0, 0, 0, 0
+            return 0, 0, 0, 0, 0
         waited = self.now // 100_000 if self.now is not None and self.pending(n) else 0
-        return self.state(n), self.findings(n), waited, sum(self.folded(n))
+        return self.state(n), self.findings(n), self.is_marked(n), waited, sum(self.folded(n))
 
     # Drawing
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
-        """Draw a row: time, sign, id, summary, duration, size, findings."""
+        """Draw a row: time, sign, id, summary, duration, size, mark, findings."""
         n = self.numbers[index]
         columns = Columns(width, self.id_cells)
         facts, signs = self.journal.index, signs_now()
@@ -201,7 +207,8 @@ class MessageRows:
                 Segment(" "),
                 *paint.cell([(size(octets) if octets else "", "muted")], columns.size, right=True),
             ]
-        line += paint.cell([(f" {signs.finding}", "finding")] if self.findings(n) else " ", 2)
+        line += paint.segments([(_MARK, "bright") if self.is_marked(n) else " "])
+        line += paint.segments([(signs.finding, "finding") if self.findings(n) else " "])
         return line
 
     def summary(self, n: int) -> list[Piece]:

@@ -23,6 +23,7 @@ from inspector.journal.select import Query
 from inspector.protocol.extensions import title
 from inspector.protocol.jsonrpc import excerpt
 from inspector.protocol.revisions import features
+from inspector.protocol.views import View
 from inspector.text import duration, safe
 from inspector.tui.events import HintsChanged, ShowAuthorization, WatchFiles
 from inspector.tui.keymap import KeyHint, bindings
@@ -331,7 +332,17 @@ class ServerPane(Container):
         rows = fact("recording", str(path) if path else "not saved")
         for notice in self.session.journal.notices:
             rows += fact("", notice, "finding")
-        return rows
+        return [*rows, *self._bundle()]
+
+    def _bundle(self) -> list[Row]:
+        """The facts that `inspector bundle` added to the recording of a bug report."""
+        bundle = View(self.session.journal.header.get("bundle"))
+        if not bundle.members:
+            return []
+        made = ", ".join(filter(None, (bundle.text("by"), bundle.text("system"), bundle.text("made"))))
+        rows = [*heading("Bug report"), *fact("made by", safe(made, _SHOWN_TEXT))]
+        said = View(bundle.members.get("doctor")).text("cause")
+        return [*rows, *fact("doctor", safe(said, _SHOWN_TEXT))] if said else rows
 
     def show_drift(self, drift: Drift | None) -> None:
         """Show the changes since the server was pinned; None: no changes."""
