@@ -257,7 +257,10 @@ class NotOffered(InspectorError):
 
 
 class SkillRefused(InspectorError):
-    """A skill, or a file of it, is not used: it is invalid, too large, not listed, or differs from its entry."""
+    """A skill or a file of it is not used.
+
+    It is invalid, too large, not listed, or differs from its entry.
+    """
 
     code = "skill"
     exit_code = 5

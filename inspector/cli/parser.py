@@ -146,7 +146,7 @@ class CommandLineParser:
         verb = self.verb
         assert verb is not None
         for slot in verb.slots:
-            if slot.after != bool(self.target_words):
+            if slot.after and not self.target_words:
                 continue
             if (slot.takes_many or slot.name not in self.filled) and slot.takes(word):
                 self._fill(slot, word)

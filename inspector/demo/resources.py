@@ -5,8 +5,8 @@ from __future__ import annotations
 from inspector.demo.content import contents
 from inspector.demo.media import icon
 from inspector.demo.rpc import NotFound, encode
-from inspector.demo.skills import SCHEME
-from inspector.demo.skills import read as read_skill_file
+from inspector.demo.skill_files import SCHEME
+from inspector.demo.skill_files import read as read_skill_file
 from inspector.demo.uritemplate import UriTemplate
 
 TYPE_CHECKING = False

@@ -23,7 +23,7 @@ _LONGEST = 240
 
 
 class SavedSkill(NamedTuple):
-    """What was written of a skill: its folder, the files, and the files that were left out with the reason."""
+    """A saved skill: its folder, the files, and the files that were not written, with the reason."""
 
     folder: Path
     written: list[Path]

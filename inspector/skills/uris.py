@@ -76,7 +76,7 @@ def directory(uri: str) -> str:
 
 
 def path_in(root: SkillUri, uri: object) -> str | None:
-    """Return the path of a URI inside the directory of the SKILL.md `root`; None if it is not a file inside."""
+    """Return the path of a URI in the directory of the SKILL.md `root`; None if it lies outside."""
     found = parse(uri)
     if isinstance(found, str) or (found.scheme, found.authority) != (root.scheme, root.authority):
         return None
@@ -99,7 +99,7 @@ def odd_segments(uri: str) -> str:
 
 
 def folder_name(text: str) -> str:
-    """Return a text as one name of a file or folder: every text has a name of its own, and is recoverable (C-SKILL-14).
+    """Return a name of a file or folder for a text, from which the text is recoverable (C-SKILL-14).
 
     Bytes other than plain ones are percent-encoded, and so are the first character of a reserved name, of a name that
     begins with a dot, and a dot or space at its end. An empty text is `%`.

@@ -1,6 +1,6 @@
 """Verification of a file against the entry of its skill: size first, then SHA-256, then the front matter.
 
-A match says only that the file is what the server itself lists; it is no statement about trust (C-SKILL-24). Source:
+A match says only that the file is what the server itself lists; it is not a statement about trust (C-SKILL-24). Source:
 ext-skills specification, "Verification", "Frontmatter verification".
 """
 

@@ -1,4 +1,4 @@
-"""What an entry of a server says, read without reading any file: rules, limits, URIs, names for folders."""
+"""Entries of skills: rules, limits, URIs, names of folders. No file is read."""
 
 from __future__ import annotations
 

@@ -221,7 +221,7 @@ def state_of(checks: list[FileCheck], differs: bool) -> str:
 
 
 def _save(invocation: Invocation, out: Output, log: SkillLog, skills: list[Skill], label: str) -> int:
-    """Save the skills if asked to; 5 if a file was left out."""
+    """Save the skills if asked to; 5 if a file is not saved."""
     folder = invocation.option("output")
     if folder is None:
         return 0
@@ -240,7 +240,7 @@ def _save(invocation: Invocation, out: Output, log: SkillLog, skills: list[Skill
         saved = save_skill(skill, label, log.checks(skill), folder, force=forced(invocation))
         out.note(f"Saved {quantity(len(saved.written), 'file')} in {out.safe(str(saved.folder), TEXT)}.")
         for name, why in saved.left_out:
-            out.note(f"Left out {out.safe(name, NAME)}: {why}.")
+            out.note(f"Not saved: {out.safe(name, NAME)}: {why}.")
             code = DIFFERENT
     return code
 
