@@ -43,7 +43,7 @@ Read [the rules](references/RULES.md) first.
 _RULES = "Leave two hours before high water.\n"
 _TODAY = """---
 name: today
-description: Tells what is new today. Its files change, so it has no list of them.
+description: Tells what is new today.
 ---
 Read the clock first.
 """
@@ -85,7 +85,7 @@ FRONT: dict[str, dict[str, Any]] = {
     },
     "news/today": {
         "name": "today",
-        "description": "Tells what is new today. Its files change, so it has no list of them.",
+        "description": "Tells what is new today.",
     },
 }
 _DYNAMIC = "news/today"

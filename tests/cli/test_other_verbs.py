@@ -32,7 +32,7 @@ def test_info_tells_who_the_server_is(run: Run, script: Script) -> None:
         "server      n␛[1m  1",
         "title       The Server",
         "website     https://s.example",
-        "era         legacy (it answered server/discover with error -32601)",
+        "era         legacy (server/discover got error -32601)",
         "revision    2025-06-18",
         "transport   stdio",
         "can         tools (listChanged), logging, odd",

@@ -11,6 +11,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "templates": "List resource templates",
         "prompts": "List prompts",
         "skills": "List, verify and save skills",
+        "apps": "List tools with a page (MCP Apps); look at a page",
     },
     "Call": {
         "call": "Call a tool",
@@ -23,6 +24,7 @@ GROUPS: dict[str, dict[str, str]] = {
     "Record and replay": {
         "recordings": "List kept recordings",
         "replay": "Open a recording in the interface",
+        "stats": "Show count, errors, durations and bytes of each method and tool",
         "tap": "Record the traffic between another client and its server",
         "serve": "Run a mock server that answers from a recording",
         "export": "Convert a recording to Markdown, HTML, HAR, a script or more",

@@ -1,4 +1,4 @@
-"""The handshake era (2024-11-05 to 2025-11-25): `initialize`, sessions, requests in both directions.
+"""The legacy era (2024-11-05 to 2025-11-25): `initialize`, sessions, requests in both directions.
 
 Source: specification, "Lifecycle", "Cancellation", "Progress", "Ping" of those revisions.
 """
@@ -29,7 +29,7 @@ _CHANGED = {kind.changed for kind in KINDS.values()}
 
 
 class LegacyDriver:
-    """Implements the handshake era for a session."""
+    """Implements the legacy era for a session."""
 
     era: Era = "legacy"
     handled_notifications = frozenset((

@@ -33,7 +33,7 @@ class LogState:
     looking: bool
     """A thread is still reading the recording."""
     searched: bool
-    """A filter was used, so the next hit can be found."""
+    """A filter was used, so the next match can be found."""
     happened: int | None = None
     """In a recording at a moment: how many of the rows had happened."""
     newer: int = 0

@@ -153,12 +153,16 @@ class MessageRows:
         return self.state(n) is State.PENDING
 
     def folded(self, n: int) -> list[int]:
-        """The events folded into the row of `n`."""
-        return self.folding.folded(n) if self.folds and self.folding is not None else []
+        """The events folded into the row of `n`; at a moment of a recording, those so far."""
+        return self._so_far(n, self.folding.folded(n)) if self.folds and self.folding is not None else []
 
     def list_messages(self, n: int) -> list[int]:
-        """The messages of a list of several pages whose row is `n`; else empty."""
-        return self.folding.list_messages(n) if self.folds and self.folding is not None else []
+        """The messages of a list of several pages whose row is `n`; else empty. At a moment, those so far."""
+        return self._so_far(n, self.folding.list_messages(n)) if self.folds and self.folding is not None else []
+
+    def _so_far(self, n: int, numbers: list[int]) -> list[int]:
+        upto = self.upto
+        return numbers if upto is None or n > upto else [m for m in numbers if m <= upto]
 
     def findings(self, n: int) -> int:
         """The number of findings on the events of a row."""
@@ -332,9 +336,9 @@ def fitted(pieces: list[Piece], room: int) -> list[Piece]:
         return pieces
     if pieces and pieces[0] == ("notifications/", "normal"):
         return fitted(pieces[1:], room)
-    if len(pieces) == 3 and (pages := pieces[1][0]).endswith(" pages"):
+    if len(pieces) == 3 and (pages := pieces[1][0]).endswith((" page", " pages")):
         items = pieces[2][0].strip()
-        number = f" {signs_now().times}{pages.removesuffix(' pages').strip()} "
+        number = f" {signs_now().times}{pages.split()[0]} "
         short: list[Piece] = [(number, "muted"), (items, "bright")]
         # The number of pages is the least important of the three.
         return [pieces[0], *short] if _length([pieces[0], *short]) <= room else [pieces[0], f" {items}"]

@@ -254,7 +254,7 @@ class ServerPane(Container):
             rows += fact("connected as", f"{client['name']}  {client.get('version', '')}".rstrip())
         rows += self._interception()
         if server.how:
-            rows += fact("found out", safe(server.how, _SHOWN_TEXT), "muted")
+            rows += fact("detected", safe(server.how, _SHOWN_TEXT), "muted")
         for key, label in (("description", "description"), ("websiteUrl", "website")):
             if isinstance(server.info.get(key), str):
                 rows += fact(label, safe(server.info[key], _SHOWN_TEXT, multiline=True))
