@@ -22,6 +22,8 @@ from inspector.demo.rpc import (
     kind_of,
 )
 from inspector.demo.serving import Serving
+from inspector.demo.skills import EXTENSION as SKILLS
+from inspector.demo.skills import SETTINGS, SKILL_HANDLERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,6 +43,8 @@ _FRESH = {
     "resources/templates/list": 60_000,
     "resources/read": 5_000,
     "prompts/list": 10_000,
+    "skills/list": 60_000,
+    "skills/get": 60_000,
 }
 
 
@@ -66,6 +70,7 @@ class Modern:
             "server/discover": self._discover,
             "tools/call": call_tool,
             **TASK_HANDLERS,
+            **SKILL_HANDLERS,
         }
 
     def receive(self, message: Any, channel: Channel) -> bool:
@@ -151,7 +156,7 @@ class Modern:
                 "prompts": {"listChanged": True},
                 "logging": {},
                 "completions": {},
-                "extensions": {EXTENSION: {}},
+                "extensions": {EXTENSION: {}, SKILLS: SETTINGS},
             },
             "instructions": INSTRUCTIONS,
             "_meta": {PREFIX + "serverInfo": fit(server_info(), call.features)},

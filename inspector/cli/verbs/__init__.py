@@ -10,6 +10,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "resources": "List resources",
         "templates": "List resource templates",
         "prompts": "List prompts",
+        "skills": "List, verify and save skills",
         "apps": "List tools with a page (MCP Apps); look at a page",
     },
     "Call": {
