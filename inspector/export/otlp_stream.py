@@ -90,6 +90,19 @@ def endpoint(url: str) -> str:
     return url if parts.path.strip("/") else f"{url.rstrip('/')}{PATH}"
 
 
+def headers_from_environment(environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the headers in OTEL_EXPORTER_OTLP_HEADERS: `name=value` pairs with percent escapes, after commas.
+
+    Source: OpenTelemetry specification, protocol/exporter.
+    """
+    import os
+    from urllib.parse import unquote
+
+    text = (os.environ if environ is None else environ).get("OTEL_EXPORTER_OTLP_HEADERS", "")
+    pairs = (part.partition("=") for part in text.split(","))
+    return {name.strip(): unquote(value.strip()) for name, sign, value in pairs if sign and name.strip()}
+
+
 class OtlpStream:
     """Sends the spans of one session to a collector. `finish` ends it."""
 
