@@ -55,7 +55,7 @@ _GIVEN_UP = (State.CANCELLED, State.TIMED_OUT, State.LOST, State.ERROR)
 
 @dataclass(slots=True)
 class StreamReport:
-    """What became of the spans of a session."""
+    """The number of spans of a session that were sent, refused and not sent."""
 
     sent: int = 0
     refused: int = 0
