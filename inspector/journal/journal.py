@@ -172,7 +172,8 @@ class Journal:
     def follower(self) -> Journal:
         """Return a reader of the same file with an index of its own, for another thread.
 
-        Call `refresh` as the file grows. The reader stays readable after this journal was released, and reads only what is on the disk.
+        Call `refresh` as the file grows. The reader stays readable after this journal was released. It reads only what
+        is on the disk.
         """
         reader = Journal(Storage(os.dup(self.storage.fd), self.path, writable=False), self.header)
         reader._scanned = len(self.storage.pread(0, _HEADER_LIMIT).partition(b"\n")[0]) + 1

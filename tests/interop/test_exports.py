@@ -221,7 +221,7 @@ def test_opentelemetry_reads_the_spans_that_a_tap_streams(tmp_path: Path) -> Non
             *DEMO,
         ]
         with inspector.open_sync(tap) as session:
-            assert session.call("echo", {"message": "hi"}).text == "hi"
+            session.call_tool("echo", {"message": "hi"})
     finally:
         server.shutdown()
         server.server_close()
