@@ -63,7 +63,6 @@ class Parameter(Enum):
     OUT = ("-o",) * 2
     PIN_REMOVE = "--remove", "`inspector pin --remove TARGET`"
     PIN_UPDATE = ("`inspector pin --update TARGET`",) * 2
-    SKETCH = ("--sketch",) * 2
     PROTOCOL = "--protocol", 'protocol="{}"'
     RECORD = "--record", "record={}"
     SET_VARIABLE = "--set {}=VALUE", 'set={"{}": VALUE}'

@@ -129,10 +129,7 @@ class Feed:
                 hint="Its capabilities show what it declares.",
             )
         if found.dialect == "sketch" and not sketch:
-            raise NotOffered(
-                f"The server declares events as in the sketch before SEP-3415, not as {EVENTS}.",
-                hint=Hint("To use them anyway, add ", Parameter.SKETCH, "."),
-            )
+            raise NotOffered(f"The server declares events as in the sketch before SEP-3415, not as {EVENTS}.")
 
     async def list_types(self) -> list[EventType]:
         """Load all pages of `events/list`. Raises the server's error."""

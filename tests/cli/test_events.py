@@ -166,3 +166,15 @@ def test_a_delivery_is_verified_without_a_connection(run: Run) -> None:
     assert SECRET not in ran.out + ran.err + late.out
     assert run("events", "--verify", "delivery.txt", "--secret-file", "none.key").code == 2
     assert not Path("none.key").exists()
+
+
+def test_the_sketch_is_used_only_on_request(run: Run, script: Script) -> None:
+    """C-EVENT-03."""
+    server = script({
+        "server/discover": {"result": DISCOVERED | {"capabilities": {"events": {}}}},
+        "events/list": {"result": {"resultType": "complete", "events": []}},
+    })  # fmt: skip
+    ran = run("events", *server)
+    assert (ran.code != 0, "add --sketch" in ran.err) == (True, True)
+    ran = run("events", "--sketch", *server)
+    assert (ran.code, "as before SEP-3415" in ran.err) == (0, True)

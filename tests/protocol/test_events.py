@@ -1,4 +1,4 @@
-"""What a server says about events: its declaration, its list of types, and its errors."""
+"""Events of a server: its declaration, its list of types, and its errors."""
 
 from __future__ import annotations
 

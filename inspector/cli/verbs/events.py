@@ -58,7 +58,12 @@ def run(invocation: Invocation) -> int:
         from inspector.events.feed import Feed, condition_of
 
         feed = Feed(session)
-        feed.require(sketch=bool(invocation.option("sketch")))
+        try:
+            feed.require(sketch=bool(invocation.option("sketch")))
+        except NotOffered as error:
+            if feed.declared.dialect == "sketch":
+                error.hint = Hint("To use them anyway, add --sketch.")
+            raise
         try:
             return await act(feed, session, out)
         except ServerError as error:
