@@ -20,6 +20,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "complete": "Complete an argument of a prompt or resource template",
         "request": "Send any request or notification",
         "listen": "Print notifications as they arrive",
+        "events": "List, poll and follow events of a server (draft extension)",
     },
     "Record and replay": {
         "recordings": "List kept recordings",
