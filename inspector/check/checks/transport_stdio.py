@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspector.check.catalog import CheckTable, Transport
-from inspector.check.load import slowdown
+from inspector.check.slowdown import slowdown
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
 from inspector.check.process import Child, child
 from inspector.check.raw_connection import CLIENT
