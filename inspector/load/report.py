@@ -1,0 +1,302 @@
+"""The report of a run: its figures as data, and the sentence that sums them up. Draws nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from inspector.load.histogram import PERCENTILES, Histogram
+from inspector.load.measurement import ErrorCount, Sample
+from inspector.load.plan import FailCondition, LoadPlan
+from inspector.text import duration
+
+if TYPE_CHECKING:
+    from inspector.load.floor import Floor
+    from inspector.load.runner import LoadRun
+
+_KEEPS_UP = 0.97
+"""The share of the planned rate that a server must answer to keep up."""
+_OWN_CPU = 0.9
+"""The share of one core from which on we are the limit."""
+_SLOWER = 1.5
+"""How much longer calls take in a full server than in a half empty one, at least."""
+_STALL, _STALL_SECONDS = 10, 0.1
+"""A stall is a p99 of so many times p50, and of so many seconds."""
+
+
+@dataclass(slots=True)
+class LoadReport:
+    """The figures of a run. Counts and times are those after the warm-up; times are in seconds."""
+
+    plan: LoadPlan
+    sent: int = 0
+    done: int = 0
+    failed: int = 0
+    not_sent: int = 0
+    waiting: int = 0
+    """Calls without an answer when the run ended: it was stopped."""
+    seconds: float = 0.0
+    """Length of the run with its warm-up and the wait for the last answers."""
+    throughput: float = 0.0
+    """Answers per second, of calls without an error."""
+    latency: Histogram = field(default_factory=Histogram)
+    service: Histogram = field(default_factory=Histogram)
+    own_delay: Histogram = field(default_factory=Histogram)
+    service_few: Histogram = field(default_factory=Histogram)
+    service_many: Histogram = field(default_factory=Histogram)
+    longest_gap: float = 0.0
+    errors: list[ErrorCount] = field(default_factory=list)
+    series: list[Sample] = field(default_factory=list)
+    width: float = 0.0
+    """Seconds of each point of the series."""
+    cpu: float | None = None
+    """CPU seconds of the server's processes; None if unknown."""
+    rss: int | None = None
+    """Most bytes of memory of the server's processes; None if unknown."""
+    own_cpu: float = 0.0
+    floor: Floor | None = None
+    reconnects: int = 0
+    incomplete: str = ""
+    """Why the run ended before its time; empty if it did not."""
+    failing: list[FailCondition] = field(default_factory=list)
+    """The conditions of `--fail` that hold."""
+    conditions: Sequence[FailCondition] = ()
+    target: str = ""
+    server: str = ""
+    transport: str = ""
+    recording: str = ""
+    steps: list[RateStep] = field(default_factory=list)
+    """The steps of `--find-limit`."""
+    limit: float | None = None
+    """The highest rate that kept the bounds, found by `--find-limit`."""
+
+    @classmethod
+    def of(cls, run: LoadRun) -> LoadReport:
+        """Return the figures of a run, also in the middle of it."""
+        m, plan = run.measurement, run.plan
+        counted = min(run.seconds, plan.seconds) - plan.warm_up
+        if m.last_answer > plan.seconds:
+            counted = m.last_answer - plan.warm_up  # Answers that came later are divided by the time that they took.
+        if run.stopped:
+            incomplete = "stopped by the user"
+        else:
+            incomplete = run.ended_early
+        session = run.connections[0].session if run.connections else None
+        return cls(
+            plan, m.sent, m.done, m.failed, m.not_sent, run.waiting if run.stopped or run.phase != "over" else 0,
+            run.seconds, m.done / counted if counted > 0 else 0.0, m.latency, m.service, m.own_delay,
+            m.service_few, m.service_many, m.longest_gap, sorted(m.errors.values(), key=lambda error: -error.count),
+            list(m.series), m.width, run.process.cpu, run.process.most_rss, run.own_cpu, run.floor,
+            sum(connection.reconnects for connection in run.connections), incomplete,
+            target=run.target.describe(), server=session.server.name if session is not None else "",
+            transport=session.transport.name if session is not None and session.phase != "new" else "",
+            recording=str(run.journal.path or "") if run.kept else "",
+        )  # fmt: skip
+
+    def judged(self, conditions: Sequence[FailCondition]) -> LoadReport:
+        """Return the report with the conditions that hold."""
+        return replace(self, conditions=conditions, failing=[each for each in conditions if each.holds(self)])
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it is the closed model."""
+        return bool(self.plan.users)
+
+    @property
+    def server_share(self) -> float | None:
+        """The server's CPU seconds per second; None if unknown."""
+        return self.cpu / self.seconds if self.cpu is not None and self.seconds else None
+
+    # In one sentence
+
+    @property
+    def verdict(self) -> str:
+        """The result in one sentence; a second one if calls failed."""
+        text = self._verdict()
+        if self.failed and self.done:
+            share = 100 * self.failed / max(self.sent, 1)
+            text += f" {share:.2g} % of the calls failed."
+        return text
+
+    def _verdict(self) -> str:
+        if not self.done:
+            if not self.sent:
+                return "No call was sent after the warm-up."
+            why = f": {self.errors[0].message}." if self.errors and self.errors[0].message else "."
+            return f"No call succeeded{why}".replace("..", ".")
+        p99 = duration(self.latency.percentile(99) * 1e6)
+        rate = f"{self.throughput:.3g}/s"
+        if self.is_limited_by_us:
+            return (
+                f"Inspector is the limit: it used {100 * self.own_cpu:.0f} % of one core for {rate}. "
+                "The server may be faster."
+            )
+        if self.is_closed:
+            return (
+                f"{self.plan.describe().partition(',')[0]} get {rate}, p99 {p99}. Calls that a stall delayed are not "
+                "counted: use --rate."
+            ).replace("1 user get", "1 user gets")
+        planned = f"{self.plan.rate:g}/s"
+        if not self.keeps_up:
+            since = self.queue_since
+            start = f"From {since:.0f} s on, the server" if since is not None and since >= 1 else "The server"
+            if self.is_limited_by_slots:
+                return (
+                    f"{start} answers {self._late_rate(since):.3g}/s of {planned}: {self.plan.at_once} calls in flight "
+                    "are the limit, see --in-flight."
+                )
+            return f"{start} answers {self._late_rate(since):.3g}/s, slower than the planned {planned}. A queue builds up."
+        p50 = self.latency.percentile(50)
+        if self.latency.percentile(99) > max(_STALL * p50, _STALL_SECONDS):
+            return (
+                f"The server keeps up with {planned} but stalls: p99 {p99} with p50 {duration(p50 * 1e6)}, "
+                f"and {duration(self.longest_gap * 1e6)} without an answer."
+            )
+        return f"The server keeps up with {planned}: p99 {p99}."
+
+    @property
+    def is_limited_by_us(self) -> bool:
+        """Whether our process had no time left, so that the figures say little about the server."""
+        share = self.server_share
+        return self.own_cpu >= _OWN_CPU and (share is None or share < self.own_cpu) and (
+            self.is_closed or not self.keeps_up
+        )  # fmt: skip
+
+    @property
+    def keeps_up(self) -> bool:
+        """Whether the server answered what was planned, without a queue that stays."""
+        if self.is_closed:
+            return True
+        if self.not_sent:
+            return False
+        answered = self.done + self.failed
+        late = self.seconds - self.plan.seconds
+        return answered >= _KEEPS_UP * self.sent and late < max(1.0, 0.05 * self.plan.seconds, 3 * self._usual)
+
+    @property
+    def _usual(self) -> float:
+        return self.service.percentile(50)
+
+    @property
+    def is_limited_by_slots(self) -> bool:
+        """Whether calls were not slower in a full server than in a half empty one: it could take more at once."""
+        few, many = self.service_few, self.service_many
+        if min(few.count, many.count) < 10:
+            return False
+        return many.percentile(50) < _SLOWER * few.percentile(50)
+
+    @property
+    def queue_since(self) -> float | None:
+        """Seconds after which the number of waiting calls grew until the end of the plan; None if it did not."""
+        points = [sample for sample in self.series if sample.t <= self.plan.seconds]
+        if not points:
+            return None
+        most = max(sample.waiting for sample in points)
+        low = max(0.1 * most, 2)
+        since = None
+        for sample in reversed(points):
+            if sample.waiting <= low:
+                break
+            since = sample.t
+        return since
+
+    def _late_rate(self, since: float | None) -> float:
+        """Answers per second after `since`."""
+        points = [sample for sample in self.series if (since or self.plan.warm_up) <= sample.t < self.plan.seconds]
+        if not points:
+            return self.throughput
+        return sum(sample.done - sample.failed for sample in points) / (len(points) * self.width)
+
+    # As data
+
+    def as_json(self) -> dict[str, Any]:
+        """The report for `--json`; times are in ms, memory in MB."""
+        found: dict[str, Any] = {
+            "plan": self.plan.as_json(),
+            "target": self.target,
+            "transport": self.transport,
+            "verdict": self.verdict,
+            "incomplete": self.incomplete or None,
+            "sent": self.sent,
+            "done": self.done,
+            "failed": self.failed,
+            "not_sent": self.not_sent,
+            "waiting": self.waiting,
+            "throughput": round(self.throughput, 2),
+            "latency": {"from": "sent" if self.is_closed else "intended", **_times(self.latency)},
+            "service": {"from": "sent", **_times(self.service)},
+            "errors": [error.as_json() for error in self.errors],
+            "server": {
+                "cpu_s": None if self.cpu is None else round(self.cpu, 2),
+                "rss_mb": None if self.rss is None else round(self.rss / 1e6, 1),
+                "reconnects": self.reconnects,
+            },
+            "own": {"cpu_share": round(self.own_cpu, 3), "delay_p99": _ms(self.own_delay.percentile(99))},
+            "floor": None if self.floor is None else self.floor.as_json(),
+            "series": [
+                {
+                    "t": round(sample.t, 3),
+                    "sent": sample.sent,
+                    "done": sample.done,
+                    "failed": sample.failed,
+                    "waiting": sample.waiting,
+                    "p99": None if sample.p99 is None else _ms(sample.p99),
+                    "cpu": None if sample.cpu is None else round(sample.cpu, 3),
+                    "rss_mb": None if sample.rss is None else round(sample.rss / 1e6, 1),
+                }
+                for sample in self.series
+            ],
+            "recording": self.recording or None,
+        }
+        if self.conditions:
+            found["fail"] = [
+                {"condition": each.text, "found": each.shown(self), "holds": each in self.failing}
+                for each in self.conditions
+            ]
+        if self.steps:
+            found["limit"] = {"rate": self.limit, "steps": [step.as_json() for step in self.steps]}
+        return found
+
+    @property
+    def exit_code(self) -> int:
+        """0, 5 where a condition of `--fail` holds, or 4 if no call was answered."""
+        if self.failing:
+            return 5
+        return 4 if self.sent and not self.latency.count else 0
+
+
+@dataclass(frozen=True, slots=True)
+class RateStep:
+    """One rate that `--find-limit` tried."""
+
+    rate: float
+    throughput: float
+    p99: float
+    """Seconds."""
+    failed: int
+    broken: str
+    """The bound that broke, as a phrase; empty if none did."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The step for `--json`."""
+        return {
+            "rate": self.rate,
+            "throughput": round(self.throughput, 2),
+            "p99": _ms(self.p99),
+            "failed": self.failed,
+            "broken": self.broken or None,
+        }
+
+
+def _ms(seconds: float) -> float:
+    return round(seconds * 1e3, 3)
+
+
+def _times(times: Histogram) -> dict[str, Any]:
+    return {
+        "unit": "ms",
+        "count": times.count,
+        **{name: _ms(times.value(name)) for name in ("mean", *PERCENTILES, "max")},
+        "histogram": [[_ms(upper), count] for upper, count in times.buckets()],
+    }
