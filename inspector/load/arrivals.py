@@ -71,7 +71,7 @@ class OpenArrivals:
     def change_rate(self, now: float, rate: float) -> None:
         """Use another rate from now on; 0 pauses."""
         self.advance(now)
-        self._rate, self._origin, self._arrived = rate, now, 0
+        self._rate, self._origin, self._arrived = rate, now, 1
 
     def advance(self, now: float) -> None:
         """Let the calls arrive that are due."""

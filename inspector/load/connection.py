@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from inspector.client.engine.pending_requests import Call
 
 _FIRST = 1 << 40
-"""The first number of a message that is not recorded; recorded ones have lower numbers."""
+"""The first number of an answer that is not recorded; recorded messages have lower numbers."""
 _CALL = "tools/call"
 _PROGRESS = "notifications/progress"
 MOST_EVENTS = 20_000
@@ -59,7 +59,7 @@ class PassingSink:
     def sent(self, channel: str, outgoing: Outgoing, extra: str = "", *, hold: bool = False) -> int:
         if outgoing.method == _CALL:
             self._connection.channel = channel
-            return self._connection.next_number()
+            return 0
         return self._sink.sent(channel, outgoing, extra, hold=hold)
 
     def flush(self) -> None:
@@ -71,7 +71,7 @@ class PassingSink:
     def life(self, channel: str, event: str, **fields: Any) -> int:
         if event == "spawn" and type(fields.get("pid")) is int:
             self._connection.pid = fields["pid"]
-        if fields.get("for", 0) >= _FIRST or (self._connection.is_loaded and event in _OF_REQUESTS):
+        if self._connection.is_loaded and event in _OF_REQUESTS:
             return 0
         return self._sink.life(channel, event, **fields)
 
@@ -135,11 +135,6 @@ class LoadConnection:
         """Whether calls can be sent."""
         return self.session.phase == "ready"
 
-    def next_number(self) -> int:
-        """Return a number for a message that is not recorded."""
-        self._number += 1
-        return self._number
-
     async def open(self) -> None:
         """Connect, and load the list of tools. Raises the failure."""
         await self.session.open()
@@ -166,7 +161,7 @@ class LoadConnection:
         elif message["method"] != _PROGRESS:
             # Lists that change are not loaded again, and log messages have no reader.
             return not message["method"].startswith(("notifications/tasks", "notifications/elicitation"))
-        n = self.next_number()
+        n = self._number = self._number + 1
         self.response = n, raw
         self.session.on_frame(Frame(n, self.journal.now(), channel, shape, message))
         return True

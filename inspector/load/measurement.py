@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,7 @@ MOST_ERRORS = 50
 MOST_SAMPLES = 120
 """Points of the series over the planned time; at most twice as many with the wait for the last answers."""
 OTHER = "other"
+_DIGITS = re.compile(r"\d+")
 
 
 @dataclass(slots=True)
@@ -78,7 +80,7 @@ class Measurement:
         self.errors: dict[tuple[str, int | None, str], ErrorCount] = {}
         self.series: list[Sample] = []
         self.longest_gap = 0.0
-        """The longest time without an answer while calls were at the server."""
+        """The longest time without an answer while calls waited for one."""
         self.first_answer: float | None = None
         self.last_answer = 0.0
         self._gap_from = 0.0
@@ -97,15 +99,15 @@ class Measurement:
         """The point that is not complete yet."""
         return self._sample
 
-    def count_sent(self, intended: float, now: float, *, idle: bool) -> None:
-        """Count a call that was sent now. `idle`: no call was at the server before it."""
+    def count_sent(self, intended: float, *, idle: bool) -> None:
+        """Count a call that is sent. `idle`: no call was at the server before it."""
         if intended >= self.warm_up:
             self.sent += 1
         else:
             self.warm_up_sent += 1
         self._sample.sent += 1
         if idle:
-            self._gap_from = now
+            self._gap_from = max(self._gap_from, intended)
 
     def count_not_sent(self, intended: float) -> None:
         """Count a call that was not sent."""
@@ -133,6 +135,8 @@ class Measurement:
             self._gap_from = now
         if error is not None:
             self._sample.failed += 1
+        if has_time and busy <= 0.5:
+            self.service_few.add(now - sent)  # A queue may build up in the warm-up already.
         if intended < self.warm_up:
             return
         if error is None:
@@ -146,17 +150,18 @@ class Measurement:
             self.last_answer = now
             self.latency.add(now - intended)
             self.service.add(now - sent)
-            if busy <= 0.5:
-                self.service_few.add(now - sent)
-            elif busy >= 1:
+            if busy >= 1:
                 self.service_many.add(now - sent)
 
     def _count_error(self, error: tuple[str, int | None, str], now: float) -> None:
-        if error not in self.errors and len(self.errors) >= MOST_ERRORS:
-            error = (OTHER, None, "errors of further kinds")
-        found = self.errors.get(error)
+        """Count an error. Texts that differ only in numbers, such as ids, are of one kind."""
+        kind, code, message = error
+        key = kind, code, _DIGITS.sub("#", message)
+        if key not in self.errors and len(self.errors) >= MOST_ERRORS:
+            key = kind, code, message = OTHER, None, "errors of further kinds"
+        found = self.errors.get(key)
         if found is None:
-            found = self.errors[error] = ErrorCount(*error, now)
+            found = self.errors[key] = ErrorCount(kind, code, message, now)
         found.count += 1
 
     def advance(self, now: float, waiting: int, cpu: float | None = None, rss: int | None = None) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from inspector.load.histogram import PERCENTILES, Histogram
 from inspector.load.measurement import ErrorCount, Sample
 from inspector.load.plan import FailCondition, LoadPlan
-from inspector.text import duration
+from inspector.text import duration, quantity
 
 if TYPE_CHECKING:
     from inspector.load.floor import Floor
@@ -19,6 +19,8 @@ _KEEPS_UP = 0.97
 """The share of the planned rate that a server must answer to keep up."""
 _OWN_CPU = 0.9
 """The share of one core from which on we are the limit."""
+_NEAR_FLOOR = 0.7
+"""The share of the answers of an echo server from which on we are the limit."""
 _SLOWER = 1.5
 """How much longer calls take in a full server than in a half empty one, at least."""
 _STALL, _STALL_SECONDS = 10, 0.1
@@ -78,10 +80,7 @@ class LoadReport:
         counted = min(run.seconds, plan.seconds) - plan.warm_up
         if m.last_answer > plan.seconds:
             counted = m.last_answer - plan.warm_up  # Answers that came later are divided by the time that they took.
-        if run.stopped:
-            incomplete = "stopped by the user"
-        else:
-            incomplete = run.ended_early
+        incomplete = "stopped by the user" if run.stopped else run.ended_early
         session = run.connections[0].session if run.connections else None
         return cls(
             plan, m.sent, m.done, m.failed, m.not_sent, run.waiting if run.stopped or run.phase != "over" else 0,
@@ -113,11 +112,20 @@ class LoadReport:
     @property
     def verdict(self) -> str:
         """The result in one sentence; a second one if calls failed."""
+        if self.steps:
+            return self._limit_found()
         text = self._verdict()
         if self.failed and self.done:
             share = 100 * self.failed / max(self.sent, 1)
             text += f" {share:.2g} % of the calls failed."
         return text
+
+    def _limit_found(self) -> str:
+        broken = min((step for step in self.steps if step.broken), key=lambda step: step.rate, default=None)
+        if self.limit is None:
+            return f"No rate holds: at {broken.rate:g}/s, {broken.broken}." if broken is not None else "No rate was tried."
+        end = f"at {broken.rate:g}/s, {broken.broken}" if broken is not None else "no higher rate was tried"
+        return f"The limit is about {self.limit:g}/s: {end}."
 
     def _verdict(self) -> str:
         if not self.done:
@@ -128,9 +136,10 @@ class LoadReport:
         p99 = duration(self.latency.percentile(99) * 1e6)
         rate = f"{self.throughput:.3g}/s"
         if self.is_limited_by_us:
+            echo = f" An echo server gets {self.floor.throughput:.3g}/s." if self.floor is not None else ""
             return (
-                f"Inspector is the limit: it used {100 * self.own_cpu:.0f} % of one core for {rate}. "
-                "The server may be faster."
+                f"Inspector is the limit with {rate} and {100 * self.own_cpu:.0f} % of one core: the server may be "
+                f"faster.{echo}"
             )
         if self.is_closed:
             return (
@@ -138,15 +147,22 @@ class LoadReport:
                 "counted: use --rate."
             ).replace("1 user get", "1 user gets")
         planned = f"{self.plan.rate:g}/s"
+        if self.reconnects:
+            why = next((error.message for error in self.errors if error.kind not in ("tool", "server", "timeout")), "")
+            return f"The connection broke {quantity(self.reconnects, 'time')}: {why or 'the server closed it.'}"
         if not self.keeps_up:
             since = self.queue_since
-            start = f"From {since:.0f} s on, the server" if since is not None and since >= 1 else "The server"
+            is_late = since is not None and since >= self.plan.warm_up + max(0.05 * self.plan.seconds, self.width)
+            start = f"From {since:.0f} s on, the server" if is_late else "The server"
             if self.is_limited_by_slots:
                 return (
-                    f"{start} answers {self._late_rate(since):.3g}/s of {planned}: {self.plan.at_once} calls in flight "
-                    "are the limit, see --in-flight."
+                    f"{self.plan.at_once} calls at once are the limit of this plan, not the server: it answers "
+                    f"{self._late_rate(since):.3g}/s of {planned}. Allow more with --in-flight."
                 )
-            return f"{start} answers {self._late_rate(since):.3g}/s, slower than the planned {planned}. A queue builds up."
+            late = self._late_rate(since)
+            if late < 0.01 * self.plan.rate:
+                return f"{start} answers no call."
+            return f"{start} answers {late:.3g}/s, slower than the planned {planned}. A queue builds up."
         p50 = self.latency.percentile(50)
         if self.latency.percentile(99) > max(_STALL * p50, _STALL_SECONDS):
             return (
@@ -158,10 +174,17 @@ class LoadReport:
     @property
     def is_limited_by_us(self) -> bool:
         """Whether our process had no time left, so that the figures say little about the server."""
-        share = self.server_share
-        return self.own_cpu >= _OWN_CPU and (share is None or share < self.own_cpu) and (
-            self.is_closed or not self.keeps_up
-        )  # fmt: skip
+        share, floor = self.server_share, self.floor
+        if not self.is_closed and self.keeps_up:
+            return False
+        if self.own_cpu >= _OWN_CPU and (share is None or share < self.own_cpu):
+            return True
+        if floor is None:
+            return False
+        # Not even a server that answers at once gets much more than this one did.
+        if self.is_closed:
+            return self.throughput >= _NEAR_FLOOR * floor.throughput
+        return floor.throughput < _KEEPS_UP * self.plan.rate and self.throughput >= _NEAR_FLOOR * floor.throughput
 
     @property
     def keeps_up(self) -> bool:
@@ -182,7 +205,7 @@ class LoadReport:
     def is_limited_by_slots(self) -> bool:
         """Whether calls were not slower in a full server than in a half empty one: it could take more at once."""
         few, many = self.service_few, self.service_many
-        if min(few.count, many.count) < 10:
+        if min(few.count, many.count) < 5:
             return False
         return many.percentile(50) < _SLOWER * few.percentile(50)
 

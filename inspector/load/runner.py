@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import re
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from inspector.client.engine.connect import transport_for
 from inspector.config.targets import HttpTarget, StdioTarget
-from inspector.errors import InspectorError, NotOffered, ServerError, UsageError
+from inspector.errors import NotOffered, ServerError, UsageError
 from inspector.journal.journal import Journal
 from inspector.load.arrivals import ClosedArrivals, OpenArrivals
 from inspector.load.connection import LoadConnection
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 
 Phase = Literal["connecting", "floor", "running", "draining", "over"]
 _ERROR_TEXT = 200
-_DIGITS = re.compile(r"\d+")
 _LONGEST_WAIT = 0.25
 """Seconds after which the run looks around, even if no call is due."""
 
@@ -56,8 +54,8 @@ class LoadRun:
     ) -> None:
         """`journal` records how the connection is set up, and the sample of exchanges at the end.
 
-        `allowed` are tools that are called although they are not annotated read-only. `prepared` returns the calls of the plan
-        once the tools are known. `told` is called about four times a second, and when the phase changes.
+        `allowed` are tools that are called although they are not annotated read-only. `prepared` returns the calls of
+        the plan once the tools are known. `told` is called about four times a second, and when the phase changes.
         """
         self.target, self.options, self.plan, self.journal = target, options, plan, journal
         self.phase: Phase = "connecting"
@@ -125,12 +123,23 @@ class LoadRun:
             raise
         finally:
             self._finish()
-            for task in self._tasks:
-                task.cancel()
-            await asyncio.gather(*self._tasks, return_exceptions=True)
-            await asyncio.gather(*(connection.close() for connection in self.connections), return_exceptions=True)
-            self._release()
+            await self._close()
         return self.report()
+
+    async def check(self) -> LoadPlan:
+        """Connect, check that the plan can be run, and close. Returns the plan with its arguments; calls nothing."""
+        try:
+            await self._open()
+        finally:
+            await self._close()
+        return self.plan
+
+    async def _close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*(connection.close() for connection in self.connections), return_exceptions=True)
+        self._release()
 
     def report(self) -> LoadReport:
         """Return the figures so far."""
@@ -250,7 +259,7 @@ class LoadRun:
         planned = self._turns.next()
         at_server, slots = self.arrivals.at_server, self.arrivals.slots
         sent = self.now()
-        self.measurement.count_sent(intended, sent, idle=at_server == 1)
+        self.measurement.count_sent(intended, idle=at_server == 1)
         self.measurement.count_delay(intended, sent - max(intended, self._free_since))
         connection.in_flight += 1
         busy = at_server / slots
@@ -286,15 +295,13 @@ class LoadRun:
         call.drop_value()
 
     def _error_of(self, connection: LoadConnection, call: Call) -> tuple[str, int | None, str] | None:
-        """Return the kind, code and text of a call's error; None for a result. Numbers in the text do not tell it apart."""
+        """Return the kind, code and text of a call's error; None for a result."""
         if call.fate == "done":
             value = call.value
             if type(value) is not dict or value.get("isError") is not True:
                 return None
             content = value.get("content")
-            texts = (
-                block.get("text") for block in (content if type(content) is list else ()) if type(block) is dict
-            )
+            texts = (block.get("text") for block in (content if type(content) is list else ()) if type(block) is dict)
             text = next((text for text in texts if type(text) is str), "")
             return "tool", None, self._shown(connection, text)
         error = call.error
@@ -306,7 +313,7 @@ class LoadRun:
         return (error.code if error is not None else call.fate), None, self._shown(connection, str(error or ""))
 
     def _shown(self, connection: LoadConnection, text: str) -> str:
-        return _DIGITS.sub("#", connection.journal.redactor.sentence(text[:_ERROR_TEXT]).partition("\n")[0])
+        return connection.journal.redactor.sentence(text[:_ERROR_TEXT]).partition("\n")[0]
 
     def _reconnect_lost(self) -> None:
         """Start to connect again where a connection has broken."""

@@ -16,7 +16,7 @@ LARGEST = 1 << 20
 
 
 class KeptExchange(NamedTuple):
-    """An exchange with its times, in seconds since the start of the run. Without a response it was lost or timed out."""
+    """An exchange, with seconds since the start of the run. Without a response, `fate` says what happened."""
 
     sent: float
     ended: float
@@ -85,4 +85,3 @@ class ExchangeSample:
                 )  # fmt: skip
         journal.moment = None
         return len(kept)
-

@@ -34,10 +34,16 @@ def run(invocation: Invocation) -> int:
     plan = _plan(invocation)
     conditions = _conditions(invocation)
     target = setup.live_target(invocation)
-    if invocation.option("locust") is not None:
-        return _write_locust(invocation, out, plan, target)
-    _confirm(invocation, out, target, plan)
-    report, signal = _run(invocation, out, plan, target, conditions)
+    is_locust = invocation.option("locust") is not None
+    if not is_locust:
+        _confirm(invocation, out, target, plan)
+    runs = _Runs(invocation, out, target)
+    try:
+        if is_locust:
+            return _write_locust(invocation, out, asyncio.run(runs.new(plan).check()), target)
+        report, signal = _run(invocation, runs, plan, conditions)
+    finally:
+        runs.close()
     if report is None:
         return 128 + signal
     _report(invocation, out, report, to_stdout=to_stdout)
@@ -109,69 +115,78 @@ def _confirm(invocation: Invocation, out: Output, target: StdioTarget | HttpTarg
         raise UsageError("No call was sent.", hint="Answer y, or choose a server on this machine.")
 
 
-def _run(
-    invocation: Invocation, out: Output, plan: LoadPlan, target: StdioTarget | HttpTarget,
-    conditions: list[FailCondition],
-) -> tuple[LoadReport | None, int]:  # fmt: skip
-    """The report, and the signal that stopped it (0: none)."""
-    from inspector.cli import setup
-    from inspector.cli.signals import Signals
-    from inspector.client.recording import new_journal
-    from inspector.load.find_limit import find_limit
-    from inspector.load.runner import LoadRun
+class _Runs:
+    """Runs plans, one after another, on one recording."""
 
-    settings = setup.settings_of(invocation)
-    options = setup.options_of(invocation, target, settings, asking=False)
-    journal = new_journal(
-        target,
-        record=new_recording(invocation),
-        keep=settings.record and not invocation.option("no-record"),
-        settings=settings,
-    )
-    progress = _Progress(out)
-    allowed: Any = frozenset(name for word in invocation.option("allow-calls", ()) for name in word.split(","))
-    runs: list[LoadRun] = []
+    def __init__(self, invocation: Invocation, out: Output, target: StdioTarget | HttpTarget) -> None:
+        from inspector.cli import setup
+        from inspector.client.recording import new_journal
 
-    async def one(step: LoadPlan, first: bool = True) -> LoadReport:
+        settings = setup.settings_of(invocation)
+        self._target = target
+        self._options = setup.options_of(invocation, target, settings, asking=False)
+        self._allowed = frozenset(name for word in invocation.option("allow-calls", ()) for name in word.split(","))
+        self._prepared = _prepared(invocation, out)
+        self.progress = _Progress(out)
+        self.made: list[LoadRun] = []
+        self.journal = new_journal(
+            target,
+            record=new_recording(invocation),
+            keep=settings.record and not invocation.option("no-record"),
+            settings=settings,
+        )
+
+    def new(self, plan: LoadPlan) -> LoadRun:
+        """A run of a plan; only the first one measures our own floor."""
+        from inspector.load.runner import LoadRun
+
         run = LoadRun(
-            target, options, step, journal, allowed="all" if allowed == {"all"} else allowed,
-            with_floor=first, prepared=_prepared(invocation, out), told=progress.told,
+            self._target, self._options, plan, self.journal, allowed="all" if "all" in self._allowed else self._allowed,
+            with_floor=not self.made, prepared=self._prepared, told=self.progress.told,
         )  # fmt: skip
-        runs.append(run)
-        return await run.go()
+        self.made.append(run)
+        return run
 
-    async def step(plan: LoadPlan) -> LoadReport:
-        report = await one(plan, first=not runs)
-        return replace(report, floor=runs[0].floor)
+    async def go(self, plan: LoadPlan) -> LoadReport:
+        """Run a plan."""
+        report = await self.new(plan).go()
+        return replace(report, floor=self.made[0].floor)
 
-    async def work() -> LoadReport | None:
+    def kill_now(self) -> None:
+        """Kill the servers without waiting."""
+        for run in self.made:
+            run.kill_now()
+
+    def close(self) -> None:
+        """End the recording."""
+        self.progress.end()
+        self.journal.close("closed")
+        self.journal.release()
+
+
+def _run(
+    invocation: Invocation, runs: _Runs, plan: LoadPlan, conditions: list[FailCondition]
+) -> tuple[LoadReport | None, int]:
+    """The report, and the signal that stopped it (0: none)."""
+    from inspector.cli.signals import Signals
+    from inspector.load.find_limit import find_limit
+
+    async def work() -> tuple[LoadReport | None, int]:
+        signals = Signals(runs.kill_now)
         try:
             if invocation.option("find-limit"):
-                return await find_limit(plan, conditions, step)
-            return await one(plan)
+                return await find_limit(plan, conditions, runs.go), 0
+            return await runs.go(plan), 0
         except asyncio.CancelledError:
-            if not signals[0].caught:
+            if not signals.caught:
                 raise
-            return runs[-1].report() if runs and runs[-1].measurement.series else None
-
-    signals: list[Signals] = []
-
-    async def main() -> LoadReport | None:
-        signals.append(Signals(lambda: runs[-1].kill_now() if runs else None))
-        try:
-            return await work()
+            last = runs.made[-1] if runs.made else None
+            return last.report() if last is not None and last.measurement.sent else None, signals.caught
         finally:
-            signals[0].remove()
+            signals.remove()
 
-    try:
-        report = asyncio.run(main())
-        progress.end()
-        caught = signals[0].caught
-        return None if report is None else report.judged(conditions), caught
-    finally:
-        progress.end()
-        journal.close("closed")
-        journal.release()
+    report, signal = asyncio.run(work())
+    return None if report is None else report.judged(conditions), signal
 
 
 def _prepared(invocation: Invocation, out: Output) -> Any:
@@ -218,7 +233,9 @@ class _Progress:
         rate = "" if plan.users else f"  {plan.rate:g}/s"
         p99 = f"  p99 {duration(m.latency.percentile(99) * 1e6)}" if m.latency.count else ""
         lost = f"  not sent {m.not_sent:,}" if m.not_sent else ""
-        return f"{text}{rate}  sent {m.sent:,}  done {m.done:,}  failed {m.failed:,}  waiting {run.waiting:,}{lost}{p99}"
+        return (
+            f"{text}{rate}  sent {m.sent:,}  done {m.done:,}  failed {m.failed:,}  waiting {run.waiting:,}{lost}{p99}"
+        )
 
     def end(self) -> None:
         """Remove the line."""
@@ -261,9 +278,11 @@ def _write_locust(invocation: Invocation, out: Output, plan: LoadPlan, target: S
     from inspector.load.locust import locust_file
 
     where = invocation.option("locust")
-    write_text(where, locust_file(plan, target, invocation.option("header", ())), out, force=forced(invocation))
-    if str(where) != "/dev/stdout":
-        out.note(f"Wrote {out.safe(str(where))}. Run it with: locust -f {out.safe(str(where))}")
+    to_stdout = str(where) == "/dev/stdout"
+    text = locust_file(plan, target, "load.py" if to_stdout else where.name)
+    write_text(where, text, out, force=forced(invocation))
+    if not to_stdout:
+        out.note(f"Wrote {out.safe(str(where))}; its first lines say how to run it.")
     return 0
 
 
@@ -309,11 +328,19 @@ VERBS = {
             Option("--fail", "Exit with 5 if this holds, such as 'p99>300ms'; repeatable", "CONDITION", many=True),
             Option("--allow-calls", "Call these tools although they are not read-only", "NAME,…|all", many=True),
             Option("--yes", "Load a server that is not on this machine without asking"),
-            Option("--html", "Write a page with plots to this file; - is stdout", "FILE", read=output, completes="file"),
-            Option("--junit", "Write a JUnit report of --fail to this file; - is stdout", "FILE", read=output,
-                   completes="file"),
-            Option("--locust", "Write a Locust file that runs this plan, and exit", "FILE", read=output,
-                   completes="file"),
+            Option(
+                "--html", "Write a page with plots to this file; - is stdout", "FILE", read=output, completes="file"
+            ),
+            Option(
+                "--junit",
+                "Write a JUnit report of --fail to this file; - is stdout",
+                "FILE",
+                read=output,
+                completes="file",
+            ),
+            Option(
+                "--locust", "Write a Locust file that runs this plan, and exit", "FILE", read=output, completes="file"
+            ),
         ),
         about=(
             "Calls a tool at a constant rate, whatever the server does, and reports latency from the time at which "

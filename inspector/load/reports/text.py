@@ -111,8 +111,8 @@ class LoadText:
         yield self.paint(f"failed    {count(report.failed):>10}{share}", "red" if report.failed else None)
         if not report.is_closed:
             text = f"not sent  {count(report.not_sent):>10}"
-            if report.not_sent:
-                text += f"  {count(report.plan.max_waiting)} calls were waiting"
+            if any(sample.waiting >= report.plan.max_waiting for sample in report.series):
+                text += f"  {count(report.plan.max_waiting)} calls were waiting already"
             yield self.paint(text, "yellow" if report.not_sent else None)
         if report.waiting:
             yield f"waiting   {count(report.waiting):>10}  without an answer at the end"
