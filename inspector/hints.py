@@ -47,6 +47,7 @@ class Parameter(Enum):
     CWD_OR_ENTRY = "--cwd or the config entry", "cwd={} or the config entry"
     ERA = "--era", 'era="{}"'
     ENV = "--env", "env={}"
+    EXTENSION = "--extension", 'extensions={{"{}": …}}'
     EVENTS = ("--events",) * 2
     FILTER = ("--filter",) * 2
     FORCE = "replace the file with --force", "delete that file first"
@@ -64,6 +65,7 @@ class Parameter(Enum):
     PIN_UPDATE = ("`inspector pin --update TARGET`",) * 2
     PROTOCOL = "--protocol", 'protocol="{}"'
     RECORD = "--record", "record={}"
+    SET_VARIABLE = "--set {}=VALUE", 'set={"{}": VALUE}'
     TIMEOUT = "--timeout", "timeout={}"
     TRANSPORT = "--transport", 'transport="{}"'
     TRUST = "add --trust", "add trust=True"

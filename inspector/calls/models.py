@@ -78,6 +78,7 @@ def _kind_of(value: Any) -> str:
 
 
 _MATCHERS = frozenset(MATCHERS)
+_ANY_TYPE = ["string", "number", "boolean", "object", "array", "null"]
 
 if TYPE_CHECKING:
     Expected: TypeAlias = Any
@@ -355,8 +356,11 @@ def flow_schema() -> dict[str, Any]:
     schema = FlowModel.model_json_schema(by_alias=True)
     schema = _tidied(schema)
     definitions = schema["$defs"]
+    matchers = definitions["Matcher"]["properties"]
     definitions["Expected"] = {
         "description": "A value, the members of an object, or an object whose keys are all matchers.",
+        # These allow any value. An editor offers them where nothing is typed yet, which `anyOf` alone does not do.
+        "properties": {name: {"description": matchers[name]["description"], "type": _ANY_TYPE} for name in MATCHERS},
         "anyOf": [
             {"type": ["string", "number", "boolean", "null", "array"]},
             {"$ref": "#/$defs/Matcher"},

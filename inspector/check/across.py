@@ -1,7 +1,7 @@
-"""Findings about two servers that were checked together: tools with the same name, orders about each other's tools.
+"""Findings about servers that were checked together: equal names, orders about tools of others, imitated names.
 
 One server alone cannot show them, so these checks are not in the table of `registry.checks`: each run of one server
-would skip them. A user who has both servers in one config is the only one who can see both.
+would skip them. A user who has the servers in one config is the only one who can see all of them.
 """
 
 from __future__ import annotations
@@ -10,23 +10,28 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from inspector.check.catalog import Check
 from inspector.check.checks.words import ACROSS
 from inspector.check.outcome import Visited, bad
-from inspector.check.poison.names import GENERIC, same_name, shared_names
+from inspector.check.poison.names import GENERIC, imitated, same_name, shared_names
 from inspector.check.poison.phrases import ordered_tools
 from inspector.check.poison.prepared import LONGEST, decoded, sentences, visible
 from inspector.check.poison.rules import names_in, texts_of
 from inspector.check.policy import Policy, Ruling
 from inspector.check.result import Result
+from inspector.config.labels import program_label
+from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape, excerpt
 
-SAME_NAME, OTHERS_TOOL = "WORD-12", "WORD-01"
+SAME_NAME, OTHERS_TOOL, IMITATES = "WORD-12", "WORD-01", "WORD-13"
 MOST = 5_000
 """Definitions of one server that are compared."""
+MOST_WORDS = 64
+"""Words of a command that are read."""
 MOST_FINDINGS = 50
 """Orders of one server about tools of others."""
 _SHOWN = 10
@@ -54,15 +59,19 @@ class Definitions(NamedTuple):
     """(`the tool "echo"`, its definition); also prompts, resources, templates and the instructions."""
     own: frozenset[str]
     """Names of its tools, parameters and values, as `phrases.own_names` writes them."""
+    prompts: tuple[str, ...] = ()
+    entry: tuple[str, ...] = ()
+    """The names in its config entry: its own, its package with scope, its host."""
 
 
 class Finding(NamedTuple):
-    """A finding about two servers."""
+    """A finding about two servers, or about an entry."""
 
     check: Check
-    servers: tuple[str, str]
+    servers: tuple[str, ...]
     """References. For an order, first the server that gives it, then the one that has the tool."""
     tools: tuple[str, ...]
+    """Names of tools or prompts; for an entry, its name that imitates another."""
     seen: str
     """One sentence. Contains text of the servers."""
 
@@ -88,10 +97,17 @@ class Finding(NamedTuple):
         }  # fmt: skip
 
 
-def definitions_of(server: str, journal: Journal) -> Definitions:
-    """The definitions that a server sent in a recording, of all revisions."""
+def entry_names(name: str, target: StdioTarget | HttpTarget) -> tuple[str, ...]:
+    """The names by which an entry says whose server it is: its own, its package with scope, or its host."""
+    if isinstance(target, HttpTarget):
+        return name, urlsplit(target.url).hostname or ""
+    scopes = (word.partition("/")[0] for word in target.command[:MOST_WORDS] if word.startswith("@") and "/" in word)
+    return name, program_label(target.command), *scopes
+
+
+def definitions_of(server: str, journal: Journal, entry: tuple[str, ...] = ()) -> Definitions:
+    """The definitions that a server sent in a recording, of all revisions. `entry`: see `entry_names`."""
     found: dict[tuple[str, str], Any] = {}
-    tools: dict[str, None] = {}
     index = journal.index
     for n in range(1, len(journal) + 1):
         method = index.method(n)
@@ -108,14 +124,13 @@ def definitions_of(server: str, journal: Journal) -> Definitions:
             continue
         member, kind = _LISTS[method]
         entries = result.get(member)
-        for entry in entries[:MOST] if type(entries) is list else ():
-            name = entry.get("name") if type(entry) is dict else None
+        for listed in entries[:MOST] if type(entries) is list else ():
+            name = listed.get("name") if type(listed) is dict else None
             if type(name) is str:
-                found[kind, name] = entry
-                if kind == "tool":
-                    tools[name] = None
+                found[kind, name] = listed
     texts = tuple((f"the {kind} {excerpt(name, 80)}" if kind else name, entry) for (kind, name), entry in found.items())
-    return Definitions(server, tuple(tools), texts, names_in(list(found.values())))
+    tools, prompts = (tuple(name for of, name in found if of == kind) for kind in ("tool", "prompt"))
+    return Definitions(server, tools, texts, names_in(list(found.values())), prompts, entry)
 
 
 def compare(servers: Iterable[Definitions], checks: Mapping[str, Check] = ACROSS.rows) -> list[Finding]:
@@ -126,13 +141,29 @@ def compare(servers: Iterable[Definitions], checks: Mapping[str, Check] = ACROSS
     if OTHERS_TOOL in checks:
         found += (finding for each in different for finding in islice(_orders(each, different), MOST_FINDINGS))
     if SAME_NAME in checks:
-        found += _same_names(different)
+        found += _same_names([(each.server, each.tools) for each in different], "tool")
+        found += _same_names([(each.server, each.prompts) for each in different], "prompt")
+    if IMITATES in checks:
+        found += (finding for each in different for finding in _imitations(each))
     return found
 
 
-def _same_names(servers: Sequence[Definitions]) -> Iterator[Finding]:
+def _imitations(server: Definitions) -> Iterator[Finding]:
+    for name in dict.fromkeys(server.entry):
+        known = imitated(name)
+        if known:
+            yield Finding(
+                ACROSS.rows[IMITATES],
+                (server.server,),
+                (name,),
+                f"{server.server}: its entry names {excerpt(name, 80)}, which looks like {known}, and is another.",
+            )
+            return
+
+
+def _same_names(servers: Sequence[tuple[str, tuple[str, ...]]], kind: str) -> Iterator[Finding]:
     pairs: dict[tuple[str, str, bool], list[tuple[str, str]]] = {}
-    for one, name, other, its in shared_names((each.server, each.tools) for each in servers):
+    for one, name, other, its in shared_names(servers):
         if one != other:
             pairs.setdefault((one, other, same_name(name) in GENERIC), []).append((name, its))
     check = ACROSS.rows[SAME_NAME]
@@ -142,7 +173,7 @@ def _same_names(servers: Sequence[Definitions]) -> Iterator[Finding]:
             for name, its in names[:_SHOWN]
         ]
         more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-        many = "tools" if len(names) > 1 else "a tool"
+        many = f"{kind}s" if len(names) > 1 else f"a {kind}"
         yield Finding(
             check._replace(level="info") if generic else check,
             (one, other),

@@ -63,8 +63,8 @@ class RequestOutcome:
 
     @property
     def reply(self) -> str:
-        """The response in a few words that follow “with”."""
-        return self.shown if self.message is not None else f"nothing ({self.shown})"
+        """The response in a few words that follow “got”."""
+        return self.shown if self.message is not None else f"no response ({self.shown})"
 
     @property
     def shown(self) -> str:

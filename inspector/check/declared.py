@@ -17,7 +17,7 @@ async def list_declared(visit: Visit, capability: str) -> Outcome:
     async with visit.link() as link:
         asked = await link.ask(method, {})
     if visit.can(capability) and not asked.ok:
-        return bad(f"{capability} is declared, but {method} is answered with {asked.reply}.", *asked.events)
+        return bad(f"{capability} is declared, but {method} got {asked.reply}.", *asked.events)
     if not visit.can(capability) and asked.ok:
         return undeclared(capability, method, asked)
     return good("", *asked.events)

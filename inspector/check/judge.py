@@ -255,7 +255,7 @@ class Judge:
         if shape == Shape.RESULT:
             yield from self._result(event, method, request, body, large)
         elif self.thorough and not large and type(body) is dict:
-            yield from published.error_rules(body, watched)
+            yield from published.error_rules(body, watched, self._request(request)[1])
         era = ERAS[watched.era]
         if shape == Shape.ERROR and channels.is_stdio(event.ch):
             yield from stdio_error_rules(method, body)
@@ -301,7 +301,7 @@ class Judge:
         self.watched.answered(method, result)
         body = result if type(result) is dict else {}
         if self.thorough and not large:
-            asked = self._request(request)[1] if method in ("tools/call", "prompts/get") else None
+            asked = self._request(request)[1] if method in published.DATA else None
             yield from published.result_rules(method, body, self.watched, asked)
         if method == "initialize":
             yield from rules.initialize_rules(result)

@@ -28,6 +28,7 @@ _WORDS = {
     "input": "input_required result",
     "structured": "structured content",
     "media": "image or audio",
+    "annotations": "content with annotations",
     "result": "result of ",
     "error": "error of ",
 }

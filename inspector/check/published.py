@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-from inspector.check import listed, wording
+from inspector.check import app_rules, listed, wording
 from inspector.check.poison import rules as poison
 from inspector.check.poison.judge import Place
 from inspector.check.rules import RuleVerdict, short
@@ -40,7 +40,9 @@ _ENTRIES = {
     "tools/list": "tools", "resources/list": "resources", "resources/templates/list": "resourceTemplates",
     "prompts/list": "prompts",
 }  # fmt: skip
-_DATA = ("tools/call", "resources/read", "prompts/get")
+DATA = ("tools/call", "resources/read", "prompts/get")
+"""The methods whose results a model reads and others may have written."""
+_ORDINARY = frozenset("\u00ad\u200e\u200f\f")
 
 SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 _MAGIC = {
@@ -58,6 +60,7 @@ def message_rules(message: dict[str, Any], watched: Watched) -> Iterator[RuleVer
             secret = wording.secret(text)
             if secret:
                 yield "UTIL-14", "should", f"A log message contains {secret}."
+    yield from app_rules.method_rules(message)
     if not watched.features.structured_content:  # The format of keys came with the same revision (2025-06-18).
         return
     for key, value in _metadata(message):
@@ -81,6 +84,7 @@ def result_rules(
             yield from poison.definition_rules(whose, entry, watched.own_names)
             if method == "tools/list":
                 yield from listed.tool_rules(name, entry, watched)
+                yield from app_rules.tool_rules(entry)
                 if watched.features.icons:  # Schemas have a dialect since 2025-11-25.
                     yield from _schema_rules(name, entry, watched)
             elif method == "resources/list":
@@ -94,17 +98,16 @@ def result_rules(
     if type(entries) is list:
         yield from listed.alike(method, entries)
     if method == "tools/call":
-        given = wording.unusual((asked or {}).get("arguments"))
         yield from _media_rules((asked or {}).get("name"), result.get("content"))
-        yield from _hidden_rules("the result", result.get("content"), given)
         begins = wording.failure(result, (asked or {}).get("arguments"))
         if begins:
             yield "TOOL-28", "should", f"The result of {short((asked or {}).get('name'))} starts with {short(begins)}."
-    if method in _DATA:
+    if method == "resources/read":
+        yield from app_rules.page_rules((asked or {}).get("uri"), result)
+    if method in DATA:
         place: Place = "error" if result.get("isError") is True else "result"
-        yield from poison.data_rules(
-            f"the result of {method}", result, place, watched.own_names, (asked or {}).get("arguments")
-        )
+        yield from _hidden_rules(f"the result of {method}", result, wording.unusual(_given(asked)))
+        yield from poison.data_rules(f"the result of {method}", result, place, watched.own_names, _given(asked))
     info = result.get("serverInfo")
     if method in ("initialize", "server/discover"):
         yield from poison.definition_rules(
@@ -147,15 +150,22 @@ def wrong_media(block: dict[str, Any]) -> str:
 
 def _hidden_rules(whose: str, value: Any, echoed: frozenset[str]) -> Iterator[RuleVerdict]:
     for key, text in wording.texts(value):
-        unseen = wording.hidden(text, echoed)
+        # The mark at the start of a file, hyphenation and marks of direction are ordinary in texts of others.
+        unseen = wording.hidden(text.removeprefix("\ufeff"), echoed | _ORDINARY)
         if unseen:
             yield "TOOL-24", "should", f"{whose}: {short(key)} contains {unseen}."
 
 
-def error_rules(error: dict[str, Any], watched: Watched) -> Iterator[RuleVerdict]:
-    """Rules for a JSON-RPC error: what its message and data tell a model."""
+def error_rules(error: dict[str, Any], watched: Watched, asked: dict[str, Any] | None = None) -> Iterator[RuleVerdict]:
+    """Rules for a JSON-RPC error: what its message and data tell a model. `asked` are the params of the request."""
     said = {key: error.get(key) for key in ("message", "data")}
-    yield from poison.data_rules("the error", said, "error", watched.own_names)
+    yield from _hidden_rules("the error", said, wording.unusual(_given(asked)))
+    yield from poison.data_rules("the error", said, "error", watched.own_names, _given(asked))
+
+
+def _given(asked: dict[str, Any] | None) -> Any:
+    """Return the values that the client gave in a request: a server may repeat them."""
+    return [(asked or {}).get(key) for key in ("name", "uri", "arguments")]
 
 
 def _metadata(value: Any) -> Iterator[tuple[str, Any]]:

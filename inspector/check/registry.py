@@ -12,6 +12,7 @@ from inspector.check.catalog import Check, CheckTable
 def checks() -> dict[str, Check]:
     """Every check by id, in the order of the groups. The first call imports the modules (about 0.1 s)."""
     from inspector.check.checks import (
+        apps,
         auth_resource,
         auth_server,
         base,
@@ -63,6 +64,7 @@ def checks() -> dict[str, Check]:
         utilities,
         utility_calls,
         words,
+        apps,
     )
     found: dict[str, Check] = {}
     for module in modules:

@@ -31,7 +31,7 @@ from inspector.check.run import Run
 from inspector.check.sdks import attributed, recognised
 from inspector.check.sources import Sources
 from inspector.journal.journal import Journal
-from inspector.text import quantity
+from inspector.text import count, quantity
 from inspector.version import __version__
 
 WEIGHTS = {"must": 5, "type": 5, "should": 2}
@@ -96,6 +96,16 @@ class Report:
         """The number of checks of each verdict, worst first."""
         found = Counter(checked.verdict for checked in self.checked)
         return {verdict: found[verdict] for verdict in VERDICTS}
+
+    @property
+    def counted(self) -> dict[Verdict, str]:
+        """The counts with their nouns: `2 failures`, `1 warning`, `64 skipped`."""
+        nouns = {"fail": "failure", "warn": "warning", "note": "note"}
+        ends = {"skip": "skipped", "pass": "passed"}
+        return {
+            verdict: f"{count(number)} {ends[verdict]}" if verdict in ends else quantity(number, nouns[verdict])
+            for verdict, number in self.counts.items()
+        }
 
     @property
     def score(self) -> int | None:

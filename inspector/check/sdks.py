@@ -63,12 +63,12 @@ _STDIO = frozenset(("stdio",))
 _WEB = frozenset(("http", "sse"))
 _MIDDLEWARE = "Add a middleware that rejects a foreign Origin and Host."
 _ORIGIN = r"^A request (from|for the host) \S+ was served"
-_CODE_0 = r"answered with error 0 "
+_CODE_0 = r"got error 0 "
 _NO_ANSWER = r"^Parameters of the wrong type got no response"
-_NO_METHOD = r"^A request without a method was answered with (nothing|status 400)"
+_NO_METHOD = r"^A request without a method got (no response|status 400)"
 _IS_ERROR = r"^It returns a result with isError"
-_FIRST_PAGE = r"with an invalid cursor is answered with the result"
-_INTERNAL = r"answered with error -32603 "
+_FIRST_PAGE = r"with an invalid cursor got the result"
+_INTERNAL = r"got error -32603 "
 
 SDKS: tuple[Sdk, ...] = (
     # The most specific layer of a family comes first, because its name is shown.
@@ -77,7 +77,7 @@ SDKS: tuple[Sdk, ...] = (
         ((r'"_meta":\{"fastmcp":', r'"code":-32601,"message":"Method not found","data":"'),),
         (
             Cause("PROM-05", _INTERNAL),
-            Cause("RES-07", r"answered with error -32602 .{0,3}Resource not found"),
+            Cause("RES-07", r"got error -32602 .{0,3}Resource not found"),
             Cause("TOOL-13", _IS_ERROR),
             Cause("UTIL-03", _FIRST_PAGE),
             Cause("HTTP-05", _ORIGIN, _WEB, _MIDDLEWARE),
@@ -106,7 +106,7 @@ SDKS: tuple[Sdk, ...] = (
         (
             Cause("PROM-04", f"{_CODE_0}|{_INTERNAL}"),
             Cause("PROM-05", f"{_CODE_0}|{_INTERNAL}"),
-            Cause("RES-07", r"answered with error -32602 .{0,3}Unknown resource"),
+            Cause("RES-07", r"got error -32602 .{0,3}Unknown resource"),
             Cause("TOOL-13", _IS_ERROR),
             Cause("UTIL-03", _FIRST_PAGE),
         ),
@@ -151,7 +151,7 @@ SDKS: tuple[Sdk, ...] = (
             Cause("PROM-05", _CODE_0),
             Cause("RES-07", _CODE_0),
             Cause("UTIL-08", r'^A log message of the logger "mcp\.server\.exception_handler" came'),
-            Cause("UTIL-20", r'^Before initialize it is answered with error -32602 "Invalid request parameters"'),
+            Cause("UTIL-20", r'^Before initialize it got error -32602 "Invalid request parameters"'),
         ),
     ),
     Sdk(
@@ -168,15 +168,15 @@ SDKS: tuple[Sdk, ...] = (
             Cause("HTTP-05", _ORIGIN, _WEB, _MIDDLEWARE),
             Cause("HTTP-06", _ORIGIN, _WEB, _MIDDLEWARE),
             Cause("LIFE-07", r"^tools/list was served before initialize"),
-            Cause("LIFE-23", r"^A request of revision \S+ was answered with the result", _STDIO),
-            Cause("LIFE-24", r"^A request of revision \S+ was answered with the result", _STDIO),
+            Cause("LIFE-23", r"^A request of revision \S+ got the result", _STDIO),
+            Cause("LIFE-24", r"^A request of revision \S+ got the result", _STDIO),
         ),
     ),
     Sdk(
         "TypeScript SDK 1.32 (McpServer)",
         ((r"MCP error -32602: (Tool|Prompt|Resource) \S+ not found",),),
         (
-            Cause("RES-07", r'answered with error -32602 "MCP error -32602: Resource '),
+            Cause("RES-07", r'got error -32602 "MCP error -32602: Resource '),
             Cause("TOOL-13", _IS_ERROR),
             Cause("UTIL-03", _FIRST_PAGE),
         ),
@@ -200,14 +200,14 @@ SDKS: tuple[Sdk, ...] = (
                 "SSE-04", transports=_WEB, option="Set enableDnsRebindingProtection, allowedOrigins and allowedHosts."
             ),
             Cause("LIFE-07", r"^tools/list was served before initialize"),
-            Cause("UTIL-09", r"^An unknown level is answered with error -32603"),
+            Cause("UTIL-09", r"^An unknown level got error -32603"),
         ),
     ),
     Sdk(
         "Go SDK 1.8",
         (
             (r'"code":-32601,"message":"method not found: \\"inspector/no-such-method\\""',),
-            # Over HTTP an unknown method is answered with plain text, not with a message. Other errors name its types.
+            # Over HTTP an unknown method gets plain text, not with a message. Other errors name its types.
             (r"into a \*mcp\.CallToolParamsRaw: json: ",),
         ),
         (
@@ -215,15 +215,15 @@ SDKS: tuple[Sdk, ...] = (
             Cause("BASE-07", r"did not respond: The server (ended|exited) with exit code", _STDIO),
             Cause("BASE-07", r"^Invalid JSON was rejected with status 400, without error -32700", _WEB),
             Cause("BASE-08", _NO_METHOD),
-            Cause("BASE-18", r"^A request without _meta was (served|answered with error 0 )", _STDIO),
-            Cause("LIFE-23", r"answered with error -32601 .{0,3}method not found", _STDIO),
+            Cause("BASE-18", r"^A request without _meta was (served|got error 0 )", _STDIO),
+            Cause("LIFE-23", r"got error -32601 .{0,3}method not found", _STDIO),
             Cause("LIFE-23", r"Bad Request: Unsupported protocol version \(supported versions: ", _WEB),
-            Cause("LIFE-24", r"^A request of revision \S+ was answered with the result", _STDIO),
+            Cause("LIFE-24", r"^A request of revision \S+ got the result", _STDIO),
             Cause("LIFE-24", r"Bad Request: Unsupported protocol version \(supported versions: ", _WEB),
-            Cause("RES-07", r"answered with error -32602 .{0,3}Resource not found"),
+            Cause("RES-07", r"got error -32602 .{0,3}Resource not found"),
             Cause("STDIO-06", r"did not respond: The server (ended|exited) with exit code", _STDIO),
-            Cause("UTIL-09", r"^An unknown level is answered with the result \{\}"),
-            Cause("UTIL-12", r"^It is answered with the result"),
+            Cause("UTIL-09", r"^An unknown level got the result \{\}"),
+            Cause("UTIL-12", r"^The request got the result"),
         ),
     ),
 )

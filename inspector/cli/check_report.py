@@ -67,8 +67,8 @@ def text(out: Output, report: Report, *, verbose: bool) -> Iterator[str]:
         yield ""
     yield from _areas(report, paint)
     yield ""
-    counts = ", ".join(paint.colour(f"{number} {verdict}", verdict) for verdict, number in report.counts.items())
-    score = "no score" if report.score is None else f"{report.score} of 100"
+    counts = ", ".join(paint.colour(text, verdict) for verdict, text in report.counted.items())
+    score = "no score" if report.score is None else f"score {report.score} of 100"
     visits = ", ".join(visited.name for visited in report.run.visits) or "nothing"
     yield f"{score}   {counts}   in {report.run.seconds:.1f} s"
     yield f"checked: {visits}"

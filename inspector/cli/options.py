@@ -22,8 +22,8 @@ class Option:
     """One option. Without a `metavar` it is a switch; `many` collects its values in a list.
 
     `read` converts the word and raises `UsageError` if it is invalid. `completes` tells the shell what the value is:
-    `file`, `dir` or empty. With `fits` the value is optional and defaults to `otherwise`: the next word is the value
-    only if `fits` accepts it.
+    `file`, `dir`, `host` or empty. With `fits` the value is optional and defaults to `otherwise`: the next word is the
+    value only if `fits` accepts it.
     """
 
     __slots__ = ("choices", "completes", "fits", "flags", "help", "many", "metavar", "name", "otherwise", "read")
@@ -180,6 +180,29 @@ def pair(word: str) -> tuple[str, str]:
     return name, value
 
 
+def extension(word: str) -> tuple[str, dict[str, Any] | None]:
+    """An extension to offer, `ID` or `ID=JSON`; `ID=null` does not offer it. A short name stands for its id."""
+    from inspector.protocol.extensions import SHORT_NAMES, default_settings, full_id
+
+    name, equals, settings = word.partition("=")
+    id = full_id(name)
+    if "/" not in id:
+        raise UsageError(
+            f"“{name[:80]}” is not the id of an extension.",
+            hint=f"Write VENDOR/NAME, such as com.example/search, or {_either(tuple(SHORT_NAMES))}.",
+        )
+    if not equals:
+        return id, default_settings(id)
+    return id, None if settings == "null" else json_object(settings)
+
+
+def client(word: str) -> str:
+    """The client's name, `NAME` or `NAME/VERSION`."""
+    if not word.strip() or len(word) > 1000:
+        raise UsageError(f"“{word[:80]}” is not the name of a client.", hint="Write NAME or NAME/VERSION.")
+    return word
+
+
 def root(word: str) -> str:
     """The URI of a root; a path becomes a `file:` URI."""
     import re
@@ -249,6 +272,11 @@ SERVER = (
     Option("--transport", "Transport to use", choices=("auto", "stdio", "http", "sse")),
     Option("--era", "Protocol era to use; auto detects it", choices=("auto", "legacy", "modern")),
     Option("--protocol", "Protocol revision to use, such as 2025-11-25 or 2026-07-28", "REVISION"),
+    Option(
+        "--extension", "Offer this extension to the server: an id, or skills, apps, events, tasks; repeatable",
+        "ID[=JSON|@FILE]", many=True, read=extension,
+    ),
+    Option("--client", "Name of the client that the server is told", "NAME[/VERSION]", read=client),
     Option("--root", "Offer this root (URI or directory) to the server; repeatable", "URI", many=True, read=root),
     Option(
         "--sampling", "Answer sampling requests: decline them, or return this text", "decline|TEXT|@FILE",
@@ -329,6 +357,13 @@ ASK = Option("--ask", "Answer elicitation and sampling requests on the terminal"
 
 WATCH = Option("--watch", "Restart the server when one of its files changes")
 
+HOSTS = Option(
+    "--for",
+    "Show the limits of these hosts, separated by commas; all is every host",
+    "HOST,…|all",
+    many=True,
+    completes="host",
+)
 ARGS = Option("--args", "Arguments as a JSON object; KEY=VALUE arguments override it", "JSON|@FILE", read=json_object)
 TASK = Option("--task", "Call the tool as a task if it supports tasks; a tool that requires a task always runs as one")
 SAVE = Option(

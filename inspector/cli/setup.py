@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from inspector.cli import logins
 from inspector.cli.output import Output
 from inspector.client.engine.era_memory import Verdicts
+from inspector.client.extensions import by_id, client_identity
 from inspector.client.inbox import StandingAnswers
 from inspector.client.options import Options
 from inspector.config import paths, secrecy, trust
@@ -100,6 +101,10 @@ def options_of(invocation: Invocation, target: Target | None, settings: Settings
         era=invocation.option("era") or (entry and entry.era) or settings.era,
         protocol=invocation.option("protocol") or (entry and entry.protocol) or settings.protocol,
         standing=_standing(invocation, entry.roots if entry else (), settings, asking=asking),
+        client=client_identity(invocation.option("client") or (entry and entry.client) or settings.client),
+        extensions=by_id(
+            settings.extensions, entry.extensions if entry else {}, dict(invocation.option("extension", ()))
+        ),
         log_level=settings.log_level or "",
         verdicts=Verdicts(paths.state_folder() / "verdicts.json"),
         http=http,

@@ -51,6 +51,13 @@ def sides_of(invocation: Invocation) -> tuple[ComparedTarget, ComparedTarget]:
     return ComparedTarget("A", a), ComparedTarget("B", b)
 
 
+def side_of(invocation: Invocation, letter: str, word: str) -> ComparedTarget:
+    """One side, named by `letter` in errors. Raises `TargetError` or `ConfigError`."""
+    from inspector.cli.setup import consent_of
+
+    return ComparedTarget(letter, _target(invocation, word, consent_of(invocation)))
+
+
 def _target(invocation: Invocation, word: str, consent: Consent) -> Target:
     """The target of one word; headers and `--no-verify` go to a URL, variables and directory to a command."""
     from inspector.cli.setup import ask, warn_of_interception

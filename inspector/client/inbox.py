@@ -18,7 +18,6 @@ State = Literal["open", "answered", "declined", "cancelled", "refused", "withdra
 
 MOST_QUESTIONS = 100
 """Maximum questions in one message of the server."""
-TASKS_EXTENSION = "io.modelcontextprotocol/tasks"
 
 TOPICS: dict[str, Topic] = {
     "sampling/createMessage": "sampling",
@@ -44,7 +43,7 @@ class StandingAnswers:
     roots: tuple[str, ...] | Literal["ask"] | None = None
 
     def capabilities(self, features: Features) -> dict[str, Any]:
-        """Return the client capabilities for these answers, in the format of a revision."""
+        """Return the client capabilities for these answers, in the format of a revision; without extensions."""
         offered: dict[str, Any] = {}
         if self.roots is not None:
             offered["roots"] = {"listChanged": True} if features.roots_changed else {}
@@ -54,8 +53,6 @@ class StandingAnswers:
             offered["elicitation"] = {"form": {}} if features.elicitation_modes else {}
             if features.elicitation_url and self.elicitation == "ask":
                 offered["elicitation"]["url"] = {}
-        if features.tasks_extension:
-            offered["extensions"] = {TASKS_EXTENSION: {}}
         return offered
 
 

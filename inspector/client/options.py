@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from inspector.client.engine.era_memory import Verdicts
+from inspector.client.extensions import ClientIdentity
 from inspector.client.inbox import StandingAnswers
 from inspector.config.targets import HttpTarget
+from inspector.protocol.extensions import TASKS, default_settings
+from inspector.protocol.revisions import Features
 from inspector.transports.base import Credential, HttpOptions, Sink
 
 if TYPE_CHECKING:
@@ -42,6 +46,13 @@ class Options:
     protocol: str = ""
     """The revision to offer; empty: the newest."""
     standing: StandingAnswers = field(default_factory=StandingAnswers)
+    client: ClientIdentity = field(default_factory=ClientIdentity)
+    """The name that the server is told."""
+    extensions: Mapping[str, Mapping[str, Any] | None] = field(default_factory=dict)
+    """The extensions that the user offers, by id, with their settings, in every revision. None: not offered, although
+    it is one of `default_extensions`."""
+    default_extensions: tuple[str, ...] = (TASKS,)
+    """The ids that are offered without being asked for, in revisions that define extensions (2026-07-28)."""
     log_level: str = ""
     """Minimum level of the server's log messages (`debug` … `emergency`); empty: the server's default."""
     verdicts: Verdicts | None = None
@@ -49,3 +60,23 @@ class Options:
     http: HttpOptions = field(default_factory=HttpOptions)
     authorize: LoginProvider | None = None
     """Logs in if a server requires authorization; None: only the configured headers are sent."""
+
+    def capabilities(self, features: Features) -> dict[str, Any]:
+        """Return the client capabilities to declare, in the form of a revision.
+
+        The settings of an extension are passed on unchanged (C-EXT-01, C-EXT-02).
+        """
+        declared = self.standing.capabilities(features)
+        extensions = self._extensions_in(features)
+        return declared | ({"extensions": extensions} if extensions else {})
+
+    def _extensions_in(self, features: Features) -> dict[str, Any]:
+        """The extensions to offer. Only 2026-07-28 defines them: earlier revisions offer only what the user names."""
+        found: dict[str, Any] = {}
+        if features.tasks_extension:
+            found = {id: default_settings(id) for id in self.default_extensions}
+        for id, settings in self.extensions.items():
+            found.pop(id, None)
+            if settings is not None:
+                found[id] = dict(settings)
+        return found

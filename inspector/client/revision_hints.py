@@ -28,7 +28,7 @@ def revision_hint(revision: str, error: InspectorError | None, value: Any) -> st
         if error.rpc_code == UNSUPPORTED_VERSION:
             return f"The server does not support revision {revision}. Try {other}."
         if error.rpc_code == METHOD_NOT_FOUND:
-            era = "modern" if modern else "handshake"
+            era = "modern" if modern else "legacy"
             return f"The server does not have this method in the {era} era. Try {other}."
         return ""
     named = next((word for word in _ASKS if word in _error_text(value)), "")
@@ -37,7 +37,7 @@ def revision_hint(revision: str, error: InspectorError | None, value: Any) -> st
     if modern:
         return (
             f"The error names a request to the client. Revision {revision} has no server requests, so a tool for the "
-            f"handshake era cannot ask. Try {NEWEST_LEGACY}."
+            f"legacy era cannot ask. Try {NEWEST_LEGACY}."
         )
     if named == "elicit" and not known.elicitation_form:
         return f"The error names elicitation. Revision {revision} does not support that; {NEWEST_LEGACY} does."

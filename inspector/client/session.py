@@ -127,7 +127,7 @@ class Session(SessionModel):
         return question.state, question.answer
 
     def reply_to(self, question: Question) -> tuple[int, QuestionState]:
-        """Return the message that answers a question of the handshake era, 0 without one; and its state."""
+        """Return the message that answers a question of the legacy era, 0 without one; and its state."""
         index = self.journal.index
         return index.pair(question.n) if index.shape(question.n) == Shape.REQUEST else 0, question.state
 

@@ -38,10 +38,12 @@ OWN_KEYS = [
     "protocol",
     "timeout",
     "roots",
+    "client",
+    "extensions",
     "disabled",
     "description",
 ]
-_ONLY_OWN = frozenset({"transport", "auth", "proxy", "verify", "era", "protocol", "roots"})
+_ONLY_OWN = frozenset({"transport", "auth", "proxy", "verify", "era", "protocol", "roots", "client", "extensions"})
 _ONLY_VSCODE = frozenset({"dev", "gallery", "version", "sandbox", "sandboxEnabled"})
 _ERAS: dict[str, Literal["auto", "legacy", "modern"]] = {"auto": "auto", "legacy": "legacy", "modern": "modern"}
 
@@ -134,6 +136,8 @@ def _own_server(raw: Mapping[str, Any], folder: Path) -> Definition:
         protocol=entry_fields.text(raw, "protocol") or None,
         timeout=entry_fields.seconds(raw, "timeout"),
         roots=tuple(_root(root, folder) for root in entry_fields.texts(raw, "roots")),
+        client=entry_fields.text(raw, "client"),
+        extensions=entry_fields.object_map(raw, "extensions"),
     )
     plain = dict(raw)
     for key in ("env", "headers"):

@@ -40,6 +40,19 @@ def text_map(raw: Mapping[str, Any], key: str) -> dict[str, str]:
     return {name: scalar(item, f"“{key}.{files.shown(name)}”") for name, item in value.items() if item is not None}
 
 
+def object_map(raw: Mapping[str, Any], key: str) -> dict[str, dict[str, Any] | None]:
+    """Return the object under `key`, whose values are objects or null. Raises ConfigError for another type."""
+    value = raw.get(key)
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise ConfigError(f"“{key}” must be an object of objects, not {files.kind_of(value)}")
+    for name, item in value.items():
+        if item is not None and not isinstance(item, dict):
+            raise ConfigError(f"“{key}.{files.shown(name)}” must be an object or null, not {files.kind_of(item)}")
+    return value
+
+
 def flag(raw: Mapping[str, Any], key: str, default: bool) -> bool:
     """Return the boolean under `key`. Raises ConfigError for another type."""
     value = raw.get(key)

@@ -143,6 +143,15 @@ class SettingsModel(_Keys):
     """Answer to elicitation requests: `ask`, `defaults`, `decline`, `cancel`, or an object with the values.
     Default: ask."""
 
+    client: Text = Field("", examples=["claude-ai/0.1.0"])
+    """Name that servers are told, as `NAME` or `NAME/VERSION`. Default: empty, which is inspector and its version."""
+
+    extensions: dict[Text, dict[Text, Any] | None] = Field(
+        default_factory=dict, examples=[{"io.modelcontextprotocol/skills": {}}]
+    )
+    """Extensions to offer to servers, by id or short name (`skills`, `apps`, `events`, `tasks`), with their settings;
+    null does not offer one that is offered by default. Default: none."""
+
     max_body_bytes: PositiveCount | None = Field(None, examples=[1048576])
     """Longest message that is read, in bytes. Default: null, which is 268435456 (256 MiB)."""
 
@@ -379,6 +388,13 @@ class EntryModel(_Keys):
 
     roots: tuple[Root, ...] | None = Field(None, examples=[["data", "file:///home/ada/src"]])
     """Folders or URIs that the server may ask for; a folder is relative to the file."""
+
+    client: Text | None = Field(None, examples=["claude-ai/0.1.0"])
+    """Name that the server is told, as `NAME` or `NAME/VERSION`. Default: that of the settings."""
+
+    extensions: dict[Text, dict[Text, Any] | None] | None = Field(None, examples=[{"com.example/search": {"depth": 2}}])
+    """Extensions to offer, by id or short name, with their settings, beside those of the settings; null: not
+    offered."""
 
     disabled: Flag | None = Field(None, examples=[True])
     """true excludes the entry from `check @all`; it can be opened by name. Default: false."""

@@ -46,6 +46,12 @@ class Settings:
     elicitation: str | Mapping[str, Any] = "ask"
     """The answer to elicitation requests: `ask`, `defaults`, `decline`, `cancel`, or an object with the values."""
 
+    client: str = ""
+    """The name that servers are told, as `NAME` or `NAME/VERSION`; empty: inspector and its version."""
+
+    extensions: Mapping[str, Mapping[str, Any] | None] = field(default_factory=dict)
+    """The extensions to offer to servers, by id or short name, with their settings; null: not offered."""
+
     max_body_bytes: int | None = None
     """The longest message that is read, in bytes; longer ones are dropped; null: 256 MiB."""
 
@@ -223,6 +229,14 @@ def _elicitation(value: Any) -> Any:
     return value if isinstance(value, str) and value in ("ask", "defaults", "decline", "cancel") else MISSING
 
 
+def _settings_by_id(value: Any) -> Any:
+    if isinstance(value, Mapping) and all(
+        isinstance(id, str) and (settings is None or isinstance(settings, Mapping)) for id, settings in value.items()
+    ):
+        return {id: None if settings is None else dict(settings) for id, settings in value.items()}
+    return MISSING
+
+
 _SECONDS = ("a number of seconds above 0", _seconds)
 _TEXT = ("text", _text)
 _FLAG = ("true or false", _flag)
@@ -237,6 +251,8 @@ _KINDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "roots": ("a list of URIs", _texts),
     "sampling": _TEXT,
     "elicitation": ("ask, defaults, decline, cancel or an object", _elicitation),
+    "client": _TEXT,
+    "extensions": ("an object of objects by extension id", _settings_by_id),
     "max_body_bytes": ("a whole number above 0, or null", _positive_count_or_none),
     "max_recording_bytes": ("a whole number above 0, or null", _positive_count_or_none),
     "record": _FLAG,

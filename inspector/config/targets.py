@@ -25,6 +25,10 @@ class ServerOptions:
     """Seconds."""
     roots: tuple[str, ...] = ()
     """URIs."""
+    client: str = ""
+    """The name that the server is told, as `NAME` or `NAME/VERSION`."""
+    extensions: Mapping[str, Mapping[str, Any] | None] = field(default_factory=dict, hash=False)
+    """The extensions to offer, by id or short name, with their settings; None: not offered."""
 
 
 NO_OPTIONS = ServerOptions()

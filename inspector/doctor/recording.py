@@ -11,7 +11,7 @@ from inspector.doctor.opening import read_connection
 from inspector.doctor.privacy import Privacy
 from inspector.errors import RecordingError
 from inspector.journal.journal import Journal
-from inspector.text import count, duration, size
+from inspector.text import count, duration, quantity, size
 
 LAST_WORDS = 20
 _VERDICTS: dict[str, DoctorVerdict] = {
@@ -61,6 +61,10 @@ def _contents(chart: StepCollector, journal: Journal, target: RecordingTarget) -
         chart.add("end", "warn", "the end line is missing: the writer was killed, or is still writing")
     for notice in journal.notices[:10]:
         chart.add("notice", "warn", notice)
+    if len(journal.marks):
+        notes = (mark.note for n in journal.marks.events() if (mark := journal.marks.of(n)) is not None)
+        marked = quantity(len(journal.marks), "message")
+        chart.add("marks", "info", f"{marked} marked by the user", details=[note for note in notes if note])
     if index.invalid or index.errors:
         chart.add("messages", "warn", f"{count(index.invalid)} unreadable, {count(index.errors)} error responses")
     made = connection_steps(journal)
@@ -82,6 +86,11 @@ def _ended(steps: list[ConnectionStep]) -> str:
 
 def _header(journal: Journal) -> list[str]:
     shown: list[tuple[str, Any]] = [(name, journal.header.get(name)) for name in ("tool", "started", "version")]
+    bundle = journal.header.get("bundle")
+    if type(bundle) is dict:
+        shown += [
+            (f"bundled {name}", bundle.get(key)) for name, key in (("at", "made"), ("by", "by"), ("on", "system"))
+        ]
     return [f"{name}: {value}" for name, value in shown if value is not None]
 
 

@@ -80,6 +80,14 @@ def _member(value: Any, key: str) -> dict[str, Any]:
     return found if type(found) is dict else {}
 
 
+def marks_of(journal: Journal) -> Iterator[dict[str, Any]]:
+    """Yield the marks of a journal as plain objects: `n`, and the user's `note`, which may be empty."""
+    for n in journal.marks.events():
+        mark = journal.marks.of(n)
+        if mark is not None:
+            yield {"n": n, "note": mark.note}
+
+
 def findings_of(journal: Journal) -> Iterator[dict[str, Any]]:
     """Yield the findings of a journal as plain objects."""
     for finding in journal.findings.all():

@@ -18,7 +18,7 @@ from typing import IO, Any
 
 from inspector.errors import UsageError
 from inspector.export.chosen import Chosen
-from inspector.export.facts import Moments, facts_of, findings_of
+from inspector.export.facts import Moments, facts_of, findings_of, marks_of
 from inspector.hints import Hint, Parameter
 from inspector.journal.filters.bodies import subjects_of
 from inspector.journal.format import DIR_NAMES, KIND_NAMES, Event, Kind, dumps
@@ -129,6 +129,7 @@ def _facts(journal: Journal, chosen: Chosen) -> dict[str, Any]:
     return {
         "head": [(name, safe(value, 1000)) for name, value in head if value is not None],
         "findings": list(findings_of(journal)),
+        "marks": {mark["n"]: safe(mark["note"], LONGEST) for mark in marks_of(journal)},
     }
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import IO, Any
 
 from inspector.export.exact import is_strict, strict
-from inspector.export.facts import Moments, facts_of, findings_of
+from inspector.export.facts import Moments, facts_of, findings_of, marks_of
 from inspector.journal.connections import KINDS
 from inspector.journal.format import DIR_NAMES, Event, Kind, to_base64
 from inspector.journal.index import STATE_NAMES, State
@@ -40,7 +40,7 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
             "invalid": facts.invalid, "errors": facts.errors,
         },
         "notices": journal.notices,
-    }  # fmt: skip
+    } | ({"marks": list(marks_of(journal))} if len(journal.marks) else {})  # fmt: skip
     out.write("{\n" + "".join(f"  {_dumps(key)}: {_value(value)},\n" for key, value in head.items()))
     out.write('  "events": [')
     separator = "\n"

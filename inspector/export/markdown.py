@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
-from inspector.export.facts import RecordingFacts, facts_of
+from inspector.export.facts import RecordingFacts, facts_of, marks_of
 from inspector.journal.connections import KINDS
 from inspector.journal.format import Dir, Event, Kind, dumps
 from inspector.journal.index import State
@@ -27,6 +27,8 @@ INLINE = 80
 """Maximum characters of an object or array of scalars on one line."""
 STDERR_TOGETHER = 200
 """Maximum lines of stderr in one block."""
+
+_LONGEST_NOTE = 10_000
 
 _STATES = {
     State.PENDING: "never answered",
@@ -45,6 +47,7 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
     label = _target(journal).get("label")
     out.write(f"# MCP session: {span(label if isinstance(label, str) and label else 'unnamed')}\n\n")
     out.write("".join(f"- **{name}:** {text}\n" for name, text in _head(journal, facts)))
+    _write_marks(journal, out)
     _write_findings(journal, out)
     out.write("\n## Messages\n")
     short = _negotiations(journal) if numbers is None else {}
@@ -64,7 +67,7 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
             if len(stderr) < STDERR_TOGETHER:
                 continue
         _write_stderr(stderr, out)
-        if event.kind != Kind.STDERR:
+        if event.kind not in (Kind.STDERR, Kind.MARK):
             out.write(_event(journal, event))
     _write_stderr(stderr, out)
     if shown < len(journal):
@@ -129,6 +132,17 @@ def _end(journal: Journal) -> str:
     return f"**missing**: the writer was killed, or is still writing{torn}"
 
 
+def _write_marks(journal: Journal, out: IO[str]) -> None:
+    marks = list(marks_of(journal))
+    if marks:
+        out.write(f"\n## Marked by the user ({count(len(marks))})\n\n")
+        out.writelines(f"- event {mark['n']}{_note(mark['note'])}\n" for mark in marks)
+
+
+def _note(note: str) -> str:
+    return f": {span(note, _LONGEST_NOTE)}" if note else ""
+
+
 def _write_findings(journal: Journal, out: IO[str]) -> None:
     found = journal.findings.all()
     if not found:
@@ -174,13 +188,19 @@ def _event(journal: Journal, event: Event) -> str:
             f"\n{fence(_json(rest), 'json')}" if rest else ""
         )
     if event.kind == Kind.RPC:
-        return f"\n### {event.n} {_rpc_title(journal, event)} {moment}\n\n{_payload(event)}"
+        return f"\n### {event.n} {_rpc_title(journal, event)} {moment}\n\n{_marked(journal, event)}{_payload(event)}"
     sign = {Dir.SEND: SIGNS.sent, Dir.RECV: SIGNS.received}.get(event.dir, SIGNS.local)
     heading = f"\n### {event.n} {sign} {span(event.kind_name)} {moment}\n\n"
+    heading += _marked(journal, event)
     parts = [fence(_json(event.fields), "json")] if event.fields else []
     if event.raw is not None or event.data is not None:
         parts.append(_payload(event))
     return heading + "\n".join(parts)
+
+
+def _marked(journal: Journal, event: Event) -> str:
+    mark = journal.marks.of(event.n)
+    return f"**Marked**{_note(mark.note)}\n\n" if mark is not None else ""
 
 
 def _rpc_title(journal: Journal, event: Event) -> str:

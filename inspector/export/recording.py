@@ -1,8 +1,8 @@
 """A recording of the selected events, renumbered, for all commands that read recordings.
 
 Each line has its old number in `was`; the header's `from` names the original recording. References (`for` of a life
-event, the event of a finding) have the new numbers; a reference to an event that is not selected has the old one, as
-`for_was`. An invalid line becomes an event `unreadable`.
+event or a mark, the event of a finding) have the new numbers; a reference to an event that is not selected has the old
+one, as `for_was`. An invalid line becomes an event `unreadable`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import uuid
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
 from inspector.export.chosen import Chosen
@@ -22,7 +22,7 @@ from inspector.protocol.jsonrpc import NotJson, Shape, parse
 
 def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
     """Write the recording to `out`, event by event. Lines of a newer format version are unchanged."""
-    chosen = Chosen(journal, numbers)
+    chosen = Chosen(journal, None if numbers is None else _with_marks(journal, numbers))
     if journal.raw_only:
         out.write(dumps(journal.header) + "\n")
         for n in chosen:
@@ -44,6 +44,15 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
     ended = journal.ended or {"t": last, "reason": "the session was still open"}
     out.write(dumps({**ended, "kind": "end", "events": ranks[-1], "invalid": invalid, "errors": errors}) + "\n")
     return []
+
+
+def _with_marks(journal: Journal, numbers: Iterable[int]) -> Iterator[int]:
+    """Yield the numbers, and the events that mark one of them."""
+    wanted: set[int] = set()
+    for n in numbers:
+        wanted.add(n)
+        yield n
+    yield from (at for at, about in journal.marks.between(1, len(journal)) if about in wanted)
 
 
 def _ranks(chosen: Chosen) -> array[int]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from inspector.client.engine.modern import CAPABILITIES_KEY
+from inspector.client.extensions import CAPABILITIES_KEY
 from inspector.export.chosen import Chosen
 from inspector.export.quoting import NestedTooDeep, python_value, remark
 from inspector.journal.filters.bodies import subjects_of

@@ -1,8 +1,9 @@
 """Folding: events that share the row of a message, so that a log has one row per message.
 
 Heads of HTTP, SSE events without a message and life events of an HTTP channel are folded into the message that they
-carry: those of the request into the request, those of the response into the answer. An HTTP exchange without a message
-is one row, that of its request head. The pages of one list are one row, that of the request for the first page.
+carry: those of the request into the request, those of the response into the answer. A mark is folded into its message.
+An HTTP exchange without a message is one row, that of its request head. The pages of one list are one row, that of the
+request for the first page.
 
 The decision uses the index's arrays only; no body is read.
 """
@@ -159,6 +160,8 @@ class Folding:
                     self._message_sent(n, channel, changed)
                 elif shape in (Shape.RESULT, Shape.ERROR):
                     self._answered(index._pairs[n - 1], n, channel, changed)
+        for n, about in self.journal.marks.between(low, high):
+            self._hide(n, about, changed)
         self.seen = high
         self._take_pages(high, changed)
 

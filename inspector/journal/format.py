@@ -43,16 +43,17 @@ class Kind(IntEnum):
     AUTH = 6
     NOTE = 7
     OTHER = 8
+    MARK = 9
 
 
 DIRS = {"local": Dir.LOCAL, "send": Dir.SEND, "recv": Dir.RECV}
 KINDS = {
     "rpc": Kind.RPC, "invalid": Kind.INVALID, "stderr": Kind.STDERR, "http": Kind.HTTP, "sse": Kind.SSE,
-    "life": Kind.LIFE, "auth": Kind.AUTH, "note": Kind.NOTE,
+    "life": Kind.LIFE, "auth": Kind.AUTH, "note": Kind.NOTE, "mark": Kind.MARK,
 }  # fmt: skip
 _LOCAL = Dir.LOCAL
 DIR_NAMES = ("local", "send", "recv")
-KIND_NAMES = ("rpc", "invalid", "stderr", "http", "sse", "life", "auth", "note", "other")
+KIND_NAMES = ("rpc", "invalid", "stderr", "http", "sse", "life", "auth", "note", "other", "mark")
 _LARGE = 1 << 14
 """Bytes from which it is faster to search for the few characters that need an escape than to check each."""
 _OUTLINED = 256

@@ -378,14 +378,22 @@ class Index:
         return n
 
     def add_life(self, t: int, kind: Kind, channel: str, offset: int, fields: dict[str, Any]) -> int:
-        """Add a `life` event; one that names a request (`for`) and its end closes that request."""
+        """Add an event that may name another one in `for`.
+
+        A `life` event that names a request and its end closes that request. A `mark` belongs to the exchange of the
+        event that it marks.
+        """
         event = fields.get("event")
         conn = conn_of(fields)
         if kind == Kind.LIFE and type(event) is str and not conn:
             self.connections.life(self.count + 1, event)
         n = self.add(t, Dir.LOCAL, kind, channel, offset, 0, conn=conn)
         named = fields.get("for")
-        if type(named) is int and 0 < named < n and kind == Kind.LIFE:
+        if type(named) is not int or not 0 < named < n:
+            return n
+        if kind == Kind.MARK:
+            self._parents[n - 1] = self.request_of(named)
+        elif kind == Kind.LIFE:
             self._pairs[n - 1] = named
             fate = _FATES.get(str(event))
             if fate is not None and self._states[named - 1] == State.PENDING:

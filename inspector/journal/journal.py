@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 import time
 import uuid
@@ -39,6 +40,7 @@ from inspector.journal.format import (
     to_base64,
 )
 from inspector.journal.index import Index, conn_of
+from inspector.journal.marks import Marks, append, end_of_events, mark_fields, reopened, write_at
 from inspector.journal.overflow import Overflow
 from inspector.journal.redaction import Redactor, describe
 from inspector.journal.storage import KEEP_FREE, Storage
@@ -80,6 +82,7 @@ class Journal:
         self.header = header
         self.index = Index()
         self.findings = Findings()
+        self.marks = Marks()
         self.redactor = redactor or Redactor()
         self.ended: dict[str, Any] | None = None
         """The end line, if there is one. None in a finished file means that the writer was killed."""
@@ -100,6 +103,8 @@ class Journal:
         self._conns = 0
         self._zero = time.monotonic_ns()
         self._scanned = 0
+        self._end_at = 0
+        """Where the end line starts in the file; 0 without one."""
         self._cache: OrderedDict[int, Event] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -487,6 +492,45 @@ class Journal:
             self.findings.add(finding)
         return self._record_local("note", Kind.NOTE, "", {"text": text, **fields})
 
+    def mark(self, n: int, note: str = "", *, on: bool = True) -> None:
+        """Mark event `n`, with a note, or remove its mark. In a finished recording this changes the file.
+
+        Raises `RecordingError` if the recording may not be changed.
+        """
+        fields = mark_fields(n, note, on=on)
+        if self.live and self.ended is None:
+            self._record_local("mark", Kind.MARK, "", fields)
+        else:
+            self._append_mark(fields)
+
+    def _append_mark(self, fields: dict[str, Any]) -> None:
+        """Write a mark into a finished recording, before its end line."""
+        path = self.path
+        if path is None or self.raw_only:
+            raise RecordingError(
+                "This recording cannot be marked: "
+                + ("it has no file." if path is None else "it has a newer format than this Inspector."),
+                hint="Record it with `--record FILE`." if path is None else "Update Inspector.",
+            )
+        storage = self.storage
+        with reopened(path, storage.fd, is_locked=storage.writable) as fd:
+            while self.refresh():
+                pass
+            offset, end = end_of_events(fd)
+            n, t = self.index.count + 1, self.index.latest()
+            line = event_line(n, t, "local", "mark", "", None, False, extra_json(fields)).encode("utf-8", "replace")
+            if end:
+                ended = {**(self.ended or {}), "kind": "end", "events": n}
+                write_at(fd, path, offset, line + (dumps(ended) + "\n").encode("utf-8", "replace"))
+            else:
+                append(path, b"\n" + line if self.torn else line)
+            if storage.writable:  # A reader finds the mark by itself; what we wrote is not read again.
+                storage.disk_size = os.fstat(fd).st_size
+                self.marks.take(n, fields)
+                self.index.add_life(t, Kind.MARK, "", offset, fields)
+        while self.refresh():
+            pass
+
     def _record_local(
         self, name: str, kind: Kind, channel: str, fields: dict[str, Any], dir: Dir = Dir.LOCAL, changed: bool = False,
         raw: str | None = None,
@@ -515,7 +559,9 @@ class Journal:
             return self._overflow.marker
         else:
             self._overflow.keep(Event(n, t, dir, kind, channel, raw, None, fields), len(line))
-        if kind == Kind.LIFE:
+        if kind in (Kind.LIFE, Kind.MARK):
+            if kind == Kind.MARK:
+                self.marks.take(n, fields)
             return self.index.add_life(t, kind, channel, offset, fields)
         return self.index.add(t, dir, kind, channel, offset, len(raw or ""), conn=conn_of(fields))
 
@@ -627,7 +673,9 @@ class Journal:
         storage = self.storage
         if self.storage.writable:
             return False
-        storage.grown()
+        if storage.grown() and self.ended is not None and self._end_at:
+            # A mark was added: the end line has moved.
+            self._scanned, self.ended = self._end_at, None
         taken = 0
         while taken < limit and self._scanned < storage.size:
             block = storage.pread(self._scanned, _BLOCK)
@@ -661,7 +709,7 @@ class Journal:
             index.add(index._times[-1] if index.count else 0, Dir.LOCAL, Kind.OTHER, "", offset, len(line))
             return
         if value.get("kind") == "end" and "n" not in value:
-            self.ended = value
+            self.ended, self._end_at = value, offset
             if self.dropped[0]:
                 self.notices.append(f"This recording is not complete: {self.incomplete}.")
             return
@@ -671,7 +719,9 @@ class Journal:
             return
         event = read_event(value, index.count + 1)
         size = len(event.bytes) if event.data is not None or event.raw is not None else event.dropped or 0
-        if event.kind in (Kind.LIFE, Kind.AUTH):
+        if event.kind == Kind.MARK:
+            self.marks.take(index.count + 1, event.fields)
+        if event.kind in (Kind.LIFE, Kind.AUTH, Kind.MARK):
             index.add_life(event.t, event.kind, event.ch, offset, event.fields)
             return
         message = event.message

@@ -6,9 +6,11 @@ import math
 import os
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
+from inspector.config.files import try_lock
 from inspector.errors import RecordingError, RecordingExists
 from inspector.hints import Hint, Parameter
 
@@ -105,6 +107,9 @@ class Storage:
                     ".",
                 ),
             ) from error
+        # Other windows cannot mark messages of a recording that grows. Some file systems cannot lock.
+        with suppress(OSError):
+            try_lock(fd)
         return cls(fd, path, writable=True)
 
     @classmethod

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from inspector.client.extensions import by_id, client_identity
 from inspector.client.inbox import StandingAnswers
 from inspector.client.options import LoginProvider, Options
 from inspector.config.target_words import parse_target
@@ -49,6 +50,8 @@ def open(
     sampling: str | SamplingCallback | None = None,
     elicit: str | Mapping[str, Any] | ElicitationCallback | None = None,
     roots: Sequence[str | os.PathLike[str]] | None = None,
+    client: str = "",
+    extensions: Mapping[str, Mapping[str, Any]] | Sequence[str] = (),
     log_level: str = "",
     record: str | os.PathLike[str] | bool = False,
 ) -> Session:
@@ -63,8 +66,9 @@ def open(
     `protocol`: use these instead of negotiating. `timeout`: seconds without a response or progress; `max_timeout`: in
     total. `sampling`: the text of the answer, `"decline"`, or a callback; `elicit`: the content, `"defaults"`,
     `"decline"`, `"cancel"`, or a callback; `roots`: URIs or folders. A capability whose option is None is not declared
-    to the server. `record`: the file to record to, which must be new; True: the folder in which `inspector` keeps
-    recordings.
+    to the server. `client`: the client's name, as `NAME` or `NAME/VERSION`. `extensions`: ids to offer, or a mapping of
+    ids to settings; without it none is offered. `record`: the file to record to, which must be new; True: the folder in
+    which `inspector` keeps recordings.
 
     Raises `TargetError`, `ConfigError`, `UsageError`, or `TrustNeeded` (see `trust`) immediately; a failure of the
     server is raised when connecting.
@@ -124,6 +128,9 @@ def open(
             "ask" if callable(elicit) else _checked_elicit(elicit),
             _roots(roots) if roots is not None else entry.roots or None,
         ),
+        client=client_identity(client or entry.client),
+        extensions=by_id(entry.extensions, _extensions(extensions)),
+        default_extensions=(),
         log_level=log_level,
         http=http,
         authorize=authorize,
@@ -195,6 +202,22 @@ def _checked_elicit(answer: str | Mapping[str, Any] | None) -> str | dict[str, A
             hint="Pass “defaults”, “decline”, “cancel”, the content, or a callback.",
         )
     return answer
+
+
+def _extensions(wanted: Mapping[str, Mapping[str, Any]] | Sequence[str]) -> dict[str, Mapping[str, Any] | None]:
+    """Return the extensions to offer, by id; a name alone has its usual settings. Raises `UsageError`."""
+    from inspector.protocol.extensions import default_settings, full_id
+
+    if isinstance(wanted, str):
+        wanted = (wanted,)
+    found: dict[str, Mapping[str, Any] | None] = {}
+    for name in wanted:
+        id = full_id(name)
+        settings = wanted[name] if isinstance(wanted, Mapping) else default_settings(id)
+        if not isinstance(settings, Mapping):
+            raise UsageError(f"The settings of {id[:80]} are not a mapping.", hint="Pass {} for an extension without.")
+        found[id] = settings
+    return found
 
 
 def _roots(roots: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:

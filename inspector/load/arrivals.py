@@ -132,7 +132,7 @@ class ClosedArrivals:
         self._is_over = self._is_over or now >= self._end
 
     def take(self, now: float) -> float | None:
-        """Return `now` while a user has no call: there is no other intended start."""
+        """Return `now` while a user has no call in flight; None otherwise."""
         if self._is_over or self._at_server >= min(self._users, self.slots):
             return None
         self._at_server += 1

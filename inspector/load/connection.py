@@ -32,7 +32,7 @@ RECONNECTS = (0.1, 1.0, 3.0)
 
 
 class PassingSink:
-    """The sink of a transport: it passes calls of tools and their answers on, and gives the rest to another sink.
+    """A sink that passes calls of tools on without recording them, and gives the rest to another sink.
 
     So the memory of a session does not grow with its calls. A response that is more than the end of a call (a task, a
     question) is recorded, because the session reads it again.

@@ -45,7 +45,7 @@ async def measure_floor(
 ) -> Floor | None:
     """Run the plan for a second on an echo server, over the transport, era and revision of `session`.
 
-    Returns None where there is no such server: for an app in this process, and if it does not start.
+    Returns None for an app in this process, and if the echo server does not start.
     """
     from inspector.load.runner import LoadRun
 

@@ -14,9 +14,10 @@ from inspector.text import safe
 
 
 def calls_of(path: Path) -> tuple[PlannedCall, ...]:
-    """Return the calls of tools in a flow, with their weights; a step with `each` is one call for each row.
+    """Return the calls of tools in a flow, with their weights.
 
-    Variables have the flow's own values, and a generated value is the same in each call. Other steps are left out.
+    A step with `each` is one call for each row. Variables have the flow's own values, and a generated value is the
+    same in each call. Other steps are ignored.
     Raises `CallsError` for a file that is not a flow, `UsageError` without calls, and for a call that needs a result.
     """
     flow = read_flow(path)

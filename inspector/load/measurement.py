@@ -1,4 +1,4 @@
-"""What a run measures: times, counts, errors by kind, and their course. Its size does not depend on the calls."""
+"""The measurements of a run: times, counts, errors by kind, and a series. Their size does not grow with the calls."""
 
 from __future__ import annotations
 

@@ -203,7 +203,7 @@ class LoadReport:
 
     @property
     def is_limited_by_slots(self) -> bool:
-        """Whether calls were not slower in a full server than in a half empty one: it could take more at once."""
+        """Whether calls in a full server are as fast as in a half empty one, so that it could take more at once."""
         few, many = self.service_few, self.service_many
         if min(few.count, many.count) < 5:
             return False

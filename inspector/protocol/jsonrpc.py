@@ -142,6 +142,14 @@ def _too_deep(text: str) -> Any:
         raise NotJson("nested too deeply to parse") from None
 
 
+def compact_json(value: Any) -> str:
+    """Return a parsed value as JSON without spaces, keys in their order, as hosts send schemas to a model."""
+    try:
+        return encode(value).decode()
+    except RecursionError:
+        return ""  # Deeper than any message that was read.
+
+
 def excerpt(value: Any, limit: int) -> str:
     """Format a parsed value as JSON in at most `limit` characters, for a sentence: `1` and `"1"` differ."""
     if type(value) is str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from inspector.errors import RecordingError
 from inspector.journal.format import dumps
@@ -68,8 +68,12 @@ class Redaction:
     Equal values get equal marks, made with a key that is not stored.
     """
 
-    def __init__(self, path: Path, rules: Rules) -> None:
-        """Raises `RecordingError` if `path` is not a recording."""
+    def __init__(self, path: Path, rules: Rules, about: Mapping[str, Any] | None = None) -> None:
+        """`about` are members that the copy's header gets; they are searched too.
+
+        Raises `RecordingError` if `path` is not a recording.
+        """
+        self._about = dict(about or {})
         journal = Journal.open(path)
         self._size = journal.storage.size
         self.notices = list(journal.notices)
@@ -103,10 +107,15 @@ class Redaction:
         try:
             with open(self._path, "rb") as file:
                 while left > 0 and (line := file.readline(left)):
+                    first = left == self._size
                     left -= len(line)
-                    yield line
+                    yield self._with_members(line) if first and self._about else line
         except OSError as error:
             raise RecordingError(f"{self._path} cannot be read: {error.strerror or error}.") from None
+
+    def _with_members(self, header: bytes) -> bytes:
+        value = parse(header)
+        return dumps(value | self._about).encode("utf-8", "replace") + b"\n" if type(value) is dict else header
 
     def _read_first(self) -> None:
         """Find the lines with secrets, and the values to search everywhere."""

@@ -179,7 +179,7 @@ class MockClient:
         self._passed: dict[str, int] = {}
         self._ready = False
         self.initialize: dict[str, Any] | None = None
-        """The client's `initialize` request, in the handshake era."""
+        """The client's `initialize` request, in the legacy era."""
         self.teller.tell(0)
 
     # Incoming messages

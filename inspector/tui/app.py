@@ -185,7 +185,10 @@ class InspectorApp(KeysInOrder, App[int]):
 
     def on_open_target(self, event: OpenTarget) -> None:
         try:
-            self.navigator.open_target(event.target, event.first)
+            if event.beside:
+                self.navigator.open_beside(event.target)
+            else:
+                self.navigator.open_target(event.target, event.first)
         except InspectorError as error:
             self.notify(error_text(error, self), severity="error", timeout=10)
 

@@ -99,12 +99,13 @@ class ShowStart(Message):
 
 
 class OpenTarget(Message):
-    """Open this target in a new session."""
+    """Open this target in a new session. `beside`: the session connects in the background."""
 
-    def __init__(self, target: Target, first: First = "") -> None:
+    def __init__(self, target: Target, first: First = "", *, beside: bool = False) -> None:
         super().__init__()
         self.target = target
         self.first = first
+        self.beside = beside
 
 
 class SessionNews(Message):

@@ -13,13 +13,13 @@ from textual.screen import ModalScreen
 from inspector.tui.available_verbs import contexts, who_does
 from inspector.tui.keymap import KeyHint, Keymap, label
 from inspector.tui.themes import ascii_only
-from inspector.tui.verbs import Verb
+from inspector.tui.verbs import VERBS, Verb
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.fact_rows import Row, RowSection
 from inspector.tui.widgets.facts_view import FactsView
 
 _KEYS = 12
-_TITLE = 17
+_TITLE = max(len(verb.title) for verb in VERBS) + 2
 
 
 class Help(ModalScreen[None]):

@@ -25,6 +25,7 @@ _LABELS: Mapping[str, str] = {
     "slash": "/",
     "question_mark": "?",
     "plus": "+",
+    "asterisk": "*",
     "underscore": "_",
     "minus": "-",
     "equals_sign": "=",

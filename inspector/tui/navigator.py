@@ -101,6 +101,16 @@ class ScreenNavigator:
         if person is not None:
             person.opened = opened
 
+    def open_beside(self, target: Target) -> None:
+        """Open a session that connects in the background. The start list and the session in front stay there.
+
+        Raises `InspectorError` if a recording cannot be read or written.
+        """
+        before = self._sessions.front
+        self.open_target(target)
+        self._sessions.front = before or self._sessions.front
+        self.show_start()
+
     def add(self, screen: MainScreen) -> OpenSession:
         """Put the screen of a new session in front."""
         opened = self._sessions.add(screen.session, screen)

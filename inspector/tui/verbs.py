@@ -88,6 +88,7 @@ _APP = (
     ("reconnect", "reconnect", "", "Close the connection and open it again."),
     ("restart", "restart", "", "Stop the server process and start it again."),
     ("revision", "revision", "f9", "Choose revision and era of the protocol, and reconnect with them."),
+    ("extensions", "extensions", "", "Choose the extensions that the client offers, and reconnect with them."),
     ("watch", "watch files", "", "Restart the server when one of its files changes, or stop watching them."),
     ("compare-with", "compare with", "", "Compare this recording with another one, side by side."),
     (
@@ -108,8 +109,8 @@ _REPLAY = (
     ("previous-exchange", "previous exchange", "shift+left", "Go back to the end of the previous exchange."),
     ("next-finding", "next finding", "right_square_bracket", "Go forward to the next event with a finding."),
     ("previous-finding", "previous finding", "left_square_bracket", "Go back to the previous event with a finding."),
-    ("next-hit", "next hit", "n", "Go forward to the next event that matches the log's filter."),
-    ("previous-hit", "previous hit", "N", "Go back to the previous event that matches the log's filter."),
+    ("next-hit", "next match", "n", "Go forward to the next event that matches the log's filter."),
+    ("previous-hit", "previous match", "N", "Go back to the previous event that matches the log's filter."),
     ("slower", "slower", "less_than_sign", "Play slower."),
     ("faster", "faster", "greater_than_sign", "Play faster, up to the highest speed."),
     ("speed", "speed", "", "Choose the playback speed."),
@@ -152,10 +153,14 @@ _MESSAGES = (
     ("compare", "compare two", "d", "Compare the selected message with another."),
     ("follow", "follow", "f", "Keep the newest message selected, or stop."),
     ("times", "times", "t", "Change the times: clock, since the start, since the previous message."),
-    ("next-hit", "next hit", "n", "Go to the next message that matches the search."),
-    ("previous-hit", "previous hit", "N", "Go to the previous message that matches the search."),
+    ("next-hit", "next match", "n", "Go to the next message that matches the last filter."),
+    ("previous-hit", "previous match", "N", "Go to the previous message that matches the last filter."),
     ("next-finding", "next finding", "right_square_bracket", "Go to the next message with a finding."),
     ("previous-finding", "previous finding", "left_square_bracket", "Go to the previous message with a finding."),
+    ("mark", "mark", "asterisk", "Mark the message in the recording, or remove its mark."),
+    ("note", "note", "w", "Write a note on the message into the recording."),
+    ("next-mark", "next mark", "right_curly_bracket", "Go to the next marked message."),
+    ("previous-mark", "previous mark", "left_curly_bracket", "Go to the previous marked message."),
     ("exchange", "exchange", "g", "Show only the messages of this exchange."),
     ("partner", "its partner", "p", "Jump from a request to its answer, and back."),
     ("fold", "fold", "minus", "Show one row per message, or every event: HTTP heads, ends of streams, pages of lists."),
@@ -164,8 +169,8 @@ _MESSAGES = (
 )
 _TEXT = (
     ("search", "search", "slash", "Search in the text."),
-    ("next-hit", "next hit", "n", "Go to the next match of the search."),
-    ("previous-hit", "previous hit", "N", "Go to the previous match of the search."),
+    ("next-hit", "next match", "n", "Go to the next match of the search."),
+    ("previous-hit", "previous match", "N", "Go to the previous match of the search."),
     ("wrap", "wrap", "W", "Wrap long lines, or let the view scroll sideways."),
     ("show-all", "show all", "a", "Show the part that was cut."),
     ("copy", "copy", "c", "Copy the text."),
@@ -308,6 +313,7 @@ _SERVER = (
     ("restart", "restart", "R", "Stop the server process and start it again."),
     ("watch", "watch files", "w", "Restart the server when one of its files changes, or stop watching them."),
     ("log-level", "log level", "l", "Choose the log level of the server."),
+    ("extensions", "extensions", "e", "Choose the extensions that the client offers, and reconnect with them."),
     ("authorization", "login", "a", "Show the steps of the login and the current token."),
 )
 _FAILED = (
@@ -390,6 +396,7 @@ _CALLS = (
 _COLLECTION = (("filter", "filter", "slash", "Show only the flows and steps that match."),)
 _START = (
     ("open", "open", "enter", "Open the selected row."),
+    ("beside", "open beside", "s", "Open the selected row in the background; the list stays."),
     ("up", "up", "up", "Go up; the field keeps the focus."),
     ("down", "down", "down", "Go down; the field keeps the focus."),
     ("page-up", "page up", "pageup", "Go up a page; the field keeps the focus."),

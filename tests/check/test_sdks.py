@@ -113,16 +113,16 @@ def test_a_server_whose_only_fault_is_its_sdks_passes_under_app() -> None:
         ("BASE-12", bad("2 of two requests in a batch got no response.", 1), "stdio", True),
         (
             "BASE-06",
-            bad('An unknown method was answered with error -32602 "Invalid request parameters".', 1),
+            bad('An unknown method got error -32602 "Invalid request parameters".', 1),
             "stdio",
             True,
         ),
-        ("BASE-06", bad("An unknown method was answered with the result {}.", 1), "stdio", False),
-        ("PROM-04", bad('It is answered with error 0 "Unknown prompt: x".', 1), "stdio", True),
-        ("PROM-04", bad('It is answered with error -32603 "my own".', 1), "stdio", False),
+        ("BASE-06", bad("An unknown method got the result {}.", 1), "stdio", False),
+        ("PROM-04", bad('The request got error 0 "Unknown prompt: x".', 1), "stdio", True),
+        ("PROM-04", bad('The request got error -32603 "my own".', 1), "stdio", False),
         (
             "UTIL-20",
-            doubtful('Before initialize it is answered with error -32602 "Invalid request parameters".', 1),
+            doubtful('Before initialize it got error -32602 "Invalid request parameters".', 1),
             "stdio",
             True,
         ),
@@ -153,9 +153,9 @@ def test_a_server_whose_only_fault_is_the_go_sdks_passes_under_app() -> None:
     ("id", "text", "of_sdk"),
     [
         ("BASE-06", "An unknown method got no response: h answered 400 Bad Request to x: {}", True),
-        ("BASE-06", "An unknown method was answered with the result {{}}.", False),
-        ("LIFE-23", "A request of revision 1900-01-01 was answered with nothing ({}).", True),
-        ("LIFE-23", "A request of revision 1900-01-01 was answered with the result {{}}.", False),
+        ("BASE-06", "An unknown method got the result {{}}.", False),
+        ("LIFE-23", "A request of revision 1900-01-01 got no response ({}).", True),
+        ("LIFE-23", "A request of revision 1900-01-01 got the result {{}}.", False),
     ],
 )
 def test_over_http_the_go_sdk_refuses_with_a_page_of_text(id: str, text: str, of_sdk: bool) -> None:

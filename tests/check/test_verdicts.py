@@ -127,7 +127,7 @@ def agrees(report: Report) -> None:
     assert ("failing" in badge) is fails
     if report.score is not None:
         assert f"{report.score}/100" in badge
-        assert any(line.startswith(f"{report.score} of 100") for line in lines)
+        assert any(line.startswith(f"score {report.score} of 100") for line in lines)
     number = len({one["id"] for one in failing})
     assert not number or f"{number} failing" in badge
 

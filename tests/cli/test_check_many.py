@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from inspector.check.across import Definitions, compare
+from inspector.check.across import Definitions, compare, entry_names
 from inspector.check.catalog import Check
 from inspector.check.outcome import Outcome, Visited, bad, good
 from inspector.check.poison.rules import names_in
@@ -20,6 +20,7 @@ from inspector.check.report import Report
 from inspector.check.result import Result
 from inspector.check.run import Run
 from inspector.cli import check_many, main
+from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import ConfigError
 from inspector.protocol.revisions import REVISIONS
 from tests.cli.conftest import SERVER
@@ -266,3 +267,33 @@ def test_an_order_about_a_tool_of_another_server(text: str, is_order: bool) -> N
 
 def test_one_entry_in_two_files_is_one_server() -> None:
     assert compare([MAILER, MAILER]) == []
+
+
+def test_prompts_with_the_same_name() -> None:
+    one, other = definitions("@a"), definitions("@b")
+    found = compare([one._replace(prompts=("code-review",)), other._replace(prompts=("code_review", "ask"))])
+    assert [(each.check.id, each.seen) for each in found] == [
+        ("WORD-12", '@a and @b both have a prompt with the name "code-review" ("code_review" in @b).')
+    ]
+
+
+ENTRIES = [
+    ("github", StdioTarget(("npx", "-y", "@modelcontextprotocol/server-github")), ""),
+    ("gitlab", StdioTarget(("uvx", "--from", "gitlab-mcp", "serve")), ""),
+    ("tracker", StdioTarget(("node", "/home/ann/githbu/server.js")), ""),
+    ("docs", HttpTarget("https://mcp.notion.com/mcp"), ""),
+    ("gihtub", StdioTarget(("node", "server.js")), "gihtub"),
+    ("code", StdioTarget(("npx", "-y", "@playwrigth/mcp@latest")), "@playwrigth"),
+    ("browser", StdioTarget(("docker", "run", "-i", "--rm", "plawright-mcp:1.0")), "plawright-mcp"),
+    ("pages", HttpTarget("https://mcp.n0tion.com/mcp"), "mcp.n0tion.com"),
+]
+
+
+@pytest.mark.parametrize(("name", "target", "imitates"), ENTRIES, ids=lambda value: value if type(value) is str else "")
+def test_an_entry_whose_names_imitate_well_known_ones(
+    name: str, target: StdioTarget | HttpTarget, imitates: str
+) -> None:
+    found = compare([definitions("@it")._replace(entry=entry_names(name, target))])
+    assert [(each.check.id, each.servers, each.tools) for each in found] == (
+        [("WORD-13", ("@it",), (imitates,))] if imitates else []
+    )

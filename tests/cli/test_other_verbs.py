@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from inspector.version import __version__
 from tests.cli.conftest import Run, Script
 
 HELLO = {
@@ -31,7 +32,7 @@ def test_info_tells_who_the_server_is(run: Run, script: Script) -> None:
         "server      n␛[1m  1",
         "title       The Server",
         "website     https://s.example",
-        "era         legacy (it answered server/discover with error -32601)",
+        "era         legacy (server/discover got error -32601)",
         "revision    2025-06-18",
         "transport   stdio",
         "can         tools (listChanged), logging, odd",
@@ -48,7 +49,9 @@ def test_info_as_json_keeps_all_that_the_server_said(run: Run, script: Script, t
     server = script(initialize={"result": {**HELLO, "era": "a lie"}})
     ran = run("info", "--json", "--record", str(kept), *server)
     told = {key: value for key, value in HELLO.items()}
-    assert ran.json == {"era": "legacy", "revision": "2025-06-18", "transport": "stdio"} | told
+    client = {"name": "inspector", "title": "Inspector", "version": __version__}
+    ours = {"era": "legacy", "revision": "2025-06-18", "transport": "stdio", "client": client, "extensions": []}
+    assert ran.json == ours | told
     assert run("info", "--json", str(kept)).json == ran.json | {"transport": "recording"}
 
 

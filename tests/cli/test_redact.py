@@ -38,7 +38,7 @@ def test_check_ends_with_5_where_there_is_something(run: Run, leaking: Path) -> 
     assert "look like secrets" in ran.out
     clean = run("redact", "--check", str(CLEAN))
     assert (clean.code, clean.err) == (0, "")
-    assert "find no secrets" in clean.out
+    assert "No secret found." in clean.out
 
 
 def test_the_copy_has_no_secrets_and_is_private(run: Run, leaking: Path, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ def failed(text: Any) -> dict[str, Any]:
         (R3, ServerError(-32042, "visit"), None, "Revision 2025-06-18 does not support that; 2025-11-25 does."),
         (R4, ServerError(-32042, "visit"), None, ""),
         (R5, ServerError(-32601, "Method not found"), None, "in the modern era. Try 2025-11-25."),
-        (R4, ServerError(-32601, "Method not found"), None, "in the handshake era. Try 2026-07-28."),
+        (R4, ServerError(-32601, "Method not found"), None, "in the legacy era. Try 2026-07-28."),
         (R5, ServerError(-32022, "no"), None, "does not support revision 2026-07-28. Try 2025-11-25."),
         (R4, ServerError(-32602, "elicitation"), None, ""),
         (R5, None, failed("Client does not support Elicitation"), "Try 2025-11-25."),

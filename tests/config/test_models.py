@@ -181,6 +181,8 @@ def defined(server: EntryModel, folder: Path) -> Definition:
             root if "://" in root else Path(os.path.abspath(folder / os.path.expanduser(root))).as_uri()
             for root in server.roots or ()
         ),
+        client=server.client or "",
+        extensions=server.extensions or {},
     )
     if server.kind == "stdio":
         return Definition(

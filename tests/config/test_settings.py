@@ -116,6 +116,8 @@ WRONG: dict[str, list[Any]] = {
     "roots": ["file:///x", [1], {}, None],
     "sampling": [1, None, True, {}],
     "elicitation": ["perhaps", 1, None, []],
+    "client": [1, None, {"name": "x"}],
+    "extensions": [[], "skills", None, {"a/b": 1}, {"a/b": []}],
     "max_body_bytes": [0, -1, 1.5, "5", True, [], 1e999],
     "max_recording_bytes": [0, -1, "2 GB", True],
     "record": ["yes", 1, None],

@@ -344,7 +344,8 @@ async def test_a_real_server_in_either_era(era: Any, tmp_path: Path) -> None:
         questions.append(asked.message)
         return {"name": "Ada", "email": "ada@example.org"}
 
-    async with inspector.open(DEMO, era=era, elicit=person, record=path, roots=[tmp_path]) as session:
+    options = {"elicit": person, "record": path, "roots": [tmp_path], "extensions": ["tasks"]}
+    async with inspector.open(DEMO, era=era, **options) as session:
         assert session.server.era == era
         assert (await session.call_tool("ask-user")).text
         assert len(questions) == 1
@@ -377,3 +378,20 @@ def test_what_is_said_wrongly_is_refused_at_once(tmp_path: Path) -> None:
     (tmp_path / "s.mcp.jsonl").write_text("x")
     with pytest.raises(inspector.UsageError, match="--cwd has no effect"):
         inspector.open(str(tmp_path / "s.mcp.jsonl"), cwd=tmp_path)
+
+
+async def test_no_extension_is_offered_unless_asked_for(tmp_path: Path) -> None:
+    async with inspector.open(DEMO, era="modern") as session:
+        assert sent_extensions(session) is None
+    offered = {"com.example/x": {"a": [None, False, 0]}, "tasks": {}}
+    async with inspector.open(DEMO, era="modern", client="Acme/2.1", extensions=offered) as session:
+        assert sent_extensions(session) == {
+            "com.example/x": {"a": [None, False, 0]},
+            "io.modelcontextprotocol/tasks": {},
+        }
+
+
+def sent_extensions(session: inspector.Session) -> object:
+    """Return the extensions in the newest request."""
+    *_, request = session.recording.messages("dir:send method:*")
+    return request["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"].get("extensions")

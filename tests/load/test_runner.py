@@ -25,7 +25,7 @@ TARGET = StdioTarget(("server",))
 
 
 def answering(on_call: Callable[[int, dict[str, Any], Reply], Any]) -> Any:
-    """A server with the tool of the echo server and a tool that is not read-only; `on_call` gets each call's number."""
+    """A server with a read-only tool and another one; `on_call` gets the number of each call."""
     calls = 0
 
     async def server(message: Any, reply: Reply) -> None:

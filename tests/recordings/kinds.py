@@ -39,7 +39,7 @@ def facts(path: Path) -> dict[str, Any]:
             "ended": None if journal.ended is None else journal.ended["reason"],
             "torn": journal.torn,
             "notices": journal.notices,
-        }
+        } | ({"marks": list(map(str, map(journal.marks.of, journal.marks.events())))} if len(journal.marks) else {})
     finally:
         journal.release()
 

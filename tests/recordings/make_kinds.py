@@ -15,6 +15,7 @@ import tempfile
 from pathlib import Path
 
 from inspector.journal.format import SUFFIX
+from inspector.journal.journal import whole_journal
 from tests.auth.site import browser
 from tests.processes import INSPECTOR, environment
 from tests.recordings.kinds import FOLDER, facts
@@ -90,6 +91,17 @@ def damaged(folder: Path) -> None:
     (folder / f"empty{SUFFIX}").write_bytes(header)
 
 
+def marked(folder: Path) -> None:
+    """A recording in which the user marked two messages after the session, and removed a third mark."""
+    path = folder / f"marks{SUFFIX}"
+    path.write_bytes((folder / f"stdio-modern{SUFFIX}").read_bytes())
+    with whole_journal(path) as journal:
+        journal.mark(2)
+        journal.mark(4, "not what the docs say:\nsee page 3")
+        journal.mark(5, "a mistake")
+        journal.mark(5, on=False)
+
+
 def main(wanted: list[str]) -> None:
     """Make all of them, or those named."""
     with tempfile.TemporaryDirectory() as name:
@@ -99,6 +111,7 @@ def main(wanted: list[str]) -> None:
                 record(folder, kind, url)
         made_by_others(folder)
         damaged(folder)
+        marked(folder)
         FOLDER.mkdir(parents=True, exist_ok=True)
         for path in sorted(folder.glob(f"*{SUFFIX}")):
             kind = path.name.removesuffix(SUFFIX)

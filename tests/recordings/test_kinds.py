@@ -27,7 +27,7 @@ def expected(path: Path) -> Any:
 def test_there_is_one_of_each_kind() -> None:
     assert {
         "stdio-legacy", "stdio-modern", "http-json", "http-legacy", "http-modern", "http-resumed", "http-sse", "sampling",
-        "auth", "tap", "mock", "rerun", "hostile", "torn", "newer", "unknown-kind", "empty",
+        "auth", "tap", "mock", "rerun", "hostile", "torn", "newer", "unknown-kind", "empty", "marks",
     } <= set(NAMES)  # fmt: skip
     assert len(list(FOLDER.iterdir())) == 2 * len(NAMES)
 

@@ -20,6 +20,7 @@ from inspector.demo.tools import all_tools
 from inspector.demo.world import World
 from inspector.tui.app import InspectorApp
 from inspector.tui.main.screen import MainScreen
+from inspector.tui.widgets.status import TabLine
 from tests.tui.quiet import wait_until
 from tests.tui.tui_screens import screen_lines, screen_text
 
@@ -84,8 +85,8 @@ async def on_recording(path: Path = SESSION, **more: Any) -> AsyncIterator[Live]
 
 def has_all_lists(app: InspectorApp) -> bool:
     """Whether every list of the demo server is there and drawn."""
-    line = screen_lines(app)[1]
-    return all(each in line for each in (f"{TOOLS}", "Tools ", f"Prompts {PROMPTS}"))
+    numbers = {tab.id: tab.number for line in app.screen.query(TabLine) for tab in line.tabs}
+    return numbers.get("tools") == str(TOOLS) and numbers.get("prompts") == str(PROMPTS)
 
 
 def main_screen(app: InspectorApp) -> MainScreen:

@@ -144,6 +144,22 @@ async def test_at_a_moment_the_panes_show_what_was_known_then(path: Path) -> Non
         assert "as it was" not in screen_text(app)
 
 
+async def test_a_folded_row_counts_the_pages_so_far_as_the_tab_does(tmp_path: Path) -> None:
+    tape = Tape()
+    tape.ask("initialize", {})
+    tape.answer({"protocolVersion": "2025-11-25", "serverInfo": {"name": "shop"}, "capabilities": {"tools": {}}})
+    for number, more in ((1, {"nextCursor": "x"}), (2, {})):
+        tape.ask("tools/list", {"cursor": "x"} if number == 2 else None)
+        tape.answer({"tools": [{"name": f"tool-{number}", "inputSchema": {"type": "object"}}], **more})
+    tape.end()
+    async with replayed(tape.write(tmp_path / "pages.mcp.jsonl")) as (app, pilot, _screen):
+        await shows(app, pilot, "2 pages  2 tools")
+        assert "1 Tools 2" in screen_lines(app)[1]
+        await goes_to(pilot, LISTED)
+        await shows(app, pilot, "1 page  1 tool ")
+        assert "1 Tools 1" in screen_lines(app)[1]
+
+
 async def test_a_question_is_shown_with_the_answer_that_came_later_and_a_key_goes_there(path: Path) -> None:
     async with replayed(path) as (app, pilot, screen):
         await goes_to(pilot, ASKED)

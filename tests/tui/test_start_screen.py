@@ -26,7 +26,7 @@ from inspector.config.settings import Settings
 from inspector.errors import AuthorizationNeeded, SpawnError
 from inspector.tui.app import InspectorApp
 from inspector.tui.main.screen import MainScreen
-from inspector.tui.start.rows import when
+from inspector.tui.start.rows import Configured, when
 from inspector.tui.start.screen import ChoiceList
 from inspector.tui.widgets.editor import Editor
 from tests.auth.site import protected_server
@@ -231,6 +231,22 @@ async def test_letters_are_text_in_the_field_and_actions_in_the_list(configured:
         assert "doctor" not in screen_lines(app)[-1]
         await pilot.press("slash", "d")
         await becomes(app, pilot, lambda: "/ d" in screen_lines(app)[2], "text again")
+
+
+async def test_a_server_is_opened_in_the_background_and_the_list_stays(configured: Path) -> None:
+    async with running(None, size=SIZE, until="@ours") as (app, pilot):
+        await pilot.press("tab", "down", "down")
+        await becomes(app, pilot, lambda: "s open beside" in screen_lines(app)[-1], "the key is shown")
+        await pilot.press("s")
+        await becomes(app, pilot, lambda: bool(app.sessions.opened), "opened")
+        await becomes(app, pilot, lambda: app.sessions.opened[0].session.phase == "ready", "connected behind the list")
+        await shows(app, pilot, "Open now")
+        thing = app.screen.query_one(ChoiceList).thing
+        assert isinstance(thing, Configured)
+        assert thing.entry.name == "ours"
+        assert isinstance(app.focused, ChoiceList)
+        await pilot.press("b")
+        await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "back to it")
 
 
 async def test_a_server_is_checked_from_the_list(configured: Path) -> None:

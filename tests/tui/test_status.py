@@ -41,10 +41,10 @@ async def test_the_header_says_who_and_how_it_fares():
 
 
 async def test_how_the_era_was_found_out_is_the_first_to_go():
-    line = await header(160, how="it answered server/discover")
-    assert line.endswith("  stdio  2025-11-25 legacy  it answered server/discover   ● connected   ● rec 1,204   12 ms")
-    assert "discover" not in await header(120, how="it answered server/discover")
-    assert "2025-11-25 legacy" in await header(120, how="it answered server/discover")
+    line = await header(160, how="server/discover got a result")
+    assert line.endswith("  stdio  2025-11-25 legacy  server/discover got a result   ● connected   ● rec 1,204   12 ms")
+    assert "discover" not in await header(120, how="server/discover got a result")
+    assert "2025-11-25 legacy" in await header(120, how="server/discover got a result")
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,9 @@ async def test_tabs_with_their_counts_and_hints():
         (74, " 1 Tools 17  2 Resources 7  3 Templates 2  6 Server  7 Inbox 1   ? help"),
         (64, " 1 Tools 17  2 Resources 7  3 Templates 2  6 Server  7 Inbox 1"),
         (56, " 1 Tools 17  2 Res 7  3 Tmpl 2  6 Server  7 Inbox 1"),
-        (30, " 1 Tools 17  2  3  6  7"),
+        (46, " 1 Tools  2 Res  3 Tmpl  6 Server  7 Inbox 1"),
+        (38, " 1 Tools 2 3 Tmpl 6 Server 7 Inbox 1"),
+        (28, " 1 Tools 2 3 6 7 Inbox 1"),
     ],
 )
 async def test_where_it_is_narrow_hints_go_first_then_labels_shorten(width, line):

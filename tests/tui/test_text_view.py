@@ -187,6 +187,31 @@ def test_lines_of_a_paragraph_are_joined_and_blocks_are_not():
     ]
 
 
+def test_a_table_has_columns():
+    table = "| Month | Revenue |\n|:--|--:|\n| May | 1,200 |\n| **June** | a\\|b | more |\n\nx | y"
+    assert [line for line, _ in drawn(table)] == [
+        "Month  Revenue",
+        "─────  ───────",
+        "May      1,200",
+        "June       a|b  more",
+        "",
+        "x | y",
+    ]
+    assert drawn(table)[0][1] == [("Month", "bright bold"), ("Revenue", "bright bold")]
+    assert drawn(table)[3][1] == [("June", "bright bold")]
+
+
+@pytest.mark.parametrize("text", ["| a |\n| b |", "a | b\n---", "a | b\n-|-|-", "a | b\n- : | -"])
+def test_bars_without_the_line_of_a_table_are_text(text):
+    assert next(line for line, _ in drawn(text)) == text.split("\n")[0]
+
+
+def test_a_long_cell_moves_the_rest_of_its_row_only():
+    lines = [line for line, _ in drawn("a | b\n-|-\n" + "x" * 90 + " | 1\ny | 2")]
+    assert lines[2] == "x" * 90 + "  1"
+    assert lines[3] == "y" + " " * 41 + "2"
+
+
 def test_items_hang():
     section = MarkdownSection("- item\n  10. ten")
     assert [section.hang(0), section.hang(1)] == [2, 6]
@@ -200,7 +225,9 @@ async def test_hostile_markdown_is_text():
         await burst(pilot, "end", "a", "c")
 
 
-@pytest.mark.parametrize("part", ["**a b* ", "[a](b", "`a``b", "[](x", "__a_b", "*_", '[a]( "', "> - # ", "\\"])
+@pytest.mark.parametrize(
+    "part", ["**a b* ", "[a](b", "`a``b", "[](x", "__a_b", "*_", '[a]( "', "> - # ", "\\", "a|b\n-|-\n"]
+)
 def test_markdown_of_any_shape_is_read_line_by_line(part):
     section = MarkdownSection(part * 30_000)
     assert len(section) >= len(part) * 30_000 // TEXT_LINE

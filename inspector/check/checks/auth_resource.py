@@ -37,7 +37,7 @@ async def no_token(visit: Visit) -> Outcome:
         return good("", *answer.events)
     if 200 <= answer.status < 300:
         return skipped(_OPEN)
-    return bad(f"It is answered with {answer.shown}.", *answer.events)
+    return bad(f"The request got {answer.shown}.", *answer.events)
 
 
 @CHECKS.active(
@@ -207,7 +207,7 @@ async def token_in_the_url(visit: Visit) -> Outcome:
     answer = await _begin(visit, url=f"{url}{'&' if '?' in url else '?'}access_token={token}")
     if answer.status in (400, 401, 403):
         return good("", *answer.events)
-    return bad(f"It is answered with {answer.shown}.", *answer.events)
+    return bad(f"The request got {answer.shown}.", *answer.events)
 
 
 @CHECKS.active(
@@ -274,7 +274,7 @@ async def everything_refused(visit: Visit) -> Outcome:
     for what, answer in zip(("GET", "DELETE", "server/discover"), answers, strict=True):
         if answer.status in (401, 404, 405) or (answer.status == 400 and what != "server/discover"):
             continue
-        return bad(f"{what} without a token is answered with {answer.shown}.", *answer.events)
+        return bad(f"{what} without a token got {answer.shown}.", *answer.events)
     return good("", *seen)
 
 
@@ -299,7 +299,7 @@ async def every_request(visit: Visit) -> Outcome:
     await visit.web.send("DELETE", fields=(("Mcp-Session-Id", session), ("Authorization", f"Bearer {token}")))
     if answer.status == 401:
         return good("", *answer.events)
-    return bad(f"A request in the session without the token is answered with {answer.shown}.", *answer.events)
+    return bad(f"A request in the session without the token got {answer.shown}.", *answer.events)
 
 
 @CHECKS.active(
@@ -413,7 +413,7 @@ async def _with(visit: Visit, field: tuple[str, str], wanted: tuple[int, ...]) -
     answer = await _begin(visit, field)
     if answer.status in wanted:
         return good("", *answer.events)
-    return bad(f"{field[1].partition(' ')[0]} is answered with {answer.shown}.", *answer.events)
+    return bad(f"{field[1].partition(' ')[0]} got {answer.shown}.", *answer.events)
 
 
 async def _token(visit: Visit) -> str:

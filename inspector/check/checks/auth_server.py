@@ -287,7 +287,7 @@ async def default_paths(visit: Visit) -> Outcome:
         answer = await fetch(visit, visit.web.url.origin + path)
         seen += answer.events
         if answer.status == 404 or not answer.status:
-            return bad(f"{path} is answered with {answer.shown}.", *answer.events)
+            return bad(f"{path} got {answer.shown}.", *answer.events)
     return good("", *seen)
 
 
@@ -311,7 +311,7 @@ async def token_errors(visit: Visit) -> Outcome:
     )  # fmt: skip
     if answer.status in (400, 401) and isinstance(_values(answer).get("error"), str):
         return good("", *answer.events)
-    return bad(f"It is answered with {answer.shown}.", *answer.events)
+    return bad(f"The request got {answer.shown}.", *answer.events)
 
 
 @CHECKS.active(

@@ -203,7 +203,7 @@ async def unknown_method(visit: Visit) -> Outcome:
     if not asked.answered:
         return bad(f"An unknown method got no response: {asked.shown}.", *asked.events)
     if asked.code != METHOD_NOT_FOUND:
-        return bad(f"An unknown method was answered with {asked.reply}.", *asked.events)
+        return bad(f"An unknown method got {asked.reply}.", *asked.events)
     if visit.modern and visit.visited.transport == "http" and asked.status != 404:
         return bad(f"The error came with status {asked.status}, not 404.", *asked.events)
     return good("", *asked.events)
@@ -226,7 +226,7 @@ async def broken_json(visit: Visit) -> Outcome:
             return bad(f"Invalid JSON got {answer.shown}.", *answer.events)
         if answer.refused and answer.code is None:
             return doubtful(f"Invalid JSON was rejected with {answer.shown}, without error -32700.", *answer.events)
-        return bad(f"Invalid JSON was answered with {answer.shown}.", *answer.events)
+        return bad(f"Invalid JSON got {answer.shown}.", *answer.events)
     async with visit.link() as link:
         sent = link.send(b"{not json")
         asked = await link.ask("tools/list", {})
@@ -260,13 +260,13 @@ async def no_request(visit: Visit) -> Outcome:
                 frame = await link.until(lambda frame: _error_code(frame) is not None, wait)
                 code = _error_code(frame) if frame is not None else None
                 status = status_of(visit.journal, sent)  # Over HTTP+SSE the POST itself may be rejected.
-                shown = f"error {code}" if frame is not None else f"status {status}" if status >= 400 else "nothing"
+                shown = f"error {code}" if frame is not None else f"status {status}" if status >= 400 else "no response"
                 events = (sent,) if frame is None else (sent, frame.n)
-                fine, refused = code == INVALID_REQUEST, shown != "nothing"
+                fine, refused = code == INVALID_REQUEST, shown != "no response"
         seen += events
         if not fine:
             what = "A request without a method" if "method" not in message else "A request of JSON-RPC 1.0"
-            return (doubtful if refused else bad)(f"{what} was answered with {shown}.", *events)
+            return (doubtful if refused else bad)(f"{what} got {shown}.", *events)
     return good("", *seen)
 
 
@@ -283,11 +283,11 @@ async def params_of_the_wrong_type(visit: Visit) -> Outcome:
     if not asked.answered:
         return bad(f"Parameters of the wrong type got no response: {asked.shown}.", *asked.events)
     if asked.ok:
-        return bad(f"Parameters of the wrong type were answered with {asked.reply}.", *asked.events)
+        return bad(f"Parameters of the wrong type got {asked.reply}.", *asked.events)
     if asked.code == METHOD_NOT_FOUND and not visit.can("tools"):
         return skipped("the server has no tools")
     if asked.code != INVALID_PARAMS:
-        return doubtful(f"Parameters of the wrong type were answered with {asked.reply}.", *asked.events)
+        return doubtful(f"Parameters of the wrong type got {asked.reply}.", *asked.events)
     return good("", *asked.events)
 
 
@@ -388,7 +388,7 @@ async def missing_metadata(visit: Visit) -> Outcome:
         if asked.ok:
             return bad(f"A request without {left_out} was served.", *asked.events)
         if asked.code not in (INVALID_PARAMS, HEADER_MISMATCH):
-            return bad(f"A request without {left_out} was answered with {asked.reply}.", *asked.events)
+            return bad(f"A request without {left_out} got {asked.reply}.", *asked.events)
         if visit.visited.transport == "http" and asked.status != 400:
             return bad(f"The error came with status {asked.status}, not 400.", *asked.events)
     return good("", *seen)
@@ -408,7 +408,7 @@ async def nameless_client(visit: Visit) -> Outcome:
         asked = await link.ask("tools/list", {"_meta": meta}, bare=True)
     if asked.ok or asked.code == METHOD_NOT_FOUND:
         return good("", *asked.events)
-    return bad(f"A request without clientInfo was answered with {asked.reply}.", *asked.events)
+    return bad(f"A request without clientInfo got {asked.reply}.", *asked.events)
 
 
 @CHECKS.active(
@@ -454,7 +454,7 @@ async def no_memory(visit: Visit) -> Outcome:
         link.capabilities = {}
         last = await link.ask("tools/list", {})
     if not (first.ok and last.ok):
-        return skipped(f"the list was answered with {(last if first.ok else first).shown}")
+        return skipped(f"the list got {(last if first.ok else first).shown}")
     if _names(first) != _names(last):
         return bad("The list of tools differs after a request with other capabilities.", *first.events, *last.events)
     return good("", *first.events, *last.events)

@@ -77,7 +77,7 @@ async def preflight(visit: Visit) -> Outcome:
     )  # fmt: skip
     answer = await visit.web.send("OPTIONS", url=RawPost(visit).url, fields=fields)
     if not 200 <= answer.status < 300:
-        return remark(f"OPTIONS was answered with {answer.shown}.", *answer.events)
+        return remark(f"OPTIONS got {answer.shown}.", *answer.events)
     if answer.header("access-control-allow-origin") not in ("*", _BROWSER):
         return remark(f"A page of {_BROWSER} may not send requests.", *answer.events)
     verbs = _listed(answer, "access-control-allow-methods")
@@ -194,7 +194,7 @@ async def root(visit: Visit) -> Outcome:
         await post.end()
     if "result" in answer.message:
         return good("", *answer.events)
-    return remark(f"A POST to / was answered with {answer.shown}.", *answer.events)
+    return remark(f"A POST to / got {answer.shown}.", *answer.events)
 
 
 @CHECKS.active(
@@ -317,7 +317,7 @@ async def split_transport(visit: Visit) -> Outcome:
     named = any(event.type == "endpoint" for event in answer.stream)
     if visit.visited.transport == "sse":
         taken = await visit.web.send(url=url, fields=(JSON, ACCEPT), body=b"{}")
-        shown = f"GET opens the stream of HTTP+SSE, POST gets {taken.shown}"
+        shown = f"GET opens the stream of HTTP+SSE, POST got {taken.shown}"
         events = (*answer.events, *taken.events)
         return good(shown, *events) if taken.status in (404, 405) else remark(f"{shown}.", *events)
     if named:

@@ -101,7 +101,7 @@ async def _tried(visit: Visit, kind: Kind, fails: Callable[[RequestOutcome], boo
             tried, seen = tried + 1, asked.events
             if fails(asked):
                 case, asked = await _shrunk(visit, tool, case, asked, fails)
-                return bad(f"{case.about}: {_as_typed(tool, case)} is answered with {asked.reply}.", *asked.events)
+                return bad(f"{case.about}: {_as_typed(tool, case)} got {asked.reply}.", *asked.events)
             if visit.session.phase != "ready":
                 return bad(f"{case.about}: the server exited with {_as_typed(tool, case)}", *asked.events)
             if not asked.answered:

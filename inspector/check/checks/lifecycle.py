@@ -83,7 +83,7 @@ async def supported_revisions(visit: Visit) -> Outcome:
         answer = asked.body.get("protocolVersion") if asked is not None else None
         if asked is not None and revision in chosen and answer != revision:
             shown = jsonrpc.excerpt(answer, 40) if answer is not None else asked.shown
-            return bad(f"{revision} was offered and answered with {shown}, although it is supported.", *asked.events)
+            return bad(f"{revision} was offered and got {shown}, although it is supported.", *asked.events)
     agreed = [name for name in LEGACY if name in visit.spoken]
     events = [n for name in agreed for n in found.answers[name].events]
     return good(f"it supports {', '.join(agreed)}", *events) if agreed else skipped("no initialize succeeded")
@@ -109,7 +109,7 @@ async def unknown_revision(visit: Visit) -> Outcome:
         if asked.ok and asked.body.get("protocolVersion") not in REVISIONS:
             return bad(f"The server agreed to the unknown revision {name}.", *asked.events)
         if not asked.ok and not (asked.code in (INVALID_PARAMS, UNSUPPORTED_VERSION) and _supported(asked)):
-            return bad(f"initialize with {name} was answered with {asked.reply}.", *asked.events)
+            return bad(f"initialize with {name} got {asked.reply}.", *asked.events)
     return good("", *seen)
 
 
@@ -127,7 +127,7 @@ async def known_revision(visit: Visit) -> Outcome:
     for asked in [asked for name, asked in _survey(visit).answers.items() if name in LEGACY and asked.ok]:
         chosen = asked.body.get("protocolVersion")
         if chosen not in REVISIONS:
-            return bad(f"initialize was answered with revision {jsonrpc.excerpt(chosen, 40)}.", *asked.events)
+            return bad(f"initialize got revision {jsonrpc.excerpt(chosen, 40)}.", *asked.events)
         seen += asked.events
     return good("", *seen)
 
@@ -158,7 +158,7 @@ async def silence_until_initialized(visit: Visit) -> Outcome:
     async with visit.fresh(handshake=False) as link:
         opened = await link.initialize()
         if not opened.ok:
-            return skipped(f"initialize was answered with {opened.shown}")
+            return skipped(f"initialize got {opened.shown}")
         await link.quiet(visit.limits.quiet * 4)
     early = [
         frame
@@ -266,7 +266,7 @@ async def introduction(visit: Visit) -> Outcome:
 async def discover(visit: Visit) -> Outcome:
     """The request itself."""
     asked = await visit.ask("server/discover", {})
-    return good("", *asked.events) if asked.ok else bad(f"It was answered with {asked.reply}.", *asked.events)
+    return good("", *asked.events) if asked.ok else bad(f"The request got {asked.reply}.", *asked.events)
 
 
 @CHECKS.active(
@@ -322,7 +322,7 @@ async def handshake_with_a_modern_server(visit: Visit) -> Outcome:
     async with visit.fresh(revision=LEGACY[-1], handshake=False) as link:
         asked = await link.initialize()
     if asked.ok:
-        return bad(f"initialize was answered with {asked.reply}.", *asked.events)
+        return bad(f"initialize got {asked.reply}.", *asked.events)
     if not asked.answered:
         return bad(f"initialize got no response: {asked.shown}.", *asked.events)
     return good("", *asked.events) if _supported(asked) else bad("The error names no revisions.", *asked.events)
@@ -343,7 +343,7 @@ async def removed_methods(visit: Visit) -> Outcome:
         asked = await visit.ask(method, params)
         seen += asked.events
         if asked.code != METHOD_NOT_FOUND:
-            return bad(f"{method} was answered with {asked.reply}.", *asked.events)
+            return bad(f"{method} got {asked.reply}.", *asked.events)
     return good("", *seen)
 
 
@@ -367,15 +367,15 @@ async def both_eras(visit: Visit) -> Outcome:
     "LIFE-30 info r5",
     page="deprecated",
     once=True,
-    says="No deprecated feature is used.",
+    says="Servers migrate from deprecated features.",
     fix="Replace each feature as the page on deprecated features recommends.",
 )
 async def deprecated(visit: Visit) -> Outcome:
     """Deprecated capabilities and transports."""
-    used = [name for name in ("logging",) if visit.can(name)]
+    used = [f"the capability {name}" for name in ("logging",) if visit.can(name)]
     if visit.visited.transport == "sse":
         used.append("the transport HTTP+SSE")
-    return remark(f"Deprecated features in use: {', '.join(used)}.", _opening(visit)) if used else good()
+    return remark(f"The server uses {' and '.join(used)}.", _opening(visit)) if used else good()
 
 
 def _survey(visit: Visit) -> RevisionSurvey:
@@ -431,7 +431,7 @@ async def _refused_revision(visit: Visit, method: str) -> Outcome:
         meta = {"io.modelcontextprotocol/protocolVersion": _UNKNOWN[0]}
         asked = await link.ask(method, {"_meta": meta})
     if asked.code != UNSUPPORTED_VERSION:
-        return bad(f"A request of revision {_UNKNOWN[0]} was answered with {asked.reply}.", *asked.events)
+        return bad(f"A request of revision {_UNKNOWN[0]} got {asked.reply}.", *asked.events)
     if not _supported(asked):
         return bad("Error -32022 does not list the supported revisions in data.supported.", *asked.events)
     data = asked.error.get("data")

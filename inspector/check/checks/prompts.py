@@ -80,7 +80,7 @@ async def unknown_prompt(visit: Visit) -> Outcome:
     asked = await visit.ask("prompts/get", {"name": _UNKNOWN_NAME})
     if asked.code == INVALID_PARAMS:
         return good("", *asked.events)
-    return bad(f"It is answered with {asked.reply}.", *asked.events)
+    return bad(f"The request got {asked.reply}.", *asked.events)
 
 
 @CHECKS.active(
@@ -98,7 +98,7 @@ async def missing_argument(visit: Visit) -> Outcome:
         asked = await visit.ask("prompts/get", {"name": prompt.get("name"), "arguments": {}})
         seen += asked.events
         if asked.code != INVALID_PARAMS:
-            return bad(f"{excerpt(prompt.get('name'), 60)} is answered with {asked.reply}.", *asked.events)
+            return bad(f"{excerpt(prompt.get('name'), 60)} got {asked.reply}.", *asked.events)
     return good("", *seen) if seen else skipped("no prompt requires an argument")
 
 

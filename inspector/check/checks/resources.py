@@ -232,7 +232,7 @@ async def expanded(visit: Visit) -> Outcome:
             asked = await visit.ask("resources/read", {"uri": template.expand(values)})
             seen += asked.events
             if not asked.ok:
-                return bad(f"{excerpt(template.expand(values), 100)} is answered with {asked.reply}.", *asked.events)
+                return bad(f"{excerpt(template.expand(values), 100)} got {asked.reply}.", *asked.events)
     return good("", *seen) if seen else skipped("no template has completions for all its variables")
 
 
@@ -254,9 +254,9 @@ async def subscriptions(visit: Visit) -> Outcome:
             asked = await link.ask(method, {"uri": uris[0]})
             seen += asked.events
             if visit.can("resources", "subscribe") and not asked.ok:
-                return bad(f"{method} is declared, but answered with {asked.reply}.", *asked.events)
+                return bad(f"{method} is declared, but got {asked.reply}.", *asked.events)
             if not visit.can("resources", "subscribe") and asked.code != METHOD_NOT_FOUND:
-                return bad(f"{method} is not declared, but answered with {asked.reply}.", *asked.events)
+                return bad(f"{method} is not declared, but got {asked.reply}.", *asked.events)
     return good("", *seen)
 
 
@@ -348,7 +348,7 @@ async def _unknown(visit: Visit, code: int) -> Outcome:
     asked = await visit.ask("resources/read", {"uri": nowhere(visit)})
     if asked.code == code:
         return good("", *asked.events)
-    return bad(f"It is answered with {asked.reply}.", *asked.events)
+    return bad(f"The request got {asked.reply}.", *asked.events)
 
 
 async def _reads(visit: Visit) -> list[tuple[dict[str, Any], RequestOutcome]]:

@@ -80,9 +80,7 @@ async def missing_answers(visit: Visit) -> Outcome:
                 continue
             asked = await _retry(visit, link, trial, first, {})
             if asked.answered and not asked.ok:
-                return bad(
-                    f"{trial.name} without an input response returns {asked.reply}.", *first.events, *asked.events
-                )
+                return bad(f"{trial.name} without an input response got {asked.reply}.", *first.events, *asked.events)
             if _wants(asked):
                 seen += (*first.events, *asked.events)
     return good("", *seen) if seen else skipped("no allowed tool needs an input response")
@@ -108,7 +106,7 @@ async def unexpected_answers(visit: Visit) -> Outcome:
             asked = await _retry(visit, link, trial, first, more)
             if not asked.ok:
                 return bad(
-                    f"{trial.name} with an unknown input response returns {asked.reply}.", *first.events, *asked.events
+                    f"{trial.name} with an unknown input response got {asked.reply}.", *first.events, *asked.events
                 )
             seen += (*first.events, *asked.events)
     return good("", *seen) if seen else skipped("no allowed tool requests and accepts input")
@@ -132,7 +130,7 @@ async def malformed_answers(visit: Visit) -> Outcome:
             asked = await _retry(visit, link, trial, first, dict.fromkeys(_wanted(first), 7))
             if _is_done(asked):
                 return bad(
-                    f"{trial.name} accepted 7 as an input response and returned {asked.reply}.",
+                    f"{trial.name} accepted 7 as an input response and got {asked.reply}.",
                     *first.events,
                     *asked.events,
                 )
@@ -218,7 +216,7 @@ async def elsewhere(visit: Visit) -> Outcome:
         async with visit.fresh() as link:
             asked = await _retry(visit, link, trial, first, _answers(first))
         if not asked.ok:
-            what = f"{trial.name} on another connection returns {asked.reply}."
+            what = f"{trial.name} on another connection got {asked.reply}."
             return bad(what, *first.events, *plain.events, *asked.events)
         seen += (*first.events, *asked.events)
     return good("", *seen) if seen else skipped("no allowed tool requests and accepts input")

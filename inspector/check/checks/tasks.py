@@ -58,7 +58,7 @@ async def fields(visit: Visit) -> Outcome:
                 return bad(f"{_name(tool)}: {wrong}", *asked.events)
             looks = await _followed(visit, link, task)
             for look in looks:
-                wrong = _wrong_fields(look.body, "ttl") if look.ok else f"tasks/get is answered with {look.reply}."
+                wrong = _wrong_fields(look.body, "ttl") if look.ok else f"tasks/get got {look.reply}."
                 if wrong:
                     return bad(f"{_name(tool)}: {wrong}", *asked.events, *look.events)
             ended = [look.body.get("status") for look in looks if look.body.get("status") in _FINAL]
@@ -84,7 +84,7 @@ async def results(visit: Visit) -> Outcome:
             for method in ("tasks/get", "tasks/result"):
                 asked = await link.ask(method, {"taskId": _UNKNOWN_NAME})
                 if asked.code != INVALID_PARAMS:
-                    return bad(f"{method} of an unknown task is answered with {asked.reply}.", *asked.events)
+                    return bad(f"{method} of an unknown task got {asked.reply}.", *asked.events)
                 seen += asked.events
             began, task = await _start(link, tool)
             if task is None:
@@ -104,7 +104,7 @@ async def results(visit: Visit) -> Outcome:
             if look.body.get("status") in _FINAL and _declares(visit, "cancel"):
                 again = await link.ask("tasks/cancel", {"taskId": task["taskId"]})
                 if again.code != INVALID_PARAMS:
-                    what = f"Cancelling an ended task is answered with {again.shown}."
+                    what = f"Cancelling an ended task got {again.shown}."
                     return bad(what, *look.events, *again.events)
                 seen += again.events
             seen += (*began.events, *result.events)
@@ -133,7 +133,7 @@ async def listed(visit: Visit) -> Outcome:
                 entries = page.body.get("tasks")
                 ids = [each.get("taskId") for each in entries if type(each) is dict] if type(entries) is list else []
                 if not page.ok:
-                    return bad(f"tasks/list is answered with {page.reply}.", *page.events)
+                    return bad(f"tasks/list got {page.reply}.", *page.events)
                 if task["taskId"] in ids:
                     return good("", *began.events, *page.events)
                 if not isinstance(page.body.get("nextCursor"), str):
@@ -193,7 +193,7 @@ async def looked_at(visit: Visit) -> Outcome:
             if looks[-1].body.get("status") not in _FINAL:
                 stopped = await link.ask("tasks/cancel", _about(visit, asked.body["taskId"]))
                 if stopped.body.get("resultType") != "complete":
-                    return bad(f"{trial.name}: tasks/cancel is answered with {stopped.reply}.", *stopped.events)
+                    return bad(f"{trial.name}: tasks/cancel got {stopped.reply}.", *stopped.events)
     return good("", *seen) if seen else skipped("no allowed tool creates a task")
 
 
@@ -219,9 +219,9 @@ async def unknown(visit: Visit) -> Outcome:
             asked = await link.ask(method, _about(visit, _UNKNOWN_NAME))
             seen += asked.events
             if asked.ok or not asked.answered:
-                return bad(f"{method} is answered with {asked.reply}.", *asked.events)
+                return bad(f"{method} got {asked.reply}.", *asked.events)
             if asked.code != code:
-                doubts.append((f"{method} is answered with {asked.reply}.", asked))
+                doubts.append((f"{method} got {asked.reply}.", asked))
     if visit.visited.transport == "http":
         try:
             async with raw_post(visit, with_tasks(visit.features)[f"{PREFIX}clientCapabilities"]) as post:
@@ -231,7 +231,7 @@ async def unknown(visit: Visit) -> Outcome:
         except HttpError as error:
             return skipped(error.message)
         if answer.status != 400:
-            return bad(f"A different Mcp-Name than the taskId is answered with {answer.shown}.", *answer.events)
+            return bad(f"A different Mcp-Name than the taskId got {answer.shown}.", *answer.events)
         seen += answer.events
     return doubtful(doubts[0][0], *doubts[0][1].events) if doubts else good("", *seen)
 
@@ -265,7 +265,7 @@ async def heard(visit: Visit) -> Outcome:
             if first is not None:
                 return bad("It was acknowledged without the extension.", *began.events, plain.n, first.n)
         if plain.code != MISSING_CAPABILITY:
-            return bad(f"Without the extension it is answered with {plain.shown}.", *began.events, *plain.events)
+            return bad(f"Without the extension it got {plain.shown}.", *began.events, *plain.events)
         async with listening(visit, link, "task-2", {"taskIds": [id]}, with_tasks(visit.features)) as (asked, first):
             given = first.message["params"].get("notifications") if first is not None else None
             agreed = given.get("taskIds") if type(given) is dict else None
@@ -334,7 +334,7 @@ def _wrong_look(look: RequestOutcome) -> str:
     """The problem of a response to tasks/get."""
     body = look.body
     if not look.ok:
-        return f"tasks/get is answered with {look.reply}."
+        return f"tasks/get got {look.reply}."
     if body.get("resultType") != "complete":
         return f"the resultType of tasks/get is {excerpt(body.get('resultType'), 40)}."
     needed = {"completed": "result", "failed": "error", "input_required": "inputRequests"}.get(str(body.get("status")))

@@ -130,7 +130,7 @@ async def wrong_values(visit: Visit) -> Outcome:
             return good("", *asked.events)
         if asked.ok:
             return bad(f"{_name(tool)} accepted {excerpt(arguments, 80)} and returned {asked.shown}.", *asked.events)
-        return bad(f"{_name(tool)} answered invalid arguments with {asked.reply}.", *asked.events)
+        return bad(f"{_name(tool)} with invalid arguments got {asked.reply}.", *asked.events)
     return skipped("no allowed tool has an argument with a type")
 
 
@@ -171,7 +171,7 @@ async def task_support(visit: Visit) -> Outcome:
             continue
         asked = await visit.ask("tools/call", {"name": tool.get("name"), "arguments": {}})
         if asked.code != METHOD_NOT_FOUND:
-            return bad(f"{_name(tool)} answered a plain call with {asked.reply}.", *asked.events)
+            return bad(f"{_name(tool)} in a plain call got {asked.reply}.", *asked.events)
         seen += asked.events
     return good("", *seen) if seen else skipped("no allowed tool requires a task")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from inspector.check.app_rules import read_pages
 from inspector.check.asked import RequestOutcome
 from inspector.check.catalog import CheckTable
 from inspector.check.declared import list_declared
@@ -102,12 +103,13 @@ CHECKS.passive(
     fix="Declare tasks.requests.tools.call, or remove taskSupport.",
 )
 CHECKS.passive(
-    "TOOL-24 lint r1+",
+    "TOOL-24 security r1+",
     "tool",
     "result",
+    "error",
     page="basic/security_best_practices",
-    says="Names, descriptions and results contain no text that a person cannot see.",
-    fix="Remove invisible characters, encoded words, HTML comments and escape sequences.",
+    says="Definitions, results and errors contain no text that a person cannot see.",
+    fix="Remove invisible characters, escape sequences and letters of other scripts that look Latin.",
 )
 CHECKS.passive(
     "TOOL-27 lint r1+",
@@ -152,8 +154,8 @@ async def unknown_tool(visit: Visit) -> Outcome:
     if asked.body.get("isError") is True:
         return doubtful("It returns a result with isError, not an error.", *asked.events)
     if asked.error:
-        return doubtful(f"It is answered with {asked.reply}.", *asked.events)
-    return bad(f"It is answered with {asked.reply}.", *asked.events)
+        return doubtful(f"The request got {asked.reply}.", *asked.events)
+    return bad(f"The request got {asked.reply}.", *asked.events)
 
 
 @CHECKS.active(
@@ -214,25 +216,13 @@ async def size(visit: Visit) -> Outcome:
 )
 async def app_pages(visit: Visit) -> Outcome:
     """Each page that a tool names."""
-    pages = {uri for tool in visit.items("tools") if isinstance(uri := _page_of(tool), str)}
+    pages = await read_pages(visit)
     if not pages:
         return skipped("no tool has a page")
-    seen: list[int] = []
-    for uri in sorted(pages)[: visit.limits.items]:
-        asked = await visit.ask("resources/read", {"uri": uri})
-        contents = asked.body.get("contents")
-        first = contents[0] if type(contents) is list and contents and type(contents[0]) is dict else {}
-        kind = first.get("mimeType")
-        if not uri.startswith("ui://") or not asked.ok or not isinstance(kind, str) or "text/html" not in kind:
-            return bad(f"The page {excerpt(uri, 80)} is answered with {asked.reply}.", *asked.events)
-        seen += asked.events
-    return good("", *seen)
-
-
-def _page_of(tool: dict[str, Any]) -> Any:
-    meta = tool.get("_meta")
-    ui = meta.get("ui") if type(meta) is dict else None
-    return ui.get("resourceUri") if type(ui) is dict else None
+    for uri, asked, page in pages:
+        if page is None or "text/html" not in page.mime_type:
+            return bad(f"The page {excerpt(uri, 80)} got {asked.reply}.", *asked.events)
+    return good("", *(n for page in pages for n in page.asked.events))
 
 
 def _names(asked: RequestOutcome) -> list[Any]:

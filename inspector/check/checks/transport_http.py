@@ -98,12 +98,12 @@ async def one_endpoint(visit: Visit) -> Outcome:
     async with raw_post(visit) as post:
         asked = await post.ask(post.harmless())
         if not asked.message and asked.status in _NO_ENDPOINT:
-            return bad(f"A POST was answered with {asked.shown}.", *asked.events)
+            return bad(f"A POST got {asked.shown}.", *asked.events)
         if visit.modern:
             return good("", *asked.events)
         stream = await post.listen(until=0)
     if stream.status in (404, 501):
-        return bad(f"A GET was answered with {stream.shown}.", *stream.events)
+        return bad(f"A GET got {stream.shown}.", *stream.events)
     return good("", *asked.events, *stream.events)
 
 
@@ -122,7 +122,7 @@ async def bad_notification(visit: Visit) -> Outcome:
         return bad(f"An invalid notification got {answer.shown}.", *answer.events)
     if answer.status == 202 or answer.refused:
         return good(answer.shown, *answer.events)
-    return bad(f"An invalid notification was answered with {answer.shown}.", *answer.events)
+    return bad(f"An invalid notification got {answer.shown}.", *answer.events)
 
 
 @CHECKS.active(
@@ -316,7 +316,7 @@ async def other_verbs(visit: Visit) -> Outcome:
         )
     if answer.status in (401, 403):
         return skipped(f"PUT was rejected with status {answer.status}")
-    return bad(f"PUT was answered with {answer.shown}.", *answer.events)
+    return bad(f"PUT got {answer.shown}.", *answer.events)
 
 
 @CHECKS.active(

@@ -139,12 +139,12 @@ async def ended_session(visit: Visit) -> Outcome:
             return skipped(_STATELESS)
         ended = await post.delete()
         if not 200 <= ended.status < 300:
-            return skipped(f"DELETE was answered with {ended.shown}")
+            return skipped(f"DELETE got {ended.shown}")
         answer = await post.ask(post.harmless())
         post.session = ""
     if answer.status == 404:
         return good("", *ended.events, *answer.events)
-    return bad(f"After DELETE a request was answered with {answer.shown}.", *ended.events, *answer.events)
+    return bad(f"After DELETE a request got {answer.shown}.", *ended.events, *answer.events)
 
 
 @CHECKS.active(
@@ -163,7 +163,7 @@ async def unknown_session(visit: Visit) -> Outcome:
     if answer.status == 404:
         return good("", *answer.events)
     make = doubtful if answer.refused else bad
-    return make(f"A request with an unknown session id was answered with {answer.shown}.", *answer.events)
+    return make(f"A request with an unknown session id got {answer.shown}.", *answer.events)
 
 
 @CHECKS.active(
@@ -183,7 +183,7 @@ async def delete(visit: Visit) -> Outcome:
             post.session = ""
     if answer.status == 405 or 200 <= answer.status < 300:
         return good(answer.shown, *answer.events)
-    return bad(f"DELETE was answered with {answer.shown}.", *answer.events)
+    return bad(f"DELETE got {answer.shown}.", *answer.events)
 
 
 @CHECKS.active(
@@ -200,7 +200,7 @@ async def get(visit: Visit) -> Outcome:
     if answer.status == 405 or (answer.status == 200 and answer.media_type == _STREAM):
         return good(answer.shown, *answer.events)
     kind = f" and {answer.media_type or 'no Content-Type'}" if answer.status == 200 else ""
-    return bad(f"GET was answered with {answer.shown}{kind}.", *answer.events)
+    return bad(f"GET got {answer.shown}{kind}.", *answer.events)
 
 
 @CHECKS.active(
@@ -302,7 +302,7 @@ async def unknown_version_field(visit: Visit) -> Outcome:
         answer = await post.ask(post.harmless(), more=((VERSION_FIELD, "1999-01-01"),))
     if answer.status == 400:
         return good("", *answer.events)
-    return bad(f"A request of revision 1999-01-01 was answered with {answer.shown}.", *answer.events)
+    return bad(f"A request of revision 1999-01-01 got {answer.shown}.", *answer.events)
 
 
 @CHECKS.active(
@@ -318,7 +318,7 @@ async def no_version_field(visit: Visit) -> Outcome:
         answer = await post.ask(post.harmless(), without=VERSION_FIELD)
     if "result" in answer.message:
         return good("", *answer.events)
-    return bad(f"A request without MCP-Protocol-Version was answered with {answer.shown}.", *answer.events)
+    return bad(f"A request without MCP-Protocol-Version got {answer.shown}.", *answer.events)
 
 
 @CHECKS.active(
@@ -391,7 +391,7 @@ async def session_without_token(visit: Visit) -> Outcome:
     if not answer.status:
         return skipped(f"the request got {answer.shown}")
     make = doubtful if answer.refused else bad
-    return make(f"A session id without a token was answered with {answer.shown}.", *answer.events)
+    return make(f"A session id without a token got {answer.shown}.", *answer.events)
 
 
 @CHECKS.active(

@@ -251,7 +251,7 @@ async def unknown_method(visit: Visit) -> Outcome:
         answer = await post.ask("inspector/no-such-method")
     if answer.status == 404 and answer.code == METHOD_NOT_FOUND:
         return good("", *answer.events)
-    return bad(f"An unknown method was answered with {answer.shown}.", *answer.events)
+    return bad(f"An unknown method got {answer.shown}.", *answer.events)
 
 
 @CHECKS.active(
@@ -270,7 +270,7 @@ async def gone_verbs(visit: Visit) -> Outcome:
     for answer, verb in ((await post.listen(until=0), "GET"), (await post.delete(), "DELETE")):
         seen += answer.events
         if answer.status != 405:
-            return bad(f"{verb} was answered with {answer.shown}, not 405.", *answer.events)
+            return bad(f"{verb} got {answer.shown}, not 405.", *answer.events)
     return good("", *seen)
 
 
@@ -356,7 +356,7 @@ async def wrong_bodies(visit: Visit) -> Outcome:
             answer = await post.say(body)
             seen += answer.events
             if not answer.refused:
-                return bad(f"{what} was answered with {answer.shown}.", *answer.events)
+                return bad(f"{what} got {answer.shown}.", *answer.events)
     return good("", *seen)
 
 
@@ -368,7 +368,7 @@ def _mismatch(what: str, answer: RecordedResponse) -> Outcome:
         return bad(f"{what} got {answer.shown}.", *answer.events)
     if answer.refused:
         return doubtful(f"{what} was rejected with {answer.shown}, not 400 and error -32020.", *answer.events)
-    return bad(f"{what} was answered with {answer.shown}.", *answer.events)
+    return bad(f"{what} got {answer.shown}.", *answer.events)
 
 
 def _all_mismatch(answers: dict[str, RecordedResponse]) -> Outcome:

@@ -87,7 +87,7 @@ async def unknown_address(visit: Visit) -> Outcome:
     if not answer.status:
         return bad(f"A POST to an unknown endpoint URI got {answer.shown}.", *answer.events)
     if not answer.refused:
-        return bad(f"A POST to an unknown endpoint URI was answered with {answer.shown}.", *answer.events)
+        return bad(f"A POST to an unknown endpoint URI got {answer.shown}.", *answer.events)
     if len(id) < _SHORTEST:
         return bad(f"The id in the endpoint URI has {len(id)} characters: it can be guessed.", *answer.events)
     return good(answer.shown, *answer.events)

@@ -249,10 +249,10 @@ async def unknown_method_first(visit: Visit) -> Outcome:
         asked = await link.ask("inspector/no-such-method", {}, timeout=visit.limits.request / 2)
         lost = link.lost
     if asked.ok:
-        return bad(f"It was answered with {asked.reply}.", *asked.events)
+        return bad(f"The request got {asked.reply}.", *asked.events)
     if asked.answered:
         return good(asked.shown, *asked.events)
-    what = f"The server exited: {lost.message}" if lost is not None else "It got no response."
+    what = f"The server exited: {lost.message}" if lost is not None else "The request got no response."
     return bad(what, *asked.events)
 
 

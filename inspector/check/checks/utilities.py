@@ -59,7 +59,7 @@ async def walked(visit: Visit) -> Outcome:
                 return bad(f"{method}: a cursor leads back to an earlier page.", *asked.events)
             asked = await visit.ask(method, {"cursor": cursor})
             if not asked.ok:
-                return bad(f"{method}: its own cursor is answered with {asked.reply}.", *asked.events)
+                return bad(f"{method}: its own cursor got {asked.reply}.", *asked.events)
             page = _names(asked, key, name)
             if not cursors and _names(again := await visit.ask(method, {"cursor": cursor}), key, name) != page:
                 return bad(f"{method}: the same cursor returned two different pages.", *asked.events, *again.events)
@@ -85,7 +85,7 @@ async def invalid_cursor(visit: Visit) -> Outcome:
         asked = await visit.ask(method, {"cursor": _NOTHING})
         seen += asked.events
         if asked.code != INVALID_PARAMS:
-            return bad(f"{method} with an invalid cursor is answered with {asked.reply}.", *asked.events)
+            return bad(f"{method} with an invalid cursor got {asked.reply}.", *asked.events)
     return good("", *seen) if seen else skipped("the server has no lists")
 
 
@@ -139,9 +139,7 @@ async def unknown_reference(visit: Visit) -> Outcome:
         return skipped("this revision has no completions capability")
     asked = await visit.ask(_COMPLETE, _completion("ref/prompt", "name", _NOTHING, "a"))
     wanted = INVALID_PARAMS if declares else METHOD_NOT_FOUND
-    return (
-        good("", *asked.events) if asked.code == wanted else bad(f"It is answered with {asked.reply}.", *asked.events)
-    )
+    return good("", *asked.events) if asked.code == wanted else bad(f"The request got {asked.reply}.", *asked.events)
 
 
 @CHECKS.active(
@@ -157,7 +155,7 @@ async def completion_context(visit: Visit) -> Outcome:
         if before.ok and len(seen) < 2 * visit.limits.items:
             asked = await visit.ask(_COMPLETE, {**params, "context": {"arguments": {_NOTHING: "a"}}})
             if not asked.ok:
-                return bad(f"With a context it is answered with {asked.reply}.", *before.events, *asked.events)
+                return bad(f"With a context it got {asked.reply}.", *before.events, *asked.events)
             seen += asked.events
     return good("", *seen) if seen else skipped("no argument has completions")
 
@@ -189,10 +187,10 @@ async def set_level(visit: Visit) -> Outcome:
             asked = await link.ask("logging/setLevel", {"level": level})
             seen += asked.events
             if not asked.ok:
-                return bad(f"The level {level} is answered with {asked.reply}.", *asked.events)
+                return bad(f"The level {level} got {asked.reply}.", *asked.events)
         asked = await link.ask("logging/setLevel", {"level": _NOTHING})
     if asked.code != INVALID_PARAMS:
-        return bad(f"An unknown level is answered with {asked.reply}.", *asked.events)
+        return bad(f"An unknown level got {asked.reply}.", *asked.events)
     return good("", *seen, *asked.events)
 
 
@@ -251,7 +249,7 @@ async def unknown_level(visit: Visit) -> Outcome:
     asked = await visit.ask(method, {"_meta": {f"{PREFIX}logLevel": _NOTHING}})
     if asked.code == INVALID_PARAMS:
         return good("", *asked.events)
-    return bad(f"It is answered with {asked.reply}.", *asked.events)
+    return bad(f"The request got {asked.reply}.", *asked.events)
 
 
 CHECKS.passive(

@@ -120,7 +120,7 @@ async def cancelled(visit: Visit) -> Outcome:
                 continue
             if asked.answered:
                 took = f"{after:.1f} s after the call, which takes {lasts:.1f} s without cancellation"
-                return bad(f"{trial.name} was answered with {asked.reply}, {took}.", asked.n, told, asked.answer_n)
+                return bad(f"{trial.name} got {asked.reply}, {took}.", asked.n, told, asked.answer_n)
             seen += [n for n in (asked.n, told) if n]
     return good("", *seen) if seen else skipped("no allowed tool is slow")
 
@@ -182,9 +182,9 @@ async def ping(visit: Visit) -> Outcome:
         async with visit.fresh(handshake=False) as link:
             early = await link.ask("ping")
         if not early.ok:
-            return doubtful(f"Before initialize it is answered with {early.reply}.", *early.events)
+            return doubtful(f"Before initialize it got {early.reply}.", *early.events)
     if not asked.ok:
-        return bad(f"It is answered with {asked.reply}.", *asked.events)
+        return bad(f"The request got {asked.reply}.", *asked.events)
     if set(asked.body) - {"_meta"} or type(asked.result) is not dict:
         return bad(f"The result is not empty: {excerpt(asked.result, 80)}.", *asked.events)
     if asked.seconds > _PROMPT * slowdown():

@@ -89,8 +89,32 @@ ACROSS.passive(
 )
 ACROSS.passive(
     "WORD-12 lint r1+",
-    says="No two checked servers have a tool with the same name.",
-    fix="Rename one of the tools, or use the servers in a host that puts the server's name before a tool's.",
+    says="No two checked servers have a tool or a prompt with the same name.",
+    fix="Rename one of them, or use the servers in a host that puts the server's name before a tool's.",
+)
+ACROSS.passive(
+    "WORD-13 lint r1+",
+    says="No package, host or name in a config entry looks like that of a well-known server.",
+    fix="Compare the entry with the page of the server that you want, and correct the name.",
+)
+CHECKS.passive(
+    "WORD-14 lint r1+",
+    *_DEFINED,
+    says="No definition has words in comments, in encoded form, or behind blank lines.",
+    fix="Write the words into the description, where a user reads them, or remove them.",
+)
+CHECKS.passive(
+    "WORD-15 lint r1+",
+    "tool",
+    says="No required parameter is named for the model's context, such as system_prompt.",
+    fix="Make the parameter optional, and name it for the value that the tool needs.",
+)
+CHECKS.passive(
+    "WORD-16 security r1+",
+    *_DEFINED,
+    *_DATA,
+    says="No text tells a model to download a script and run it.",
+    fix="Tell the user how to install it, in the documentation.",
 )
 CHECKS.passive(
     "WORD-13 lint r1+",

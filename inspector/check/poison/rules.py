@@ -28,18 +28,27 @@ IDS = {
     "typosquat": "WORD-13",
 }
 """The check of each family."""
+AT_LEVEL = {
+    ("hidden", "lint"): "WORD-14",
+    ("param", "lint"): "WORD-15",
+    ("fetch", "security"): "WORD-16",
+}
+"""The check of a family where a finding has another level than the family."""
 IN_RESULT, IN_ERROR = "WORD-10", "WORD-11"
 """The checks of milder orders in data, which others may have written."""
 MOST_TEXTS = 2_000
 MOST_FINDINGS = 50
 """In one message."""
 MOST_NAMES = 20_000
+_IN_DATA = frozenset(IDS[family] for family in ("secretfile", "secrecy", "exfil", "image"))
+"""The checks of severe orders, in definitions and in data alike."""
 _WANTED = frozenset(("default", "description"))
 
 
 def taxonomy_codes(check: str) -> tuple[str, ...]:
     """The codes of public taxonomies for a check, as tags; empty for a check that is not about poisoned text."""
-    family = next((name for name, id in IDS.items() if id == check), "voice" if check in (IN_RESULT, IN_ERROR) else "")
+    families = {id: family for family, id in IDS.items()} | {id: family for (family, _), id in AT_LEVEL.items()}
+    family = families.get(check, "voice" if check in (IN_RESULT, IN_ERROR) else "")
     return FAMILIES[family].codes if family else ()
 
 
@@ -71,7 +80,8 @@ def definition_rules(whose: str, definition: Any, own: Set[str]) -> Iterator[Rul
     left = MOST_FINDINGS
     for path, text, is_parameter in texts_of(definition):
         for found in judge_text(without_odd_values(text), own=own, wanted=is_parameter):
-            yield IDS[found.family], "should", _sentence(whose, path, found)
+            id = AT_LEVEL.get((found.family, found.level), IDS[found.family])
+            yield id, "should", _sentence(whose, path, found)
             left -= 1
             if not left:
                 return
@@ -88,11 +98,14 @@ def _parameter_rules(whose: str, tool: dict[str, Any]) -> Iterator[RuleVerdict]:
         value = todo.pop()
         left -= 1
         if type(value) is dict:
-            properties = value.get("properties")
+            properties, required = value.get("properties"), value.get("required")
             for name in properties if type(properties) is dict else ():
                 if wants_context(name, str(tool.get("name")), about):
                     effect = FAMILIES["param"].effect
-                    yield IDS["param"], "should", f"{whose}: the parameter {short(name)} makes a model {effect}."
+                    needed = type(required) is list and name in required
+                    id = AT_LEVEL["param", "lint"] if needed else IDS["param"]
+                    what = "required parameter" if needed else "parameter"
+                    yield id, "should", f"{whose}: the {what} {short(name)} makes a model {effect}."
             todo += (below for below in value.values() if isinstance(below, (dict, list)))
         elif type(value) is list:
             todo += value
@@ -104,15 +117,22 @@ def data_rules(whose: str, data: Any, place: Place, own: Set[str], given: Any = 
     left = MOST_FINDINGS
     for path, text, _ in texts_of(data):
         for found in judge_text(text, place, own=own, hidden=False):
-            if any(found.words in argument or argument in found.words for argument in arguments if argument):
+            if any(found.words in argument or _is_most_of(argument, found.words) for argument in arguments):
                 continue
-            id = IDS.get(found.family, IN_RESULT)
+            milder = IN_ERROR if place == "error" else IN_RESULT
+            id = AT_LEVEL.get((found.family, found.level)) or IDS.get(found.family, milder)
             if found.level == "info":
-                id = IN_ERROR if place == "error" else IN_RESULT
+                id = milder
+            elif found.inside and id not in _IN_DATA:
+                id = IDS["hidden"]
             yield id, "should", _sentence(whose, path, found)
             left -= 1
             if not left:
                 return
+
+
+def _is_most_of(argument: str, words: str) -> bool:
+    return len(argument) * 2 > len(words) and argument in words
 
 
 def _sentence(whose: str, path: str, found: Poison) -> str:

@@ -40,7 +40,7 @@ def _lines(report: Report) -> Iterator[str]:
     yield f'<meta name="viewport" content="width=device-width"><title>{title}</title><style>{_STYLE}</style></head>'
     yield f"<body><h1>{title}</h1>"
     score = "–" if report.score is None else str(report.score)
-    yield f'<p><span class="score">{score}</span> of 100</p>'
+    yield f'<p>score <span class="score">{score}</span> of 100</p>'
     yield f'<p class="summary" data-exit-code="{report.exit_code}">{_text(report.summary)}</p>'
     yield "<table><tr><th>area</th><th>fail</th><th>warn</th><th>note</th><th>skip</th><th>pass</th></tr>"
     for area, counts in report.areas.items():

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from inspector.check.outcome import events_named
 from inspector.check.report import CheckSummary, Report, origin_of
 from inspector.markup import span
-from inspector.text import count
 from inspector.version import __version__
 
 _MOST = 5
@@ -22,8 +21,8 @@ def document(report: Report) -> str:
 def _lines(report: Report) -> Iterator[str]:
     yield f"# Check of {span(report.run.target)}"
     yield ""
-    score = "no score: no check could decide" if report.score is None else f"**{report.score} of 100**"
-    yield f"{score}; {', '.join(f'{count(number)} {verdict}' for verdict, number in report.counts.items())}."
+    score = "No score, because no check could decide" if report.score is None else f"Score **{report.score}** of 100"
+    yield f"{score}; {', '.join(report.counted.values())}."
     yield ""
     yield span(report.summary, 1000)
     yield ""

@@ -10,6 +10,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "resources": "List resources",
         "templates": "List resource templates",
         "prompts": "List prompts",
+        "apps": "List tools with a page (MCP Apps); look at a page",
     },
     "Call": {
         "call": "Call a tool",
@@ -22,14 +23,17 @@ GROUPS: dict[str, dict[str, str]] = {
     "Record and replay": {
         "recordings": "List kept recordings",
         "replay": "Open a recording in the interface",
+        "stats": "Show count, errors, durations and bytes of each method and tool",
         "tap": "Record the traffic between another client and its server",
         "serve": "Run a mock server that answers from a recording",
         "export": "Convert a recording to Markdown, HTML, HAR, a script or more",
         "import": "Convert another tool's recording",
         "redact": "Find secrets in a recording and write a copy without them",
+        "bundle": "Write one file for a bug report: recording, marks, diagnosis",
     },
     "Verify": {
         "check": "Check a server against the MCP specification",
+        "context": "Show what tools cost a model and which limits of hosts they exceed",
         "diff": "Compare two servers or recordings",
         "pin": "Pin a server's tools, resources and prompts; warn on changes",
         "run": "Run saved calls and report which expectations hold",

@@ -90,7 +90,7 @@ def _of_one() -> set[str]:
 
 def _several(invocation: Invocation, out: Output, wanted: Wanted, what: str, found: list[ServerEntry]) -> int:
     """Check each of these servers, and compare them. `what` names them in an error."""
-    from inspector.check.across import Definitions, compare, definitions_of
+    from inspector.check.across import Definitions, compare, definitions_of, entry_names
     from inspector.check.policy import Baseline
     from inspector.check.registry import across as across_checks
     from inspector.check.report import report_of
@@ -133,7 +133,8 @@ def _several(invocation: Invocation, out: Output, wanted: Wanted, what: str, fou
             own = None if baselines is None else baselines.get(entry.reference) or Baseline.empty()
             report = report_of(run, journal, replace(policy, baseline=own))
             if compared:
-                definitions[entry.reference] = await asyncio.to_thread(definitions_of, entry.reference, journal)
+                names = entry_names(entry.name, target)
+                definitions[entry.reference] = await asyncio.to_thread(definitions_of, entry.reference, journal, names)
         finally:
             journal.close("closed")
             journal.release()

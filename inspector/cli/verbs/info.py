@@ -11,9 +11,10 @@ from inspector.cli.verb import Verb
 
 if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
-    from inspector.client.state.server import Server
+    from inspector.client.session_state import SessionState
 
 NAME = 200
+SHOWN_EXTENSIONS = 50
 
 
 def run(invocation: Invocation) -> int:
@@ -26,22 +27,30 @@ def run(invocation: Invocation) -> int:
     if isinstance(target, RecordingTarget):
         out = Output.of(invocation)
         with recorded_session(target.path, out) as session:
-            _print(out, session.server, "recording")
+            _print(out, session, "recording")
         return 0
     if invocation.option("era") == "both":
         return eras.run(invocation, target)
     from inspector.cli import headless
 
     async def work(session: Any, out: Output) -> int:
-        _print(out, session.server, session.transport.name)
+        _print(out, session, session.transport.name)
         return 0
 
     return headless.run(invocation, work, target)
 
 
-def _print(out: Output, server: Server, transport: str) -> None:
+def _print(out: Output, session: SessionState, transport: str) -> None:
+    from inspector.client.extensions import client_in, extension_states, map_problem, offered_in
+
+    server = session.server
+    client = client_in(session.journal, session.upto)
+    states = extension_states(server, offered_in(session.journal, session.upto))
     if out.json:
-        ours = {"era": server.era, "revision": server.revision, "transport": transport}
+        ours = {
+            "era": server.era, "revision": server.revision, "transport": transport, "client": client,
+            "extensions": [state.as_json() for state in states],
+        }  # fmt: skip
         out.document(ours | {key: value for key, value in server.raw.items() if key not in ours})
         return
     if not server.known:
@@ -56,10 +65,24 @@ def _print(out: Output, server: Server, transport: str) -> None:
         if server.info.get(key):
             facts.append((label, safe(server.info[key], 2000)))
     how = f" ({safe(server.how, NAME)})" if server.how else ""
+    capabilities = [(name, value) for name, value in server.capabilities.items() if name != "extensions"]
     facts += [("era", f"{server.era}{how}"), ("revision", safe(server.revision, NAME)), ("transport", transport)]
-    facts.append(
-        ("can", ", ".join(_capability(out, name, value) for name, value in server.capabilities.items()) or "nothing")
-    )
+    facts.append(("can", ", ".join(_capability(out, name, value) for name, value in capabilities) or "nothing"))
+    if client.get("name") not in (None, "inspector"):
+        facts.append(
+            ("client", "  ".join(safe(client.get(key), NAME) for key in ("name", "version") if client.get(key)))
+        )
+    label = "extensions"
+    if problem := map_problem(server):
+        facts.append((label, safe(problem, NAME)))
+        label = ""
+    for state in states[:SHOWN_EXTENSIONS]:
+        parts = eras.parts_of(out, state.settings)
+        settings = f" ({', '.join(parts)})" if parts else ""
+        facts.append((label, f"{safe(state.id, NAME)}{settings}: {safe(state.problem, NAME) or state.standing}"))
+        label = ""
+    if len(states) > SHOWN_EXTENSIONS:
+        facts.append(("", f"{len(states) - SHOWN_EXTENSIONS:,} more extensions; --json has all"))
     out.lines(f"{label:<12}{text}" for label, text in facts)
     if server.instructions:
         out.lines(["instructions", *(line.rstrip() for line in out.wrapped(server.instructions, "  "))])

@@ -80,7 +80,7 @@ def _tell(out: Output, report: RedactionReport, written: Path | None, checks: bo
         if report.count:
             out.note("Read the copy before you share it: no rule knows every secret.")
     elif not report.count:
-        out.line("These rules find no secrets in it.")
+        out.line("No secret found. Read the file before you share it: no rule knows every secret.")
     elif checks:
         out.line(f"{places} look like secrets. Write a copy without them with `inspector redact FILE -o OUT`.")
     else:

@@ -1,4 +1,4 @@
-"""The interface of an era. `legacy.py` implements the handshake era, `modern.py` the era of per-request metadata."""
+"""The interface of an era. `legacy.py` implements the legacy era, `modern.py` the era of per-request metadata."""
 
 from __future__ import annotations
 

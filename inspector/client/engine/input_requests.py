@@ -1,7 +1,7 @@
 """Input that the server requires for a call: several questions at once, all of which need an answer.
 
 One class serves the modern era's `input_required` results (C-MRTR-01), tasks that require input (C-TASK-02) and the
-URLs of error -32042 (C-ELIC-05): each adds its questions to the inbox that also holds the handshake era's requests.
+URLs of error -32042 (C-ELIC-05): each adds its questions to the inbox that also holds the legacy era's requests.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The handshake era (2024-11-05 to 2025-11-25): `initialize`, sessions, requests in both directions.
+"""The legacy era (2024-11-05 to 2025-11-25): `initialize`, sessions, requests in both directions.
 
 Source: specification, "Lifecycle", "Cancellation", "Progress", "Ping" of those revisions.
 """
@@ -24,13 +24,12 @@ from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import UNSUPPORTED_VERSION
 from inspector.protocol.revisions import LEGACY, MODERN, NEWEST_LEGACY, Era, features
 from inspector.protocol.sampling import refusal
-from inspector.version import __version__
 
 _CHANGED = {kind.changed for kind in KINDS.values()}
 
 
 class LegacyDriver:
-    """Implements the handshake era for a session."""
+    """Implements the legacy era for a session."""
 
     era: Era = "legacy"
     handled_notifications = frozenset((
@@ -56,8 +55,8 @@ class LegacyDriver:
             "initialize",
             {
                 "protocolVersion": offered,
-                "capabilities": engine.state.inbox.standing.capabilities(features(offered)),
-                "clientInfo": {"name": "inspector", "title": "Inspector", "version": __version__},
+                "capabilities": engine.options.capabilities(features(offered)),
+                "clientInfo": engine.options.client.as_json(),
             },
             progress=False,
         )

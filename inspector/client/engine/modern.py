@@ -17,19 +17,18 @@ from inspector.client.engine.legacy import on_progress
 from inspector.client.engine.listening import Listening
 from inspector.client.engine.pending_requests import Call, RpcResponse
 from inspector.client.engine.tasks import TaskPoller
+from inspector.client.extensions import CAPABILITIES_KEY, CLIENT_KEY
 from inspector.client.state.catalog import KINDS, ListName
 from inspector.client.state.server import VERSION_KEY, Server, discovered
 from inspector.errors import HandshakeError, InputRefused, InspectorError, InvalidAnswer, NotOffered
 from inspector.hints import Hint, Parameter
 from inspector.journal.journal import Frame
 from inspector.protocol import jsonrpc
+from inspector.protocol.extensions import TASKS
 from inspector.protocol.headers import ANNOTATION
 from inspector.protocol.jsonrpc import HEADER_MISMATCH, UNSUPPORTED_VERSION
 from inspector.protocol.revisions import MODERN, NEWEST_MODERN, Era, features
-from inspector.version import __version__
 
-CLIENT_KEY = "io.modelcontextprotocol/clientInfo"
-CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
 LOG_LEVEL_KEY = "io.modelcontextprotocol/logLevel"
 
 MOST_ROUNDS = 10
@@ -65,10 +64,13 @@ class ModernDriver:
     def _speak(self, revision: str) -> None:
         """Set the revision; its metadata is the same for every request."""
         self.revision = revision
+        capabilities = self.engine.options.capabilities(features(revision))
+        self._accepts_tasks = TASKS in capabilities.get("extensions", ())
+        """A result of an extension that we did not offer is not valid (C-EXT-04)."""
         self._meta = {
             VERSION_KEY: revision,
-            CLIENT_KEY: {"name": "inspector", "title": "Inspector", "version": __version__},
-            CAPABILITIES_KEY: self.engine.state.inbox.standing.capabilities(features(revision)),
+            CLIENT_KEY: self.engine.options.client.as_json(),
+            CAPABILITIES_KEY: capabilities,
         }
 
     @property
@@ -175,7 +177,7 @@ class ModernDriver:
         if kind == "complete" or kind is None:
             self.engine.state.cache.took(call.method, call.params, result)
             return None  # A missing resultType means complete (C-BASE-09); the rule checks report that it is missing.
-        if kind == "task" and call.method == "tools/call":
+        if kind == "task" and call.method == "tools/call" and self._accepts_tasks:
             return self.tasks.begin(call, n, result)
         if kind == "input_required":
             return self._go_on(call, RpcResponse(n, message))
@@ -203,7 +205,7 @@ class ModernDriver:
             if kind == "complete" or kind is None:
                 self.engine.state.cache.took(call.method, call.params, result, fresh=not rounds)
                 return result
-            if kind == "task" and call.method == "tools/call":
+            if kind == "task" and call.method == "tools/call" and self._accepts_tasks:
                 return await self.tasks.begin(call, n, result)
             if kind != "input_required":
                 raise self._invalid(call, kind, n)
@@ -262,6 +264,11 @@ class ModernDriver:
             del self._asked[call]
 
     def _invalid(self, call: Call, kind: Any, n: int) -> InvalidAnswer:
+        if kind == "task" and call.method == "tools/call":
+            return InvalidAnswer(
+                f"The server answered {call.method} with a task, but the client does not offer the extension {TASKS}.",
+                hint=Hint("To accept tasks, offer it: ", Parameter.EXTENSION.to(TASKS), "."),
+            )
         return InvalidAnswer(
             f"The response to {call.method} is not valid: the specification does not allow the resultType "
             f"{jsonrpc.excerpt(kind, 60)} there.",

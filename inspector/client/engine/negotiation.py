@@ -83,20 +83,20 @@ class Conclusion:
     sentence: str
 
 
-_PINNED = Conclusion(Reason.PINNED, "pinned")
-_REMEMBERED = Conclusion(Reason.REMEMBERED, "remembered")
-_DISCOVERED = Conclusion(Reason.DISCOVERED, "it answered server/discover")
-_SILENT = Conclusion(Reason.SILENCE, "it did not answer server/discover")
-_EXITED = Conclusion(Reason.EXIT, "it exited at server/discover")
-_NO_VERSIONS = Conclusion(Reason.ANSWER, "its response to server/discover has no supportedVersions")
-_OLDER_ONLY = Conclusion(Reason.ANSWER, "it names revisions of the handshake era only")
-_REFUSED = Conclusion(Reason.HANDSHAKE, "it refused the handshake")
-_FRESH_START = Conclusion(Reason.HANDSHAKE, "the handshake, on a fresh start")
-_NAMES_ENDPOINT = Conclusion(Reason.HANDSHAKE, "its event stream names an endpoint")
+_PINNED = Conclusion(Reason.PINNED, "requested")
+_REMEMBERED = Conclusion(Reason.REMEMBERED, "as in an earlier session")
+_DISCOVERED = Conclusion(Reason.DISCOVERED, "server/discover got a result")
+_SILENT = Conclusion(Reason.SILENCE, "server/discover got no response")
+_EXITED = Conclusion(Reason.EXIT, "the server exited at server/discover")
+_NO_VERSIONS = Conclusion(Reason.ANSWER, "the result of server/discover has no supportedVersions")
+_OLDER_ONLY = Conclusion(Reason.ANSWER, "the server lists legacy revisions only")
+_REFUSED = Conclusion(Reason.HANDSHAKE, "the server rejected initialize")
+_FRESH_START = Conclusion(Reason.HANDSHAKE, "initialize after a restart")
+_NAMES_ENDPOINT = Conclusion(Reason.HANDSHAKE, "the event stream names an endpoint")
 
 
 def _status(code: int) -> Conclusion:
-    return Conclusion(Reason.STATUS, f"it answered server/discover with status {code}")
+    return Conclusion(Reason.STATUS, f"server/discover got status {code}")
 
 
 _TRY_MODERN = Hint(
@@ -110,7 +110,7 @@ _TRY_LEGACY = Hint(
     "Try ", Parameter.ERA.to("legacy"), ", or ", UnsetParameters((Parameter.ERA, Parameter.PROTOCOL)), "."
 )
 _MAY_BE_LEGACY = Hint(
-    "A server of the handshake era may respond this way: try ",
+    "A server of the legacy era may respond this way: try ",
     Parameter.ERA.to("legacy"),
     ", or ",
     UnsetParameters((Parameter.ERA,)),
@@ -187,7 +187,7 @@ class Negotiation:
         except ServerError as error:
             words = ", ".join(supported(error)[:10])
             raise HandshakeError(
-                f"The server does not speak {driver.revision}: it answered server/discover with "
+                f"The server does not speak {driver.revision}: server/discover got "
                 f"error {error.rpc_code}: {error.rpc_message}" + (f" It supports: {words}." if words else ""),
                 hint=_TRY_LEGACY,
             ) from error
@@ -212,7 +212,7 @@ class Negotiation:
 
     async def _as_remembered(self, transport: str, known: str) -> Server | None:
         """Try the handshake without a probe. None if that does not work any more."""
-        self._step("remembered", f"an earlier session with this server used the handshake era over {transport}")
+        self._step("remembered", f"an earlier session with this server used the legacy era over {transport}")
         verdicts = self.options.verdicts
         assert verdicts is not None
         try:
@@ -222,7 +222,7 @@ class Negotiation:
             raise
         except InspectorError as error:
             verdicts.forget(self.target)
-            self._step("wrong", f"that does not work any more: {error.message}")
+            self._step("wrong", f"this failed now: {error.message}")
             return None
         if f"{_named(server)}\0{server.revision}" != known:
             verdicts.forget(self.target)  # The server has another version: the next start probes it.
@@ -263,7 +263,7 @@ class Negotiation:
                 ) from error
             if error.rpc_code in (HEADER_MISMATCH, MISSING_CAPABILITY):
                 raise error
-            return Conclusion(Reason.ANSWER, f"it answered server/discover with error {error.rpc_code}")
+            return Conclusion(Reason.ANSWER, f"server/discover got error {error.rpc_code}")
         if isinstance(error, HttpError) and error.status is not None and error.status not in _NO_VERDICT:
             return _status(error.status)
         if isinstance(error, SessionLost):
@@ -318,7 +318,7 @@ class Negotiation:
         over_http = self.engine.transport.name == "http"
         fresh = over_http
         if why.reason in (Reason.SILENCE, Reason.EXIT) and not over_http:
-            self._step("respawn", f"{why.sentence}: restarting it as a server of the handshake era")
+            self._step("respawn", f"{why.sentence}: restarting it as a legacy server")
             await self._attach()
             fresh = True
         else:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Literal, Protocol
 
+from inspector.client.extensions import missing_extensions
 from inspector.errors import ServerError
+from inspector.hints import NO_HINT, Hint, Parameter, Setting
 
 Fate = Literal["pending", "done", "error", "cancelled", "timeout", "lost"]
 
@@ -75,4 +77,18 @@ def server_error(error: Any, method: str) -> ServerError:
     """Return a JSON-RPC error object, valid or not, as an exception."""
     if type(error) is not dict:
         return ServerError(None, error if type(error) is str else None, error, method=method)
-    return ServerError(error.get("code"), error.get("message"), error.get("data"), method=method)
+    code, data = error.get("code"), error.get("data")
+    return ServerError(code, error.get("message"), data, method=method, hint=_extension_hint(code, data))
+
+
+def _extension_hint(code: Any, data: Any) -> Hint:
+    """Return how to offer the extensions that an error demands from the client (C-EXT-05)."""
+    missing = missing_extensions(code, data)
+    if not missing:
+        return NO_HINT
+    named = [id for id in missing if len(id) <= 200][:3]
+    parts: list[str | Setting] = [f"The server needs the extension{'' if len(missing) == 1 else 's'} "]
+    parts += [f"{', '.join(named)}. Offer it: "]
+    for at, id in enumerate(named):
+        parts += [" and " if at else "", Parameter.EXTENSION.to(id)]
+    return Hint(*parts, ".")

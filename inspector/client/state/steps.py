@@ -165,7 +165,8 @@ def _life_step(event: Event) -> ConnectionStep | None:
         code = str(said.get("code", ""))
         return ConnectionStep("failed", "failed", str(said.get("message")), event.t, event.n, code)
     if name == "negotiation":
-        return ConnectionStep("negotiation", "note", str(fields.get("text")), event.t, event.n)
+        outcome: Outcome = "ok" if fields.get("step") == "remembered" else "note"
+        return ConnectionStep("negotiation", outcome, str(fields.get("text")), event.t, event.n)
     if name in ("retry", "reconnect", "redirect"):
         return ConnectionStep(str(name), "note", _said(fields, "to", "why", "reason", "url"), event.t, event.n)
     return None

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from inspector.client.inbox import TASKS_EXTENSION
 from inspector.client.state.calls import server_error
 from inspector.client.state.server import Server
 from inspector.errors import InspectorError
+from inspector.protocol.extensions import TASKS
 
 OVER = frozenset(("completed", "failed", "cancelled"))
 POLL = 1.0
@@ -86,7 +86,7 @@ class TaskTable:
         server = self._server()
         if server.features.tasks_extension:
             extensions = server.capabilities.get("extensions")
-            return type(extensions) is dict and TASKS_EXTENSION in extensions
+            return type(extensions) is dict and TASKS in extensions
         return server.features.tasks and server.can("tasks")
 
     @property

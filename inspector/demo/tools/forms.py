@@ -38,7 +38,7 @@ def echo(call: Call) -> dict[str, Any]:
     outputSchema={"type": "object", "properties": {"sum": {"type": "number"}}, "required": ["sum"]},
 )
 def add(call: Call) -> dict[str, Any]:
-    """Adds two numbers between minus and plus a thousand million."""
+    """Adds two numbers from -1,000,000,000 to 1,000,000,000."""
     return result(structured={"sum": call.arguments["a"] + call.arguments["b"]})
 
 

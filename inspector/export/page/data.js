@@ -20,6 +20,7 @@ for (const finding of facts.findings) {
   if (!findings.has(finding.n)) findings.set(finding.n, []);
   findings.get(finding.n).push(finding);
 }
+const marks = new Map(Object.entries(facts.marks).map(([n, note]) => [Number(n), note]));
 
 // The body of the event at an index: its text or null, its fields or null, and its notes.
 function body(at) {

@@ -10,6 +10,7 @@ const KEYS = {
   n: (row, value) => between(row[N], value),
   duration: (row, value) => row[TOOK] >= 0 && beyond(row[TOOK] / 1000, value),
   finding: (row, value) => row[FOUND] > 0 && (findings.get(row[N]) || []).some((each) => like(each.rule, value)),
+  mark: (row, value) => marks.has(row[N]) && (value === "*" || marks.get(row[N]).toLowerCase().includes(value)),
 };
 
 function like(text, pattern) {

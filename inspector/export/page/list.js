@@ -60,6 +60,7 @@ function line(at, position) {
     node("span", "dir", SIGNS[row[DIR]]),
     node("span", "title", title(row)),
   );
+  if (marks.has(row[N])) made.append(node("span", "mark", `* ${marks.get(row[N]) || "marked"}`));
   if (row[FOUND]) made.append(node("span", "found", `▲${row[FOUND]}`));
   if (row[STATE] !== "plain" && row[STATE] !== "done") made.append(node("span", "state", row[STATE]));
   if (row[TOOK] >= 0) made.append(node("span", "took", duration(row[TOOK])));

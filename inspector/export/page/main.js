@@ -48,6 +48,7 @@ function detail() {
   for (const finding of findings.get(row[N]) || []) {
     parts.push(node("p", `finding ${finding.level}`, `▲ ${finding.rule} ${finding.message}`));
   }
+  if (marks.has(row[N])) parts.push(node("p", "mark", `* marked: ${marks.get(row[N])}`));
   if (note) parts.push(node("p", "note", note));
   if (fields !== null) parts.push(tree(fields));
   if (text !== null) parts.push(message(text));

@@ -30,6 +30,7 @@ TERMS: dict[str, str] = {
     "ch": "channel",
     "exchange": "everything that belongs to a request",
     "finding": "rule, or level: must, should, note; * for any",
+    "mark": "marked messages: * for any, or text of their notes",
     "phase": "events of the negotiation of a connection",
 }
 _KINDS = {
@@ -41,6 +42,7 @@ _KINDS = {
     "life": "the process or the connection",
     "auth": "a step of a login",
     "note": "a note of Inspector",
+    "mark": "a mark of the user",
     "request": "a request",
     "answer": "a result or an error",
     "result": "a result",
@@ -161,6 +163,12 @@ def _channels(journal: Journal, names: Iterable[str]) -> Iterator[tuple[str, str
     yield from ((text, "") for text in reversed(journal.index._channel_names.texts[-_NEWEST:]) if text)
 
 
+def _marks(journal: Journal, names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    yield "*", "any mark"
+    notes = (journal.marks.of(n) for n in journal.marks.events()[-_NEWEST:])
+    yield from dict.fromkeys((mark.note, "note") for mark in notes if mark is not None and mark.note)
+
+
 def _findings(journal: Journal, names: Iterable[str]) -> Iterator[tuple[str, str]]:
     yield "*", "any finding"
     yield from {"must": "level", "should": "level", "note": "level"}.items()
@@ -178,5 +186,6 @@ _VALUES: dict[str, Callable[[Journal, Iterable[str]], Iterable[tuple[str, str]]]
     "exchange": _ids,
     "ch": _channels,
     "finding": _findings,
+    "mark": _marks,
     "phase": lambda journal, names: [("negotiation", "its messages, HTTP heads and life events")],
 }

@@ -8,6 +8,7 @@ second in plain Python. Conditions that need bodies read only those that the che
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
@@ -313,6 +314,24 @@ class _Requests:
         self.requests: set[int] = set()
         self.seen = 0
         self.ours = False
+
+
+class IsMarked:
+    """Matches marked events: any (`*`), or those whose note contains a text."""
+
+    cost = 1
+
+    def __init__(self, text: str) -> None:
+        self._text = "" if text == "*" else text.casefold()
+
+    def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
+        marks = scan.journal.marks
+        marked = marks.events()
+        found = bytearray(last - first + 1)
+        for n in marked[bisect_left(marked, first) : bisect_right(marked, last)]:
+            mark = marks.of(n)
+            found[n - first] = mark is not None and self._text in mark.note.casefold()
+        return bytes(found)
 
 
 class HasFinding:

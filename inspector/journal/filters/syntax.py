@@ -1,7 +1,7 @@
 """Parses the filter language into conditions.
 
     method:tools/* dir:recv id:7 kind:stderr status:error duration:>500ms size:>1k finding:* name:echo ch:post-7
-    exchange:9 exchange:#1204 n:100-200 time:>2s phase:negotiation text "text with blanks" -term (a | b) a or b
+    exchange:9 exchange:#1204 n:100-200 time:>2s phase:negotiation mark:* text "text with blanks" -term (a | b) a or b
 
 An event must match all terms in sequence. `-` before a term negates it; directly before digits it is a minus sign, so
 that `-32602` finds an error code. Case is ignored.
@@ -26,6 +26,7 @@ from inspector.journal.filters.conditions import (
     Id,
     InExchange,
     InSpan,
+    IsMarked,
     MatchesQuery,
     Negotiation,
     Not,
@@ -327,11 +328,12 @@ _TERMS: dict[str, Callable[[str], Condition]] = {
     "ch": lambda text: HasName(Pattern(text), lambda index: index._channels, lambda index: index._channel_names),
     "exchange": lambda text: InExchange(text),
     "finding": HasFinding,
+    "mark": IsMarked,
     "phase": _phase,
 }
 _EXAMPLES = {
     "method": "method:tools/*", "name": "name:echo", "dir": "dir:recv", "kind": "kind:stderr", "id": "id:7",
     "status": "status:error", "duration": "duration:>500ms", "size": "size:>1k", "time": "time:>2s",
-    "n": "n:100-200", "ch": "ch:post-7", "exchange": "exchange:9", "finding": "finding:*",
+    "n": "n:100-200", "ch": "ch:post-7", "exchange": "exchange:9", "finding": "finding:*", "mark": "mark:*",
     "phase": "phase:negotiation",
 }  # fmt: skip

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from inspector.journal.filters.bodies import Text
-from inspector.journal.filters.conditions import REQUESTS, HasFinding, Scan
+from inspector.journal.filters.conditions import REQUESTS, HasFinding, IsMarked, Scan
 from inspector.journal.filters.syntax import compiled
 from inspector.journal.journal import Journal
 from inspector.journal.select import picked
@@ -28,6 +28,8 @@ class Filter:
         """The texts that it searches for, negated ones included."""
         self.by_finding = any(isinstance(term, HasFinding) for term in terms)
         """Whether a new finding can change its matches."""
+        self.by_mark = any(isinstance(term, IsMarked) for term in terms)
+        """Whether a new mark can change its matches."""
         self.reads = self.condition.cost > 1
         """Whether it needs bodies."""
 
@@ -77,7 +79,7 @@ class FilterChange(NamedTuple):
     added: array[int]
     """New numbers, all after those that had been read."""
     joined: list[int]
-    """Numbers that match now but did not before, because of an answer or a finding."""
+    """Numbers that match now but did not before, because of an answer, a finding or a mark."""
     left: list[int]
     """Numbers that no longer match."""
 
@@ -105,6 +107,8 @@ class FilteredView:
         self._open_at = 0
         self._findings: dict[int, int] = {}
         self._findings_version = 0
+        self._marked: set[int] = set()
+        self._marks_version = 0
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -183,6 +187,13 @@ class FilteredView:
             counts = {n: len(findings.of(n)) for n in findings.events() if n <= self.seen}
             changed.update(n for n, count in counts.items() if self._findings.get(n) != count)
             self._findings = counts
+        marks = self.journal.marks
+        if self.filter.by_mark and marks.version != self._marks_version:
+            self._marks_version = marks.version
+            marked = {n for n in marks.events() if n <= self.seen}
+            # Those that stay marked may have another note.
+            changed |= marked | self._marked
+            self._marked = marked
         return sorted(changed)
 
     def _settled(self) -> Iterator[int]:

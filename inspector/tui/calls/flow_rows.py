@@ -82,7 +82,8 @@ def page_of(
         page.add(Row([(f"It {run.turned}.", "error" if run.outcome == "failed" else "received")]), line=1)
     for number, step in enumerate(steps, 1):
         page.add(Row())
-        now = running is not None and running.flow.path == flow.path and running.number == number
+        here = running is not None and running.flow.path == flow.path and running.number == number
+        now = running.state if running is not None and here else ""
         _Step(page, flow, number, step, run, width, column=_column(steps), running=now).add(
             opened=number in opened, changed=(changed or {}).get(number, ())
         )
@@ -126,7 +127,7 @@ class _Step:
 
     def __init__(
         self, page: FlowPage, flow: Flow, number: int, step: PlainStep, run: FlowRun | None, width: int, *,
-        column: int, running: bool,
+        column: int, running: str,
     ) -> None:  # fmt: skip
         self.page, self.flow, self.number, self.step, self.run = page, flow, number, step, run
         self.width, self.running = width, running
@@ -165,7 +166,7 @@ class _Step:
         sign = (signs.progress, "progress") if self.running else sign_of(outcome)
         lead = f" {self.number} ".ljust(_LEAD - 1)
         tries = sum(each.tries for each in self.results)
-        right = "running" if self.running else took(outcome, self.run.seconds_of(self.number)) if self.run else ""
+        right = self.running or (took(outcome, self.run.seconds_of(self.number)) if self.run else "")
         if tries > max(len(self.results), 1):
             right = f"{tries} tries  {right}"
         left: list[Piece] = [sign, (lead, "muted"), (name.ljust(self.column - _LEAD), "bright bold"), *does]

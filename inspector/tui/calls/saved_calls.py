@@ -18,6 +18,7 @@ from inspector.client.session_state import SessionState
 from inspector.config.secrecy import MASK
 from inspector.errors import InspectorError
 from inspector.flows.results import FlowResult, Outcome, StepResult
+from inspector.text import size
 from inspector.tui.calls.last_runs import keep_last_runs, read_last_runs
 from inspector.tui.calls.steps import PlainStep
 
@@ -80,6 +81,13 @@ class Running:
     flow: Flow
     number: int = 0
     row: int = 0
+    comparing: int = 0
+    """The size in bytes of a large answer that is compared with the expectations; 0 before it has come."""
+
+    @property
+    def state(self) -> str:
+        """`running`, or `comparing 40 MB`."""
+        return f"comparing {size(self.comparing)}" if self.comparing else "running"
 
 
 class SavedCalls:
@@ -296,6 +304,11 @@ class _Progress:
     def step_began(self, flow: Flow, number: int, row: int) -> None:
         self._saved.running = Running(flow, number, row)
         self._saved.note_change()
+
+    def answer_compared(self, flow: Flow, number: int, size: int) -> None:
+        if self._saved.running is not None:
+            self._saved.running = replace(self._saved.running, comparing=size)
+            self._saved.note_change()
 
     def step_ended(self, flow: Flow, result: StepResult) -> None:
         self._saved.took(self._run, result)

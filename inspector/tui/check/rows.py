@@ -259,7 +259,9 @@ class CheckHead(Widget):
         if report is None or not report.checked:
             return []
         score = report.score
-        head: list[Piece] = [(str(score), "bright bold"), " of 100"] if score is not None else [("no score", "muted")]
+        head: list[Piece] = [("score ", "muted"), (str(score), "bright bold"), (" of 100", "muted")]
+        if score is None:
+            head = [("no score", "muted")]
         for verdict, role in (("fail", "error"), ("warn", "finding"), ("pass", "received"), ("note", "normal")):
             number = report.counts[verdict]  # type: ignore[index]
             head.append((f"   {count(number)} {verdict}", role if number else "faint"))

@@ -15,14 +15,15 @@ from inspector.errors import InspectorError
 from inspector.journal import channels
 from inspector.journal.durations import took
 from inspector.journal.folding import Folding
-from inspector.journal.format import Event
+from inspector.journal.format import Event, Kind
 from inspector.protocol.jsonrpc import Shape
-from inspector.text import count, duration, yours
+from inspector.text import count, duration, safe, yours
 from inspector.tui.advice import error_text
 from inspector.tui.events import Copy, HintsChanged, Save, ShowEvent
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.log import copy_as, detail_view
 from inspector.tui.log.labels import id_text, pending, sign_of, title
+from inspector.tui.log.summaries import one_line
 from inspector.tui.pane_keys import hints
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
@@ -31,6 +32,8 @@ from inspector.tui.widgets.json_view import JsonView
 from inspector.tui.widgets.tab_row import Tab, TabRow
 
 _NOT_LOADED = (-1, "")
+_NOTE = 40
+"""Characters of a note in the facts of a message."""
 _NOTHING = "The message under the cursor is shown here."
 
 
@@ -100,7 +103,8 @@ class DetailPane(Edge):
         n, index = self.n, self.session.journal.index
         findings = len(self.session.journal.findings.of(n)) if n else 0
         folded = sum(self._folded()) if self.tab == "http" else len(self._folded())
-        seen = (n, index.state(n), index.pair(n), folded, findings) if n else (0,)
+        marks = self.session.journal.marks.version
+        seen = (n, index.state(n), index.pair(n), marks, folded, findings) if n else (0,)
         if seen != self._described:
             fresh = not self._described or seen[0] != self._described[0] or seen[-2:] != self._described[-2:]
             self._described = seen
@@ -114,8 +118,10 @@ class DetailPane(Edge):
         self._load()
 
     def _folded(self) -> list[int]:
-        """The events that are folded into the row of the event in the log."""
-        return self._folding.folded(self.n) if self._folding is not None and self.n else []
+        """The events, other than marks, that are folded into the row of the event in the log."""
+        kind = self.session.journal.index.kind
+        folded = self._folding.folded(self.n) if self._folding is not None and self.n else []
+        return [n for n in folded if kind(n) is not Kind.MARK]
 
     def _describe(self) -> None:
         """Title, facts, tabs and keys."""
@@ -140,6 +146,9 @@ class DetailPane(Edge):
             facts.append(duration(time.server))
             if time.person:
                 facts.append([(yours(duration(time.person)), "ask")])
+        mark = journal.marks.of(n)
+        if mark is not None:
+            facts.append([(f"* {safe(one_line(mark.note), _NOTE)}" if mark.note else "* marked", "bright")])
         self.facts = facts
         findings = len(journal.findings.of(n))
         self.tabs = (
@@ -147,6 +156,7 @@ class DetailPane(Edge):
             Tab("raw", "raw"),
             Tab("http", "http", count(len(self._folded())) if self._folded() else ""),
             Tab("findings", "findings", count(findings) if findings else ""),
+            *((Tab("note", "note"),) if mark is not None and mark.note else ()),
         )
         self.tab_note = self._relation()
         self.keys = self._keys()
@@ -193,6 +203,9 @@ class DetailPane(Edge):
             self._fill_parsed(event, all=all)
         elif self.tab == "raw":
             lines.set_sections(detail_view.raw_sections(event, all=all))
+        elif self.tab == "note":
+            mark = journal.marks.of(n)
+            lines.load(mark.note if mark is not None else "")
         elif self.tab == "http":
             lines.set_sections(detail_view.http_sections(journal, n, self._folded()))
         else:

@@ -28,12 +28,12 @@ class LogState:
     one_exchange: bool
     maximised: bool
     follow: bool
-    marked: bool
-    """A message is marked for a comparison."""
+    comparing: bool
+    """One of the two messages of a comparison is chosen."""
     looking: bool
     """A thread is still reading the recording."""
     searched: bool
-    """A filter was used, so the next hit can be found."""
+    """A filter was used, so the next match can be found."""
     happened: int | None = None
     """In a recording at a moment: how many of the rows had happened."""
     newer: int = 0
@@ -77,8 +77,11 @@ def facts(state: LogState) -> list[paint.Pieces]:
         found += [f"{name} {duration(us)}" for name, us in (("p50", stats.p50), ("p95", stats.p95)) if us is not None]
         if stats.person:
             found.append([(yours(duration(stats.person)), "ask")])
-    if state.marked:
+    if state.comparing:
         found.append([("comparing: press d on the other", "ask")])
+    marks = len(state.session.journal.marks)
+    if marks:
+        found.append([(f"{_things(marks, 'mark')}", "bright")])
     if view.folding is not None and view.folding.hidden:
         found.append(f"{_things(len(view.folding.hidden), 'event')} folded")
     if state.follow:
@@ -109,6 +112,11 @@ def footer_hints(widget: Widget, state: LogState) -> list[KeyHint]:
         wanted.append("messages.next-hit")
     if session.journal.findings.total:
         wanted.append("messages.next-finding")
+    marks = session.journal.marks
+    if n:
+        wanted.append(("messages.mark", "unmark" if marks.of(n) is not None else "mark"))
+    if len(marks):
+        wanted.append("messages.next-mark")
     if state.view.folding is None or state.view.folding.hidden:
         wanted.append(_fold_hint(state))
     wanted.append(("messages.exchange", "all") if state.one_exchange else "messages.exchange")

@@ -1,4 +1,4 @@
-"""Jumps from one message to the next: hits of a filter, findings."""
+"""Jumps from one message to the next: hits of a filter, findings, marks."""
 
 from __future__ import annotations
 
@@ -24,9 +24,8 @@ async def next_hit(searched: Filter, rows: MessageRows, n: int, step: int) -> in
     return 0
 
 
-def next_finding(rows: MessageRows, n: int, step: int) -> int:
-    """The nearest event after `n` (before it, with -1) with a finding and another row; 0 for none."""
-    found = rows.journal.findings.events()
+def next_of(found: list[int], rows: MessageRows, n: int, step: int) -> int:
+    """Return the nearest event after `n` (before it, with -1) of those in `found` with another row; 0 for none."""
     ahead = found[bisect_right(found, n) :] if step > 0 else found[: bisect_left(found, n)][::-1]
     at = rows.index_of(n)
     row = -1 if at is None else at

@@ -12,7 +12,7 @@ from inspector.journal.journal import Journal
 from inspector.journal.select import Query
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.views import View
-from inspector.text import Signs, count, safe
+from inspector.text import Signs, quantity, safe
 from inspector.tui.log.summaries import (
     LARGEST_READ,
     counted_items,
@@ -137,7 +137,7 @@ def list_words(journal: Journal, n: int, messages: Sequence[int]) -> list[Piece]
     index = journal.index
     pages = sum(index.shape(m) is Shape.REQUEST for m in messages)
     answers = [m for m in messages if index.shape(m) in (Shape.RESULT, Shape.ERROR)]
-    said: list[Piece] = [index.method(n), (f"  {count(pages)} pages", "muted")]
+    said: list[Piece] = [index.method(n), (f"  {quantity(pages, 'page')}", "muted")]
     failed = next((m for m in answers if index.shape(m) is Shape.ERROR), 0)
     if failed:
         return [*said, "  ", *summary(journal, failed)]

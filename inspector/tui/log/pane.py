@@ -15,17 +15,20 @@ from textual.reactive import reactive
 from textual.timer import Timer
 
 from inspector.client.session_state import SessionState
+from inspector.errors import InspectorError
 from inspector.journal.filters import Filter, FilterError, parse
 from inspector.journal.filters.completion import Completions, complete
 from inspector.journal.folding import Folding
+from inspector.tui.advice import error_text
 from inspector.tui.events import EditMessage, EventHighlighted, Export, HintsChanged, ShowEvent
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.log import edge
 from inspector.tui.log.edge import LogState
 from inspector.tui.log.exchange_rows import PAUSE
 from inspector.tui.log.filter import exchange_filter, folded, highlight, known_names
-from inspector.tui.log.jumps import next_finding, next_hit
+from inspector.tui.log.jumps import next_hit, next_of
 from inspector.tui.log.last_message import LastMessageLine
+from inspector.tui.log.marking import AskNote, toggle_mark, write_note
 from inspector.tui.log.message_list import MessageList
 from inspector.tui.log.moment import AtMoment
 from inspector.tui.log.resend import send_again, sent_by_us, text_to_edit
@@ -81,7 +84,7 @@ class MessagesPane(AtMoment):
         self._problem = ""
         self._run_filter = ""
         """The filter of the run of saved calls that is shown; empty where none is."""
-        self._marked = 0
+        self._compared = 0
         self.folding = Folding(session.journal)
         """Which events are folded into the row of another; other panes may read it."""
         self._folds = True
@@ -90,7 +93,7 @@ class MessagesPane(AtMoment):
         self._view = MessageView(session.journal, None, by_exchange=False, folding=self.folding)
         self._flat.numbers = self._view.numbers
         self._catching_up: MessageView | None = None
-        self._seen = (-1, -1)
+        self._seen = (-1, -1, -1)
         self._drawn: dict[int, tuple[int, ...]] = {}
         self._delay: Timer | None = None
         self._clock: Timer | None = None
@@ -148,12 +151,17 @@ class MessagesPane(AtMoment):
         going_on = self.session.commands is not None and self.session.phase in ("connecting", "ready")
         self._rows.now = journal.now() if going_on else None
         self._fold_on()
-        seen = (self._view.last, journal.findings.version)
+        seen = self._facts_seen()
         if seen != self._seen:
             self._seen = seen
             self._grow()
         self._go_to_now()
         self._refresh_changed()
+
+    def _facts_seen(self) -> tuple[int, int, int]:
+        """Return what new rows, and new matches of the filter, depend on."""
+        journal = self.session.journal
+        return self._view.last, journal.findings.version, journal.marks.version
 
     def _fold_on(self) -> None:
         """Fold new events for a few milliseconds; continue soon if there are more."""
@@ -239,7 +247,7 @@ class MessagesPane(AtMoment):
     def _state(self) -> LogState:
         return LogState(
             self.session, self._view, self.current, one_exchange=self._is_exchange, maximised=self.maximised,
-            follow=self._list.follow, marked=bool(self._marked), looking=self._catching_up is self._view,
+            follow=self._list.follow, comparing=bool(self._compared), looking=self._catching_up is self._view,
             searched=self._searched is not None, happened=self.happened, newer=self._newer, problem=self._problem,
         )  # fmt: skip
 
@@ -299,7 +307,7 @@ class MessagesPane(AtMoment):
         self._rows.measure_ids()
         self._head.rows = self._rows if isinstance(self._rows, WaterfallRows) else None
         self._drawn = {}
-        self._seen = (view.last, self.session.journal.findings.version)
+        self._seen = self._facts_seen()
         if view.quick:
             view.apply(view.scan(view.last))
         follow = self._list.follow
@@ -371,9 +379,9 @@ class MessagesPane(AtMoment):
         self.screen.set_focus(self._filter)
 
     def action_all(self) -> None:
-        if self.filter is None and not self._filter.value and not self._marked:
+        if self.filter is None and not self._filter.value and not self._compared:
             raise SkipAction
-        self._marked = 0
+        self._compared = 0
         self._set_filter("")
         self._describe()
 
@@ -465,7 +473,7 @@ class MessagesPane(AtMoment):
         self._go_to_finding(-1)
 
     def _go_to_finding(self, step: int) -> None:
-        n = next_finding(self._rows, self.current, step)
+        n = next_of(self.session.journal.findings.events(), self._rows, self.current, step)
         self._go(n, f"No {'later' if step > 0 else 'earlier'} finding in the rows shown")
 
     def _go(self, n: int, otherwise: str) -> None:
@@ -533,14 +541,46 @@ class MessagesPane(AtMoment):
             self.post_message(Export(numbers))
 
     def action_compare(self) -> None:
-        if not self._marked:
-            self._marked = self.current
-        elif self.current and self.current != self._marked:
-            one, self._marked = self._marked, 0
+        if not self._compared:
+            self._compared = self.current
+        elif self.current and self.current != self._compared:
+            one, self._compared = self._compared, 0
             self.post_message(self.Compared(one, self.current))
         else:
-            self._marked = 0
+            self._compared = 0
         self._describe()
+
+    def action_mark(self) -> None:
+        """Mark the message of the row under the cursor, or remove its mark."""
+        if self.current:
+            self._after_marking(toggle_mark(self.session.journal, self.shown))
+
+    @work(exclusive=True, group="dialog")
+    async def action_note(self) -> None:
+        """Write a note about the message of the row under the cursor, which marks it."""
+        journal, n = self.session.journal, self.shown
+        if not n:
+            return
+        mark = journal.marks.of(n)
+        note = await self.app.push_screen_wait(AskNote(f"Note on event {n}", mark.note if mark is not None else ""))
+        if note is not None:
+            self._after_marking(write_note(journal, n, note))
+
+    def _after_marking(self, problem: InspectorError | None) -> None:
+        if problem is not None:
+            self.notify(error_text(problem, self), severity="error", markup=False)
+        self.tick()
+        self._list.refresh()
+
+    def action_next_mark(self) -> None:
+        self._go_to_mark(1)
+
+    def action_previous_mark(self) -> None:
+        self._go_to_mark(-1)
+
+    def _go_to_mark(self, step: int) -> None:
+        n = next_of(self.session.journal.marks.events(), self._rows, self.current, step)
+        self._go(n, f"No {'later' if step > 0 else 'earlier'} mark in the rows shown")
 
     def hints(self) -> list[KeyHint]:
         """The keys for the row under the cursor."""

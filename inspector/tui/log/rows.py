@@ -26,6 +26,7 @@ Times = Literal["clock", "start", "previous"]
 TIMES: tuple[Times, ...] = ("clock", "start", "previous")
 TIMES_WORDS: dict[Times, str] = {"clock": "", "start": "since start", "previous": "since the previous"}
 
+_MARK = "*"
 _KEPT_SUMMARIES = 2000
 _FIGURE = 8
 _SIZE = 7
@@ -152,12 +153,16 @@ class MessageRows:
         return self.state(n) is State.PENDING
 
     def folded(self, n: int) -> list[int]:
-        """The events folded into the row of `n`."""
-        return self.folding.folded(n) if self.folds and self.folding is not None else []
+        """The events folded into the row of `n`; at a moment of a recording, those so far."""
+        return self._so_far(n, self.folding.folded(n)) if self.folds and self.folding is not None else []
 
     def list_messages(self, n: int) -> list[int]:
-        """The messages of a list of several pages whose row is `n`; else empty."""
-        return self.folding.list_messages(n) if self.folds and self.folding is not None else []
+        """The messages of a list of several pages whose row is `n`; else empty. At a moment, those so far."""
+        return self._so_far(n, self.folding.list_messages(n)) if self.folds and self.folding is not None else []
+
+    def _so_far(self, n: int, numbers: list[int]) -> list[int]:
+        upto = self.upto
+        return numbers if upto is None or n > upto else [m for m in numbers if m <= upto]
 
     def findings(self, n: int) -> int:
         """The number of findings on the events of a row."""
@@ -166,17 +171,22 @@ class MessageRows:
             return 0
         return sum(len(found.of(m)) for m in (n, *self.folded(n)))
 
+    def is_marked(self, n: int) -> bool:
+        """Whether the user marked an event of a row."""
+        marks = self.journal.marks
+        return len(marks) > 0 and any(marks.of(m) is not None for m in (n, *self.folded(n)))
+
     def look(self, n: int) -> tuple[int, ...]:
         """Return all that can change about a drawn row: if it differs, the row must be drawn again."""
         if not n:
-            return 0, 0, 0, 0
+            return 0, 0, 0, 0, 0
         waited = self.now // 100_000 if self.now is not None and self.pending(n) else 0
-        return self.state(n), self.findings(n), waited, sum(self.folded(n))
+        return self.state(n), self.findings(n), self.is_marked(n), waited, sum(self.folded(n))
 
     # Drawing
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
-        """Draw a row: time, sign, id, summary, duration, size, findings."""
+        """Draw a row: time, sign, id, summary, duration, size, mark, findings."""
         n = self.numbers[index]
         columns = Columns(width, self.id_cells)
         facts, signs = self.journal.index, signs_now()
@@ -201,7 +211,8 @@ class MessageRows:
                 Segment(" "),
                 *paint.cell([(size(octets) if octets else "", "muted")], columns.size, right=True),
             ]
-        line += paint.cell([(f" {signs.finding}", "finding")] if self.findings(n) else " ", 2)
+        line += paint.segments([(_MARK, "bright") if self.is_marked(n) else " "])
+        line += paint.segments([(signs.finding, "finding") if self.findings(n) else " "])
         return line
 
     def summary(self, n: int) -> list[Piece]:
@@ -325,9 +336,9 @@ def fitted(pieces: list[Piece], room: int) -> list[Piece]:
         return pieces
     if pieces and pieces[0] == ("notifications/", "normal"):
         return fitted(pieces[1:], room)
-    if len(pieces) == 3 and (pages := pieces[1][0]).endswith(" pages"):
+    if len(pieces) == 3 and (pages := pieces[1][0]).endswith((" page", " pages")):
         items = pieces[2][0].strip()
-        number = f" {signs_now().times}{pages.removesuffix(' pages').strip()} "
+        number = f" {signs_now().times}{pages.split()[0]} "
         short: list[Piece] = [(number, "muted"), (items, "bright")]
         # The number of pages is the least important of the three.
         return [pieces[0], *short] if _length([pieces[0], *short]) <= room else [pieces[0], f" {items}"]

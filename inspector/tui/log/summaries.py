@@ -69,6 +69,9 @@ def summary(journal: Journal, n: int) -> list[Piece]:
         return life(facts)
     if kind == Kind.NOTE:
         return [one_line(facts.text("text"))]
+    if kind == Kind.MARK:
+        about = "removed the mark of" if facts.members.get("off") is True else "marked"
+        return [(f"{about} {one_line(str(facts.members.get('for')))}  ", "muted"), one_line(facts.text("text"))]
     if kind == Kind.AUTH:
         return _login_step(facts)
     name = facts.text("event") or facts.text("step") or event.kind_name

@@ -48,6 +48,16 @@ class Saving:
         from inspector.export import FORMATS
 
         app = self._screen.app
+        marked = self._session.journal.marks.events()
+        if marked and numbers is None:
+            choices = [
+                ("marked", f"only what you marked: {quantity(len(marked), 'message')}"),
+                ("all", f"all of the recording: {quantity(len(self._session.journal), 'event')}"),
+            ]
+            scope = await app.push_screen_wait(Choose("Export", choices))
+            if scope is None:
+                return
+            numbers = marked if scope == "marked" else None
         which = quantity(len(numbers), "message") if numbers is not None else "the recording"
         format = await app.push_screen_wait(
             Choose(f"Export {which}", [(name, found.summary) for name, found in FORMATS.items()])

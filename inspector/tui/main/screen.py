@@ -525,6 +525,9 @@ class MainScreen(Screen[None]):
     def on_zoom_ended(self) -> None:
         self.pane_layout.restore_zoom()
 
+    def on_server_pane_extensions(self) -> None:
+        self.connection.choose_extensions()
+
     def on_server_pane_log_level(self) -> None:
         self.connection.choose_log_level()
 
@@ -547,7 +550,7 @@ class MainScreen(Screen[None]):
         """A recording offers nothing that needs a live server; only a process can be started."""
         if self.playback is not None and not self.playback.can(action):
             return False
-        if action in ("reconnect", "revision", "compose", "pin"):
+        if action in ("reconnect", "revision", "extensions", "compose", "pin"):
             return self.session.commands is not None
         if action in ("restart", "watch"):
             return self.session.commands is not None and self.session.target.kind == "stdio"
@@ -562,6 +565,10 @@ class MainScreen(Screen[None]):
     def action_revision(self) -> None:
         """Choose revision and era, and reconnect with them."""
         self.connection.choose_revision()
+
+    def action_extensions(self) -> None:
+        """Choose the extensions that our client offers, and reconnect with them."""
+        self.connection.choose_extensions()
 
     def action_watch(self) -> None:
         """Restart the server when one of its files changes, or stop watching them."""

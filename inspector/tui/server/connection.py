@@ -15,6 +15,7 @@ from inspector.client.session_state import Commands, SessionState
 from inspector.errors import ConnectingStopped, InspectorError
 from inspector.journal.journal import Journal
 from inspector.protocol.revisions import REVISIONS, features
+from inspector.text import safe
 from inspector.tui.dialogs import Choose
 from inspector.tui.events import Reconnected
 from inspector.tui.key_order import KeysInOrder
@@ -91,6 +92,12 @@ class SessionConnection:
         if session is not None:
             self._screen.run_worker(self._revision(session), exclusive=True, group="dialog")
 
+    def choose_extensions(self) -> None:
+        """Ask for an extension to offer, or not to offer any more, and reconnect."""
+        session = self._session.commands
+        if session is not None:
+            self._screen.run_worker(self._extensions(session), exclusive=True, group="dialog")
+
     def _work(self, opening: Coroutine[Any, Any, None]) -> None:
         self.began = time.monotonic()
         self._opening = self._screen.run_worker(opening, exclusive=True, group="connection", exit_on_error=False)
@@ -158,6 +165,22 @@ class SessionConnection:
         protocol = "" if chosen == "auto" else chosen
         era: Literal["auto", "legacy", "modern"] = features(chosen).era if protocol else "auto"
         session.options = replace(session.options, protocol=protocol, era=era)
+        self.reopen()
+
+    async def _extensions(self, session: Commands) -> None:
+        from inspector.client.extensions import extension_choices
+
+        offered, choices = extension_choices(session.server, session.journal, session.upto)
+        rows = [
+            (safe(each.id, 60), f"{'offered' if each.id in offered else 'not offered'}; {each.about}")
+            for each in choices
+        ]
+        chosen = await self._screen.app.push_screen_wait(Choose("Extensions: offer one, or stop offering it", rows))
+        if chosen is None:
+            return
+        each = next(each for each in choices if safe(each.id, 60) == chosen)
+        settings = None if each.id in offered else each.settings
+        session.options = replace(session.options, extensions={**session.options.extensions, each.id: settings})
         self.reopen()
 
     async def _log_level(self, session: Commands) -> None:

@@ -12,6 +12,7 @@ from textual.binding import BindingType
 from textual.containers import Container, Vertical
 from textual.message import Message
 
+from inspector.client.extensions import client_in, extension_states, map_problem, offered_in
 from inspector.client.session_state import SessionState
 from inspector.client.state.login import Authorizations
 from inspector.client.state.steps import connection_steps
@@ -19,7 +20,10 @@ from inspector.config.secrecy import mask_url
 from inspector.config.targets import HttpTarget
 from inspector.journal.format import Kind
 from inspector.journal.select import Query
+from inspector.protocol.extensions import title
+from inspector.protocol.jsonrpc import excerpt
 from inspector.protocol.revisions import features
+from inspector.protocol.views import View
 from inspector.text import duration, safe
 from inspector.tui.events import HintsChanged, ShowAuthorization, WatchFiles
 from inspector.tui.keymap import KeyHint, bindings
@@ -44,6 +48,8 @@ _LOOKED_AT = 50_000
 _SHOWN_CHANGES = 20
 _SHOWN_CAPABILITIES = 60
 _SHOWN_SUBSCRIPTIONS = 100
+_SHOWN_EXTENSION, _SHOWN_SETTINGS = 80, 200
+"""Characters of an extension's id, and of its settings."""
 _SHOWN_TARGET, _SHOWN_TEXT = 300, 600
 """Characters of the command or URL, and of the server's own texts."""
 
@@ -98,6 +104,9 @@ class ServerPane(Container):
     class Reconnect(Message):
         """Reconnect, or restart the process."""
 
+    class Extensions(Message):
+        """Choose the extensions that our client offers."""
+
     class LogLevel(Message):
         """Choose the log level of the server."""
 
@@ -142,7 +151,7 @@ class ServerPane(Container):
         """The keys that work now."""
         offered = [
             name
-            for name in ("reconnect", "restart", "watch", "log-level", "authorization")
+            for name in ("reconnect", "restart", "watch", "log-level", "extensions", "authorization")
             if self.check_action(name.replace("-", "_"), ())
         ]
         other = {"watch": "stop watching"} if self._watching else {}
@@ -157,7 +166,7 @@ class ServerPane(Container):
             return bool(self._authorizations.numbers)
         if action in ("restart", "watch"):
             return self.session.commands is not None and self.session.target.kind == "stdio"
-        return self.session.commands is not None if action == "reconnect" else True
+        return self.session.commands is not None if action in ("reconnect", "extensions") else True
 
     def action_reconnect(self) -> None:
         """Close the connection and open it again."""
@@ -176,6 +185,10 @@ class ServerPane(Container):
         identity.facts = ("watching its files",) if on else ()
         identity.keys = self.hints()
         self.post_message(HintsChanged())
+
+    def action_extensions(self) -> None:
+        """Choose the extensions that our client offers, and reconnect with them."""
+        self.post_message(self.Extensions())
 
     def action_log_level(self) -> None:
         """Choose the log level of the server."""
@@ -236,15 +249,19 @@ class ServerPane(Container):
         if isinstance(roots := session.inbox.standing.roots, tuple):
             always = f"always answered: {', '.join(safe(uri, _SHOWN_TARGET) for uri in roots[:5]) or 'none'}"
             rows += fact("roots", always)
+        client = client_in(self.session.journal, self.session.upto)
+        if client.get("name") not in (None, "inspector"):
+            rows += fact("connected as", f"{client['name']}  {client.get('version', '')}".rstrip())
         rows += self._interception()
         if server.how:
-            rows += fact("found out", safe(server.how, _SHOWN_TEXT), "muted")
+            rows += fact("detected", safe(server.how, _SHOWN_TEXT), "muted")
         for key, label in (("description", "description"), ("websiteUrl", "website")):
             if isinstance(server.info.get(key), str):
                 rows += fact(label, safe(server.info[key], _SHOWN_TEXT, multiline=True))
         rows += [*self._recording(), *self._drifted(), *self._changes()]
         rows += heading("Capabilities")
         rows += self._capabilities()
+        rows += self._extensions()
         rows += self._subscriptions()
         if (found := self._authorizations.logged_in()) is not None:
             rows += [*heading("Logged in"), *logged_in_rows(found, session.journal)]
@@ -252,6 +269,32 @@ class ServerPane(Container):
             return [RowSection(rows)]
         rows += heading("Instructions")
         return [RowSection(rows), MarkdownSection(beginning(server.instructions, LONGEST))]
+
+    def _extensions(self) -> list[Row]:
+        """The extensions that either side has: our settings, the server's, and whether they are in effect."""
+        server, rows = self.session.server, list[Row]()
+        offered = offered_in(self.session.journal, self.session.upto)
+        states = extension_states(server, offered)
+        if problem := map_problem(server):
+            rows.append(Row([(f"  {signs_now().finding} ", "finding"), (problem, "finding")], 4))
+        for state in states[:_SHOWN_CAPABILITIES]:
+            sign, role = (signs_now().done, "received") if state.in_effect else (" ", "muted")
+            if state.problem:
+                sign, role = signs_now().finding, "finding"
+            name = title(state.id)
+            about = f"  {name}" if name else ""
+            rows.append(Row([
+                (f"  {sign} ", role), safe(state.id, _SHOWN_EXTENSION), (about, "muted"),
+                (f"  {state.standing}", "finding" if state.problem else "muted"),
+            ], 4))  # fmt: skip
+            for who, settings in (("server", state.settings), ("client", state.offered)):
+                if settings not in (None, {}):
+                    rows.append(Row([(f"      {who}  ", "muted"), excerpt(settings, _SHOWN_SETTINGS)], 14))
+            if state.problem:
+                rows.append(Row([(f"      {state.problem}", "finding")], 6))
+        if len(states) > _SHOWN_CAPABILITIES:
+            rows.append(Row([(f"  {len(states) - _SHOWN_CAPABILITIES:,} more", "muted")]))
+        return [*heading("Extensions"), *rows] if rows else []
 
     def _subscriptions(self) -> list[Row]:
         """The subscriptions: the updates so far, the time of the last one, and those that the server refused."""
@@ -289,7 +332,17 @@ class ServerPane(Container):
         rows = fact("recording", str(path) if path else "not saved")
         for notice in self.session.journal.notices:
             rows += fact("", notice, "finding")
-        return rows
+        return [*rows, *self._bundle()]
+
+    def _bundle(self) -> list[Row]:
+        """The facts that `inspector bundle` added to the recording of a bug report."""
+        bundle = View(self.session.journal.header.get("bundle"))
+        if not bundle.members:
+            return []
+        made = ", ".join(filter(None, (bundle.text("by"), bundle.text("system"), bundle.text("made"))))
+        rows = [*heading("Bug report"), *fact("made by", safe(made, _SHOWN_TEXT))]
+        said = View(bundle.members.get("doctor")).text("cause")
+        return [*rows, *fact("doctor", safe(said, _SHOWN_TEXT))] if said else rows
 
     def show_drift(self, drift: Drift | None) -> None:
         """Show the changes since the server was pinned; None: no changes."""

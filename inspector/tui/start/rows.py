@@ -9,7 +9,7 @@ from typing import Literal
 
 from rich.segment import Segment
 
-from inspector.client.recording import RecordingInfo
+from inspector.client.recording_info import RecordingInfo
 from inspector.config.remember import LastOpen
 from inspector.config.servers import ServerEntry
 from inspector.text import cell_len, count, duration, quantity, size
@@ -220,7 +220,7 @@ class StartRows:
         if info.problem:
             state = [(info.problem.removeprefix("is "), "error")]
         elif info.growing:
-            state = [("still open", "received")]
+            state = [("recording now", "received")]
         elif not info.ended:
             state = [("end is missing", "finding")]
         elif not info.revision:

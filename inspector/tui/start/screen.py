@@ -15,7 +15,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.screen import Screen
 
-from inspector.client.recording import RecordingInfo, list_recordings
+from inspector.client.recording_info import RecordingInfo, list_recordings
 from inspector.config.remember import ServerMemory
 from inspector.config.servers import ServerEntry, ServerList, exposure_of, find_servers
 from inspector.config.settings import Settings
@@ -124,6 +124,8 @@ class StartScreen(Screen[None]):
         self._found = False
         self._left = False
         """A session was in front since the list was last shown."""
+        self._beside = False
+        """A session is being opened in the background: the list keeps its cursor and the focus."""
 
     def compose(self) -> ComposeResult:
         yield HeaderLine(id="header")
@@ -165,7 +167,10 @@ class StartScreen(Screen[None]):
 
     def on_screen_resume(self) -> None:
         """Show what changed while a session was in front; after a dialog nothing changes."""
-        if self._left and self._found:
+        if self._beside:
+            self._beside = False
+            self.sessions_changed()
+        elif self._left and self._found:
             self._field.show_without_change("")
             self._show_rows(keep=False)
             self._field.focus()
@@ -283,9 +288,10 @@ class StartScreen(Screen[None]):
         if isinstance(thing, OpenSession):
             shown.append(("start.delete", "close"))
         elif isinstance(thing, Configured):
-            shown += ["start.check", "start.doctor", *(["start.log-in"] if thing.entry.kind == "http" else [])]
+            shown += ["start.beside", "start.check", "start.doctor"]
+            shown += ["start.log-in"] if thing.entry.kind == "http" else []
         elif isinstance(thing, RecordingInfo):
-            shown += ["start.check", "start.export", "start.delete"]
+            shown += ["start.beside", "start.check", "start.export", "start.delete"]
         return hints(self, *shown, *back, "start.filter", "start.demo", "app.help", "app.quit")
 
     def _show_footer(self) -> None:
@@ -307,7 +313,7 @@ class StartScreen(Screen[None]):
             return isinstance(thing, Configured)
         if action == "log_in":
             return isinstance(thing, Configured) and thing.entry.kind == "http"
-        if action == "check":
+        if action in ("check", "beside"):
             return isinstance(thing, Configured | RecordingInfo)
         if action == "export":
             return isinstance(thing, RecordingInfo)
@@ -363,13 +369,18 @@ class StartScreen(Screen[None]):
     def on_virtual_list_selected(self) -> None:
         self._open(self._list.thing)
 
-    def _open(self, thing: Thing | None, first: First = "") -> None:
+    def action_beside(self) -> None:
+        """Open the row with the cursor in the background."""
+        self._open(self._list.thing, beside=True)
+
+    def _open(self, thing: Thing | None, first: First = "", *, beside: bool = False) -> None:
         if isinstance(thing, OpenSession):
             self.post_message(ShowSession(thing))
         elif isinstance(thing, Configured):
-            self._open_entry(thing.entry, first)
+            self._open_entry(thing.entry, first, beside)
         elif isinstance(thing, RecordingInfo):
-            self.post_message(OpenTarget(RecordingTarget(thing.path), first))
+            self._beside = beside
+            self.post_message(OpenTarget(RecordingTarget(thing.path), first, beside=beside))
         elif isinstance(thing, Demo) or (isinstance(thing, Typed) and thing.text == "demo"):
             self.action_demo()
         elif isinstance(thing, Typed):
@@ -391,7 +402,7 @@ class StartScreen(Screen[None]):
             self.post_message(OpenTarget(target))
 
     @work(exclusive=True, group="dialog")
-    async def _open_entry(self, entry: ServerEntry, first: First) -> None:
+    async def _open_entry(self, entry: ServerEntry, first: First, beside: bool) -> None:
         """Open a configured server, after asking for consent if its file is not the user's own."""
         from inspector.config.servers import resolve
 
@@ -401,7 +412,8 @@ class StartScreen(Screen[None]):
             self.notify(error_text(error, self), severity="error", markup=False, timeout=10)
         else:
             if target is not None:
-                self.post_message(OpenTarget(target, first))
+                self._beside = beside
+                self.post_message(OpenTarget(target, first, beside=beside))
 
     def action_demo(self) -> None:
         """Open the demo server."""

@@ -17,7 +17,7 @@ from inspector.protocol.jsontext import Tree
 from inspector.protocol.views import ContentBlock, decode_base64
 from inspector.text import duration, safe, size
 from inspector.tui.themes import ascii_only, signs_now
-from inspector.tui.widgets.markdown import MarkdownSection
+from inspector.tui.widgets.markdown import TABLE, MarkdownSection
 from inspector.tui.widgets.media import MediaFacts, Pixels, can_draw, facts_of, half_blocks, shown_size
 from inspector.tui.widgets.sections import INLINE, JsonSection, PieceSection, Section, Span, TextSection
 from inspector.tui.widgets.text_view import SHOWN_AT_FIRST, beginning, more_section
@@ -148,6 +148,11 @@ def json_section(value: Any) -> Section:
     return JsonSection(Tree(json_text(value), inline=INLINE))
 
 
+def _is_markdown(text: str) -> bool:
+    """Whether a text has at least two signs of Markdown, or a table."""
+    return len(_MARKDOWN.findall(text)) >= 2 or ("|" in text and TABLE.search(text, text.find("\n") + 1) is not None)
+
+
 def text_sections(text: str, mime_type: str, look: Look) -> list[Section]:
     """Show text by its kind: JSON, Markdown, or plain text."""
     shown = text if look.whole else beginning(text, SHOWN_AT_FIRST)
@@ -160,7 +165,7 @@ def text_sections(text: str, mime_type: str, look: Look) -> list[Section]:
             if len(text) <= JSON_LIMIT:
                 tree = Tree(text, inline=0 if look.blocks else INLINE)
                 section = JsonSection(tree, blocks=look.blocks) if tree.error is None else None
-        elif kind in ("", "text/plain") and len(_MARKDOWN.findall(shown[:20_000])) >= 2:
+        elif kind in ("", "text/plain") and _is_markdown(shown[:20_000]):
             section = MarkdownSection(shown)
     if section is None:
         section = TextSection(shown)

@@ -6,11 +6,13 @@ It is not a CommonMark parser: unknown syntax is shown as it was written, so no 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Literal, NamedTuple
 
 from textual.cache import LRUCache
 
-from inspector.text import safe
+from inspector.text import cell_len, safe
 from inspector.tui.themes import ascii_only
 from inspector.tui.widgets.sections import TEXT_LINE, Section, Span
 
@@ -19,6 +21,14 @@ _HEADING = re.compile(r" {0,3}(#{1,6})\s+(.*?)\s*#*\s*$")
 _RULE = re.compile(r" {0,3}(?:(?:- *){3,}|(?:\* *){3,}|(?:_ *){3,})$")
 _ITEM = re.compile(r"(\s*)([-*+]|\d{1,9}[.)])(\s+)(.*)$")
 _QUOTE = re.compile(r" {0,3}> ?(.*)$")
+TABLE = re.compile(r"^ {0,3}(?=[^\n]*\|)(?=[^\n]*-)[ |:-]+$", re.MULTILINE)
+"""The line below the header of a table, which sets the alignment of its columns."""
+_MARK = re.compile(r":?-+:?")
+_CELLS = re.compile(r"(?<!\\)\|")
+MEASURED = 500
+"""Rows of a table that are measured for the widths of its columns."""
+WIDEST = 40
+"""Cells to which a column is padded; a longer text moves the rest of its row to the right."""
 # Every repetition is bounded or cannot overlap its neighbour: a line of 4,000 characters is parsed in linear time.
 _INLINE = re.compile(
     r"(?P<escape>\\[!-/:-@\[-`{-~])"
@@ -30,6 +40,22 @@ _INLINE = re.compile(
     r"|(?P<link>!?\[(?P<link_text>[^\[\]]{0,500})\]\((?P<address>[^()\s]{0,2000})(?:\s+\"[^\"]{0,200}\")?\))"
 )
 _CODE, _LINK, _ADDRESS = "json-string", "normal underline", "muted"
+
+
+class _Columns(NamedTuple):
+    """The columns of a table: `<`, `>` or `^`, and the width in cells of each."""
+
+    aligned: Sequence[str]
+    widths: Sequence[int]
+
+
+class _Block(NamedTuple):
+    """A line of the document; the lines of a paragraph are joined."""
+
+    raw: str
+    kind: Literal["text", "code", "header", "rule", "row"] = "text"
+    columns: _Columns | None = None
+    """Of a table's header, rule or row."""
 
 
 class _Line:
@@ -73,7 +99,7 @@ class MarkdownSection(Section):
 
     def __init__(self, text: str) -> None:
         self.raw = text
-        self.blocks = list(_blocks(text))
+        self.blocks = list(_with_tables(list(_blocks(text))))
         self._made: LRUCache[int, _Line] = LRUCache(64)
 
     def __len__(self) -> int:
@@ -94,14 +120,17 @@ class MarkdownSection(Section):
     def _line(self, line: int) -> _Line:
         made = self._made.get(line)
         if made is None:
-            is_code, raw = self.blocks[line]
-            made = _code(raw) if is_code else _block(raw)
+            block = self.blocks[line]
+            if block.columns is not None:
+                made = _row(block, block.columns)
+            else:
+                made = _code(block.raw) if block.kind == "code" else _block(block.raw)
             self._made.set(line, made)
         return made
 
 
-def _blocks(text: str) -> Iterator[tuple[bool, str]]:
-    """Yield (is it code, text) of each line; the lines of a paragraph are joined."""
+def _blocks(text: str) -> Iterator[_Block]:
+    """Yield the lines, tables not yet recognised."""
     fence = ""
     paragraph: list[str] = []
     for whole in text.replace("\r\n", "\n").split("\n"):
@@ -112,23 +141,91 @@ def _blocks(text: str) -> Iterator[tuple[bool, str]]:
                 if fenced and fenced[1].startswith(fence) and not fenced[2]:
                     fence = ""
                 else:
-                    yield True, raw
+                    yield _Block(raw, "code")
                 continue
             if len(whole) <= TEXT_LINE and _goes_on(raw):
                 paragraph.append(raw.strip(" "))
                 if raw.endswith("  ") or sum(map(len, paragraph)) > TEXT_LINE:
-                    yield False, " ".join(paragraph)
+                    yield _Block(" ".join(paragraph))
                     paragraph.clear()
                 continue
             if paragraph:
-                yield False, " ".join(paragraph)
+                yield _Block(" ".join(paragraph))
                 paragraph.clear()
             if fenced:
                 fence = fenced[1]
             else:
-                yield False, raw
+                yield _Block(raw)
     if paragraph:
-        yield False, " ".join(paragraph)
+        yield _Block(" ".join(paragraph))
+
+
+def _with_tables(blocks: Sequence[_Block]) -> Iterator[_Block]:
+    """Yield the blocks; the lines of a table know its columns."""
+    at = 0
+    while at < len(blocks):
+        head, rule = blocks[at], blocks[at + 1] if at + 1 < len(blocks) else None
+        if rule is None or not _is_row(head) or not _is_row(rule) or not TABLE.fullmatch(rule.raw):
+            yield head
+            at += 1
+            continue
+        marks, names = _cells(rule.raw), _cells(head.raw)
+        if len(marks) != len(names) or not all(map(_MARK.fullmatch, marks)):
+            yield head
+            at += 1
+            continue
+        end = at + 2
+        while end < len(blocks) and _is_row(blocks[end]):
+            end += 1
+        aligned = ["^" if mark[:1] == mark[-1:] == ":" else ">" if mark.endswith(":") else "<" for mark in marks]
+        rows = (blocks[n].raw for n in (at, *range(at + 2, end)))
+        columns = _Columns(aligned, _widths(rows, len(marks)))
+        yield _Block(head.raw, "header", columns)
+        yield _Block(rule.raw, "rule", columns)
+        yield from (_Block(block.raw, "row", columns) for block in blocks[at + 2 : end])
+        at = end
+
+
+def _is_row(block: _Block) -> bool:
+    return block.kind == "text" and "|" in block.raw
+
+
+def _cells(raw: str) -> list[str]:
+    """Return the texts between the bars of a row."""
+    return [cell.strip() for cell in _CELLS.split(raw.strip().removeprefix("|").removesuffix("|"))]
+
+
+def _widths(rows: Iterable[str], count: int) -> list[int]:
+    widths = [1] * count
+    for raw in islice(rows, MEASURED):
+        for at, cell in enumerate(_cells(raw)[:count]):
+            widths[at] = min(max(widths[at], cell_len(_inline(cell).text)), WIDEST)
+    return widths
+
+
+def _inline(text: str, role: str = "") -> _Line:
+    line = _Line()
+    line.add_inline(text, role)
+    return line
+
+
+def _row(block: _Block, columns: _Columns) -> _Line:
+    """Draw one line of a table, its columns aligned."""
+    line = _Line(hang=2)
+    if block.kind == "rule":
+        line.add("  ".join(("-" if ascii_only() else "─") * width for width in columns.widths), "edge")
+        return line
+    cells = _cells(block.raw)
+    for at, text in enumerate(cells):
+        cell = _inline(text, "bright bold" if block.kind == "header" else "")
+        known = at < len(columns.widths)
+        room = max(columns.widths[at] - cell_len(cell.text), 0) if known else 0
+        align = columns.aligned[at] if known else "<"
+        before = room if align == ">" else room // 2 if align == "^" else 0
+        line.add(("  " if at else "") + " " * before)
+        line.spans += [(start + len(line.text), end + len(line.text), role) for start, end, role in cell.spans]
+        line.text += cell.text + " " * (room - before if at + 1 < len(cells) else 0)
+    return line
 
 
 def _goes_on(raw: str) -> bool:

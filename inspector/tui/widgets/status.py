@@ -140,7 +140,8 @@ class TabLine(Widget):
     """The second line: `1 Tools 17  2 Resources 7 …` at the left, a note and hints at the right.
 
     A click on a tab posts `Chosen`, one on a hint presses its key. On a narrow screen the note and the hints are
-    dropped first, then labels are shortened, then tabs are dropped: those without a number first, the active one never.
+    dropped first, then labels are shortened, then numbers are dropped, the last ones first, then the gaps narrow, then
+    labels are dropped. The active tab keeps its label, and a tab that needs attention its number.
     """
 
     ALLOW_SELECT = False
@@ -182,37 +183,47 @@ class TabLine(Widget):
     def render_line(self, y: int) -> Strip:
         look = palette()
         room = self.size.width - 2
-        labels = [tab.label for tab in self.tabs]
-        tabs = self._tabs(labels, look)
+        shown, gap = list(self.tabs), 2
+        tabs = self._tabs(shown, gap, look)
         if paint.width(tabs) > room:
-            labels = [tab.short for tab in self.tabs]
-            tabs = self._tabs(labels, look)
-        for at in sorted(range(len(self.tabs)), key=lambda at: bool(self.tabs[at].number)):
+            shown = [tab._replace(label=tab.short) for tab in shown]
+            tabs = self._tabs(shown, gap, look)
+        others = [at for at, tab in enumerate(shown) if tab.id != self.active]
+        for at in [*reversed(others), *(at for at in range(len(shown)) if at not in others)]:
             if paint.width(tabs) <= room:
                 break
-            if self.tabs[at].id != self.active:
-                labels[at] = ""
-                tabs = self._tabs(labels, look)
+            if shown[at].number and not shown[at].tone:
+                shown[at] = shown[at]._replace(number="")
+                tabs = self._tabs(shown, gap, look)
+        if paint.width(tabs) > room:
+            gap = 1
+            tabs = self._tabs(shown, gap, look)
+        for at in sorted(others, key=lambda at: bool(shown[at].number)):
+            if paint.width(tabs) <= room:
+                break
+            shown[at] = shown[at]._replace(label="", number="")
+            tabs = self._tabs(shown, gap, look)
         side = Segment(" ")
         right = self._right(room - paint.width(tabs) - 2, look)
         return paint.strip([side, *paint.spread(tabs, right, room), side], room + 2, look=look)
 
-    def _tabs(self, labels: Sequence[str], look: Palette) -> list[Segment]:
+    def _tabs(self, tabs: Sequence[MainTab], gap: int, look: Palette) -> list[Segment]:
+        """Draw tabs with `gap` cells between them."""
         line: list[Segment] = []
         self._spans = []
         used = 0
-        for tab, label in zip(self.tabs, labels, strict=True):
+        for tab in tabs:
             active = tab.id == self.active
             role = "accent bold" if active else tab.tone or "muted"
-            pieces: list[paint.Piece] = [(tab.key, tab.tone if tab.tone and not label else "faint")]
-            if label:
-                pieces += [" ", (label, role)]
+            pieces: list[paint.Piece] = [(tab.key, tab.tone if tab.tone and not tab.label else "faint")]
+            if tab.label:
+                pieces += [" ", (tab.label, role)]
                 if tab.number:
                     pieces += [" ", (tab.number, "bright" if active else tab.tone or "faint")]
             shown = paint.segments(pieces, look=look)
             if line:
-                line.append(Segment("  "))
-                used += 2
+                line.append(Segment(" " * gap))
+                used += gap
             line += shown
             width = paint.width(shown)
             self._spans.append((used, used + width, tab))

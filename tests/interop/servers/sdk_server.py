@@ -77,7 +77,7 @@ async def list_tools(ctx: ServerRequestContext, params: Any) -> types.ListToolsR
 
 
 async def asked(ctx: ServerRequestContext, params: types.CallToolRequestParams, request: Any) -> Any:
-    """The client's answer if it has come; in the handshake era by a request, else the question."""
+    """The client's answer if it has come; in the legacy era by a request, else the question."""
     if ctx.protocol_version < MODERN:
         match request:
             case types.CreateMessageRequest():

@@ -1,5 +1,5 @@
 // A small server on 2.x of the TypeScript SDK: `small_typescript_2.mjs serve|reject [PORT]`, which says what becomes of
-// clients of the handshake era. Over stdio; with a port over Streamable HTTP. Stands where the SDK is installed.
+// clients of the legacy era. Over stdio; with a port over Streamable HTTP. Stands where the SDK is installed.
 import { createServer } from 'node:http';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { ProtocolError, Server, createMcpHandler } from '@modelcontextprotocol/server';

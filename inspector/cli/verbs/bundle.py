@@ -1,0 +1,97 @@
+"""`inspector bundle`: one file for a bug report: a recording without secrets, its marks, the doctor's report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from inspector.cli.files import binary_file, check_outputs, check_source, forced
+from inspector.cli.options import FORCE, Option, output, path, recording
+from inspector.cli.output import Output
+from inspector.cli.verb import Slot, Verb
+from inspector.config.targets import RecordingTarget
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from inspector.cli.verb import Invocation
+
+SUFFIX = ".bundle.mcp.jsonl"
+
+
+def run(invocation: Invocation) -> int:
+    """Write the bundle."""
+    from inspector.journal.journal import whole_journal
+    from inspector.redact.recording import Redaction
+    from inspector.redact.rules import read_rules
+
+    out = Output.of(invocation)
+    source: Path = recording(invocation.arguments["file"])
+    written = invocation.option("output") or source.with_name(_stem(source) + SUFFIX)
+    check_source(written, source)
+    to_stdout = check_outputs(invocation, "output")
+    rules = read_rules(invocation.option("rule", ()), invocation.option("rules", ()))
+    with whole_journal(source) as journal:
+        marks, is_old = len(journal.marks), journal.raw_only
+    redaction = Redaction(source, rules, about={} if is_old else {"bundle": _about(source)})
+    for notice in redaction.notices:
+        out.note(f"note: {out.safe(notice)}")
+    with binary_file(written, out, force=forced(invocation)) as file:
+        report = redaction.write(file)
+    if out.json:
+        out.document({"file": str(source), "written": str(written), "marks": marks, "hidden": report.count})
+    elif not to_stdout:
+        hidden = f"{report.count:,} {'secret was' if report.count == 1 else 'secrets were'} removed"
+        marked = f"{marks:,} {'message is' if marks == 1 else 'messages are'} marked"
+        out.line(f"written: {out.safe(str(written))}; {hidden}, {marked}.")
+        out.note("Read it before you share it: no rule knows every secret. `inspector replay FILE` opens it.")
+    return 0
+
+
+def _stem(source: Path) -> str:
+    name = source.name
+    return next((name.removesuffix(end) for end in (SUFFIX, ".mcp.jsonl", ".jsonl") if name.endswith(end)), name)
+
+
+def _about(source: Path) -> dict[str, Any]:
+    """Return what the bundle adds to the header: who made it, and what the doctor says about the recording."""
+    import platform
+    from datetime import UTC, datetime
+
+    from inspector.doctor.recording import diagnose_recording
+    from inspector.version import __version__
+
+    return {
+        "made": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+        "by": f"inspector/{__version__}",
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "doctor": diagnose_recording(RecordingTarget(source)).as_json(),
+    }
+
+
+VERBS = {
+    "bundle": Verb(
+        "bundle",
+        run,
+        slots=(Slot("file", completes="file"),),
+        target="none",
+        options=(
+            Option("-o --output", "Write to this file; - is stdout", "OUT", read=output, completes="file"),
+            FORCE,
+            Option("--rule", "Add a redaction rule, or turn one off; repeatable", "RULE", many=True),
+            Option(
+                "--rules", "Read rules from this YAML file; repeatable", "FILE", many=True, read=path, completes="file"
+            ),
+        ),
+        about=(
+            "Writes one file for a bug report: the recording without the secrets that `inspector redact` finds, with "
+            "your marks and notes, the versions of Inspector, Python and the system, and the doctor's report on the "
+            f"recording. The file is a recording itself. Without -o its name ends in {SUFFIX}."
+        ),
+        examples=(
+            "inspector bundle session.mcp.jsonl",
+            "inspector bundle session.mcp.jsonl -o report.mcp.jsonl --rule '$..email'",
+            "inspector replay report.mcp.jsonl",
+        ),
+    )
+}

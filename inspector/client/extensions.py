@@ -1,0 +1,242 @@
+"""Extensions of a session: what we offer, what the server declares, and what is in effect.
+
+The functions read messages only, so they answer for a live session and for a recording. Source: SEP-2133,
+"Extensions"; specification 2026-07-28, "Versioning" (C-EXT-01 to C-EXT-12).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from inspector.client.state.server import Server
+from inspector.errors import NotOffered
+from inspector.journal.format import Dir
+from inspector.journal.select import Query
+from inspector.protocol.extensions import EXTENSION_OF, KNOWN, SHORT_NAMES, default_settings, full_id
+from inspector.protocol.jsonrpc import MISSING_CAPABILITY, Shape, excerpt
+from inspector.version import __version__
+
+if TYPE_CHECKING:
+    from inspector.journal.journal import Journal
+
+CLIENT_KEY = "io.modelcontextprotocol/clientInfo"
+CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
+"""The metadata keys with which a modern request describes its client."""
+
+MOST = 10_000
+"""Extensions of a server that are looked at. A map with more is kept whole, but not judged further."""
+MOST_CHOICES = 100
+"""Extensions of a server that are offered for a choice."""
+
+_ERRORS = Query(dir=Dir.RECV, shape=Shape.ERROR)
+_OPENING = Query(dir=Dir.SEND, shape=Shape.REQUEST, method=("initialize", "server/discover"))
+
+
+@dataclass(frozen=True, slots=True)
+class ClientIdentity:
+    """The name that our client gives the server: `clientInfo`."""
+
+    name: str = "inspector"
+    version: str = __version__
+    title: str = "Inspector"
+
+    @classmethod
+    def parse(cls, word: str) -> ClientIdentity:
+        """Return the identity in `NAME` or `NAME/VERSION`. A name may have a slash: a version begins with a digit."""
+        found = re.fullmatch(r"(.+)/(v?\d[^/]*)", word.strip(), re.DOTALL)
+        if found is None:
+            return cls(word.strip(), title="")
+        return cls(found[1].strip(), found[2], title="")
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the `Implementation` object."""
+        title = {"title": self.title} if self.title else {}
+        return {"name": self.name, **title, "version": self.version}
+
+
+def client_identity(word: str) -> ClientIdentity:
+    """Return the identity that the user names; empty: our own."""
+    return ClientIdentity.parse(word) if word.strip() else ClientIdentity()
+
+
+def by_id(*maps: Mapping[str, Mapping[str, Any] | None]) -> dict[str, Mapping[str, Any] | None]:
+    """Return the extensions of several maps by full id; a later map wins."""
+    return {full_id(name): settings for each in maps for name, settings in each.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class ExtensionState:
+    """One extension, between our client and the server."""
+
+    id: str
+    offered: Any = None
+    """Our settings: an object. None if our client does not offer it."""
+    declared: bool = False
+    """Whether the server declares it, in the right place, with settings that count."""
+    settings: Any = None
+    """The server's value as it came, valid or not."""
+    problem: str = ""
+    """Why the server's value does not count as a declaration; empty if it does, or if there is none."""
+
+    @property
+    def in_effect(self) -> bool:
+        """Whether it is used: the server declares it, and we offer it where that is needed."""
+        known = KNOWN.get(self.id)
+        return self.declared and (self.offered is not None or (known is not None and known.server_decides))
+
+    @property
+    def standing(self) -> str:
+        """Return which side has it, in a few words."""
+        if self.problem:
+            return "not declared"
+        if self.in_effect:
+            return "in effect"
+        return "not offered by the client" if self.declared else "not declared by the server"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what `inspector info --json` prints; `settings` are the server's, unchanged."""
+        row: dict[str, Any] = {"id": self.id, "offered": self.offered, "declared": self.declared}
+        if self.declared or self.problem:
+            row["settings"] = self.settings
+        row["in_effect"] = self.in_effect
+        return row | ({"problem": self.problem} if self.problem else {})
+
+
+def extension_states(server: Server, offered: Mapping[str, Any]) -> list[ExtensionState]:
+    """Return the state of each extension that either side names: the server's in its order, then the rest of ours."""
+    found: dict[str, ExtensionState] = {}
+    for id, value in _declared_map(server).items():
+        if len(found) >= MOST:
+            break
+        valid = type(value) is dict
+        problem = "" if valid else f"its settings are {excerpt(value, 60)}, not an object"
+        found[id] = ExtensionState(id, offered.get(id), valid, value, problem)
+    for id, value, place in _misplaced(server):
+        if id not in found and len(found) < MOST:
+            found[id] = ExtensionState(id, offered.get(id), False, value, f"declared in the wrong place: {place}")
+    for id, settings in offered.items():
+        if id not in found:
+            found[id] = ExtensionState(id, settings)
+    return list(found.values())
+
+
+def map_problem(server: Server) -> str:
+    """Return why the server's `extensions` is not a map of extensions; empty if it is one, or missing."""
+    value = server.capabilities.get("extensions", {})
+    return "" if type(value) is dict else f"extensions is {excerpt(value, 60)}, not an object"
+
+
+def declared_settings(server: Server, id: str) -> dict[str, Any] | None:
+    """Return the settings with which the server declares an extension; None if it does not (C-EXT-06, C-EXT-07)."""
+    value = _declared_map(server).get(id)
+    return value if type(value) is dict else None
+
+
+def require_declared(server: Server, method: str) -> None:
+    """Raise `NotOffered` for a method of an extension that the server does not declare (C-EXT-04)."""
+    id = EXTENSION_OF.get(method)
+    if id is None or declared_settings(server, id) is not None:
+        return
+    state = next((each for each in extension_states(server, {}) if each.id == id), None)
+    why = f": {state.problem}" if state is not None and state.problem else ""
+    raise NotOffered(
+        f"{method} was not sent: the server does not declare the extension {id}{why}.",
+        hint="To send it anyway, write the request by hand.",
+    )
+
+
+def offered_in(journal: Journal, upto: int | None = None) -> dict[str, Any]:
+    """Return the extensions that our newest `initialize` or `server/discover` offered, as sent; empty without one."""
+    params = _opening_params(journal, upto)
+    meta = params.get("_meta")
+    capabilities = meta.get(CAPABILITIES_KEY) if type(meta) is dict else None
+    if type(capabilities) is not dict:
+        capabilities = params.get("capabilities")
+    extensions = capabilities.get("extensions") if type(capabilities) is dict else None
+    return extensions if type(extensions) is dict else {}
+
+
+def client_in(journal: Journal, upto: int | None = None) -> dict[str, Any]:
+    """Return the `clientInfo` of our newest `initialize` or `server/discover`; empty without one."""
+    params = _opening_params(journal, upto)
+    meta = params.get("_meta")
+    info = meta.get(CLIENT_KEY) if type(meta) is dict else None
+    info = params.get("clientInfo") if info is None else info
+    return info if type(info) is dict else {}
+
+
+def missing_extensions(code: Any, data: Any) -> list[str]:
+    """Return the ids of the extensions that an error demands from the client (-32021, C-EXT-05)."""
+    needed = data.get("requiredCapabilities") if code == MISSING_CAPABILITY and type(data) is dict else None
+    extensions = needed.get("extensions") if type(needed) is dict else None
+    return [id for id in extensions if isinstance(id, str)][:100] if type(extensions) is dict else []
+
+
+@dataclass(frozen=True, slots=True)
+class ExtensionChoice:
+    """An extension that a client may offer: the settings to offer it with, and what is known of it."""
+
+    id: str
+    settings: dict[str, Any]
+    about: str
+
+
+def extension_choices(server: Server, journal: Journal, upto: int) -> tuple[dict[str, Any], list[ExtensionChoice]]:
+    """Return what a session offers, and what it could offer: the server's extensions, those it demands, ours."""
+    offered = offered_in(journal, upto)
+    found: dict[str, ExtensionChoice] = {}
+    for id in _demanded(journal, upto):
+        found[id] = ExtensionChoice(id, default_settings(id), "demanded by an error of the server")
+    for state in extension_states(server, offered)[:MOST_CHOICES]:
+        about = state.problem or ("declared by the server" if state.declared else "not declared by the server")
+        settings = state.offered if type(state.offered) is dict else default_settings(state.id)
+        found.setdefault(state.id, ExtensionChoice(state.id, settings, about))
+    for id, known in KNOWN.items():
+        draft = " (draft)" if known.standing == "draft" else ""
+        if known.methods or known.settings:
+            about = f"{known.title}{draft}"
+            found.setdefault(id, ExtensionChoice(id, default_settings(id), about))
+    return offered, list(found.values())
+
+
+def _demanded(journal: Journal, upto: int | None) -> dict[str, None]:
+    """Return the extensions that the newest errors demand from the client."""
+    found: dict[str, None] = {}
+    for n in islice(_ERRORS.backwards(journal.index, upto=upto), 50):
+        message = journal.event(n).message
+        error = message.get("error") if type(message) is dict else None
+        if type(error) is dict:
+            found.update(dict.fromkeys(missing_extensions(error.get("code"), error.get("data"))))
+    return found
+
+
+def _opening_params(journal: Journal, upto: int | None) -> dict[str, Any]:
+    n = next(_OPENING.backwards(journal.index, upto=upto), 0)
+    message = journal.event(n).message if n else None
+    params = message.get("params") if type(message) is dict else None
+    return params if type(params) is dict else {}
+
+
+def _declared_map(server: Server) -> dict[str, Any]:
+    value = server.capabilities.get("extensions")
+    return value if type(value) is dict else {}
+
+
+def _misplaced(server: Server) -> Iterator[tuple[str, Any, str]]:
+    """Yield extensions that stand beside `capabilities.extensions`: id, value, place (C-EXT-07)."""
+    for key, value in server.capabilities.items():
+        # `tasks` is a capability of 2025-11-25, and `events` the place of an older draft (C-EVENT-03).
+        if "/" in key or (key in SHORT_NAMES and key not in ("tasks", "events")):
+            yield SHORT_NAMES.get(key, key), value, f"capabilities.{key}"
+    experimental = server.capabilities.get("experimental")
+    for key, value in experimental.items() if type(experimental) is dict else ():
+        if SHORT_NAMES.get(key, key) in KNOWN:
+            yield SHORT_NAMES.get(key, key), value, f"capabilities.experimental.{key}"
+    meta = server.raw.get("_meta")
+    for key, value in meta.items() if type(meta) is dict else ():
+        if key in KNOWN:
+            yield key, value, f"_meta.{key}"

@@ -1,0 +1,611 @@
+"""Evaluates the facts about hosts on the definitions of a server. Each kind of test has one function.
+
+A new fact needs an entry in `facts.json` and no code, as long as its `test` uses the kinds below.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any, NamedTuple
+
+from inspector.errors import SchemaError
+from inspector.hosts.facts import Fact, NameRule
+from inspector.protocol.jsonrpc import compact_json
+from inspector.protocol.subschemas import Subschema, subschemas
+from inspector.text import quantity
+
+MOST_TOOLS = 5_000
+"""Tools of one server that are evaluated."""
+_KEPT = 200_000
+"""Parts of schemas that are kept between facts."""
+MOST_FAULTS = 200
+"""Tools beyond the limit that one fact names; a last note counts the others."""
+_SHOWN = 6
+"""Keywords or places named in one note."""
+_ANNOTATIONS = frozenset(("$schema", "title", "$comment", "examples", "deprecated", "readOnly", "writeOnly"))
+"""Keywords that a model can do without, so a host that drops them loses nothing."""
+_COMBINES = frozenset((
+    "$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "patternProperties",
+))  # fmt: skip
+"""Keywords that may define properties elsewhere."""
+_BRANCH = re.compile(r"/(?:anyOf|oneOf|allOf|not|if|then|else|dependentSchemas)(?:/|$)")
+"""A place inside a condition: `required` there is about the properties outside."""
+_API = re.compile(r"https?://|\b[A-Z][\w.-]*(?: [\w.-]+)? API\b")
+
+
+class ToolResult(NamedTuple):
+    """A result of a tool call."""
+
+    tool: str
+    result: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ServerDefinitions:
+    """The parts of a server that hosts read."""
+
+    name: str
+    """The name that the host knows the server by: the key in the user's config, or the server's own name."""
+    tools: tuple[dict[str, Any], ...]
+    instructions: str = ""
+    results: tuple[ToolResult, ...] = ()
+    _walks: dict[int, tuple[Subschema, ...]] = field(default_factory=dict, repr=False, compare=False)
+
+    def schemas(self, tool: dict[str, Any]) -> Iterable[Subschema]:
+        """Return the parts of a tool's input schema; kept, because many facts ask for them."""
+        found = self._walks.get(id(tool))
+        if found is None:
+            found = tuple(subschemas(tool.get("inputSchema")))
+            if sum(map(len, self._walks.values())) < _KEPT:
+                self._walks[id(tool)] = found
+        return found
+
+    @classmethod
+    def of(
+        cls, name: str, tools: Iterable[Any], instructions: Any = "", results: Iterable[ToolResult] = ()
+    ) -> ServerDefinitions:
+        """Return the definitions that a model may see, without tools for apps only and entries that are not tools."""
+        kept = []
+        for tool in tools:
+            if type(tool) is dict and type(tool.get("name")) is str and reaches_model(tool):
+                kept.append(tool)
+            if len(kept) == MOST_TOOLS:
+                break
+        text = instructions if type(instructions) is str else ""
+        return cls("-".join(name.lower().split()) or "server", tuple(kept), text, tuple(results))
+
+
+class HostNote(NamedTuple):
+    """A fact about a host, evaluated on one part of a server."""
+
+    fact: Fact
+    subject: str
+    """`tool create_order`, `tools` or `instructions`. Contains text of the server."""
+    ok: bool
+    found: str
+    """`90 characters`. May contain text of the server."""
+    limit: str
+    """`at most 64 characters`."""
+    tool: str = ""
+    """The name of the tool, if it is about one."""
+
+    def as_json(self, today: date) -> dict[str, Any]:
+        """For `--json`."""
+        fact = self.fact
+        return {
+            "host": fact.host, "id": fact.id, "subject": self.subject, "ok": self.ok, "found": self.found,
+            "limit": self.limit, "effect": fact.effect, "source": fact.origin, "date": fact.date,
+            "confidence": fact.confidence, "age": fact.age(today) or None, "remedy": fact.remedy,
+        }  # fmt: skip
+
+
+class Measure(NamedTuple):
+    """The outcome of one test on one part."""
+
+    subject: str
+    ok: bool
+    found: str
+    limit: str
+    amount: float = 0
+    """How near it is to the limit; the nearest of the good ones is shown."""
+    tool: str = ""
+
+
+Test = Callable[[Any, Fact, ServerDefinitions], Iterator[Measure]]
+"""Evaluates one kind of test: its argument, the fact, the server."""
+
+
+def evaluate(server: ServerDefinitions, facts: Iterable[Fact]) -> list[HostNote]:
+    """Return the notes of each fact: every fault, or without one the value nearest to the limit.
+
+    A fact without a test, or about a part that the server does not have, gives no note.
+    """
+    notes: list[HostNote] = []
+    for fact in facts:
+        best: Measure | None = None
+        faults = 0
+        for measure in _measures(fact, server):
+            if measure.ok:
+                best = measure if best is None or measure.amount > best.amount else best
+                continue
+            faults += 1
+            if faults <= MOST_FAULTS:
+                notes.append(HostNote(fact, *measure[:4], measure.tool))
+        if faults > MOST_FAULTS:
+            notes.append(HostNote(fact, "tools", False, f"{faults - MOST_FAULTS:,} more tools", "see the others"))
+        elif not faults and best is not None:
+            notes.append(HostNote(fact, *best[:4], best.tool))
+    return notes
+
+
+def criteria_of(fact: Fact) -> dict[str, Any]:
+    """Return the tests of a fact by kind: those of `test`, and the longest name of its name rule."""
+    found = {kind: given for kind, given in (fact.test or {}).items() if kind not in _MODIFIERS}
+    if fact.name is not None and fact.name.most is not None:
+        found.setdefault("max_full_name", fact.name.most)
+    return found
+
+
+def reaches_model(tool: dict[str, Any]) -> bool:
+    """Whether a host offers the tool to a model: not a tool whose `_meta.ui.visibility` is for apps only."""
+    meta = tool.get("_meta")
+    ui = meta.get("ui") if type(meta) is dict else None
+    visibility = ui.get("visibility") if type(ui) is dict else None
+    return type(visibility) is not list or "model" in visibility
+
+
+def _measures(fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
+    for kind, given in criteria_of(fact).items():
+        test = KINDS.get(kind)
+        if test is not None:
+            yield from test(given, fact, server)
+            continue
+        sized = _SIZED.fullmatch(kind)
+        if sized is None:
+            raise ValueError(f"{fact.id}: unknown test {kind}")
+        yield from _sizes(sized["what"], sized["unit"] or "", given, fact, server)
+
+
+# Sizes: `max_description_utf16`, `soft_max_tools`, `front_instructions`, …
+
+
+_SIZED = re.compile(
+    r"(?:soft_)?(?:max|front)_(?P<what>name|full_name|description|schema_description|instructions|tools|properties|"
+    r"depth|enum|text|result)(?:_(?P<unit>utf16|bytes|chars|tokens|lines))?"
+)
+_NOUNS = {"properties": "parameter", "depth": "level", "enum": "enum value"}
+
+
+def _sizes(what: str, suffix: str, most: int, fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
+    unit = suffix or ("bytes" if "byte" in fact.unit else "chars")
+    if what == "tools":
+        yield _size("tools", len(server.tools), most, "tool")
+    elif what == "instructions":
+        if server.instructions:
+            yield _text_size("instructions", server.instructions, most, unit, fact)
+    elif what == "result":
+        yield from _results(most, unit, fact, server)
+    else:
+        for tool in server.tools:
+            name = tool["name"]
+            subject = f"tool {name}"
+            if what in ("name", "full_name"):
+                rule = _rule(fact, server) if what == "full_name" else None
+                full = rule.full_name(server.name, name) if rule else name
+                measure = _text_size(subject, full, most, unit, fact)
+                shown = measure.found if full == name else f"{measure.found} as {full[:200]}"
+                yield measure._replace(found=shown, tool=name)
+            elif what == "description":
+                text = tool.get("description")
+                yield _text_size(subject, text if type(text) is str else "", most, unit, fact)._replace(tool=name)
+            elif what == "schema_description":
+                yield from _schema_descriptions(tool, server, most, unit, fact)
+            else:
+                noun = _NOUNS.get(what, "character")
+                yield _size(subject, _schema_amount(what, server.schemas(tool)), most, noun)._replace(tool=name)
+
+
+def _rule(fact: Fact, server: ServerDefinitions) -> NameRule | None:
+    from inspector.hosts.facts import host_facts
+
+    return fact.name or host_facts().name_rule(fact.host)
+
+
+def _size(subject: str, amount: int, most: int, noun: str) -> Measure:
+    return Measure(
+        subject, amount <= most, quantity(amount, noun), f"at most {quantity(most, noun)}", amount / max(most, 1)
+    )
+
+
+def amount_of(text: str, unit: str) -> int:
+    """Return the size of a text in `chars`, `utf16` units, `bytes` of UTF-8, `lines`, or estimated `tokens`."""
+    if unit == "utf16":
+        return len(text.encode("utf-16-le", "surrogatepass")) // 2
+    if unit == "bytes":
+        return len(text.encode("utf-8", "surrogatepass"))
+    if unit == "lines":
+        return text.count("\n") + 1
+    if unit == "tokens":
+        return -(-len(text) // 4)
+    return len(text)
+
+
+_UNITS = {"chars": "character", "utf16": "UTF-16 unit", "bytes": "byte", "lines": "line", "tokens": "estimated token"}
+
+
+def _text_size(subject: str, text: str, most: int, unit: str, fact: Fact) -> Measure:
+    measure = _size(subject, amount_of(text, unit), most, _UNITS[unit])
+    if measure.ok or fact.effect != "cut" or fact.field not in ("tool.description", "instructions"):
+        return measure
+    return measure._replace(found=f"{measure.found}; cut after “…{_last_words(text, most, unit)}”")
+
+
+def _last_words(text: str, most: int, unit: str) -> str:
+    """Return the last 40 characters that arrive."""
+    if unit == "utf16":
+        kept = text.encode("utf-16-le", "surrogatepass")[: most * 2].decode("utf-16-le", "ignore")
+    elif unit == "bytes":
+        kept = text.encode("utf-8", "surrogatepass")[:most].decode("utf-8", "ignore")
+    else:
+        kept = text[:most]
+    return kept[-40:]
+
+
+def _schema_descriptions(
+    tool: dict[str, Any], server: ServerDefinitions, most: int, unit: str, fact: Fact
+) -> Iterator[Measure]:
+    for part in server.schemas(tool):
+        text = part.schema.get("description")
+        if type(text) is str:
+            measure = _text_size(f"tool {tool['name']}", text, most, unit, fact)
+            yield measure._replace(found=f"{measure.found} in {part.pointer or 'the root'}", tool=tool["name"])
+
+
+def _schema_amount(what: str, schemas: Iterable[Subschema]) -> int:
+    total = 0
+    for part in schemas:
+        properties, enum = part.schema.get("properties"), part.schema.get("enum")
+        names = properties if type(properties) is dict else {}
+        values = enum if type(enum) is list else []
+        if what == "properties":
+            total += len(names)
+        elif what == "enum":
+            total += len(values)
+        elif what == "text":
+            total += sum(map(len, names)) + sum(len(value) for value in values if type(value) is str)
+        elif type(properties) is dict:
+            total = max(total, 1 + sum(part.pointer.count(f"/{key}/") for key in ("properties", "patternProperties")))
+    return total
+
+
+def text_of(result: dict[str, Any]) -> str:
+    """Return the text of a result that a model reads: its text blocks, or the structured content without any."""
+    content = result.get("content")
+    blocks = [block.get("text") for block in content if type(block) is dict] if type(content) is list else []
+    texts = [text for text in blocks if type(text) is str]
+    if not texts and "structuredContent" in result:
+        return compact_json(result["structuredContent"])
+    return "\n".join(texts)
+
+
+def _results(most: int, unit: str, fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
+    meta = (fact.test or {}).get("meta")
+    own = {tool["name"]: _own_limit(tool, meta, fact) for tool in server.tools} if meta else {}
+    largest: dict[str, str] = {}
+    for tool, result in server.results:
+        text = text_of(result)
+        if len(text) >= len(largest.get(tool, "")):
+            largest[tool] = text
+    for tool, text in largest.items():
+        raised = own.get(tool)
+        measure = (
+            _size(f"result of {tool}", amount_of(text, unit), most, _UNITS[unit])
+            if raised is None
+            else _size(f"result of {tool}", len(text), raised, "character")
+        )
+        yield measure._replace(tool=tool)
+
+
+def _own_limit(tool: dict[str, Any], key: str, fact: Fact) -> int | None:
+    """Return the characters that a tool declares for its results in `_meta`, up to what the host allows."""
+    meta = tool.get("_meta")
+    value = meta.get(key) if type(meta) is dict else None
+    return min(value, (fact.test or {}).get("meta_max", value)) if type(value) is int else None
+
+
+# Names
+
+
+def _pattern(pattern: str, fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
+    limit = _described(pattern)
+    for tool in server.tools:
+        name = tool["name"]
+        ok = re.fullmatch(pattern, name) is not None
+        yield Measure(f"tool {name}", ok, _why_not(pattern, name), limit, len(name), name)
+
+
+def _properties_pattern(pattern: str, fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
+    limit = _described(pattern)
+    for tool in server.tools:
+        schema = tool.get("inputSchema")
+        properties = schema.get("properties") if type(schema) is dict else None
+        names = [name for name in properties if type(name) is str] if type(properties) is dict else []
+        wrong = [name for name in names if re.fullmatch(pattern, name) is None]
+        found = f"parameter {wrong[0][:80]}: {_why_not(pattern, wrong[0])}" if wrong else "all fit"
+        if len(wrong) > 1:
+            found += f", and {len(wrong) - 1:,} more"
+        yield Measure(f"tool {tool['name']}", not wrong, found, limit, len(names), tool["name"])
+
+
+_CLASSES = re.compile(r"\^(?P<first>\[[^\]]+\])?(?P<rest>\[[^\]]+\])(?:\{(?P<least>\d+),(?P<most>\d+)\}|\*)\$")
+"""The form of the patterns: a class for the first character, one for the others, and their number."""
+
+
+def _described(pattern: str) -> str:
+    """Return a pattern in words: `at most 64 characters a-z A-Z 0-9 _ -`. Other forms are returned unchanged."""
+    form = _CLASSES.fullmatch(pattern)
+    if form is None:
+        return pattern
+    allowed = " ".join(re.findall(r"\w-\w|\\?[^\\]", form["rest"][1:-1])).replace("\\", "")
+    text = f"characters {allowed}"
+    if form["most"]:
+        text = f"at most {int(form['most']) + bool(form['first'])} {text}"
+    return f"{text}, the first one {' '.join(re.findall(r'.-.|.', form['first'][1:-1]))}" if form["first"] else text
+
+
+def _why_not(pattern: str, name: str) -> str:
+    """Return what in a name does not match a pattern, or its length if it does."""
+    form = _CLASSES.fullmatch(pattern)
+    if form is None:
+        return name[:80]
+    wrong = sorted({char for char in name if not re.fullmatch(form["rest"], char)})
+    if wrong:
+        return f"has the character{'s' if len(wrong) > 1 else ''} {' '.join(repr(char) for char in wrong[:_SHOWN])}"
+    if form["first"] and name and not re.fullmatch(form["first"], name[0]):
+        return f"begins with {name[0]!r}"
+    return quantity(len(name), "character")
+
+
+def _unique_full_name(_: Any, fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
+    rule = _rule(fact, server)
+    seen: dict[str, str] = {}
+    for tool in server.tools:
+        name = tool["name"]
+        full = rule.full_name(server.name, name)[: rule.most] if rule is not None else name
+        other = seen.setdefault(full, name)
+        if other != name:
+            yield Measure(f"tool {name}", False, f"becomes {full[:200]}, like {other}", "different full names", 0, name)
+
+
+# Members of a tool
+
+
+def _member(tool: dict[str, Any], path: str) -> Any:
+    found: Any = tool
+    for key in path.split("."):
+        found = found.get(key) if type(found) is dict else None
+    if found is None and path == "title":
+        return _member(tool, "annotations.title")
+    return found
+
+
+def _has(tool: dict[str, Any], path: str) -> bool:
+    value = _member(tool, path)
+    if path.endswith("Hint"):
+        return type(value) is bool
+    return bool(value.strip()) if type(value) is str else value is not None
+
+
+def _require(paths: list[str], fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
+    for tool in server.tools:
+        missing = [path.rpartition(".")[2] for path in paths if not _has(tool, path)]
+        limit = ", ".join(path.rpartition(".")[2] for path in paths)
+        found = f"no {', '.join(missing)}" if missing else limit
+        yield Measure(f"tool {tool['name']}", not missing, found, f"{limit} required", 0, tool["name"])
+
+
+def _want(paths: list[str], fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
+    for measure in _require(paths, fact, server):
+        yield measure._replace(limit=measure.limit.replace("required", "recommended"))
+
+
+def _require_any(paths: list[str], fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
+    limit = " or ".join(path.rpartition(".")[2] for path in paths)
+    for tool in server.tools:
+        ok = any(_has(tool, path) for path in paths)
+        yield Measure(f"tool {tool['name']}", ok, "one of them" if ok else f"neither {limit}".replace(" or ", " nor "),
+                      f"{limit} required", 0, tool["name"])  # fmt: skip
+
+
+# Schemas
+
+
+def _keywords(places: dict[str, str], limit: str, tool: dict[str, Any]) -> Measure:
+    """Return a measure of the keywords found, each with its first place."""
+    shown = [f"{key} in {place or 'the root'}" for key, place in list(places.items())[:_SHOWN]]
+    more = f" and {len(places) - _SHOWN} more" if len(places) > _SHOWN else ""
+    found = f"{', '.join(shown)}{more}" if places else "none"
+    return Measure(f"tool {tool['name']}", not places, found, limit, 0, tool["name"])
+
+
+def _first_places(schemas: Iterable[Subschema], wanted: Callable[[str], bool]) -> dict[str, str]:
+    places: dict[str, str] = {}
+    for part in schemas:
+        for key in part.schema:
+            if type(key) is str and key not in places and wanted(key):
+                places[key] = part.pointer
+    return places
+
+
+def _root_without(keys: list[str], fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
+    for tool in server.tools:
+        schema = tool.get("inputSchema")
+        here = {key: "" for key in keys if type(schema) is dict and key in schema}
+        yield _keywords(here, f"no {', '.join(keys)} in the root", tool)
+
+
+def _anywhere_without(keys: list[str], fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
+    for tool in server.tools:
+        places = _first_places(server.schemas(tool), keys.__contains__)
+        yield _keywords(places, f"no {', '.join(keys)}", tool)
+
+
+def _dropped(keys: list[str], fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
+    for tool in server.tools:
+        yield _keywords(
+            _first_places(server.schemas(tool), keys.__contains__), "no keyword that the host deletes", tool
+        )
+
+
+def _only(keys: list[str], fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
+    kept = frozenset(keys) | _ANNOTATIONS
+    alone = bool((fact.test or {}).get("ref_alone"))
+    for tool in server.tools:
+        places = _first_places(server.schemas(tool), lambda key: key not in kept and not key.startswith("x-"))
+        if alone:
+            for part in server.schemas(tool):
+                if "$ref" in part.schema and any(not key.startswith("$") for key in part.schema):
+                    places.setdefault("other keywords beside $ref", part.pointer)
+        yield _keywords(places, f"only the {quantity(len(keys), 'keyword')} that the host reads", tool)
+
+
+def _root_requires(keys: list[str], fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
+    for tool in server.tools:
+        schema = tool.get("inputSchema")
+        missing = [key for key in keys if type(schema) is not dict or key not in schema]
+        found = f"no {', '.join(missing)} in the root" if missing else ", ".join(keys)
+        yield Measure(f"tool {tool['name']}", not missing, found, f"{', '.join(keys)} required", 0, tool["name"])
+
+
+def _arrays_require(keys: list[str], fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
+    for tool in server.tools:
+        places = [
+            part.pointer or "the root"
+            for part in server.schemas(tool)
+            if _is_type(part.schema, "array") and any(key not in part.schema for key in keys)
+        ]
+        found = f"array without {', '.join(keys)} in {', '.join(places[:_SHOWN])}" if places else "all arrays have it"
+        yield Measure(f"tool {tool['name']}", not places, found, f"{', '.join(keys)} in every array", 0, tool["name"])
+
+
+def _is_type(schema: dict[str, Any], name: str) -> bool:
+    given = schema.get("type")
+    return given == name or (type(given) is list and name in given)
+
+
+def _required_in_properties(_: Any, fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
+    for tool in server.tools:
+        wrong = [f"{name[:80]} in {place or 'the root'}" for place, name in unknown_required(server.schemas(tool))]
+        found = f"required, but not in properties: {', '.join(wrong[:_SHOWN])}" if wrong else "all are properties"
+        yield Measure(f"tool {tool['name']}", not wrong, found, "required names only properties", 0, tool["name"])
+
+
+def unknown_required(schemas: Iterable[Subschema]) -> Iterator[tuple[str, str]]:
+    """Yield (pointer, name) of each name in `required` that is not in `properties` beside it."""
+    for part in schemas:
+        properties, required = part.schema.get("properties", {}), part.schema.get("required")
+        own = type(properties) is dict and _COMBINES.isdisjoint(part.schema) and not _BRANCH.search(part.pointer)
+        if type(required) is list and own:
+            yield from ((part.pointer, name) for name in required if type(name) is str and name not in properties)
+
+
+def _schema_valid(dialect: str, fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
+    from inspector.protocol.validation import DIALECTS, Validator
+
+    uri = next(uri for uri in DIALECTS.values() if dialect.removeprefix("draft-") in uri)
+    for tool in server.tools:
+        schema = tool.get("inputSchema")
+        why = ""
+        try:
+            Validator({**schema, "$schema": uri} if type(schema) is dict else schema)
+        except SchemaError as error:
+            why = error.message
+        yield Measure(f"tool {tool['name']}", not why, why or "valid", f"valid as {dialect}", 0, tool["name"])
+
+
+# Design
+
+
+def _parameters(tool: dict[str, Any], server: ServerDefinitions) -> Iterator[tuple[str, dict[str, Any]]]:
+    for part in server.schemas(tool):
+        properties = part.schema.get("properties")
+        for name, schema in properties.items() if type(properties) is dict else ():
+            if type(schema) is dict:
+                yield name, schema
+
+
+def _choices(schema: dict[str, Any]) -> set[str]:
+    """Return the texts that a parameter may have: `enum`, `const` of its branches, `examples`."""
+    found: list[Any] = []
+    for key in ("enum", "examples"):
+        values = schema.get(key)
+        found += values if type(values) is list else []
+    for key in ("anyOf", "oneOf"):
+        branches = schema.get(key)
+        found += [branch.get("const") for branch in branches if type(branch) is dict] if type(branches) is list else []
+    return {value for value in found if type(value) is str}
+
+
+def _no_enum_with(given: dict[str, Any], fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
+    limit = "reading and writing in separate tools"
+    for tool in server.tools:
+        mixed = ""
+        for name, schema in _parameters(tool, server):
+            values = _choices(schema)
+            groups = [given["methods"]]
+            if name in given["named"]:
+                groups.append(given["actions"])
+                values |= {value.lower() for value in values}
+            for reads, writes in groups:
+                if not values.isdisjoint(reads) and not values.isdisjoint(writes):
+                    both = [value for value in (*reads, *writes) if value in values]
+                    mixed = mixed or f"parameter {name[:80]} allows {', '.join(both[:_SHOWN])}"
+        yield Measure(f"tool {tool['name']}", not mixed, mixed or "no such parameter", limit, 0, tool["name"])
+
+
+def _no_free_text(names: list[str], fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
+    for tool in server.tools:
+        free = [name for name, schema in _parameters(tool, server) if name in names and _is_free_text(schema)]
+        found = f"parameter {free[0]} accepts any text" if free else "no such parameter"
+        yield Measure(f"tool {tool['name']}", not free, found, "reading and writing in separate tools", 0, tool["name"])
+
+
+def _is_free_text(schema: dict[str, Any]) -> bool:
+    return _is_type(schema, "string") and not _choices(schema) and "const" not in schema
+
+
+def _free_text_names_api(names: list[str], fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
+    for tool in server.tools:
+        free = [name for name, schema in _parameters(tool, server) if name in names and _is_free_text(schema)]
+        text = tool.get("description")
+        named = type(text) is str and _API.search(text) is not None
+        found = f"parameter {free[0]} is free, and the description names no API" if free and not named else "named"
+        ok = not free or named
+        yield Measure(f"tool {tool['name']}", ok, found, "the API by name or link", 0, tool["name"])
+
+
+KINDS: dict[str, Test] = {
+    "pattern": _pattern,
+    "properties_pattern": _properties_pattern,
+    "unique_full_name": _unique_full_name,
+    "require": _require,
+    "require_any": _require_any,
+    "want": _want,
+    "root_without": _root_without,
+    "root_requires": _root_requires,
+    "anywhere_without": _anywhere_without,
+    "dropped": _dropped,
+    "only": _only,
+    "arrays_require": _arrays_require,
+    "required_in_properties": _required_in_properties,
+    "schema_valid": _schema_valid,
+    "no_enum_with": _no_enum_with,
+    "no_free_text": _no_free_text,
+    "free_text_names_api": _free_text_names_api,
+}
+"""The tests other than sizes, by their key in `test`."""
+_MODIFIERS = frozenset(("depth", "hard", "ref_alone", "warn_result_tokens", "meta", "meta_max"))
+"""Keys of `test` that refine another test."""

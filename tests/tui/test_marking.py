@@ -1,0 +1,78 @@
+"""Marks and notes as they are made in the log, and exported."""
+
+from __future__ import annotations
+
+from inspector.tui.log.detail import DetailPane
+from inspector.tui.log.marking import AskNote
+from inspector.tui.log.pane import MessagesPane
+from tests.tui.live_demo import Ticking
+from tests.tui.talks import example
+from tests.tui.tui_screens import screen_lines, screen_text, settle
+
+
+def marked_rows(app: Ticking) -> list[str]:
+    return [line.strip("│ ").rstrip() for line in screen_lines(app)[1:-2] if line.rstrip("│ ").endswith("*")]
+
+
+async def test_one_key_marks_a_message_and_a_second_removes_the_mark() -> None:
+    talk = example()
+    pane = MessagesPane(talk.session)
+    app = Ticking(pane)
+    async with app.run_test(size=(100, 16)) as pilot:
+        pane.focus_inside()
+        await pilot.press("home", "down", "asterisk")
+        assert talk.journal.marks.events() == [2]
+        assert ["tools/list" in line for line in marked_rows(app)] == [True]
+        assert "1 mark" in screen_text(app)
+        await pilot.press("end", "left_curly_bracket")
+        assert pane.current == 2
+        await pilot.press("asterisk")
+        assert not talk.journal.marks.events()
+        assert not marked_rows(app)
+
+
+async def test_a_note_is_typed_and_its_letters_are_text() -> None:
+    talk = example()
+    pane = MessagesPane(talk.session)
+    app = Ticking(pane)
+    async with app.run_test(size=(100, 16)) as pilot:
+        pane.focus_inside()
+        await pilot.press("home", "down", "w", *"wrong*q", "enter")
+        mark = talk.journal.marks.of(2)
+        assert mark is not None
+        assert mark.note == "wrong*q"
+        await pilot.press("w")
+        assert isinstance(app.screen, AskNote)
+        assert "wrong*q" in screen_text(app)
+        await pilot.press("x", "escape")
+        assert talk.journal.marks.of(2) == mark
+        await pilot.press("slash", *"mark:wrong", "enter")
+        assert "tools/list" in screen_text(app)
+        assert "1 of" in screen_text(app)
+
+
+async def test_the_detail_shows_the_note() -> None:
+    talk = example()
+    talk.journal.mark(2, "the second page\nis \x1b[31mmissing")
+    pane = DetailPane(talk.session)
+    app = Ticking(pane)
+    async with app.run_test(size=(100, 16)) as pilot:
+        pane.show(2)
+        await pilot.pause()
+        assert "* the second page is ␛[31mmissing" in screen_text(app)
+        pane.tab_row.choose("note")
+        await pilot.pause()
+        assert screen_lines(app)[3].strip("│ ") == "the second page"
+
+
+async def test_a_recording_that_cannot_be_changed_says_so() -> None:
+    talk = example()
+    pane = MessagesPane(talk.session)
+    app = Ticking(pane)
+    async with app.run_test(size=(100, 16), notifications=True) as pilot:
+        pane.focus_inside()
+        talk.journal.close()
+        await pilot.press("home", "asterisk")
+        await settle(
+            pilot, lambda: any("cannot be marked: it has no file" in told.message for told in app._notifications)
+        )
