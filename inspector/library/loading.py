@@ -18,19 +18,12 @@ from inspector.journal.journal import Journal
 from inspector.library.opening import open as opened
 from inspector.library.session import Session, parts, running
 from inspector.library.sync import LoopThread
+from inspector.load.conditions import FailCondition
 from inspector.load.connection import LoadConnection
 from inspector.load.find_limit import STEP_SECONDS
 from inspector.load.find_limit import find_limit as search_limit
-from inspector.load.plan import (
-    IN_FLIGHT,
-    MAX_WAITING,
-    RATE,
-    SECONDS,
-    WARM_UP,
-    FailCondition,
-    LoadPlan,
-    PlannedCall,
-)
+from inspector.load.floor import measure_floor
+from inspector.load.plan import IN_FLIGHT, MAX_WAITING, RATE, SECONDS, WARM_UP, LoadPlan, PlannedCall
 from inspector.load.report import LoadReport
 from inspector.load.runner import LoadRun
 from inspector.load.safety import is_this_machine
@@ -94,7 +87,7 @@ async def load(
 
     async def run(plan: LoadPlan) -> LoadReport:
         return await LoadRun(
-            meant, how, plan, journal, allowed=allowed, with_floor=floor,
+            meant, how, plan, journal, allowed=allowed, measure_floor=measure_floor if floor else None,
             told=lambda run: None if told is None else told(run.report()),
         ).go()  # fmt: skip
 

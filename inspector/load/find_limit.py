@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from dataclasses import replace
 
-from inspector.load.plan import MOST_RATE, FailCondition, LoadPlan
+from inspector.load.conditions import FailCondition
+from inspector.load.plan import MOST_RATE, LoadPlan
 from inspector.load.report import LoadReport, RateStep
 
 STEP_SECONDS = 5.0

@@ -8,13 +8,15 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import InspectorError
 from inspector.journal.journal import Journal
 from inspector.load import echo
 from inspector.load.plan import LoadPlan, PlannedCall
+from inspector.load.report import Floor
+from inspector.load.runner import LoadRun
 
 if TYPE_CHECKING:
     from inspector.client.options import Options
@@ -26,20 +28,6 @@ _START = 10.0
 """Seconds within which the echo server must start."""
 
 
-class Floor(NamedTuple):
-    """The latency of a server that answers at once, in seconds from the intended start."""
-
-    p50: float
-    p99: float
-    throughput: float
-    """Answers per second."""
-    calls: int
-
-    def as_json(self) -> dict[str, Any]:
-        """The floor for `--json`; times are in ms."""
-        return {"p50": round(self.p50 * 1e3, 3), "p99": round(self.p99 * 1e3, 3), "throughput": round(self.throughput)}
-
-
 async def measure_floor(
     target: StdioTarget | HttpTarget, options: Options, plan: LoadPlan, session: Session
 ) -> Floor | None:
@@ -47,8 +35,6 @@ async def measure_floor(
 
     Returns None for an app in this process, and if the echo server does not start.
     """
-    from inspector.load.runner import LoadRun
-
     if isinstance(target, HttpTarget) and target.network is not None:
         return None
     era, revision = session.server.era, session.server.revision
@@ -59,7 +45,7 @@ async def measure_floor(
         async with _echo_target(target) as echoing:
             journal = Journal.unnamed(echoing.as_header())
             try:
-                run = LoadRun(echoing, own, short, journal, with_floor=False)
+                run = LoadRun(echoing, own, short, journal)
                 report = await run.go()
             finally:
                 journal.close()

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
+from inspector.load.conditions import FailCondition
 from inspector.load.histogram import PERCENTILES, Histogram
 from inspector.load.measurement import ErrorCount, Sample
-from inspector.load.plan import FailCondition, LoadPlan
+from inspector.load.plan import LoadPlan
 from inspector.text import duration, quantity
-
-if TYPE_CHECKING:
-    from inspector.load.floor import Floor
-    from inspector.load.runner import LoadRun
 
 _KEEPS_UP = 0.97
 """The share of the planned rate that a server must answer to keep up."""
@@ -25,6 +22,20 @@ _SLOWER = 1.5
 """How much longer calls take in a full server than in a half empty one, at least."""
 _STALL, _STALL_SECONDS = 10, 0.1
 """A stall is a p99 of so many times p50, and of so many seconds."""
+
+
+class Floor(NamedTuple):
+    """The latency of a server that answers at once, in seconds from the intended start."""
+
+    p50: float
+    p99: float
+    throughput: float
+    """Answers per second."""
+    calls: int
+
+    def as_json(self) -> dict[str, Any]:
+        """The floor for `--json`; times are in ms."""
+        return {"p50": round(self.p50 * 1e3, 3), "p99": round(self.p99 * 1e3, 3), "throughput": round(self.throughput)}
 
 
 @dataclass(slots=True)
@@ -73,26 +84,6 @@ class LoadReport:
     limit: float | None = None
     """The highest rate that kept the bounds, found by `--find-limit`."""
 
-    @classmethod
-    def of(cls, run: LoadRun) -> LoadReport:
-        """Return the figures of a run, also in the middle of it."""
-        m, plan = run.measurement, run.plan
-        counted = min(run.seconds, plan.seconds) - plan.warm_up
-        if m.last_answer > plan.seconds:
-            counted = m.last_answer - plan.warm_up  # Answers that came later are divided by the time that they took.
-        incomplete = "stopped by the user" if run.stopped else run.ended_early
-        session = run.connections[0].session if run.connections else None
-        return cls(
-            plan, m.sent, m.done, m.failed, m.not_sent, run.waiting if run.stopped or run.phase != "over" else 0,
-            run.seconds, m.done / counted if counted > 0 else 0.0, m.latency, m.service, m.own_delay,
-            m.service_few, m.service_many, m.longest_gap, sorted(m.errors.values(), key=lambda error: -error.count),
-            list(m.series), m.width, run.process.cpu, run.process.most_rss, run.own_cpu, run.floor,
-            sum(connection.reconnects for connection in run.connections), incomplete,
-            target=run.target.describe(), server=session.server.name if session is not None else "",
-            transport=session.transport.name if session is not None and session.phase != "new" else "",
-            recording=str(run.journal.path or "") if run.kept else "",
-        )  # fmt: skip
-
     def judged(self, conditions: Sequence[FailCondition]) -> LoadReport:
         """Return the report with the conditions that hold."""
         return replace(self, conditions=conditions, failing=[each for each in conditions if each.holds(self)])
@@ -123,7 +114,7 @@ class LoadReport:
     def _limit_found(self) -> str:
         broken = min((step for step in self.steps if step.broken), key=lambda step: step.rate, default=None)
         if self.limit is None:
-            return f"No rate holds: at {broken.rate:g}/s, {broken.broken}." if broken is not None else "No rate was tried."
+            return "No rate was tried." if broken is None else f"No rate holds: at {broken.rate:g}/s, {broken.broken}."
         end = f"at {broken.rate:g}/s, {broken.broken}" if broken is not None else "no higher rate was tried"
         return f"The limit is about {self.limit:g}/s: {end}."
 
@@ -144,7 +135,7 @@ class LoadReport:
         if self.is_closed:
             return (
                 f"{self.plan.describe().partition(',')[0]} get {rate}, p99 {p99}. Calls that a stall delayed are not "
-                "counted: use --rate."
+                "counted; the open model counts them."
             ).replace("1 user get", "1 user gets")
         planned = f"{self.plan.rate:g}/s"
         if self.reconnects:
@@ -157,7 +148,7 @@ class LoadReport:
             if self.is_limited_by_slots:
                 return (
                     f"{self.plan.at_once} calls at once are the limit of this plan, not the server: it answers "
-                    f"{self._late_rate(since):.3g}/s of {planned}. Allow more with --in-flight."
+                    f"{self._late_rate(since):.3g}/s of {planned}. Allow more in flight."
                 )
             late = self._late_rate(since)
             if late < 0.01 * self.plan.rate:
@@ -203,7 +194,7 @@ class LoadReport:
 
     @property
     def is_limited_by_slots(self) -> bool:
-        """Whether calls in a full server are as fast as in a half empty one, so that it could take more at once."""
+        """Whether calls in a full server are as fast as in a half empty one: it could take more."""
         few, many = self.service_few, self.service_many
         if min(few.count, many.count) < 5:
             return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from inspector.client.engine.connect import transport_for
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import NotOffered, ServerError, UsageError
+from inspector.hints import Hint, Parameter
 from inspector.journal.journal import Journal
 from inspector.load.arrivals import ClosedArrivals, OpenArrivals
 from inspector.load.connection import LoadConnection
-from inspector.load.floor import Floor, measure_floor
 from inspector.load.measurement import Measurement
 from inspector.load.plan import LoadPlan, PlannedCall, Turns
-from inspector.load.report import LoadReport
+from inspector.load.report import Floor, LoadReport
 from inspector.load.samples import ExchangeSample, KeptExchange
 from inspector.load.server_process import ServerProcess
 from inspector.text import count
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from inspector.client.session import Session
     from inspector.transports.base import Sink, Transport
 
+FloorMeasurement = Callable[
+    ["StdioTarget | HttpTarget", "Options", LoadPlan, "Session"], Coroutine[Any, Any, Floor | None]
+]
 Phase = Literal["connecting", "floor", "running", "draining", "over"]
 _ERROR_TEXT = 200
 _LONGEST_WAIT = 0.25
@@ -47,15 +50,16 @@ class LoadRun:
         journal: Journal,
         *,
         allowed: frozenset[str] | Literal["all"] = frozenset(),
-        with_floor: bool = True,
+        measure_floor: FloorMeasurement | None = None,
         prepared: Callable[[Session], Awaitable[tuple[PlannedCall, ...]]] | None = None,
         connect: Callable[[Any, Sink, Options], Transport] = transport_for,
         told: Callable[[LoadRun], object] = lambda run: None,
     ) -> None:
         """`journal` records how the connection is set up, and the sample of exchanges at the end.
 
-        `allowed` are tools that are called although they are not annotated read-only. `prepared` returns the calls of
-        the plan once the tools are known. `told` is called about four times a second, and when the phase changes.
+        `measure_floor` measures our own share of the latency before the run (`floor.measure_floor`). `allowed` are
+        tools that are called although they are not annotated read-only. `prepared` returns the calls of the plan once
+        the tools are known. `told` is called about four times a second, and when the phase changes.
         """
         self.target, self.options, self.plan, self.journal = target, options, plan, journal
         self.phase: Phase = "connecting"
@@ -73,7 +77,7 @@ class LoadRun:
         self.kept = 0
         """Exchanges in the recording."""
         self._allowed = allowed
-        self._with_floor = with_floor
+        self._measure_floor = measure_floor
         self._prepared = prepared
         self._connect = connect
         self._told = told
@@ -114,9 +118,10 @@ class LoadRun:
         """
         try:
             await self._open()
-            if self._with_floor:
+            if self._measure_floor is not None:
                 self._enter("floor")
-                self.floor = await measure_floor(self.target, self.options, self.plan, self.connections[0].session)
+                session = self.connections[0].session
+                self.floor = await self._measure_floor(self.target, self.options, self.plan, session)
             await self._run()
         except asyncio.CancelledError:
             self.stopped = True
@@ -143,7 +148,22 @@ class LoadRun:
 
     def report(self) -> LoadReport:
         """Return the figures so far."""
-        return LoadReport.of(self)
+        m, plan = self.measurement, self.plan
+        counted = min(self.seconds, plan.seconds) - plan.warm_up
+        if m.last_answer > plan.seconds:
+            counted = m.last_answer - plan.warm_up  # Answers that came later are divided by the time that they took.
+        session = self.connections[0].session if self.connections else None
+        return LoadReport(
+            plan, m.sent, m.done, m.failed, m.not_sent, self.waiting if self.stopped or self.phase != "over" else 0,
+            self.seconds, m.done / counted if counted > 0 else 0.0, m.latency, m.service, m.own_delay,
+            m.service_few, m.service_many, m.longest_gap, sorted(m.errors.values(), key=lambda error: -error.count),
+            list(m.series), m.width, self.process.cpu, self.process.most_rss, self.own_cpu, self.floor,
+            sum(connection.reconnects for connection in self.connections),
+            "stopped by the user" if self.stopped else self.ended_early,
+            target=self.target.describe(), server=session.server.name if session is not None else "",
+            transport=session.transport.name if session is not None and session.phase != "new" else "",
+            recording=str(self.journal.path or "") if self.kept else "",
+        )  # fmt: skip
 
     # Set up
 
@@ -181,7 +201,7 @@ class LoadRun:
             if not is_read_only and self._allowed != "all" and name not in self._allowed:
                 raise UsageError(
                     f"The tool “{name[:80]}” is not annotated read-only, so it is not called many times.",
-                    hint=f"If calls of it do no harm, add --allow-calls {name[:80]}.",
+                    hint=Hint("If calls of it do no harm, add ", Parameter.ALLOW_CALLS.to(name[:80]), "."),
                 )
 
     # Run

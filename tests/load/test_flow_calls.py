@@ -75,4 +75,4 @@ def test_the_locust_file_is_python_with_the_plan_and_without_secrets(users: int)
 
 def test_a_named_server_stays_a_name() -> None:
     text = locust_file(LoadPlan((PlannedCall("get"),)), StdioTarget(("server", "--key=abc"), name="shop"))
-    assert '"INSPECTOR_TARGET", \'@shop\'' in text
+    assert "\"INSPECTOR_TARGET\", '@shop'" in text

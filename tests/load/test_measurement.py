@@ -7,7 +7,9 @@ from inspector.load.plan import LoadPlan
 from tests.load.simulated import CALL
 
 
-def ended(m: Measurement, at: float, *, error: tuple[str, int | None, str] | None = None, has_time: bool = True) -> None:
+def ended(
+    m: Measurement, at: float, *, error: tuple[str, int | None, str] | None = None, has_time: bool = True
+) -> None:
     m.count_sent(at, idle=True)
     m.count_ended(at, at, at + 0.01, busy=0.1, error=error, has_time=has_time)
 

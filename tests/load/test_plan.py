@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from inspector.errors import UsageError
+from inspector.load.conditions import FailCondition
 from inspector.load.histogram import Histogram
-from inspector.load.plan import FailCondition, LoadPlan, PlannedCall, Turns
+from inspector.load.plan import LoadPlan, PlannedCall, Turns
 from inspector.load.report import LoadReport
 from tests.load.simulated import CALL
 
@@ -61,7 +62,9 @@ def test_a_time_without_answers_holds_and_says_so() -> None:
     assert condition.shown(report()) == "no answers"
 
 
-@pytest.mark.parametrize("text", ["", "p99", "p99>300", "p98>3ms", "errors>3ms", "p99>x ms", "p99>1.2.3ms", "service.errors>1"])
+@pytest.mark.parametrize(
+    "text", ["", "p99", "p99>300", "p98>3ms", "errors>3ms", "p99>x ms", "p99>1.2.3ms", "service.errors>1"]
+)
 def test_other_texts_are_errors(text: str) -> None:
     with pytest.raises(UsageError):
         FailCondition.parse(text)

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from inspector.load.floor import Floor
+from inspector.load.conditions import FailCondition
 from inspector.load.measurement import ErrorCount, Measurement
-from inspector.load.plan import FailCondition, LoadPlan
-from inspector.load.report import LoadReport, RateStep
+from inspector.load.plan import LoadPlan
+from inspector.load.report import Floor, LoadReport, RateStep
 from inspector.load.reports.html import as_html
 from inspector.load.reports.junit import as_junit
 from inspector.load.reports.text import LoadText, row_limits
@@ -76,9 +76,11 @@ def test_a_busy_server_is_the_limit_even_if_we_are_busy_too() -> None:
 def test_the_closed_model_says_so() -> None:
     found = run(0.02, users=3)
     assert found.verdict == (
-        "3 users get 49.9/s, p99 60 ms. Calls that a stall delayed are not counted: use --rate."
+        "3 users get 49.9/s, p99 60 ms. Calls that a stall delayed are not counted; the open model counts them."
     )
-    assert next(LoadText(found).lines()).startswith("Closed model: each of 3 users sends the next call after the answer")
+    assert next(LoadText(found).lines()).startswith(
+        "Closed model: each of 3 users sends the next call after the answer"
+    )
     assert found.as_json()["latency"]["from"] == "sent"
 
 
@@ -139,7 +141,9 @@ def test_text(ascii: bool) -> None:
 
 def test_page_has_no_script_and_no_reference_and_escapes_texts() -> None:
     evil = ErrorCount("tool", None, "<script>alert(1)</script>", 3.0, 7)
-    page = as_html(replace(run(0.025, stalls), errors=[evil], target="<img src=x>").judged([FailCondition.parse("p99>1s")]))
+    page = as_html(
+        replace(run(0.025, stalls), errors=[evil], target="<img src=x>").judged([FailCondition.parse("p99>1s")])
+    )
     assert "<script" not in page
     assert "<img" not in page
     assert "http://" not in page

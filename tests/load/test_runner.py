@@ -55,7 +55,7 @@ def run_of(server: Any, journal: Journal, *, timeout: float = 5.0, **more: Any) 
     tool = more.pop("tool", echo.TOOL)
     return LoadRun(
         TARGET, Options(timeout=timeout, era="legacy"), LoadPlan((PlannedCall(tool, {"k": 1}),), **plan), journal,
-        with_floor=False, connect=lambda target, sink, options: MemoryTransport(sink, server), **more,
+        connect=lambda target, sink, options: MemoryTransport(sink, server), **more,
     )  # fmt: skip
 
 
@@ -121,9 +121,7 @@ async def test_a_crash_loses_calls_and_the_connection_is_made_again(journal: Jou
     assert report.done == report.sent - lost.count > 40
 
 
-async def test_a_server_that_does_not_come_back_ends_the_run(
-    journal: Journal, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_server_that_does_not_come_back_ends_the_run(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("inspector.load.connection.RECONNECTS", (0.0, 0.0))
     gone = False
 
@@ -240,7 +238,7 @@ async def test_the_floor_is_measured_with_an_echo_server(monkeypatch: pytest.Mon
     journal = Journal.unnamed(TARGET.as_header())
     run = LoadRun(
         StdioTarget((sys.executable, "-I", echo.__file__, "stdio")), Options(), LoadPlan((PlannedCall(echo.TOOL),)),
-        journal, with_floor=False,
+        journal,
     )  # fmt: skip
     await run._open()
     try:

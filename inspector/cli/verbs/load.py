@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
     from inspector.client.session import Session
     from inspector.config.targets import HttpTarget, StdioTarget
-    from inspector.load.plan import FailCondition, LoadPlan, PlannedCall
+    from inspector.load.conditions import FailCondition
+    from inspector.load.plan import LoadPlan, PlannedCall
     from inspector.load.report import LoadReport
     from inspector.load.runner import LoadRun
 
@@ -91,7 +92,7 @@ def _plan(invocation: Invocation) -> LoadPlan:
 
 
 def _conditions(invocation: Invocation) -> list[FailCondition]:
-    from inspector.load.plan import FailCondition
+    from inspector.load.conditions import FailCondition
 
     return [FailCondition.parse(text) for text in invocation.option("fail", ())]
 
@@ -138,11 +139,12 @@ class _Runs:
 
     def new(self, plan: LoadPlan) -> LoadRun:
         """A run of a plan; only the first one measures our own floor."""
+        from inspector.load.floor import measure_floor
         from inspector.load.runner import LoadRun
 
         run = LoadRun(
             self._target, self._options, plan, self.journal, allowed="all" if "all" in self._allowed else self._allowed,
-            with_floor=not self.made, prepared=self._prepared, told=self.progress.told,
+            measure_floor=None if self.made else measure_floor, prepared=self._prepared, told=self.progress.told,
         )  # fmt: skip
         self.made.append(run)
         return run
