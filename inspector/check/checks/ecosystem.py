@@ -8,9 +8,9 @@ from typing import Any
 
 from inspector.addresses import is_loopback
 from inspector.check.catalog import EVERYWHERE, CheckTable, Transport
-from inspector.check.load import slowdown
 from inspector.check.outcome import Outcome, good, remark, skipped
 from inspector.check.raw_post import RawPost, raw_post
+from inspector.check.slowdown import slowdown
 from inspector.check.visit import Visit
 from inspector.check.web import ACCEPT, JSON, RecordedResponse
 from inspector.protocol.jsonrpc import Shape
