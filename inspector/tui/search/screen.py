@@ -176,7 +176,8 @@ class SearchScreen(ModalScreen[SearchHit | None]):
         self._rows = SearchRows()
         self._list = VirtualList(self._rows, empty="Type what you are looking for.")
         self._begun = 0.0
-        self._looking = False
+        self._took = 0
+        """Microseconds of the last search; 0 while it goes on."""
 
     def compose(self) -> ComposeResult:
         keys = [
@@ -207,7 +208,7 @@ class SearchScreen(ModalScreen[SearchHit | None]):
         self._rows.only = None
         self._rows.clear(words)
         self._begun = time.monotonic()
-        self._looking = bool(words)
+        self._took = 0
         if not words:
             self._list.empty = "Type what you are looking for."
             self._draw()
@@ -232,13 +233,13 @@ class SearchScreen(ModalScreen[SearchHit | None]):
 
         reading = asyncio.create_task(asyncio.to_thread(look))
         drawn = time.monotonic()
-        while (hit := await found.get()) is not None:
-            self._rows.add(hit)
+        while (next_hit := await found.get()) is not None:
+            self._rows.add(next_hit)
             if found.empty() or time.monotonic() - drawn > _DRAWN:
                 self._draw()
                 drawn = time.monotonic()
         await reading
-        self._looking = False
+        self._took = max(int((time.monotonic() - self._begun) * 1e6), 1)
         self._list.empty = "Nothing has all of these words."
         self._draw()
 
@@ -270,7 +271,7 @@ class SearchScreen(ModalScreen[SearchHit | None]):
         journal = self._session.journal
         index = journal.index
         clock = journal.clock(index.time(n))
-        sign, _ = sign_of(index, n, signs_now())
+        sign = paint.segments([sign_of(index, n, signs_now())])[0].text
         said = "".join(piece if isinstance(piece, str) else piece[0] for piece in summary(journal, n))
         spent = index.duration(n) if index.pair(n) and index.pair(n) < n else None
         name = f"{clock:%H:%M:%S}.{clock.microsecond // 1000:03} {sign} {id_text(index, n)}"
@@ -280,12 +281,9 @@ class SearchScreen(ModalScreen[SearchHit | None]):
         self._rows.arrange()
         edge = self.query_one(Edge)
         total = sum(self._rows.totals.values())
-        facts = [quantity(total, "result"), quantity(self._rows.groups, "group")] if self._rows.words else []
-        if self._looking and self._rows.words:
-            facts.append(f"looking {signs_now().cut}")
-        elif self._rows.words:
-            facts.append(duration(int((time.monotonic() - self._begun) * 1e6)))
-        edge.facts = tuple(facts)
+        facts = [quantity(total, "result"), quantity(self._rows.groups, "group")]
+        facts.append(duration(self._took) if self._took else f"looking {signs_now().cut}")
+        edge.facts = tuple(facts) if self._rows.words else ()
         self._list.source_changed()
         if self._rows.hit_at(self._list.cursor) is None:
             self._list.cursor = self._rows.step(-1, 1)

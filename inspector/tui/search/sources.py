@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 from inspector.client.recording_info import RecordingInfo, list_recordings
 from inspector.client.state.catalog import KINDS, ListName
@@ -89,13 +89,14 @@ def items(words: Words, catalog: Any, name: ListName) -> Iterator[SearchHit]:
     kind = KINDS[name]
     for item in catalog[name].items:
         address = item.get(kind.id_field)
-        if isinstance(address, str) and words.fit(address, item.get("name"), item.get("title"), item.get("description")):
-            described = next((text for key in ("description", "title", "name") if _is_text(text := item.get(key))), "")
+        texts = [item.get(key) for key in ("description", "title", "name")]
+        if isinstance(address, str) and words.fit(address, *texts):
+            described = next(filter(_is_text, texts), "")
             note = item.get("mimeType")
             yield SearchHit(name, address, described, note if isinstance(note, str) else "", (name, address))
 
 
-def _is_text(value: object) -> bool:
+def _is_text(value: object) -> TypeGuard[str]:
     return isinstance(value, str) and bool(value.strip())
 
 
@@ -111,7 +112,7 @@ def arguments(words: Words, catalog: Any) -> Iterator[SearchHit]:
             described = schema.get("description") or schema.get("title")
             if words.fit(path, described, listed):
                 kind = schema.get("type")
-                about = "  ".join(part for part in (kind, described) if _is_text(part))
+                about = "  ".join(part for part in (kind, described) if isinstance(part, str) and part)
                 yield SearchHit("arguments", tool, f"{path}  {about}".rstrip(), listed, ("tools", tool))
 
 
