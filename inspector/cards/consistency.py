@@ -12,7 +12,7 @@ from inspector.protocol.jsonrpc import excerpt
 
 @dataclass(frozen=True, slots=True)
 class LiveFacts:
-    """What a connected server said."""
+    """The facts that a connected server gave."""
 
     url: str
     transport: str

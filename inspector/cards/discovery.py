@@ -41,7 +41,7 @@ class CardResponse:
     headers: tuple[tuple[str, str], ...] = ()
     body: bytes = b""
     problem: str = ""
-    """Why there is no answer; a sentence without its full stop."""
+    """Why the answer is missing; a sentence without its full stop."""
     evidence: tuple[int, ...] = ()
     """Events of the recording."""
 
@@ -148,7 +148,7 @@ def refusal(url: str, origin: str) -> str:
 
 
 async def discover(url: str, fetch: FetchCard, *, old_places: bool = False) -> Discovery:
-    """Look for the card of the server at `url`: a URL of MCP, of a card or catalog, or only of a domain."""
+    """Look for the card of a server. `url`: that of its endpoint, of a card or catalog, or only a domain."""
     found = Discovery()
     parsed = parse_url(url)
     path = parsed.target.partition("?")[0].rstrip("/")

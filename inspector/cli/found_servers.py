@@ -137,7 +137,7 @@ def _source(invocation: Invocation) -> str:
     if not source:
         raise UsageError(
             "No registry is given, and none is contacted by default.",
-            hint="Name a file or an address with --registry, or in the setting “registry”.",
+            hint="Name a file or an address, as an option or in the setting “registry”.",
         )
     return str(source)
 
@@ -186,7 +186,7 @@ def cards(invocation: Invocation) -> int:
     for note in found.notes:
         out.note(f"note: {out.safe(note, 500)}")
     if not found.cards:
-        out.note("There is no server card.")
+        out.note("No server card was found.")
     return 0 if found.cards else 4
 
 

@@ -45,7 +45,7 @@ def run(invocation: Invocation) -> int:
         todo = {"search": found_servers.search, "open": found_servers.show_or_open, "card": found_servers.cards}
         return todo[given[0]](invocation)
     if invocation.option("registry") is not None:
-        raise UsageError("--registry is where --search and --open look.", hint="Add --search WORD.")
+        raise UsageError("--registry is where --search and --open look.", hint="Add one of them.")
     found = find_servers(config=invocation.option("config"))
     logins = _logins()
     memory = trust.Memory()
