@@ -17,6 +17,7 @@ def checks() -> dict[str, Check]:
         auth_server,
         base,
         caching,
+        cards,
         client_features,
         definitions,
         ecosystem,
@@ -67,6 +68,7 @@ def checks() -> dict[str, Check]:
         utility_calls,
         words,
         apps,
+        cards,
     )
     found: dict[str, Check] = {}
     for module in modules:
