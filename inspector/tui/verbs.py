@@ -226,7 +226,7 @@ _FORM = (
     ("past-calls", "past calls", "up,ctrl+up", "Choose the arguments of an earlier call."),
     ("save", "save call", "ctrl+s", "Save the call with these arguments as a step of a flow."),
     ("saved-calls", "saved calls", "f5", "Load the next saved call of this item into the form."),
-    ("model", "model view", "f10", "Show the tool as a model gets it: its cost, its text, the limits of hosts."),
+    ("model", "model view", "alt+v", "Show the tool as a model gets it: its cost, its text, the limits of hosts."),
     ("about", "whole text", "f2", "Show the whole description, or only its beginning."),
     ("leave", "list", "escape", "Go back to the list."),
 )

@@ -1,4 +1,4 @@
-"""The model view: tools by cost, the text of one, the limits of hosts; and where the cost is shown elsewhere."""
+"""The model view, and the cost of a result: what is shown, and the keys."""
 
 from __future__ import annotations
 

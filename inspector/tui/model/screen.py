@@ -1,4 +1,4 @@
-"""The model view: the tools by cost, the text of one tool as a model gets it, and the limits of hosts on it."""
+"""The model view: tools by cost, the text of one, and the limits of hosts on it."""
 
 from __future__ import annotations
 
