@@ -19,11 +19,13 @@ def checks() -> dict[str, Check]:
         caching,
         client_features,
         ecosystem,
+        extensions,
         generated,
         lifecycle,
         prompts,
         resources,
         rounds,
+        skills,
         subscriptions,
         tasks,
         tool_calls,
@@ -65,6 +67,8 @@ def checks() -> dict[str, Check]:
         utility_calls,
         words,
         apps,
+        extensions,
+        skills,
     )
     found: dict[str, Check] = {}
     for module in modules:
