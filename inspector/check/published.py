@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from inspector.check import app_rules, listed, skill_rules, wording
+from inspector.check.definition_rules import definition_rules
 from inspector.check.poison import rules as poison
 from inspector.check.poison.judge import Place
 from inspector.check.rules import RuleVerdict, short
@@ -97,6 +98,8 @@ def result_rules(
         yield from listed.page_rules(method, result)
     if type(entries) is list:
         yield from listed.alike(method, entries)
+        if method == "tools/list":
+            yield from definition_rules(entries)
     if method == "tools/call":
         yield from _media_rules((asked or {}).get("name"), result.get("content"))
         begins = wording.failure(result, (asked or {}).get("arguments"))

@@ -18,6 +18,7 @@ def checks() -> dict[str, Check]:
         base,
         caching,
         client_features,
+        definitions,
         ecosystem,
         extensions,
         generated,
@@ -47,6 +48,7 @@ def checks() -> dict[str, Check]:
         base,
         caching,
         client_features,
+        definitions,
         ecosystem,
         generated,
         lifecycle,
@@ -88,6 +90,9 @@ def across() -> dict[str, Check]:
 
 def unknown(names: Iterable[str]) -> list[str]:
     """The names that are neither a check nor a group, in order."""
-    every = (*checks().values(), *across().values())
+    from inspector.check.hosts import host_checks
+    from inspector.hosts import host_facts
+
+    every = (*checks().values(), *across().values(), *host_checks(host_facts().facts).values())
     known = {name for check in every for name in (check.id, check.group)}
     return sorted(set(names) - known)

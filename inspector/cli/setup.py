@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
     from inspector.config.expand import InputQuestion
     from inspector.config.servers import ServerEntry
+    from inspector.hosts import Fact
 
 
 def target_of(invocation: Invocation, consent: trust.Consent | None = None) -> Target:
@@ -66,6 +67,17 @@ def warn_of_interception(invocation: Invocation, target: Target) -> None:
     if target.proxy:
         parts.append(f"All traffic goes through the proxy {out.safe(secrecy.mask_url(target.proxy), 300)}.")
     out.warn(f"warning: {' '.join(parts)} Kept logins are not sent.")
+
+
+def facts_of(invocation: Invocation) -> tuple[Fact, ...]:
+    """The facts of the hosts in `--for`; none without it. Raises `UsageError` for an unknown host."""
+    words = invocation.option("for", ())
+    names = tuple(name.strip() for word in words for name in word.split(",") if name.strip())
+    if not names:
+        return ()
+    from inspector.hosts import host_facts
+
+    return host_facts().choose(names)
 
 
 def live_target(invocation: Invocation) -> StdioTarget | HttpTarget:
