@@ -164,7 +164,7 @@ def _old_forms(result: dict[str, Any]) -> Iterator[RuleVerdict]:
 
 @dataclass(slots=True)
 class ServedSkills:
-    """What a visit has asked about skills: the pages of the list, and the skills in them."""
+    """The skills of a visit: the pages of the list, and the skills in them."""
 
     pages: list[RequestOutcome] = field(default_factory=list)
     skills: list[Skill] = field(default_factory=list)
