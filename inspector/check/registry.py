@@ -21,11 +21,13 @@ def checks() -> dict[str, Check]:
         client_features,
         definitions,
         ecosystem,
+        extensions,
         generated,
         lifecycle,
         prompts,
         resources,
         rounds,
+        skills,
         subscriptions,
         tasks,
         tool_calls,
@@ -69,6 +71,8 @@ def checks() -> dict[str, Check]:
         words,
         apps,
         cards,
+        extensions,
+        skills,
     )
     found: dict[str, Check] = {}
     for module in modules:
