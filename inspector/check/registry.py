@@ -17,14 +17,17 @@ def checks() -> dict[str, Check]:
         auth_server,
         base,
         caching,
+        cards,
         client_features,
         definitions,
         ecosystem,
+        extensions,
         generated,
         lifecycle,
         prompts,
         resources,
         rounds,
+        skills,
         subscriptions,
         tasks,
         tool_calls,
@@ -67,6 +70,9 @@ def checks() -> dict[str, Check]:
         utility_calls,
         words,
         apps,
+        cards,
+        extensions,
+        skills,
     )
     found: dict[str, Check] = {}
     for module in modules:

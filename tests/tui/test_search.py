@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from inspector.calls.collection import read_collection
+from inspector.calls.collection import Collection
 from inspector.client.state.catalog import KINDS
 from inspector.journal.journal import Journal
 from inspector.tui.main.screen import MainScreen
 from inspector.tui.search import sources
 from inspector.tui.search.screen import SearchScreen
 from inspector.tui.search.sources import SearchHit, Words
-from tests.tui.live_app import live
+from tests.tui.live_app import on_demo
 from tests.tui.talks import example
 from tests.tui.tui_screens import screen_lines, screen_text, settle
 
@@ -108,14 +108,14 @@ def test_saved_calls_are_found_by_file_name_and_step(tmp_path: Path) -> None:
     (tmp_path / "refunds.calls.yaml").write_text(
         "name: Pay back\nsteps:\n  - call: echo\n    args: {message: order 7}\n"
     )
-    collection = read_collection(tmp_path)
+    collection = Collection.read([tmp_path])
     assert [hit.key for hit in sources.flows(Words("pay"), collection)] == [(tmp_path / "refunds.calls.yaml", 0)]
     (hit,) = sources.flows(Words("order"), collection)
     assert hit.text.startswith("step 1")
 
 
 async def test_a_text_is_typed_and_enter_opens_the_result(recorded: Path) -> None:
-    async with live(size=(120, 35)) as (app, pilot):
+    async with on_demo(size=(120, 35)) as (app, pilot):
         assert isinstance(app.screen, MainScreen)
         await pilot.press("ctrl+f", *"echo")
         await settle(pilot, lambda: "Messages of this session" in screen_text(app))
@@ -128,7 +128,7 @@ async def test_a_text_is_typed_and_enter_opens_the_result(recorded: Path) -> Non
 
 
 async def test_letters_are_text_and_keys_move_between_groups(recorded: Path) -> None:
-    async with live(size=(120, 35)) as (app, pilot):
+    async with on_demo(size=(120, 35)) as (app, pilot):
         await pilot.press("ctrl+f", *"refund")
         await settle(pilot, lambda: "Earlier sessions" in screen_text(app))
         await pilot.press("q")
@@ -142,7 +142,7 @@ async def test_letters_are_text_and_keys_move_between_groups(recorded: Path) -> 
 
 
 async def test_esc_goes_back_and_nothing_is_found_by_an_empty_text() -> None:
-    async with live(size=(80, 24)) as (app, pilot):
+    async with on_demo(size=(80, 24)) as (app, pilot):
         await pilot.press("ctrl+f")
         assert "Type what you are looking for." in screen_text(app)
         await pilot.press("down", "tab", "enter", "ctrl+o", "escape")

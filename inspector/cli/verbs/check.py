@@ -215,6 +215,7 @@ def _wanted(invocation: Invocation) -> Wanted:
             calls=calls[0] if calls in (["read-only"], ["all"]) else tuple(calls),
             auth=bool(invocation.option("auth")),
             intrusive=bool(invocation.option("intrusive")),
+            skills=bool(invocation.option("read-skills")),
             foreign_token=invocation.option("foreign-token-env", ""),
         ),
     )
@@ -404,6 +405,7 @@ def _verb() -> Verb:
                 many=True,
             ),
             Option("--auth", "Check authorization too"),
+            Option("--read-skills", "Read files of skills, and verify them against the server's list"),
             Option(
                 "--foreign-token-env",
                 "Token issued for another server, which this server must reject",
