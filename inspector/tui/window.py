@@ -53,9 +53,9 @@ class Navigator(Protocol):
         """
 
     def show_recording(self, path: Path, n: int, origin: str) -> None:
-        """Show a recording at event `n`, or at its end for 0; `origin` names the screen that a key returns to.
+        """Show a recording at event `n`, or at its end for 0.
 
-        Raises `RecordingError`.
+        `origin` names the screen that a key returns to. Raises `RecordingError`.
         """
 
     def show_journal(self, journal: Journal, path: Path, n: int) -> None:

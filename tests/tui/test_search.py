@@ -106,7 +106,7 @@ def test_the_session_itself_and_damaged_files_are_left_out(recorded: Path) -> No
 
 def test_saved_calls_are_found_by_file_name_and_step(tmp_path: Path) -> None:
     (tmp_path / "refunds.calls.yaml").write_text(
-        "name: Pay back\nsteps:\n  - call: echo\n    args: {message: order 7}\n"
+        "inspector: 1\nname: Pay back\nsteps:\n  - call: echo\n    args: {message: order 7}\n"
     )
     collection = Collection.read([tmp_path])
     assert [hit.key for hit in sources.flows(Words("pay"), collection)] == [(tmp_path / "refunds.calls.yaml", 0)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Hashable, Iterator
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
 from textual import work
@@ -14,7 +14,6 @@ from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 from textual.worker import get_current_worker
 
-from inspector.calls.collection import Collection
 from inspector.client.session_state import SessionState
 from inspector.text import count, duration, quantity, safe
 from inspector.tui.keymap import KeyHint
@@ -28,6 +27,9 @@ from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.paint import Piece
 from inspector.tui.widgets.virtual_list import VirtualList
+
+if TYPE_CHECKING:
+    from inspector.calls.collection import Collection
 
 PATIENCE = 0.12
 """Seconds without a key before messages and recordings are searched."""

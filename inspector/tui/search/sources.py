@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeGuard
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from inspector.client.recording_info import RecordingInfo, list_recordings
 from inspector.client.state.catalog import KINDS, ListName
@@ -15,8 +15,12 @@ from inspector.journal.filters.completion import quoted
 from inspector.journal.filters.conditions import Scan
 from inspector.journal.filters.text import Needle
 from inspector.journal.journal import Journal
-from inspector.protocol.jsonrpc import NotJson
+from inspector.protocol.jsonrpc import NotJson, excerpt
 from inspector.protocol.jsonrpc import parse as parse_json
+from inspector.text import quantity
+
+if TYPE_CHECKING:
+    from inspector.calls.collection import Collection
 
 GroupId = Literal["tools", "arguments", "resources", "templates", "prompts", "messages", "calls", "recordings"]
 TITLES: dict[GroupId, str] = {
@@ -34,7 +38,9 @@ TITLES: dict[GroupId, str] = {
 MOST = 200
 """Results of a group that are kept; further ones are counted."""
 MOST_COUNTED = 10_000
-"""Matching messages up to which a group or a recording is counted."""
+"""Matching messages of the session up to which they are counted."""
+MOST_IN_FILE = 500
+"""Matching messages of a recording up to which they are counted: the next file is more interesting."""
 LONGEST = 100
 """Characters of a text that is searched for."""
 _TEXT = 2000
@@ -143,26 +149,17 @@ def messages(words: Words, journal: Journal, last: int, wanted: Wanted) -> Itera
         yield list(filter.each(scan, max(high - _SLICE + 1, 1), high))[::-1]
 
 
-def flows(words: Words, collection: Any) -> Iterator[SearchHit]:
-    """Yield the saved calls whose file, name or text fits. The key is the path and the number of the step."""
+def flows(words: Words, collection: Collection) -> Iterator[SearchHit]:
+    """Yield the saved calls whose file, name or text fits. The key is the path and the number of the step, or 0."""
     for flow in collection.flows:
-        named = str(getattr(flow, "name", "") or flow.path.name)
-        if words.fit(named, flow.path.name):
-            yield SearchHit("calls", flow.path.name, named, f"{len(flow.steps)} steps", (flow.path, 0))
+        if words.fit(flow.name, flow.path.name):
+            yield SearchHit("calls", flow.path.name, flow.name, quantity(len(flow.steps), "step"), (flow.path, 0))
             continue
-        for number, step in enumerate(flow.steps, 1):
-            shown = _step_text(step)
+        for number in range(1, len(flow.steps) + 1):
+            shown = excerpt(flow.raw_step(number), _TEXT)
             if words.fit(shown):
                 yield SearchHit("calls", flow.path.name, f"step {number}  {shown}", "", (flow.path, number))
                 break
-
-
-def _step_text(step: Any) -> str:
-    try:
-        data = step.model_dump(mode="json", exclude_defaults=True, by_alias=True)
-    except (TypeError, ValueError, RecursionError):
-        return ""
-    return " ".join(f"{key}={value}" for key, value in data.items())[:_TEXT]
 
 
 def recordings(words: Words, mine: Path | None, wanted: Wanted) -> Iterator[SearchHit]:
@@ -178,7 +175,7 @@ def recordings(words: Words, mine: Path | None, wanted: Wanted) -> Iterator[Sear
             continue
         first, amount = _matches(info.path, words, wanted)
         if first:
-            more = "+" if amount >= MOST_COUNTED else ""
+            more = "+" if amount >= MOST_IN_FILE else ""
             found = f"{amount:,}{more} {'message' if amount == 1 else 'messages'}"
             yield SearchHit("recordings", info.label or info.path.name, _when(info), found, (info.path, first))
 
@@ -188,7 +185,7 @@ def _when(info: RecordingInfo) -> str:
 
 
 def _matches(path: Path, words: Words, wanted: Wanted) -> tuple[int, int]:
-    """Return the number of the first event whose line has all words (0: none), and how many such lines there are."""
+    """Return the first event whose line has all words (0: none), and the number of such lines."""
     needles = [Needle(word).plain for word in words.all]
     lead, *others = sorted(needles, key=lambda forms: -max(map(len, forms)))
     first = amount = 0
@@ -206,7 +203,7 @@ def _matches(path: Path, words: Words, wanted: Wanted) -> tuple[int, int]:
                     first = first or _number(data[start:stop])
                     amount += 1
             rest = data[end:] if len(data) - end < _BLOCK * 64 else b""
-            if not block or amount >= MOST_COUNTED:
+            if not block or amount >= MOST_IN_FILE:
                 break
     return (first or 1 if amount else 0), amount
 
