@@ -243,12 +243,10 @@ def names_in(value: Any) -> set[str]:
 
 def names_used(flow: Flow) -> set[str]:
     """The variables that a flow, and each flow that it uses, inserts."""
-    from inspector.calls.collection import texts_of
-
     found = names_in(flow.model.server)
-    for number, _ in enumerate(flow.steps, 1):
-        for _, text in texts_of(flow.raw_step(number)):
-            found |= names_in(text)
+    for texts in flow.inserted:
+        for _, names in texts:
+            found.update(names)
     for used in flow.used.values():
         found |= names_used(used)
     return found
@@ -262,20 +260,21 @@ def check(flow: Flow, outside: Iterable[str], given: Iterable[str] = ()) -> None
 
 def _check(flow: Flow, known: set[str], outside: set[str]) -> set[str]:
     """Check a flow in the order of its steps; returns what it captures."""
-    from inspector.calls.collection import texts_of
-
     known = {*known, *flow.model.vars}
     captured: set[str] = set()
     if flow.model.server:
-        _check_text(flow, ("server",), flow.model.server, known)
+        for name in sorted(names_in(flow.model.server) - known):
+            raise unknown_variable(flow, ("server",), name, known)
     for number, step in enumerate(flow.steps, 1):
         row: set[str] = set()
         for at, values in enumerate(getattr(step, "each", [])):
             names = set(values)
             row = names if at == 0 else row & names
-        for steps, text in texts_of(flow.raw_step(number)):
-            here = known if steps[0] == "each" else known | row
-            _check_text(flow, ("steps", number - 1, *steps), text, here)
+        for steps, inserted in flow.inserted[number - 1]:
+            for name in inserted:
+                if name not in known and (name not in row or steps[0] == "each"):
+                    here = known if steps[0] == "each" else known | row
+                    raise unknown_variable(flow, ("steps", number - 1, *steps), name, here)
         if number in flow.used:
             inner = _check(flow.used[number], {*outside, *captured, *getattr(step, "vars", {})}, outside)
             captured |= inner
@@ -284,12 +283,6 @@ def _check(flow: Flow, known: set[str], outside: set[str]) -> set[str]:
         captured |= new
         known |= new
     return captured
-
-
-def _check_text(flow: Flow, place: Sequence[str | int], text: str, known: set[str]) -> None:
-    for each in placeholders(text):
-        if not each.name.startswith("$") and each.name not in known:
-            raise unknown_variable(flow, place, each.name, known)
 
 
 def unknown_variable(flow: Flow, place: Sequence[str | int], name: str, known: Iterable[str]) -> CallsError:
