@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from inspector.calls.templates import Placeholder, insert, placeholders, text_of
-from inspector.config import secrecy
+from inspector.config import logfile, secrecy
 from inspector.config.files import nearest
 from inspector.errors import ConfigError, UsageError
 from inspector.hints import Hint, Parameter
@@ -58,13 +58,15 @@ class Secrets:
             return
         self._values.add(text)
         if len(text) >= secrecy.SHORTEST_INSIDE:
-            self._forms = sorted({*self._forms, *secrecy.forms(text)}, key=len, reverse=True)
+            found = secrecy.forms(text)
+            logfile.conceal(found)
+            self._forms = sorted({*self._forms, *found}, key=len, reverse=True)
         for listener in self._listeners:
             listener(text)
 
-    def tell(self, listener: Callable[[str], object]) -> Callable[[], None]:
-        """Have every secret told, those that are known and those to come; returns what ends that."""
-        for text in self._values:
+    def tell(self, listener: Callable[[str], object], *, new: bool = False) -> Callable[[], None]:
+        """Have every secret told, those that are known (unless `new`) and those to come; returns what ends that."""
+        for text in () if new else self._values:
             listener(text)
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
@@ -81,6 +83,8 @@ class Secrets:
         for form in self._forms:
             if form in text:
                 text = text.replace(form, secrecy.MASK)
+            if "…" in text:
+                text = secrecy.without_form(text, form, secrecy.MASK, "…", secrecy.SHORTEST_INSIDE)
         return text
 
     def mask_value(self, value: Any) -> Any:

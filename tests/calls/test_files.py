@@ -316,6 +316,7 @@ def test_secrets_are_masked_in_every_form() -> None:
     secrets = Secrets()
     secrets.add({"a": ["tok/en ü", 12345678], "b": "x"})
     assert secrets.mask('say "tok/en ü", tok%2Fen%20%C3%BC, 12345678, x') == 'say "***", ***, ***, x'
+    assert secrets.mask('"a tok/en…" tok/e… tok…') == '"a ***…" ***… tok…', "of one that was cut off, the beginning"
     assert secrets.mask_value({"tok/en ü": [12345678, 12, "x"]}) == {"***": ["***", 12, "***"]}
 
 

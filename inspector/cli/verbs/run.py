@@ -68,11 +68,9 @@ def _made(
 ) -> tuple[CollectionRun, SessionOpener, _Progress]:
     """The run, checked before anything is sent."""
     from inspector.calls.variables import Secrets
-    from inspector.config import logfile
     from inspector.flows.runner import CollectionRun
 
     secrets = Secrets()
-    secrets.tell(lambda secret: logfile.conceal({secret}))
     opener = _opener(said, out, options)
     progress = _Progress(out, collection.flows, verbose=bool(said.option("verbose")), shown=shown)
     made = CollectionRun(collection.flows, opener, secrets, options, progress)

@@ -67,6 +67,7 @@ class CallsPart:
         self.saved: SavedCalls = panes.saved_calls
         self.saved.findings = findings
         self.saved.watched = watched
+        self.saved.blanked = panes.messages.read_again
         self.saved.listeners.append(self._show_under_items)
         self._shown_for: tuple[object, str] | None = None
 
