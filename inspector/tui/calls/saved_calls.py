@@ -66,6 +66,12 @@ class FlowRun:
         """The outcome of a step: the worst of its rows."""
         return worst(each.outcome for each in self.steps.get(number, ()))
 
+    @property
+    def worst_step(self) -> int:
+        """The number of the first step that failed, else of the last one that ran; 0 if none did."""
+        failed = [number for number in self.steps if self.outcome_of(number) == "failed"]
+        return failed[0] if failed else max(self.steps, default=0)
+
     def message_of(self, number: int) -> int:
         """Return the event that shows a step: the answer of its first failed row, else the last; or 0."""
         results = self.steps.get(number, []) if self.first else []
