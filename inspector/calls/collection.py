@@ -257,11 +257,14 @@ def read_environment(path: Path) -> Environment:
     located = read_yaml(path)
     values = {} if located.value is None else located.value
     if not isinstance(values, dict):
-        raise located.error((), "An environment is a map of names and values.")
+        raise located.error((), "An environment is a map of names and values.", hint="Write NAME: VALUE on each line.")
     for name, value in values.items():
         _check_name(located, (name,), name)
         if isinstance(value, (dict, list)):
-            raise located.error((name,), f"The value of “{safe(name, _SHOWN)}” is not a text, number, true or false.")
+            raise located.error(
+                (name,), f"The value of “{safe(name, _SHOWN)}” is not a text, number, true or false.",
+                hint="Write one value, or move it to “vars” of the flow.",
+            )  # fmt: skip
     return Environment(path.stem, path, values, located)
 
 
