@@ -104,6 +104,24 @@ async def test_the_result_shows_what_a_model_reads_of_it(recording: Path) -> Non
         await becomes(app, pilot, lambda: "~100 tokens, structured ~2" in screen_text(app), "the cost of the result")
 
 
+async def test_quit_ends_the_program(recording: Path) -> None:
+    async with running(RecordingTarget(recording), size=WIDE) as (app, pilot):
+        await opened((app, pilot))
+        await pilot.press("q")
+        await becomes(app, pilot, lambda: not app.is_running or app.return_code is not None, "ended")
+
+
+async def test_the_checks_have_the_limits_of_chosen_hosts(recording: Path) -> None:
+    async with running(RecordingTarget(recording), size=WIDE) as (app, pilot):
+        await becomes(app, pilot, lambda: "create_order" in screen_text(app), "tools")
+        await pilot.press("8")
+        await becomes(app, pilot, lambda: "runs the checks" in screen_text(app), "the checks")
+        await pilot.press("h")
+        await becomes(app, pilot, lambda: "Limits of which hosts?" in screen_text(app), "the dialog")
+        await pilot.press("j", "enter")
+        await becomes(app, pilot, lambda: "hosts all" in screen_text(app) and "HOST-" in screen_text(app), "the notes")
+
+
 def test_a_row_fits_its_width() -> None:
     rows = ToolCostRows()
     rows.take(cost_of(TOOLS))

@@ -60,6 +60,7 @@ class ModelScreen(Screen[str | None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings("model"),
         Binding(BY_ID["app.help"].key, "help", show=False, id="app.help"),
+        Binding(BY_ID["app.quit"].key, "quit", show=False, id="app.quit"),
         Binding(BY_ID["app.next-pane"].key, "next_pane(1)", show=False, id="app.next-pane"),
         Binding(BY_ID["app.previous-pane"].key, "next_pane(-1)", show=False, id="app.previous-pane"),
     ]
@@ -315,6 +316,11 @@ class ModelScreen(Screen[str | None]):
 
     def action_leave(self) -> None:
         self.dismiss(None)
+
+    def action_quit(self) -> None:
+        """Leave as the session does, which asks if a call is in flight."""
+        self.dismiss(None)
+        self.app.call_later(self.app.run_action, "screen.quit")
 
     def action_help(self) -> None:
         window_of(self).navigator.show_help(self.focused or self)
