@@ -182,17 +182,20 @@ def _hosts(out: Output, paint: Paint, report: ContextReport) -> Iterator[str]:
     yield ""
     if report.loads:
         yield paint("Tokens by host, with its tool names", "bold")
-        rows = [("  host", "at the start", "all tools")]
+        rows = [("  host", "parts that reach the model", "at the start", "all tools")]
         rows += [
-            (f"  {facts.labels[load.host]}", f"~{count(load.at_start_tokens)}", f"~{count(load.tokens)}")
+            (
+                f"  {facts.labels[load.host]}", ", ".join(load.parts), f"~{count(load.at_start_tokens)}",
+                f"~{count(load.tokens)}",
+            )
             for load in report.loads
-        ]
-        yield from columns(rows)
+        ]  # fmt: skip
+        yield from columns(rows, left=2)
         yield ""
     faults = report.faults
     passed = {note.fact.id for note in report.notes} - {note.fact.id for note in faults}
     yield paint(
-        f"Limits of hosts: {quantity(len({note.fact.id for note in faults}), 'limit')} exceeded, {len(passed)} kept",
+        f"Limits of hosts: {len({note.fact.id for note in faults})} exceeded, {len(passed)} kept",
         "bold",
     )
     for _, notes in groupby(sorted(faults, key=_order), key=lambda note: note.fact.id):

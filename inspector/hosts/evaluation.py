@@ -52,6 +52,8 @@ class ServerDefinitions:
     tools: tuple[dict[str, Any], ...]
     instructions: str = ""
     results: tuple[ToolResult, ...] = ()
+    total: int = 0
+    """The number of all tools, also of those that are not evaluated."""
     _walks: dict[int, tuple[Subschema, ...]] = field(default_factory=dict, repr=False, compare=False)
 
     def schemas(self, tool: dict[str, Any]) -> Iterable[Subschema]:
@@ -69,13 +71,14 @@ class ServerDefinitions:
     ) -> ServerDefinitions:
         """Return the definitions that a model may see, without tools for apps only and entries that are not tools."""
         kept = []
+        total = 0
         for tool in tools:
             if type(tool) is dict and type(tool.get("name")) is str and reaches_model(tool):
-                kept.append(tool)
-            if len(kept) == MOST_TOOLS:
-                break
+                total += 1
+                if total <= MOST_TOOLS:
+                    kept.append(tool)
         text = instructions if type(instructions) is str else ""
-        return cls("-".join(name.lower().split()) or "server", tuple(kept), text, tuple(results))
+        return cls("-".join(name.lower().split()) or "server", tuple(kept), text, tuple(results), total)
 
 
 class HostNote(NamedTuple):
@@ -185,7 +188,7 @@ _NOUNS = {"properties": "parameter", "depth": "level", "enum": "enum value"}
 def _sizes(what: str, suffix: str, most: int, fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
     unit = suffix or ("bytes" if "byte" in fact.unit else "chars")
     if what == "tools":
-        yield _size("tools", len(server.tools), most, "tool")
+        yield _size("tools", server.total, most, "tool")
     elif what == "instructions":
         if server.instructions:
             yield _text_size("instructions", server.instructions, most, unit, fact)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from inspector.hosts import ServerDefinitions, evaluate, host_facts
-from inspector.hosts.evaluation import MOST_FAULTS, amount_of
+from inspector.hosts.evaluation import MOST_FAULTS, MOST_TOOLS, amount_of
 from tests.hosts.servers import server, tool, with_parameter, with_schema
 
 BY_ID = {fact.id: fact for fact in host_facts().facts}
@@ -69,6 +69,11 @@ def test_hostile_definitions_are_evaluated_in_bounded_time() -> None:
     ]  # fmt: skip
     notes = evaluate(ServerDefinitions.of("s", odd, 7), host_facts().facts)
     assert notes
+
+
+def test_tools_that_are_not_evaluated_still_count() -> None:
+    many = ({"name": f"t{n}"} for n in range(MOST_TOOLS + 1_000))
+    assert found(ServerDefinitions.of("s", many), "HOST-GEMINI-03") == ["6,000 tools"]
 
 
 def test_many_faults_of_one_fact_are_counted() -> None:
