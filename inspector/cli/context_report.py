@@ -14,7 +14,7 @@ from inspector.text import cell_len, count, quantity, signs
 if TYPE_CHECKING:
     from inspector.cli.output import Output
     from inspector.context.cost import ServerCost, ToolCost
-    from inspector.context.growth import Growth
+    from inspector.context.growth import CostGrowth
     from inspector.context.report import ContextReport
     from inspector.hosts import HostNote
 
@@ -142,7 +142,7 @@ def _sharing(out: Output, report: ContextReport) -> Iterator[str]:
             yield f"  {each.what}, {quantity(each.characters, 'character')}: {_listed(list(each.tools))}"
 
 
-def _growth(out: Output, found: Growth) -> Iterator[str]:
+def _growth(out: Output, found: CostGrowth) -> Iterator[str]:
     yield (
         f"Against {out.safe(found.source, 200)}: {found.characters:+,} characters, {found.tokens:+,} tokens "
         f"(before: {quantity(found.before, 'token')})"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
     from inspector.config.targets import Target
     from inspector.context.cost import ServerCost, ToolCost
-    from inspector.context.growth import Growth, Sizes
+    from inspector.context.growth import CostGrowth, Sizes
     from inspector.context.tokens import TokenCounter
     from inspector.hosts import Fact, ToolResult
 
@@ -89,7 +89,7 @@ def _tell(
     name = invocation.option("tool")
     if name is not None:
         return _one(out, cost, name)
-    against: Growth | None = None
+    against: CostGrowth | None = None
     if before is not None:
         against = growth(before[0], before[1], Sizes.of(cost))
     info = surface["server"] or {}
