@@ -70,6 +70,13 @@ def tool_text(out: Output, tool: ToolCost, *, estimated: bool) -> Iterator[str]:
         yield f"not included: {', '.join(out.safe(name, 40) for name in tool.not_included[:MOST])}"
 
 
+def names_text(out: Output, names: dict[str, str]) -> Iterator[str]:
+    """The names of a tool for the model, by host."""
+    labels = host_facts().labels
+    for host, name in names.items():
+        yield f"name in {labels[host]}: {out.safe(name, 300)} ({quantity(len(name), 'character')})"
+
+
 def columns(rows: Iterable[tuple[str, ...]], left: int = 1) -> Iterator[str]:
     """Align cells in columns: the first `left` ones to the left, numbers to the right."""
     table = list(rows)

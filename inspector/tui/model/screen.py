@@ -212,7 +212,9 @@ class ModelScreen(Screen[str | None]):
         hosts.keys = hints(self, "model.hosts")
         view = self.query_one("#hosts-view", FactsView)
         width = (view.size.width or self.size.width - 4) - 2 * view.pad
-        view.set_sections([RowSection(host_rows(tuple(self._facts), notes, self._facts, width))])
+        known = host_facts()
+        names = {host: known.full_name(host, server.name, tool.name) for host in self._facts if known.name_rule(host)}
+        view.set_sections([RowSection(host_rows(tuple(self._facts), notes, self._facts, width, names))])
 
     def _show_footer(self) -> None:
         footer = self.query_one(Footer)
