@@ -104,6 +104,16 @@ async def test_the_result_shows_what_a_model_reads_of_it(recording: Path) -> Non
         await becomes(app, pilot, lambda: "~100 tokens, structured ~2" in screen_text(app), "the cost of the result")
 
 
+async def test_a_list_that_is_read_again_is_counted_again(recording: Path) -> None:
+    async with running(RecordingTarget(recording), size=WIDE) as (app, pilot):
+        screen = await opened((app, pilot))
+        screen.session.catalog["tools"].items.append({"name": "new_tool", "inputSchema": {}})
+        screen.session.changes.bump("tools")
+        await becomes(app, pilot, lambda: screen.rows.find("new_tool") is not None, "counted again")
+        assert screen.tool is not None
+        assert screen.tool.name == "list_orders"
+
+
 async def test_quit_ends_the_program(recording: Path) -> None:
     async with running(RecordingTarget(recording), size=WIDE) as (app, pilot):
         await opened((app, pilot))

@@ -43,6 +43,8 @@ NARROW = 100
 """Columns below which one pane is shown at a time."""
 WIDE = 150
 """Columns from which all three panes are shown."""
+_LOOK_AGAIN = 0.5
+"""Seconds between looks at whether the list of tools changed."""
 _PANES = ("model-list", "model-text", "model-hosts")
 _BUDGETS = (2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
 _NO_BUDGET = "none"
@@ -88,6 +90,8 @@ class ModelScreen(Screen[str | None]):
         self._first_tool = name
         self._front = _PANES[0]
         self._cost: ServerCost | None = None
+        self._seen = 0
+        """The changes of the list of tools that were counted."""
         self._server_notes: list[HostNote] = []
         self._facts: dict[str, tuple[Fact, ...]] = {}
         self._saving = Saving(self, session)  # type: ignore[arg-type]
@@ -106,7 +110,8 @@ class ModelScreen(Screen[str | None]):
     def on_mount(self) -> None:
         self.query_one("#model-rows").focus()
         self.query_one(HeaderLine).parts = chrome.header(self.session, None, self.size.width)
-        self.run_worker(self._count, thread=True, exclusive=True, group="count", exit_on_error=False)
+        self._count_again()
+        self.set_interval(_LOOK_AGAIN, self._look)
         self._show_footer()
 
     def on_resize(self) -> None:
@@ -118,6 +123,17 @@ class ModelScreen(Screen[str | None]):
         self._arrange()
 
     # Count
+
+    def _count_again(self) -> None:
+        self._seen = self.session.changes["tools"]
+        self.run_worker(self._count, thread=True, exclusive=True, group="count", exit_on_error=False)
+
+    def _look(self) -> None:
+        """Count again if the server listed its tools again."""
+        found = self.session.catalog["tools"]
+        if self.session.changes["tools"] != self._seen and not found.loading:
+            self._first_tool = self.tool.name if self.tool is not None else ""
+            self._count_again()
 
     def _count(self) -> None:
         catalog = self.session.catalog["tools"]
