@@ -22,6 +22,7 @@ def checks() -> dict[str, Check]:
         definitions,
         ecosystem,
         extensions,
+        events,
         generated,
         lifecycle,
         prompts,
@@ -73,6 +74,7 @@ def checks() -> dict[str, Check]:
         cards,
         extensions,
         skills,
+        events,
     )
     found: dict[str, Check] = {}
     for module in modules:
