@@ -192,7 +192,8 @@ def _same_names(servers: Sequence[tuple[str, tuple[str, ...]]], kind: str) -> It
 def _views() -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The hosts that keep tools of two servers apart by a prefix, and those that do not."""
     known = host_facts()
-    apart, mixed = [], []
+    apart: list[str] = []
+    mixed: list[str] = []
     for host, title in known.labels.items():
         rule = known.name_rule(host)
         if rule is not None:
