@@ -3,7 +3,7 @@
 Kinds: `message`, `answer`, `result`, `error`, `notification`, `request` (all of the server's); `result:METHOD`,
 `error:METHOD`, `told:METHOD` (a notification), `asked:METHOD` (a request of the server), `input` (input_required
 results), `task` (results that are tasks), `structured` (those with structured content), `media` (those with images or
-audio); `tool`, `resource`, `template`, `prompt` (items of lists), `schema` (input and output schemas), `icon`,
+audio); `tool`, `resource`, `template`, `prompt`, `skill` (items of lists), `schema` (input and output schemas), `icon`,
 `annotations`; `app` (tools with `_meta.ui`), `page` (results with a page of MCP Apps); `stderr`, `invalid`, `http`
 (heads of responses), `http:STATUS`, `http:stream` (heads of event streams), `posted` (heads of responses to messages),
 `sse` (events without a message), `endpoint` (endpoint events), `told-id` (events with an id), `stdio`, `stream`
@@ -26,6 +26,7 @@ _LISTS = {
     "resources/list": ("resources", "resource"),
     "resources/templates/list": ("resourceTemplates", "template"),
     "prompts/list": ("prompts", "prompt"),
+    "skills/list": ("skills", "skill"),
 }
 _MEDIA = ("image", "audio")
 _KINDS = {Kind.STDERR: "stderr", Kind.SSE: "sse", Kind.INVALID: "invalid"}

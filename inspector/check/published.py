@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-from inspector.check import app_rules, listed, wording
+from inspector.check import app_rules, listed, skill_rules, wording
+from inspector.check.definition_rules import definition_rules
 from inspector.check.poison import rules as poison
 from inspector.check.poison.judge import Place
 from inspector.check.rules import RuleVerdict, short
@@ -97,6 +98,8 @@ def result_rules(
         yield from listed.page_rules(method, result)
     if type(entries) is list:
         yield from listed.alike(method, entries)
+        if method == "tools/list":
+            yield from definition_rules(entries)
     if method == "tools/call":
         yield from _media_rules((asked or {}).get("name"), result.get("content"))
         begins = wording.failure(result, (asked or {}).get("arguments"))
@@ -109,7 +112,9 @@ def result_rules(
         yield from _hidden_rules(f"the result of {method}", result, wording.unusual(_given(asked)))
         yield from poison.data_rules(f"the result of {method}", result, place, watched.own_names, _given(asked))
     info = result.get("serverInfo")
+    yield from skill_rules.result_rules(method, result, watched, asked or {})
     if method in ("initialize", "server/discover"):
+        yield from skill_rules.opening_rules(result, watched)
         yield from poison.definition_rules(
             "the server", {"instructions": result.get("instructions")}, watched.own_names
         )

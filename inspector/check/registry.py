@@ -17,13 +17,17 @@ def checks() -> dict[str, Check]:
         auth_server,
         base,
         caching,
+        cards,
         client_features,
+        definitions,
         ecosystem,
+        extensions,
         generated,
         lifecycle,
         prompts,
         resources,
         rounds,
+        skills,
         subscriptions,
         tasks,
         tool_calls,
@@ -45,6 +49,7 @@ def checks() -> dict[str, Check]:
         base,
         caching,
         client_features,
+        definitions,
         ecosystem,
         generated,
         lifecycle,
@@ -65,6 +70,9 @@ def checks() -> dict[str, Check]:
         utility_calls,
         words,
         apps,
+        cards,
+        extensions,
+        skills,
     )
     found: dict[str, Check] = {}
     for module in modules:
@@ -84,6 +92,9 @@ def across() -> dict[str, Check]:
 
 def unknown(names: Iterable[str]) -> list[str]:
     """The names that are neither a check nor a group, in order."""
-    every = (*checks().values(), *across().values())
+    from inspector.check.hosts import host_checks
+    from inspector.hosts import host_facts
+
+    every = (*checks().values(), *across().values(), *host_checks(host_facts().facts).values())
     known = {name for check in every for name in (check.id, check.group)}
     return sorted(set(names) - known)

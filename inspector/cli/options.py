@@ -203,6 +203,16 @@ def client(word: str) -> str:
     return word
 
 
+def host(word: str) -> str:
+    """A host whose introduction to servers is known."""
+    from inspector.hosts.facts import client_of, host_facts
+
+    if client_of(word) is None:
+        known = ", ".join(host_facts().clients)
+        raise UsageError(f"How {word[:40]} introduces itself to a server is not known.", hint=f"Use one of: {known}.")
+    return word
+
+
 def root(word: str) -> str:
     """The URI of a root; a path becomes a `file:` URI."""
     import re
@@ -277,6 +287,7 @@ SERVER = (
         "ID[=JSON|@FILE]", many=True, read=extension,
     ),
     Option("--client", "Name of the client that the server is told", "NAME[/VERSION]", read=client),
+    Option("--as", "Connect as this host does: client name, revision, capabilities, extensions", "HOST", read=host),
     Option("--root", "Offer this root (URI or directory) to the server; repeatable", "URI", many=True, read=root),
     Option(
         "--sampling", "Answer sampling requests: decline them, or return this text", "decline|TEXT|@FILE",

@@ -93,6 +93,7 @@ TOPICS = {
                     ("ch:post-7", "Channel, such as one HTTP request"),
                     ("exchange:9", "Everything that belongs to the request with id 9; exchange:#1204 takes an event"),
                     ("phase:negotiation", "Events before the session was initialized"),
+                    ("run:orders.yaml", "Messages of the runs of a flow of saved calls; orders.yaml#2: the second one"),
                     ("finding:BASE-02", "Findings of a rule; finding:must of a level; finding:* of any"),
                     ("mark:*", "Messages that you marked; mark:late: those whose note contains a text"),
                 ),

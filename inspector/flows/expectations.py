@@ -365,7 +365,9 @@ class _Judge:
         if isinstance(found, str):
             wanted = self.variables.insert(expected) if isinstance(expected, str) else expected
             if not isinstance(wanted, str) or wanted not in found:
-                yield _Failure(place, f"a text that contains {self._wanted(expected)}", shown(found))
+                is_text = isinstance(wanted, (str, dict, list, Matcher))
+                note = "" if is_text else f"A text contains only texts: quote {shown(wanted)}."
+                yield _Failure(place, f"a text that contains {self._wanted(expected)}", shown(found), note)
         elif not isinstance(found, list) or not any(self._holds(expected, item) for item in found):
             yield _Failure(place, f"contains {self._wanted(expected)}", shown(found))
 

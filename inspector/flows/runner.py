@@ -951,6 +951,11 @@ class CollectionRun:
                         update=self.options.update, bail=self.options.bail, dry=self.options.dry,
                         findings=opened.findings,
                     )  # fmt: skip
+                    if (
+                        self.options.shared
+                    ):  # Its recording has the runs of all flows: the filter “run:” tells them apart.
+                        shown = flow.display_path
+                        opened.session.journal.record_note(f"run {shown}", run=shown)
                     await run.run()
             finally:
                 stop_telling()

@@ -10,6 +10,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "resources": "List resources",
         "templates": "List resource templates",
         "prompts": "List prompts",
+        "skills": "List, verify and save skills",
         "apps": "List tools with a page (MCP Apps); look at a page",
     },
     "Call": {
@@ -19,6 +20,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "complete": "Complete an argument of a prompt or resource template",
         "request": "Send any request or notification",
         "listen": "Print notifications as they arrive",
+        "events": "List, poll and follow events of a server (draft extension)",
     },
     "Record and replay": {
         "recordings": "List kept recordings",

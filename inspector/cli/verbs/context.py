@@ -29,7 +29,7 @@ _LARGEST = 1 << 28
 def run(invocation: Invocation) -> int:
     """Print the cost of the target; returns 5 if it is above `--budget`."""
     from inspector.cli.recorded import recorded_session
-    from inspector.cli.setup import target_of
+    from inspector.cli.setup import facts_of, target_of
     from inspector.client.state.surfaces import surface_of
     from inspector.config.targets import RecordingTarget
     from inspector.context.tokens import ESTIMATED, tokenizer
@@ -49,7 +49,7 @@ def run(invocation: Invocation) -> int:
         if isinstance(before, int):
             return before
         if isinstance(target, RecordingTarget):
-            from inspector.context.recorded import results_in
+            from inspector.hosts.recorded import results_in
 
             with recorded_session(target.path, out) as recorded:
                 surface, results = surface_of(recorded), results_in(recorded.journal)
@@ -64,17 +64,6 @@ def run(invocation: Invocation) -> int:
             return _tell(invocation, out, target, surface_of(session), counter, facts, (), before)
 
         return headless.run(invocation, work, target, while_waiting="inspector.cli.context_report")
-
-
-def facts_of(invocation: Invocation) -> tuple[Fact, ...]:
-    """The facts of the hosts in `--for`; none without it. Raises `UsageError` for an unknown host."""
-    words = invocation.option("for", ())
-    names = tuple(name.strip() for word in words for name in word.split(",") if name.strip())
-    if not names:
-        return ()
-    from inspector.hosts import host_facts
-
-    return host_facts().choose(names)
 
 
 def _tell(

@@ -65,8 +65,12 @@ def day_and_time(when: float, now: float | None = None) -> str:
 def page_of(
     flow: Flow, shown_path: str, steps: Sequence[PlainStep], run: FlowRun | None, variables: Mapping[str, Any],
     opened: set[int], width: int, running: Running | None = None, changed: Mapping[int, Sequence[str]] | None = None,
+    other_server: str = "",
 ) -> FlowPage:  # fmt: skip
-    """The rows of a flow. `opened` are the numbers of the steps of which everything is shown."""
+    """The rows of a flow. `opened` are the numbers of the steps of which everything is shown.
+
+    `other_server` is the server that the flow names where that is not the server of the session.
+    """
     page = FlowPage()
     head: list[Piece] = [(shown_path, "muted")]
     if run is not None and run.when:
@@ -74,6 +78,9 @@ def page_of(
         if run.outcome != "not_run":
             head.append((f"  {took(run.outcome, run.seconds)}", "muted"))
     page.add(Row(head), line=1)
+    if other_server:
+        server = (safe(other_server, 200), "finding")
+        page.add(Row([("server  ", "muted"), server, ("  not this one", "muted")]), line=1)
     if variables:
         page.add(Row([("variables  ", "muted"), *_pairs(variables)], 11), line=1)
     if run is not None and run.error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.hosts import ToolResult
+from inspector.hosts.evaluation import ToolResult
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.journal.select import Query
