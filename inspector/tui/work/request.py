@@ -483,7 +483,7 @@ class RequestPane(CompactEdge):
         if action == "saved_calls":
             return self.session.commands is not None and bool(self._saved_calls)
         if action == "load":
-            return self.session.commands is not None and work is not None and work.catalog_item.list_name == "tools"
+            return self.session.commands is not None and self._is_tool
         if action in ("call", "leave", "save"):
             return work is not None and (action == "leave" or self.session.commands is not None)
         return True
