@@ -25,6 +25,7 @@ class Parameter(Enum):
     library does not have has one name.
     """
 
+    ALLOW_CALLS = "--allow-calls", 'allow_calls="{}"'
     AUTH_SERVER = "--auth-server", "AuthOptions(auth_server={})"
     ASSERTION = "--assertion-env", "AuthOptions(assertion={})"
     BEARER = "--bearer-env", "bearer={}"

@@ -22,7 +22,8 @@ _HOST = re.compile(
     r"(?:\*\.)?[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](?::[0-9]{1,5})?"
 )
 _SCHEMES = ("https", "http", "wss", "ws")
-_RULE = "by the specification"
+BY_SPECIFICATION = "by the specification"
+"""The origin of a source that no page declares."""
 _DEFAULT = (
     ("default-src", ("'none'",)), ("script-src", ("'self'", "'unsafe-inline'")),
     ("style-src", ("'self'", "'unsafe-inline'")), ("img-src", ("'self'", "data:")),
@@ -99,22 +100,28 @@ def page_policy(ui: Any) -> PagePolicy:
     csp = ui.get("csp") if isinstance(ui, dict) else None
     if type(csp) is not dict:
         problems = () if csp is None else (AppProblem("APP-08", f"csp is {excerpt(csp, 40)}, not an object."),)
-        directives = (Directive(name, tuple(PolicySource(each, _RULE) for each in given)) for name, given in _DEFAULT)
+        directives = (
+            Directive(name, tuple(PolicySource(each, BY_SPECIFICATION) for each in given)) for name, given in _DEFAULT
+        )
         return PagePolicy(tuple(directives), True, problems)
     found: list[AppProblem] = []
     declared = {key: _domains(key, csp[key], found) if key in csp else () for key in LISTS}
     return PagePolicy(
         tuple(
             Directive(name, (
-                *(PolicySource(each, _RULE) for each in given),
+                *(PolicySource(each, BY_SPECIFICATION) for each in given),
                 *(PolicySource(each, f"csp.{key}") for each in declared.get(key, ())),
-                *((PolicySource(otherwise, _RULE),) if otherwise and not declared[key] else ()),
+                *((PolicySource(otherwise, BY_SPECIFICATION),) if otherwise and not declared[key] else ()),
             ))
             for name, given, key, otherwise in _BUILT
         ),
         False,
         tuple(found),
     )  # fmt: skip
+
+
+def _by_specification(values: tuple[str, ...]) -> tuple[PolicySource, ...]:
+    return tuple(PolicySource(value, BY_SPECIFICATION) for value in values)
 
 
 def page_problems(ui: Any) -> Iterator[AppProblem]:

@@ -22,12 +22,14 @@ LONGEST = 2_000
 _BEFORE = 400
 """Characters before a URL that tell what it is for."""
 _URL = re.compile(r"(?:(?:https?|wss?)://|(?<=[\"'(=\s])//(?=[A-Za-z0-9]))[^\s\"'<>`)\\]{1,2000}", re.IGNORECASE)
+_BUILT = re.compile(r"\A(?:[a-z]+:)?//[^/]*[$\[({]", re.IGNORECASE)
+"""A script puts the host of the URL together: `https://${host}/`."""
 _NAME = re.compile(r"[A-Za-z-]{1,30}\Z")
 _TAG = re.compile(r"<([A-Za-z][A-Za-z0-9-]{0,30})[\s/]")
 _CALLS = re.compile(
     r"(?:(?P<connect>\bfetch\s?\(|\bnew\s(?:WebSocket|EventSource)\s?\(|\.open\s?\(\s?[\"'`][A-Za-z]{3,7}[\"'`]\s?,"
     r"|\bsendBeacon\s?\()|(?P<script>\bimport\s?\(?|\bfrom|\bimportScripts\s?\(|\bnew\s(?:Shared)?Worker\s?\()"
-    r"|(?P<style>@import(?:\surl\s?\()?)|(?P<image>\burl\s?\())\Z",
+    r"|(?P<style>@import(?:\surl\s?\()?)|(?P<image>(?-i:(?<![\w.])(?<!new )url\s?\()))\Z",
     re.IGNORECASE,
 )
 """The call before a URL; runs of blanks are one blank."""
@@ -64,7 +66,7 @@ class Scan(NamedTuple):
     loaded: tuple[LoadedUrl, ...]
     """Loaded URLs, those that the policy does not allow first."""
     mentioned: int
-    """Absolute URLs that are only named: links, text, namespaces."""
+    """Absolute URLs that are only named: links, text, namespaces; and those whose host a script puts together."""
     is_whole: bool
     """Whether the whole page was examined."""
 
@@ -83,7 +85,7 @@ def scan(source: str, policy: PagePolicy) -> Scan:
         if examined > MOST_URLS:
             break
         directive = _directive(source[max(0, match.start() - _BEFORE) : match.start()])
-        if not directive:
+        if not directive or _BUILT.search(match[0]):
             mentioned += 1
             continue
         url = html.unescape(match[0])

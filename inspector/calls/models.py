@@ -54,6 +54,7 @@ Text = Annotated[str, StringConstraints(min_length=1)]
 OneVariable = Annotated[str, StringConstraints(pattern=ONE_VARIABLE)]
 Whole = Annotated[int, BeforeValidator(_whole)]
 Number = int | float | OneVariable
+Weight = Annotated[int, Field(ge=1, le=1000), BeforeValidator(_whole)]
 Amount = Annotated[int, Field(ge=0), BeforeValidator(_whole)] | OneVariable
 JsonType = Literal[
     "string", "number", "integer", "boolean", "object", "array", "null",
@@ -242,6 +243,7 @@ class CallStep(_Request):
     call: Text = Field(description="The name of the tool.")
     args: dict[str, Any] = Field(default_factory=dict, description="The arguments of the tool.")
     task: bool = Field(False, description="Call the tool as a task.")
+    weight: Weight = Field(1, description="How often `inspector load` makes this call, compared with the others.")
 
 
 class ReadStep(_Request):

@@ -17,6 +17,7 @@ def checks() -> dict[str, Check]:
         auth_server,
         base,
         caching,
+        cards,
         client_features,
         definitions,
         ecosystem,
@@ -69,6 +70,7 @@ def checks() -> dict[str, Check]:
         utility_calls,
         words,
         apps,
+        cards,
         extensions,
         skills,
     )

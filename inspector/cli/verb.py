@@ -18,9 +18,9 @@ class Slot:
     """A positional argument before the target.
 
     A `pairs` slot takes every `key=value` and `key:=json`, a `paths` slot every word that is not a target by itself, a
-    `json` slot a word that starts an object; all of them may stay empty, and so may a slot that is `optional`. With
-    `takes_command`, the words after `--` fill it. A slot `after` the target takes a word that follows a target of one
-    word.
+    `json` slot a word that starts an object; all of them may stay empty, and so may a slot that is `optional`, which
+    takes no word that is a target by itself. With `takes_command`, the words after `--` fill it. A slot `after` the
+    target takes a word that follows a target of one word.
     """
 
     __slots__ = ("after", "choices", "completes", "kind", "metavar", "name", "optional", "takes_command")
@@ -49,7 +49,7 @@ class Slot:
     def takes(self, word: str) -> bool:
         """Whether `word` can stand here."""
         if self.kind == "one":
-            return True
+            return not self.optional or not (word.startswith("@") or "://" in word)
         if self.kind == "paths":
             return not word.startswith("@") and "://" not in word
         return is_pair(word) if self.kind == "pairs" else word.startswith("{")

@@ -74,6 +74,9 @@ class Settings:
     otlp: str = ""
     """The URL of an OpenTelemetry collector that gets spans of each session while it goes on; empty: none."""
 
+    registry: str = ""
+    """The file or address that `inspector servers --search` searches; empty: none is contacted."""
+
     check_pins: bool = True
     """Whether a pinned server (`inspector pin`) is compared with its pin in every session."""
 
@@ -263,6 +266,7 @@ _KINDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "keep_recordings_bytes": _COUNT,
     "calls_folder": _TEXT,
     "otlp": _TEXT,
+    "registry": _TEXT,
     "check_pins": _FLAG,
     "theme": _TEXT,
     "keymap": ("an object of keys by action id", _text_by_text),

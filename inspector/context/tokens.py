@@ -43,8 +43,8 @@ def tokenizer(name: str) -> TokenCounter:
         import tiktoken.load  # type: ignore[import-not-found, unused-ignore]
     except ImportError:
         raise UsageError(
-            "--tokenizer needs the package tiktoken, which is not installed.",
-            hint="Install tiktoken, or remove --tokenizer to estimate tokens as characters / 4.",
+            "A tokenizer needs the package tiktoken, which is not installed.",
+            hint="Install tiktoken, or count without a tokenizer: tokens are then characters / 4.",
         ) from None
     encoding = _encoding(tiktoken, name)
     return TokenCounter(name, lambda text: len(encoding.encode(text, disallowed_special=())))
@@ -70,7 +70,7 @@ def _encoding(tiktoken: Any, name: str) -> Any:
     except _NotOnDisk:
         raise UsageError(
             f"The vocabulary of {name} is not on this machine, and Inspector downloads nothing.",
-            hint="Set TIKTOKEN_CACHE_DIR to a directory that has it, or remove --tokenizer.",
+            hint="Set TIKTOKEN_CACHE_DIR to a directory that has it, or count without a tokenizer.",
         ) from None
     finally:
         tiktoken.load.read_file = download

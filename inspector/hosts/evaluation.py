@@ -91,6 +91,8 @@ class HostNote(NamedTuple):
     """`at most 64 characters`."""
     tool: str = ""
     """The name of the tool, if it is about one."""
+    numbers: tuple[int, int] | None = None
+    """The amount and the limit, in the unit of the host; None if the limit is not a number."""
 
     def as_json(self, today: date) -> dict[str, Any]:
         """For `--json`."""
@@ -112,6 +114,7 @@ class Measure(NamedTuple):
     amount: float = 0
     """How near it is to the limit; the nearest of the good ones is shown."""
     tool: str = ""
+    numbers: tuple[int, int] | None = None
 
 
 Test = Callable[[Any, Fact, ServerDefinitions], Iterator[Measure]]
@@ -133,11 +136,11 @@ def evaluate(server: ServerDefinitions, facts: Iterable[Fact]) -> list[HostNote]
                 continue
             faults += 1
             if faults <= MOST_FAULTS:
-                notes.append(HostNote(fact, *measure[:4], measure.tool))
+                notes.append(HostNote(fact, *measure[:4], measure.tool, measure.numbers))
         if faults > MOST_FAULTS:
             notes.append(HostNote(fact, "tools", False, f"{faults - MOST_FAULTS:,} more tools", "see the others"))
         elif not faults and best is not None:
-            notes.append(HostNote(fact, *best[:4], best.tool))
+            notes.append(HostNote(fact, *best[:4], best.tool, best.numbers))
     return notes
 
 
@@ -215,8 +218,9 @@ def _rule(fact: Fact, server: ServerDefinitions) -> NameRule | None:
 
 
 def _size(subject: str, amount: int, most: int, noun: str) -> Measure:
+    limit = f"at most {quantity(most, noun)}"
     return Measure(
-        subject, amount <= most, quantity(amount, noun), f"at most {quantity(most, noun)}", amount / max(most, 1)
+        subject, amount <= most, quantity(amount, noun), limit, amount / max(most, 1), numbers=(amount, most)
     )
 
 

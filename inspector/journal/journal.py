@@ -452,7 +452,12 @@ class Journal:
             offset += len(line)
 
     def record_life(self, channel: str, event: str, **fields: Any) -> int:
-        """Record an event of the connection or of a request (`for` in `fields` names the request)."""
+        """Record an event of the connection or of a request. Returns its number.
+
+        `for` in `fields` names the request. With 0, the request is not recorded, and neither is the event: returns 0.
+        """
+        if fields.get("for") == 0:
+            return 0
         return self._record_local("life", Kind.LIFE, channel, {"event": event, **fields})
 
     def record_auth(

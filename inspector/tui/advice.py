@@ -27,6 +27,7 @@ class Key:
 
 _LOG_IN, _REVISION, _REPORT = Key("authorization.otherwise"), Key("app.revision", True), Key("check.baseline")
 PLACES: Mapping[Parameter, Key | str] = {
+    Parameter.ALLOW_CALLS: "the load dialog",
     Parameter.AUTH_SERVER: _LOG_IN,
     Parameter.ASSERTION: "“auth.assertion” in a config entry",
     Parameter.BEARER: _LOG_IN,

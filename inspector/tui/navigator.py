@@ -216,6 +216,11 @@ class ScreenNavigator:
 
         self._app.push_screen(DiffScreen(a, b, rules or DEFAULT))
 
+    def show_model(self, session: SessionState, name: str, then: Callable[[str | None], None]) -> None:
+        from inspector.tui.model.screen import ModelScreen
+
+        self._app.push_screen(ModelScreen(session, name), then)
+
     def show_recording(self, path: Path, n: int) -> None:
         self._show_at(Journal.open(path), path, n, lent=False)
 

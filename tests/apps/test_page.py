@@ -128,6 +128,7 @@ def test_loaded_urls_and_their_directives(source, directive):
 @pytest.mark.parametrize("source", [
     '<a href="https://x.example/">', '<svg xmlns="http://www.w3.org/2000/svg">', "<p>https://x.example/a</p>",
     "<script>const docs = 'https://x.example'</script>", "<!-- https://x.example -->",
+    '<script>x = new URL("https://x.example")</script>', "<script>fetch(`https://${host}/a`)</script>",
 ])  # fmt: skip
 def test_urls_that_are_only_named_are_not_loaded(source):
     found = scan(source, page_policy(None))

@@ -20,6 +20,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "complete": "Complete an argument of a prompt or resource template",
         "request": "Send any request or notification",
         "listen": "Print notifications as they arrive",
+        "events": "List, poll and follow events of a server (draft extension)",
     },
     "Record and replay": {
         "recordings": "List kept recordings",
@@ -40,6 +41,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "run": "Run saved calls and report which expectations hold",
         "rerun": "Send a recorded session to a server and compare the answers",
         "bisect": "Rerun a recording with exit codes for `git bisect run`",
+        "load": "Call a tool at a constant rate and measure the latency",
     },
     "Connect": {
         "doctor": "Find out why a connection fails and suggest a fix",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from inspector.apps.definitions import tool_app, unused_pages
@@ -134,6 +135,7 @@ def _show(out: Output, session: SessionState, uri: str, result: Any, form: str) 
 
 
 def _facts(out: Output, page: AppPage) -> None:
+    from inspector.apps.policy import BY_SPECIFICATION
     from inspector.text import quantity, size
 
     border = {True: "yes", False: "no", None: "the host decides"}[page.border]
@@ -149,12 +151,12 @@ def _facts(out: Output, page: AppPage) -> None:
     out.line("")
     kind = "the restrictive default, because the page declares no csp" if page.policy.is_default else "built from csp"
     out.line(f"policy      {kind}")
-    rows = [
-        (f"  {each.name}" if n == 0 else "", source.value, source.origin)
-        for each in page.policy.directives
-        for n, source in enumerate(each.sources)
-    ]
-    out.table([(name, out.safe(value, NAME), origin) for name, value, origin in rows])
+    for each in page.policy.directives:
+        name = f"  {each.name:<12}"
+        for origin, sources in groupby(each.sources, lambda source: source.origin):
+            by = "" if origin == BY_SPECIFICATION else f"  ({origin})"
+            out.line(f"{name}{out.safe(' '.join(source.value for source in sources), NAME)}{by}")
+            name = " " * len(name)
     found = page.scan
     out.line("")
     more = "" if found.is_whole else "; the page has more than were examined"
