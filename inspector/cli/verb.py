@@ -49,7 +49,9 @@ class Slot:
     def takes(self, word: str) -> bool:
         """Whether `word` can stand here."""
         if self.kind == "one":
-            return not self.optional or not (word.startswith("@") or "://" in word)
+            # An optional word before a target leaves the target alone.
+            leaves_target = self.optional and not self.after and not self.takes_command
+            return not leaves_target or not (word.startswith("@") or "://" in word)
         if self.kind == "paths":
             return not word.startswith("@") and "://" not in word
         return is_pair(word) if self.kind == "pairs" else word.startswith("{")
