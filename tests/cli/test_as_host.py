@@ -91,5 +91,5 @@ def test_a_skill_may_be_named_by_its_uri_after_the_target() -> None:
     from inspector.cli.parser import scan
 
     for word in ("tide-table", "skill://harbour/tide-table/SKILL.md"):
-        assert scan(["skills", "@shop", word]).finish().arguments == {"name": word}
-    assert scan(["diff", "a.mcp.jsonl", "@shop"]).finish().arguments == {"a": "a.mcp.jsonl", "b": "@shop"}
+        assert scan(["skills", "@shop", word]).arguments == {"name": word}
+    assert scan(["diff", "a.mcp.jsonl", "@shop"]).arguments == {"a": "a.mcp.jsonl", "b": "@shop"}
