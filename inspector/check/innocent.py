@@ -1,4 +1,7 @@
-"""Remembers what was judged without a finding, so that the lists of a server are not judged again in every visit."""
+"""Remembers texts without a finding.
+
+So the lists of a server are not judged again in every visit.
+"""
 
 from __future__ import annotations
 

@@ -275,7 +275,10 @@ def _parse_rules(self: Stylesheet, css: str, *words: Any, parse: Any = Styleshee
 
 
 def _replace_rules(node: Any, rules: Any, animate: bool = False, replace: Any = Stylesheet.replace_rules) -> None:
-    """Replace the rules of a node unless they are the same: a style sheet is applied to a widget several times."""
+    """Replace the rules of a node unless they are the same.
+
+    A style sheet is applied to a widget several times.
+    """
     if rules == node._css_styles._rules:
         node.notify_style_update()
     else:
