@@ -213,6 +213,20 @@ class MainScreen(Screen[None]):
         self.pane_layout.go("work")
         self.pane_layout.focus_work()
 
+    def on_skills_pane_highlighted(self) -> None:
+        if self.panes.skill is not None:
+            self.panes.skill.tick()
+
+    def on_skills_pane_opened(self) -> None:
+        self.pane_layout.go("work")
+        self.pane_layout.focus_work()
+        pane, state = self.panes.skill, self.panes.skills_state
+        if pane is not None and state.skill is not None and state.skill.kind != "invalid":
+            pane.read(state.skill, state.skill.skill_md)
+
+    def on_skill_pane_left(self) -> None:
+        self.pane_layout.leave_work()
+
     def on_flow_pane_looked(self, event: FlowPane.Looked) -> None:
         self.calls.look_at(event.n)
 
@@ -225,6 +239,12 @@ class MainScreen(Screen[None]):
 
     def on_save_call(self, event: events.SaveCall) -> None:
         self.calls.save(event.list_name, event.address, event.arguments, event.schema)
+
+    @work(exclusive=True, group="dialog")
+    async def on_load_tool(self, event: events.LoadTool) -> None:
+        """Ask for the plan of a load test, and show its run."""
+        if self.session.commands is not None:
+            await window_of(self).navigator.load(self.session.commands, event.tool, event.arguments)
 
     def on_result_pane_expect(self, event: ResultPane.Expect) -> None:
         work = self.panes.work.work
@@ -312,7 +332,7 @@ class MainScreen(Screen[None]):
             session.phase, session.server, len(session.journal), session.journal.incomplete, self.size.width,
             self.pane_layout.place, len(session.inbox.open()), session.latency, session.changes["calls"],
             self.connection.indexing, session.journal.ended is None,
-            session.changes["tasks"], *map(tuple, self._sessions.marks(session)),
+            session.changes["tasks"], self.panes.skill_count, *map(tuple, self._sessions.marks(session)),
             *(len(session.catalog[name]) for name in KINDS),
         )  # fmt: skip
         if facts != self._facts:
@@ -365,7 +385,7 @@ class MainScreen(Screen[None]):
         header = chrome.header(self.session, None, self.size.width) if playback is None else playback.header()
         self.query_one(HeaderLine).parts = [*header, *others]
         line = self.query_one(TabLine)
-        line.tabs = chrome.main_tabs(self.session, check.score if check is not None else "")
+        line.tabs = chrome.main_tabs(self.session, check.score if check is not None else "", self.panes.skill_count)
         line.active = self.pane_layout.place
         if playback is not None:
             line.note, line.hints = playback.tab_note(), playback.tab_hints()
