@@ -72,6 +72,13 @@ async def test_it_says_who_the_server_is_and_what_it_can() -> None:
         assert "✓ ready" in text
 
 
+async def test_it_says_until_when_answers_are_fresh() -> None:
+    async with on_demo(era="modern") as (app, pilot):
+        await pilot.press("6")
+        await shows(app, pilot, "Cached answers")
+        assert "server/discover  at " in screen_text(app)
+
+
 async def test_what_is_not_offered_is_said_and_stderr_is_kept(home: Path) -> None:
     async with running(counting(home), until="connected") as (app, pilot):
         await pilot.press("6")
