@@ -507,7 +507,10 @@ class MainScreen(Screen[None]):
         self.pane_layout.focus_in(self.panes.messages)
 
     def on_open_resource(self, event: events.OpenResource) -> None:
-        self.pane_layout.show_made("resources")
+        # The item under the cursor of the list would replace a resource that the list does not have.
+        with self.prevent(events.ItemHighlighted, VirtualList.Highlighted):
+            self.pane_layout.show_made("resources")
+            self.panes.catalog.select("resources", event.uri)
         self.panes.work.open_resource(event.uri)
         self.pane_layout.go("work")
 
