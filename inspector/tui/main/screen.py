@@ -513,6 +513,7 @@ class MainScreen(Screen[None]):
             self.panes.catalog.select("resources", event.uri)
         self.panes.work.open_resource(event.uri)
         self.pane_layout.go("work")
+        self.panes.work.focus_work()
 
     def on_copy(self, event: events.Copy) -> None:
         copy(self, event.text, event.what)
