@@ -444,6 +444,7 @@ _START = (
     ("filter", "type", "slash", "Go to the field: type a target, or a filter for the list."),
     ("clear", "clear", "escape", "Clear the field; if it is empty, return to the session."),
     ("demo", "demo", "f5", "Open the demo server."),
+    ("registry", "registry", "f6", "Search the registry of the settings for the typed words."),
     ("check", "check", "c", "Open the selected server or recording and check it."),
     ("doctor", "doctor", "d", "Find out why the selected server does not connect."),
     ("log-in", "log in", "l", "Open the selected server and log in."),
