@@ -57,6 +57,7 @@ CONTEXTS: Mapping[str, str] = {
     "load": "text",
     "diff": "list",
     "model": "list",
+    "events": "list",
     "frame": "app",
     "check": "list",
     "calls": "list",
@@ -103,6 +104,7 @@ _APP = (
         "",
         "Check the server against the specification, on separate connections.",
     ),
+    ("events", "events", "f6", "List, poll and follow the events of the server (draft extension)."),
     ("pin", "pin", "", "Pin what the server offers now, to get a warning when it changes."),
     ("theme", "theme", "", "Choose a theme."),
 )
@@ -143,6 +145,12 @@ _CATALOG = (
     ("refresh", "reload list", "r", "Request the list from the server again."),
     ("model", "model view", "v", "Show what the tools cost a model, and which limits of hosts they exceed."),
     ("page", "page", "u", "Read the page of the tool (MCP Apps) and show its policy, text and source."),
+)
+_EVENTS = (
+    ("follow", "follow", "ctrl+r", "Follow the event type with these arguments: by a stream, or by polls."),
+    ("poll", "poll once", "f5", "Poll the event type once, from the last cursor."),
+    ("again", "read again", "f2", "Read the list of event types again."),
+    ("leave", "leave", "escape", "Stop following; then go back to the session."),
 )
 _MODEL = (
     ("sort", "sort", "o", "Sort the tools by cost, by name, or in the server's order."),
@@ -483,6 +491,7 @@ def _table() -> Iterator[Verb]:
         ("load", "A load test", _LOAD),
         ("diff", "A comparison", _DIFF),
         ("model", "Model view", _MODEL),
+        ("events", "Events", _EVENTS),
         ("frame", "A recording opened from elsewhere", _FRAME),
         ("check", "Checks", _CHECK),
         ("calls", "Saved calls", _CALLS),
