@@ -125,3 +125,17 @@ async def test_a_server_without_skills_has_no_tab() -> None:
         assert "0 Skills" not in screen_text(app)
         await pilot.press("0")
         await shows(app, pilot, "does not declare skills")
+
+
+async def test_an_extension_that_a_server_demands_can_be_offered() -> None:
+    server = StdioTarget((sys.executable, str(Path(SERVER).with_name("demanding.py"))), name="demanding")
+    async with running(server, era="modern") as (app, pilot):
+        await shows(app, pilot, "pay")
+        await pilot.press("enter", "ctrl+r")
+        await shows(app, pilot, "The server needs the extension")
+        await pilot.press("6", "e")
+        await shows(app, pilot, "demanded by an error of the server")
+        await pilot.press("enter")
+        await shows(app, pilot, "com.example/pay  in effect")
+        await pilot.press("1", "enter", "ctrl+r")
+        await shows(app, pilot, "It is paid.")

@@ -117,6 +117,9 @@ async def _read(reader: SkillReader, skill: Skill, out: Output, *, everything: b
         await reader.verify(skill)
         if offers_directories(reader.session.server):
             await reader.walk(skill)
+        elif not reader.session.catalog.resources.pages and reader.session.server.can("resources"):
+            # Files that are not listed may stand in the list of resources.
+            await reader.session.load("resources")
     except (SkillRefused, NotOffered, ServerError) as problem:
         reader.notes.append(problem.message)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable
 from typing import ClassVar
 
@@ -43,10 +44,15 @@ class SkillRows:
     def __init__(self, state: SkillsState) -> None:
         self._state = state
         self.skills: list[Skill] = []
+        self._twice: set[str] = set()
+        """Names that several skills have."""
+        self._at: dict[Hashable, int] = {}
 
     def take(self) -> None:
         """Take in the skills of now."""
         self.skills = self._state.log.skills
+        self._twice = {name for name, number in Counter(skill.name for skill in self.skills).items() if number > 1}
+        self._at = {self.key_at(at): at for at in range(len(self.skills) - 1, -1, -1)}
 
     def __len__(self) -> int:
         return len(self.skills)
@@ -57,14 +63,13 @@ class SkillRows:
 
     def index_of(self, key: Hashable) -> int | None:
         """The row of a URI."""
-        return next((at for at, skill in enumerate(self.skills) if (skill.uri or at) == key), None)
+        return self._at.get(key)
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
         skill = self.skills[index]
         log = self._state.log
         sign = sign_of(skill, self._state.checks(skill), bool(log.unlisted(skill) or log.missing(skill)))
-        same = log.same_name(skill)
-        note = skill.directory.partition("://")[2] if same else skill.version
+        note = skill.directory.partition("://")[2] if skill.name in self._twice else skill.version
         right = {"dynamic": "dynamic", "invalid": "invalid"}.get(skill.kind, note)
         left = [sign, " ", (safe(skill.name, 80) or "(unnamed)", "bright" if selected else "normal")]
         return paint.spread(paint.segments(left, room=width), paint.segments(safe(right, 40), "muted"), width)
