@@ -145,6 +145,9 @@ def _print(out: Output, log: SkillLog, skills: list[Skill], session: SessionStat
                 first = skill.problems[0]
                 more = f", and {len(skill.problems) - 1} more" if len(skill.problems) > 1 else ""
                 out.note(f"note: {out.safe(skill.name or 'an entry', NAME)}: {out.safe(first.text, TEXT)}{more}")
+    if session.server.era == "legacy" and session.server.known:
+        revision = out.safe(session.server.revision, NAME)
+        out.note(f"note: The server declares skills at {revision}; they are defined for 2026-07-28 and later.")
     if log.dropped:
         out.note(f"note: {log.dropped:,} further entries are not shown.")
     return DIFFERENT if failed else 0
