@@ -241,6 +241,13 @@ class ScreenNavigator:
 
         self._app.push_screen(ServeScreen(server))
 
+    async def load(self, session: Commands, tool: str, arguments: Any) -> None:
+        from inspector.load.plan import LoadPlan, PlannedCall
+        from inspector.tui.load.screen import ask_and_load
+
+        call = PlannedCall(tool, arguments if type(arguments) is dict else {})
+        await ask_and_load(self._app, session, LoadPlan((call,)))
+
     def rerun(self, path: Path, suggested: str) -> None:
         from inspector.tui.replay.rerun import RerunScreen
 

@@ -54,6 +54,7 @@ CONTEXTS: Mapping[str, str] = {
     "server": "app",
     "failed": "app",
     "authorization": "app",
+    "load": "text",
     "diff": "list",
     "model": "list",
     "frame": "app",
@@ -228,6 +229,7 @@ _FORM = (
     ("editor", "$EDITOR", "ctrl+o", "Edit the arguments as JSON in your editor."),
     ("past-calls", "past calls", "up,ctrl+up", "Choose the arguments of an earlier call."),
     ("save", "save call", "ctrl+s", "Save the call with these arguments as a step of a flow."),
+    ("load", "load test", "f12", "Call the tool with these arguments at a constant rate, and measure the latency."),
     ("saved-calls", "saved calls", "f5", "Load the next saved call of this item into the form."),
     ("model", "model view", "alt+v", "Show the tool as a model gets it: its cost, its text, the limits of hosts."),
     ("about", "whole text", "f2", "Show the whole description, or only its beginning."),
@@ -374,6 +376,16 @@ _DIFF = (
     ("copy", "copy", "c", "Copy both sides of the difference."),
     ("leave", "back", "escape", "Return to the screen that opened the comparison."),
 )
+_LOAD = (
+    ("pause", "pause", "space", "Let no further calls arrive, or go on."),
+    ("faster", "faster", "plus", "Raise the rate by a quarter."),
+    ("slower", "slower", "minus", "Lower the rate by a fifth."),
+    ("report", "report", "x", "Save the report: a web page, JSON or text."),
+    ("edit", "edit plan", "e", "Change the plan and run it."),
+    ("its-messages", "its messages", "m", "Open the recording of the slowest and the failed calls."),
+    ("next-view", "next view", "right_curly_bracket", "Show the series instead of the latency, or the latency again."),
+    ("leave", "back", "escape", "Stop the load test; when it is over, go back."),
+)
 _FRAME = (("leave", "back", "backspace", "Return to the comparison, or to the checks."),)
 _CHECK = (
     ("run", "run all", "ctrl+r", "Run all checks; for a recording, those that need no server."),
@@ -465,6 +477,7 @@ def _table() -> Iterator[Verb]:
         ("server", "Server", _SERVER),
         ("failed", "No connection", _FAILED),
         ("authorization", "A login", _AUTHORIZATION),
+        ("load", "A load test", _LOAD),
         ("diff", "A comparison", _DIFF),
         ("model", "Model view", _MODEL),
         ("frame", "A recording opened from elsewhere", _FRAME),

@@ -61,6 +61,9 @@ class Navigator(Protocol):
     def serve(self, server: LoopbackMock) -> None:
         """Show the mock server of a recording."""
 
+    async def load(self, session: Commands, tool: str, arguments: Any) -> None:
+        """Ask for the plan of a load test of a tool, and show its run."""
+
     def rerun(self, path: Path, suggested: str) -> None:
         """Ask for a target, initially `suggested`, and rerun a recording on it."""
 

@@ -237,6 +237,12 @@ class MainScreen(Screen[None]):
     def on_save_call(self, event: events.SaveCall) -> None:
         self.calls.save(event.list_name, event.address, event.arguments, event.schema)
 
+    @work(exclusive=True, group="dialog")
+    async def on_load_tool(self, event: events.LoadTool) -> None:
+        """Ask for the plan of a load test, and show its run."""
+        if self.session.commands is not None:
+            await window_of(self).navigator.load(self.session.commands, event.tool, event.arguments)
+
     def on_result_pane_expect(self, event: ResultPane.Expect) -> None:
         work = self.panes.work.work
         if work is not None:
