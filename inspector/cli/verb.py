@@ -23,7 +23,9 @@ class Slot:
     fill it. A slot `after` the target takes a word that follows a target of one word.
     """
 
-    __slots__ = ("after", "before_target", "choices", "completes", "kind", "metavar", "name", "optional", "takes_command")
+    __slots__ = (
+        "after", "before_target", "choices", "completes", "kind", "metavar", "name", "optional", "takes_command",
+    )  # fmt: skip
 
     def __init__(
         self,

@@ -344,7 +344,8 @@ def _entry_rows(skill: Skill, state: SkillsState) -> list[Row]:
     rows += fact("uri", safe(skill.uri, _SHOWN_VALUE))
     rows += fact("server", safe(state.session.target.label, 200))
     if state.session.server.era == "legacy":
-        rows += fact("revision", f"{state.session.server.revision}: skills are defined for 2026-07-28 and later", "muted")
+        text = f"{state.session.server.revision}: skills are defined for 2026-07-28 and later"
+        rows += fact("revision", text, "muted")
     same = state.log.same_name(skill)
     if same:
         rows += fact("same name", ", ".join(safe(other.uri, 200) for other in same[:5]), "finding")
