@@ -46,6 +46,12 @@ async def test_the_list_reads_no_file_and_enter_reads_skill_md() -> None:
         await pilot.press("down", "down", "enter")
         await shows(app, pilot, "Status words")
         assert len(reads(app)) == 2
+        await pilot.press("right_curly_bracket")
+        await shows(app, pilot, "allowed-tools: list-orders export-orders")
+        assert "## Status" not in screen_text(app)
+        await pilot.press("escape", "slash", *"tide")
+        await becomes(app, pilot, lambda: "order-lookup" not in screen_text(app).split("╭─ SKILL.md")[0], "filtered")
+        await shows(app, pilot, "leave")
 
 
 async def test_verify_asks_first_and_failures_hide_the_content() -> None:
