@@ -17,7 +17,9 @@ from inspector.client.inbox import Question
 from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import KINDS, ListName
 from inspector.config.targets import RecordingTarget
+from inspector.errors import InspectorError
 from inspector.tui import events
+from inspector.tui.advice import error_text
 from inspector.tui.available_verbs import lend
 from inspector.tui.dialogs import Choose, leave_calls
 from inspector.tui.diff.choose import compare_with
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from inspector.tui.calls.part import CallsPart
     from inspector.tui.check.pane import CheckPane
     from inspector.tui.log.pane import MessagesPane
+    from inspector.tui.search.sources import SearchHit
     from inspector.tui.work.result import ResultPane
     from inspector.tui.work.tasks import TaskActions, TasksPane
 
@@ -608,6 +611,33 @@ class MainScreen(Screen[None]):
 
     def action_export(self) -> None:
         self._saving.export(None)
+
+    @work(exclusive=True, group="dialog")
+    async def action_search(self) -> None:
+        """Search everywhere, and go to the chosen result."""
+        from inspector.tui.search.screen import SearchScreen
+
+        collection = self._calls.saved.collection if self._calls is not None else None
+        hit = await self.app.push_screen_wait(SearchScreen(self.session, collection))
+        if hit is not None:
+            await self._open_hit(hit)
+
+    async def _open_hit(self, hit: SearchHit) -> None:
+        key: Any = hit.key
+        if hit.group == "messages":
+            self.post_message(events.ShowEvent(key))
+        elif hit.group == "calls":
+            await self.pane_layout.show_place("calls")
+            if self.panes.calls is not None:
+                self.panes.calls.select(*key)
+        elif hit.group == "recordings":
+            try:
+                path, n = key
+                window_of(self).navigator.show_recording(path, n, "the search")
+            except InspectorError as error:
+                self.notify(error_text(error, self), severity="error", markup=False)
+        else:
+            self.show_address(*key)
 
     async def action_check(self) -> None:
         """Check the server, or the messages in the recording."""
