@@ -64,6 +64,7 @@ CONTEXTS: Mapping[str, str] = {
     "collection": "calls",
     "skills": "list",
     "skill": "skills",
+    "skill-list": "skills",
     "start": "app",
 }
 """Every context and its outer context, whose keys work in it too (a key of the inner context wins)."""
@@ -438,7 +439,10 @@ _SKILLS = (
     ("save", "save", "w", "Save the files that match into a new folder."),
     ("again", "read again", "r", "Read the list of skills again."),
 )
+_SKILL_LIST = (("filter", "filter", "slash", "Show only the skills that match."),)
 _SKILL = (
+    ("next-tab", "view", "right_curly_bracket", "Show SKILL.md as it is written, or as text."),
+    ("previous-tab", "view", "left_curly_bracket", "Show SKILL.md as it is written, or as text."),
     ("next-failure", "next failure", "right_square_bracket", "Go to the next file that failed or is not listed."),
     ("leave", "list", "escape", "Go back to the list of skills."),
 )
@@ -497,6 +501,7 @@ def _table() -> Iterator[Verb]:
         ("calls", "Saved calls", _CALLS),
         ("collection", "The list of saved calls", _COLLECTION),
         ("skills", "Skills", _SKILLS),
+        ("skill-list", "The list of skills", _SKILL_LIST),
         ("skill", "A skill", _SKILL),
         ("start", "Start", _START),
     ):
