@@ -18,6 +18,7 @@ from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import KINDS, ListName
 from inspector.config.targets import RecordingTarget
 from inspector.errors import InspectorError
+from inspector.protocol.extensions import EVENTS
 from inspector.tui import events
 from inspector.tui.advice import error_text
 from inspector.tui.available_verbs import lend
@@ -476,6 +477,25 @@ class MainScreen(Screen[None]):
                 self.show_address("tools", name)
 
         window_of(self).navigator.show_model(self.session, event.name, opened)
+
+    def action_events(self) -> None:
+        """Show the events of the server. The draft extension must be offered (`--extension events`)."""
+        session = self.session.commands
+        if session is None:
+            self.notify("A recording sends no requests; the log shows its events.", timeout=5)
+            return
+        if session.options.extensions.get(EVENTS) is None:
+            self.notify(
+                "Events are a draft. Offer the extension io.modelcontextprotocol/events first: choose “extensions” in "
+                "the palette, or connect with --extension events.", severity="warning", timeout=8,
+            )  # fmt: skip
+            return
+
+        def opened(n: int | None) -> None:
+            if n is not None:
+                self.post_message(events.ShowEvent(n))
+
+        window_of(self).navigator.show_events(session, opened)
 
     def on_leave_work(self) -> None:
         self.pane_layout.leave_work()
