@@ -55,7 +55,8 @@ async def test_the_sums_of_two_workers_are_those_of_the_server(tmp_path: Path, s
     assert CountingConnection.calls == 0
 
     def start(*words: str) -> subprocess.Popen[bytes]:
-        log = started.enter_context(open(tmp_path / f"log-{len(list(tmp_path.glob('log-*')))}", "wb"))
+        file = tmp_path / f"log-{len(list(tmp_path.glob('log-*')))}"
+        log = started.enter_context(file.open("wb"))
         process = subprocess.Popen([LOCUST, "-f", "plan.py", *words], cwd=tmp_path, env=env, stdout=log, stderr=log)
         started.callback(process.kill)
         return process
