@@ -82,6 +82,8 @@ def test_the_closed_model_says_so() -> None:
         "Closed model: each of 3 users sends the next call after the answer"
     )
     assert found.as_json()["latency"]["from"] == "sent"
+    told = [line for line in LoadText(run(0.02, stalls, users=3)).lines() if "without an answer" in line]
+    assert "was 1.0 s. The users sent nothing meanwhile: at their mean rate, 4" in told[0]
 
 
 def test_errors_and_lost_connections() -> None:
