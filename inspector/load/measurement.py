@@ -77,6 +77,8 @@ class Measurement:
         self.sent = self.done = self.failed = self.not_sent = 0
         """Calls after the warm-up; `done` have a result, `failed` an error."""
         self.warm_up_sent = 0
+        self.answers = 0
+        """Results that came after the warm-up, also to calls that were due before."""
         self.errors: dict[tuple[str, int | None, str], ErrorCount] = {}
         self.series: list[Sample] = []
         self.longest_gap = 0.0
@@ -135,6 +137,8 @@ class Measurement:
             self._gap_from = now
         if error is not None:
             self._sample.failed += 1
+        elif now >= self.warm_up:
+            self.answers += 1
         if has_time and busy <= 0.5:
             self.service_few.add(now - sent)  # A queue may build up in the warm-up already.
         if intended < self.warm_up:
