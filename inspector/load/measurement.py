@@ -14,6 +14,8 @@ MOST_ERRORS = 50
 """Different errors that are told apart; further ones are counted as one."""
 MOST_SAMPLES = 120
 """Points of the series over the planned time; at most twice as many with the wait for the last answers."""
+_LEAST_WIDTH = 0.25
+"""Seconds of a point, at least: in shorter ones, counts of a few calls jump."""
 OTHER = "other"
 _DIGITS = re.compile(r"\d+")
 
@@ -86,7 +88,7 @@ class Measurement:
         self.first_answer: float | None = None
         self.last_answer = 0.0
         self._gap_from = 0.0
-        self._width = max(plan.seconds / MOST_SAMPLES, 0.05)
+        self._width = max(plan.seconds / MOST_SAMPLES, _LEAST_WIDTH)
         self._sample = Sample(0.0)
         self._times = Histogram()
         self._most = 2 * MOST_SAMPLES

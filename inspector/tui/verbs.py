@@ -61,12 +61,15 @@ CONTEXTS: Mapping[str, str] = {
     "check": "list",
     "calls": "list",
     "collection": "calls",
+    "skills": "list",
+    "skill": "skills",
     "start": "app",
 }
 """Every context and its outer context, whose keys work in it too (a key of the inner context wins)."""
 
 _APP = (
     ("palette", "palette", "ctrl+p", "Find any verb, tool, resource, prompt or theme by name."),
+    ("search", "search", "ctrl+f", "Search items, arguments, messages, saved calls and earlier recordings."),
     ("help", "help", "question_mark", "Show the keys of the focused pane."),
     ("quit", "quit", "q", "Quit; asks first if a call is in flight."),
     ("start-list", "start", "b,f3", "Go to the start list, and back. The session stays open."),
@@ -81,6 +84,7 @@ _APP = (
     ("tab-7", "inbox", "7", "Show the questions of the server."),
     ("tab-8", "check", "8", "Show the checks of the server against the specification."),
     ("tab-9", "calls", "9", "Show the saved calls: flows, their steps and the outcome of their last run."),
+    ("tab-0", "skills", "0", "Show the skills, if the server declares them."),
     ("messages", "messages", "m", "Go to the message log."),
     ("back", "back", "escape", "Go from a message to the log; in one column, from the log to the list."),
     ("toggle-messages", "hide", "M", "Hide the message log, or show it again."),
@@ -420,6 +424,15 @@ _CALLS = (
     ("leave", "back", "escape", "Stop the run; else drop the filter, or go back to the list."),
 )
 _COLLECTION = (("filter", "filter", "slash", "Show only the flows and steps that match."),)
+_SKILLS = (
+    ("verify", "verify all", "v", "Read every listed file of the skill, and compare it with the list."),
+    ("save", "save", "w", "Save the files that match into a new folder."),
+    ("again", "read again", "r", "Read the list of skills again."),
+)
+_SKILL = (
+    ("next-failure", "next failure", "right_square_bracket", "Go to the next file that failed or is not listed."),
+    ("leave", "list", "escape", "Go back to the list of skills."),
+)
 _START = (
     ("open", "open", "enter", "Open the selected row."),
     ("beside", "open beside", "s", "Open the selected row in the background; the list stays."),
@@ -472,6 +485,8 @@ def _table() -> Iterator[Verb]:
         ("check", "Checks", _CHECK),
         ("calls", "Saved calls", _CALLS),
         ("collection", "The list of saved calls", _COLLECTION),
+        ("skills", "Skills", _SKILLS),
+        ("skill", "A skill", _SKILL),
         ("start", "Start", _START),
     ):
         for name, title, key, description in rows:

@@ -52,8 +52,11 @@ class Navigator(Protocol):
         `then` gets the tool that the user opened, or None.
         """
 
-    def show_recording(self, path: Path, n: int) -> None:
-        """Show a recording at event `n`, or at its end for 0. Raises `RecordingError`."""
+    def show_recording(self, path: Path, n: int, origin: str) -> None:
+        """Show a recording at event `n`, or at its end for 0.
+
+        `origin` names the screen that a key returns to. Raises `RecordingError`.
+        """
 
     def show_journal(self, journal: Journal, path: Path, n: int) -> None:
         """Show an open journal at event `n`. It stays open; `path` names it."""

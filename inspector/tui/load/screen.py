@@ -320,7 +320,7 @@ class LoadScreen(Screen[None]):
     def action_its_messages(self) -> None:
         """Open the recording of the slowest and the failed calls."""
         if self._report is not None and self._report.recording:
-            window_of(self).navigator.show_recording(Path(self._report.recording), 0)
+            window_of(self).navigator.show_recording(Path(self._report.recording), 0, "the load report")
 
     def action_leave(self) -> None:
         """Stop the run; when it is over, go back."""
