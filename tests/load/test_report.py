@@ -62,7 +62,9 @@ def test_a_plan_that_limits_the_calls_at_once_is_not_the_servers_fault() -> None
 
 
 def test_we_are_the_limit() -> None:
-    assert run(0.025, more={"own_cpu": 0.97, "cpu": 2.0}).verdict.startswith("Inspector is the limit with 40/s and 97 %")
+    assert run(0.025, more={"own_cpu": 0.97, "cpu": 2.0}).verdict.startswith(
+        "Inspector is the limit with 40/s and 97 %"
+    )
     slow_floor = Floor(0.5, 1.0, 40, 40)
     assert run(0.025, more={"floor": slow_floor}).verdict.startswith("Inspector is the limit")
     closed = run(0.001, users=4, more={"floor": Floor(0.001, 0.002, 1100, 1100)})
