@@ -210,6 +210,17 @@ async def test_a_missing_object_is_filled_in_at_its_first_field():
         assert pilot.app.focused is at(view, "/address/street")
 
 
+async def test_enter_on_a_list_without_items_adds_the_first():
+    view = made(schema(items={"type": "array", "items": schema(("sku",), sku=TEXT)}))
+    async with stage(view).run_test(size=(50, 20)) as pilot:
+        at(view, "/items").focus()
+        await pilot.press("enter")
+        await checked(pilot, view)
+        await settle(pilot, lambda: pilot.app.focused is at(view, "/items/0/sku"))
+        await pilot.press("A")
+        assert view.value == {"items": [{"sku": "A"}]}
+
+
 async def test_text_takes_lines_and_an_empty_field_is_left_out():
     view = made(schema(a=TEXT, n=NUMBER))
     app = stage(view)

@@ -523,6 +523,6 @@ async def test_the_inbox_shows_its_question_whenever_one_goes_there() -> None:
         for _ in range(2):
             await pilot.press("7")
             await shows(app, pilot, "asks you")
-            await shows(app, pilot, "sent to")
+            await shows(app, pilot, "Your answer goes to")
             await pilot.press("1", "down")
             await becomes(app, pilot, lambda: "asks you" not in screen_text(app), "the tool")
