@@ -49,7 +49,11 @@ SERVER = ServerFacts(StdioTarget(("uv", "run", "weather"), name="weather"), "/sr
             None,
         ),
         ("Error: no folder was given.", "The server ends with the error “no folder was given”.", None),
-        ("prog: error: unrecognized arguments: --x", "The server ends with the error “unrecognized arguments: --x”", None),
+        (
+            "prog: error: unrecognized arguments: --x",
+            "The server ends with the error “unrecognized arguments: --x”",
+            None,
+        ),
         ("Because no-such was not found in the package registry", "The package no-such is not in the registry.", None),
         ("  SyntaxError: invalid syntax", "Its program has a syntax error", None),
         ("connect ECONNREFUSED 127.0.0.1:5432", "It cannot connect to 127.0.0.1:5432,", None),
