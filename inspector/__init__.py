@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from inspector.library.comparing import Comparison, RerunReport, diff, rerun
     from inspector.library.diagnosing import Diagnosis, doctor
     from inspector.library.flows import run_flow
+    from inspector.library.loading import LoadClient, LoadReport, PlannedCall, load
     from inspector.library.opening import open
     from inspector.library.recordings import Recording, recording
     from inspector.library.results import (
@@ -63,13 +64,13 @@ if TYPE_CHECKING:
 __all__ = [
     "AuthOptions", "AuthorizationNeeded", "CheckReport", "Comparison", "ConfigError", "ConnectionProblem",
     "ContentBlock", "Diagnosis", "Elicitation", "Event", "Exchange", "ExpectationResult", "Finding", "FlowResult",
-    "HandshakeError", "InputRefused", "InspectorError", "InvalidAnswer", "Message", "MockServer", "NotOffered",
-    "Notification", "Progress", "Prompt", "PromptResult", "Recording", "RecordingError", "ReplayedSession",
-    "RequestCancelled", "RequestTimeout", "RerunReport", "Resource", "ResourceContents", "ResourceResult",
-    "ResourceTemplate", "SamplingRequest", "Server", "ServerError", "ServerExited", "Session", "SessionLost",
-    "SpawnError", "StepResult", "SyncSession", "TargetError", "Task", "Tool", "ToolFailed", "ToolResult",
-    "TrustNeeded", "UsageError", "__version__", "check", "diff", "doctor", "open", "open_sync", "recording", "rerun",
-    "run_flow", "serve",
+    "HandshakeError", "InputRefused", "InspectorError", "InvalidAnswer", "LoadClient", "LoadReport", "Message",
+    "MockServer", "NotOffered", "Notification", "PlannedCall", "Progress", "Prompt", "PromptResult", "Recording",
+    "RecordingError", "ReplayedSession", "RequestCancelled", "RequestTimeout", "RerunReport", "Resource",
+    "ResourceContents", "ResourceResult", "ResourceTemplate", "SamplingRequest", "Server", "ServerError",
+    "ServerExited", "Session", "SessionLost", "SpawnError", "StepResult", "SyncSession", "TargetError", "Task",
+    "Tool", "ToolFailed", "ToolResult", "TrustNeeded", "UsageError", "__version__", "check", "diff", "doctor", "load",
+    "open", "open_sync", "recording", "rerun", "run_flow", "serve",
 ]  # fmt: skip
 
 _HOMES = {
@@ -91,6 +92,7 @@ _HOMES = {
     "library.checking": ("CheckReport", "check"),
     "library.comparing": ("Comparison", "RerunReport", "diff", "rerun"),
     "library.diagnosing": ("Diagnosis", "doctor"),
+    "library.loading": ("LoadClient", "LoadReport", "PlannedCall", "load"),
     "library.opening": ("open",),
     "library.recordings": ("Recording", "recording"),
     "library.results": (
@@ -103,7 +105,7 @@ _HOMES = {
     "protocol.views": ("ContentBlock", "Prompt", "Resource", "ResourceTemplate", "Tool"),
 }  # fmt: skip
 """The module of each public name."""
-_PACKAGES = ("check", "doctor")
+_PACKAGES = ("check", "doctor", "load")
 """Functions with the name of a package: the package is callable (`callable_package.py`)."""
 
 if not TYPE_CHECKING:

@@ -26,7 +26,11 @@ class CallablePackage(ModuleType):
         return getattr(import_module(_HOMES[name]), name)
 
 
-_HOMES = {"check": "inspector.library.checking", "doctor": "inspector.library.diagnosing"}
+_HOMES = {
+    "check": "inspector.library.checking",
+    "doctor": "inspector.library.diagnosing",
+    "load": "inspector.library.loading",
+}
 
 
 def make_callable(package: str) -> None:

@@ -256,6 +256,16 @@ class NotOffered(InspectorError):
     exit_code = 1
 
 
+class SkillRefused(InspectorError):
+    """A skill or a file of it is not used.
+
+    It is invalid, too large, not listed, or differs from its entry.
+    """
+
+    code = "skill"
+    exit_code = 5
+
+
 class ToolFailed(InspectorError):
     """A tool reports a failure (`isError`). `result` is its unchanged result."""
 

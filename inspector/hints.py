@@ -25,6 +25,7 @@ class Parameter(Enum):
     library does not have has one name.
     """
 
+    ALLOW_CALLS = "--allow-calls", 'allow_calls="{}"'
     AUTH_SERVER = "--auth-server", "AuthOptions(auth_server={})"
     ASSERTION = "--assertion-env", "AuthOptions(assertion={})"
     BEARER = "--bearer-env", "bearer={}"
@@ -65,6 +66,7 @@ class Parameter(Enum):
     PIN_UPDATE = ("`inspector pin --update TARGET`",) * 2
     PROTOCOL = "--protocol", 'protocol="{}"'
     RECORD = "--record", "record={}"
+    SET_VARIABLE = "--set {}=VALUE", 'set={"{}": VALUE}'
     TIMEOUT = "--timeout", "timeout={}"
     TRANSPORT = "--transport", 'transport="{}"'
     TRUST = "add --trust", "add trust=True"

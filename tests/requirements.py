@@ -49,6 +49,7 @@ GROUPS = {
     "MRTR": "Requests in several rounds",
     "TASK": "Tasks",
     "SEC": "URLs",
+    "EVENT": "Events (draft extension)",
 }
 """The middle of an id and the heading of its table."""
 
@@ -63,7 +64,7 @@ class Requirement:
     until: str
     what: str
     page: str
-    """Path on the specification's site."""
+    """Path on the specification's site, or a URL."""
     untested: str = ""
     """Why no test holds it."""
 
@@ -133,7 +134,7 @@ def table() -> str:
     asked = requirements()
     for group, heading in GROUPS.items():
         rows = [
-            f"| {item.id} | {item.level or '–'} | {item.revisions} | {item.what} ([text]({SITE}{item.page})) "
+            f"| {item.id} | {item.level or '–'} | {item.revisions} | {item.what} ([text]({_url(item.page)})) "
             f"| {_links(modules.get(item.id, []))} | {_links(tests.get(item.id, [])) or item.untested} |"
             for item in asked
             if item.group == group
@@ -141,6 +142,10 @@ def table() -> str:
         head = ["| Id | Level | Revisions | What | Code | Tests |", "|---|---|---|---|---|---|"]
         parts.append("\n".join([f"### {heading}", "", *head, *rows]))
     return "\n\n".join(parts) + "\n"
+
+
+def _url(page: str) -> str:
+    return page if page.startswith("https://") else SITE + page
 
 
 def write() -> None:

@@ -54,6 +54,7 @@ Text = Annotated[str, StringConstraints(min_length=1)]
 OneVariable = Annotated[str, StringConstraints(pattern=ONE_VARIABLE)]
 Whole = Annotated[int, BeforeValidator(_whole)]
 Number = int | float | OneVariable
+Weight = Annotated[int, Field(ge=1, le=1000), BeforeValidator(_whole)]
 Amount = Annotated[int, Field(ge=0), BeforeValidator(_whole)] | OneVariable
 JsonType = Literal[
     "string", "number", "integer", "boolean", "object", "array", "null",
@@ -77,6 +78,7 @@ def _kind_of(value: Any) -> str:
 
 
 _MATCHERS = frozenset(MATCHERS)
+_ANY_TYPE = ["string", "number", "boolean", "object", "array", "null"]
 
 if TYPE_CHECKING:
     Expected: TypeAlias = Any
@@ -241,6 +243,7 @@ class CallStep(_Request):
     call: Text = Field(description="The name of the tool.")
     args: dict[str, Any] = Field(default_factory=dict, description="The arguments of the tool.")
     task: bool = Field(False, description="Call the tool as a task.")
+    weight: Weight = Field(1, description="How often `inspector load` makes this call, compared with the others.")
 
 
 class ReadStep(_Request):
@@ -353,8 +356,11 @@ def flow_schema() -> dict[str, Any]:
     schema = FlowModel.model_json_schema(by_alias=True)
     schema = _tidied(schema)
     definitions = schema["$defs"]
+    matchers = definitions["Matcher"]["properties"]
     definitions["Expected"] = {
         "description": "A value, the members of an object, or an object whose keys are all matchers.",
+        # These allow any value. An editor offers them where nothing is typed yet, which `anyOf` alone does not do.
+        "properties": {name: {"description": matchers[name]["description"], "type": _ANY_TYPE} for name in MATCHERS},
         "anyOf": [
             {"type": ["string", "number", "boolean", "null", "array"]},
             {"$ref": "#/$defs/Matcher"},

@@ -17,6 +17,7 @@ from inspector.calls.templates import Placeholder, insert, placeholders, text_of
 from inspector.config import secrecy
 from inspector.config.files import nearest
 from inspector.errors import ConfigError, UsageError
+from inspector.hints import Hint, Parameter
 from inspector.protocol import jsonrpc
 from inspector.text import safe
 
@@ -295,12 +296,13 @@ def unknown_variable(flow: Flow, place: Sequence[str | int], name: str, known: I
     """The error for a variable that has no value where it is used."""
     later = next((at for at, step in enumerate(flow.steps, 1) if name in getattr(step, "capture", {})), 0)
     near = nearest(name, sorted(known))
+    define = Hint("in “vars” or in an environment, or set it for one run with ", Parameter.SET_VARIABLE.to(name), ".")
     if later:
-        hint = f"Step {later} captures it. Put that step first."
+        hint = Hint(f"Step {later} captures it. Put that step first.")
     elif near:
-        hint = f"Did you mean “{safe(near, 80)}”?"
+        hint = Hint(f"Did you mean “{safe(near, 80)}”? Else define it ", define)
     else:
-        hint = f"Set it with --set {safe(name, 80)}=VALUE, or define it in vars or in an environment."
+        hint = Hint("Define it ", define)
     return flow.error(place, f"Unknown variable “{safe(name, 80)}”.", hint=hint)
 
 

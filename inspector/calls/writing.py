@@ -172,7 +172,30 @@ def append_step(path: Path, step: Mapping[str, Any]) -> int:
     file. Raises `CallsError`, and changes nothing, where the file cannot be read or does not end in a list of steps.
     """
     before = read_bytes(path)
-    added = _addition(path, before, step)
+    return _append_lines(path, before, _addition(path, before, step))
+
+
+def append_expectation(path: Path, number: int, expect: Mapping[str, Any]) -> int:
+    """Append the keys of `expect` to the last step, which has this number, and return their first line.
+
+    The bytes before it stay: paths are added to the `result` that the step has, and no expectation is replaced. Raises
+    `CallsError`, and changes nothing, where that is not possible.
+    """
+    before = read_bytes(path)
+    return _append_lines(path, before, _longer_step(path, before, number, expect))
+
+
+def can_append_expectation(path: Path, number: int, expect: Mapping[str, Any]) -> bool:
+    """Whether `append_expectation` would succeed now."""
+    try:
+        _longer_step(path, read_bytes(path), number, expect)
+    except CallsError:
+        return False
+    return True
+
+
+def _append_lines(path: Path, before: bytes, added: bytes) -> int:
+    """Append to a file that still has the bytes `before`; returns the first line that was added, from 1."""
     try:
         _append(path, before, added)
     except OSError as error:
@@ -205,19 +228,76 @@ def _lines(text: bytes) -> int:
 
 def _addition(path: Path, before: bytes, step: Mapping[str, Any]) -> bytes:
     old = read_yaml(path, before).value
+    indent = _place(path, decode(path, before))
+    return _verified(path, before, step_text(step, indent=indent), {**old, "steps": [*(old["steps"] or []), step]})
+
+
+def _longer_step(path: Path, before: bytes, number: int, expect: Mapping[str, Any]) -> bytes:
+    """The bytes that add `expect` to the last step. Raises `CannotAppend`."""
+    import yaml
+
+    old = read_yaml(path, before).value
     text = decode(path, before)
-    indent = _place(path, text)
+    _place(path, text)
+    steps = old["steps"] or []
+    if number != len(steps):
+        raise _refused(path, None, f"Step {number} is not the last step", "Add the expectation by hand.")
+    root: Any = yaml.compose(text, Loader=yaml.SafeLoader)
+    step, node = steps[-1], root.value[-1][1].value[-1]
+    held = step.get("expect")
+    if node.flow_style:
+        raise _refused(path, node, "The step is between braces", "Write each key on a line of its own.")
+    if "expect" not in step:
+        lines = _entry("expect", expect, node.start_mark.column)
+        wanted = dict(expect)
+    else:
+        last = node.value[-1]
+        if last[0].value != "expect" or not isinstance(held, Mapping) or last[1].flow_style:
+            raise _refused(path, last[0], "“expect” is not a block at the end of the step", "Add it by hand.")
+        lines, wanted = _more_expected(path, last[1], held, expect)
+    return _verified(path, before, "\n".join([*lines, ""]), {**old, "steps": [*steps[:-1], {**step, "expect": wanted}]})
+
+
+def _more_expected(
+    path: Path, node: Any, held: Mapping[str, Any], expect: Mapping[str, Any]
+) -> tuple[list[str], dict[str, Any]]:
+    """The lines that add `expect` to what is expected already (at `node`), and both together. Raises `CannotAppend`."""
+    lines: list[str] = []
+    wanted = dict(held)
+    new = {key: value for key, value in expect.items() if key not in held}
+    paths = {**expect["result"]} if "result" in expect and "result" in held else {}
+    for key, value in expect.items():
+        if key in held and key != "result" and not _same(held[key], value):
+            raise _refused(path, node, f"The step has “{key}” already", "Change it by hand.")
+    if paths:
+        key, result = node.value[-1]
+        if key.value != "result" or result.flow_style or not isinstance(held["result"], Mapping):
+            raise _refused(path, key, "“result” is not a block at the end of the step", "Add the path by hand.")
+        for place in paths:
+            if place in held["result"]:
+                raise _refused(path, key, f"The step has an expectation for {place} already", "Change it by hand.")
+        lines += _map(paths, result.value[0][0].start_mark.column)
+        wanted["result"] = {**held["result"], **paths}
+    lines += _map(new, node.start_mark.column)
+    if not lines:
+        raise _refused(path, node, "The step has this expectation already", "Nothing is left to do.")
+    return lines, wanted | new
+
+
+def _verified(path: Path, before: bytes, lines: str, wanted: Mapping[str, Any]) -> bytes:
+    """`lines` as bytes to append, if the file is then read as `wanted`. Raises `CannotAppend`."""
+    text = decode(path, before)
     line_end = "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n" if "\n" in text else _only_end(text)
-    lines = step_text(step, indent=indent).replace("\n", line_end)
-    wanted = {**old, "steps": [*(old["steps"] or []), step]}
+    lines = lines.replace("\n", line_end)
     ended = text.endswith(("\n", "\r"))
     # A block text at the end of the step needs the line end that the file did not have.
     for added in [lines] if ended else [line_end + lines.removesuffix(line_end), line_end + lines]:
         data = before + added.encode()
         if len(data) > LARGEST:
             raise _refused(path, None, "The file would be larger than 1 MiB", "Create a new file for the step.")
-        if _same(read_yaml(path, data).value, wanted):
-            return added.encode()
+        with suppress(CallsError):  # The lines do not continue the file: at an alias, for example.
+            if _same(read_yaml(path, data).value, wanted):
+                return added.encode()
     last = Position(len(text.splitlines()), 1)
     if not ended:
         raise _refused(path, last, "The last text would get a line end that it does not have", "End the last line.")
@@ -258,7 +338,7 @@ def _refused(path: Path, at: Any, why: str, remedy: str) -> CannotAppend:
     """The error; `at` is a position or a part of the YAML document."""
     mark = getattr(at, "start_mark", None)
     position = Position(mark.line + 1, mark.column + 1) if mark is not None else at
-    return CannotAppend(path, position, f"{why}, so no step was added.", hint=remedy)
+    return CannotAppend(path, position, f"{why}, so nothing was added.", hint=remedy)
 
 
 def _same(left: Any, right: Any) -> bool:
@@ -316,7 +396,11 @@ def _entry(key: str, value: Any, indent: int) -> list[str]:
     else:
         return [f"{space}? {name}", *_with_head(f"{space}: ", value, indent)]
     inline = _inline(value)
-    if inline is not None and (len(head) + 1 + len(inline) <= WIDTH or not _has_parts(value)):
+    if (
+        inline is not None
+        and not _may_grow(key, value)
+        and (len(head) + 1 + len(inline) <= WIDTH or not _has_parts(value))
+    ):
         return [f"{head} {inline}"]
     if isinstance(value, Mapping):
         return [head, *_map(value, indent + 2)]
@@ -336,6 +420,13 @@ def _with_head(head: str, value: Any, indent: int) -> list[str]:
         chomp = "|" if value.endswith("\n") else "|-"
         return [f"{head}{chomp}", *(space + line if line else "" for line in value.removesuffix("\n").split("\n"))]
     return [head + _plain_or_quoted(value, in_flow=False)]
+
+
+def _may_grow(key: str, value: Any) -> bool:
+    """Whether expectations may be appended to a value later, which needs lines of their own."""
+    if not isinstance(value, Mapping) or not value:
+        return False
+    return (key == "expect" and "result" in value) or (key == "result" and all(k[:1] in ("$", "/") for k in value))
 
 
 def _has_parts(value: Any) -> bool:

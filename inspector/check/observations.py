@@ -3,11 +3,11 @@
 Kinds: `message`, `answer`, `result`, `error`, `notification`, `request` (all of the server's); `result:METHOD`,
 `error:METHOD`, `told:METHOD` (a notification), `asked:METHOD` (a request of the server), `input` (input_required
 results), `task` (results that are tasks), `structured` (those with structured content), `media` (those with images or
-audio); `tool`, `resource`, `template`, `prompt` (items of lists), `schema` (input and output schemas), `icon`,
-`annotations`; `stderr`, `invalid`, `http` (heads of responses), `http:STATUS`, `http:stream` (heads of event
-streams), `posted` (heads of responses to messages), `sse` (events without a message), `endpoint` (endpoint events),
-`told-id` (events with an id), `stdio`, `stream` (messages that came over HTTP), `event` (those that came as events),
-`event:get` (on a GET stream).
+audio); `tool`, `resource`, `template`, `prompt`, `skill` (items of lists), `schema` (input and output schemas), `icon`,
+`annotations`; `app` (tools with `_meta.ui`), `page` (results with a page of MCP Apps); `stderr`, `invalid`, `http`
+(heads of responses), `http:STATUS`, `http:stream` (heads of event streams), `posted` (heads of responses to messages),
+`sse` (events without a message), `endpoint` (endpoint events), `told-id` (events with an id), `stdio`, `stream`
+(messages that came over HTTP), `event` (those that came as events), `event:get` (on a GET stream).
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ _LISTS = {
     "resources/list": ("resources", "resource"),
     "resources/templates/list": ("resourceTemplates", "template"),
     "prompts/list": ("prompts", "prompt"),
+    "skills/list": ("skills", "skill"),
 }
 _MEDIA = ("image", "audio")
 _KINDS = {Kind.STDERR: "stderr", Kind.SSE: "sse", Kind.INVALID: "invalid"}
@@ -113,6 +114,8 @@ def _of_message(message: Any, method: str) -> Iterator[str]:
             yield "media"
         if shape is Shape.RESULT and type(message["result"]) is dict:
             yield from _of_items(message["result"], method)
+            if method == "resources/read" and _is_page(message["result"].get("contents")):
+                yield "page"
     elif shape is Shape.NOTIFICATION:
         yield "notification"
         yield f"told:{message['method'][:100]}"
@@ -131,3 +134,13 @@ def _of_items(result: dict[str, Any], method: str) -> Iterator[str]:
             yield from ("icon" for _ in item.get("icons") or () if type(item.get("icons")) is list)
             if "annotations" in item:
                 yield "annotations"
+            meta = item.get("_meta") if kind == "tool" else None
+            if type(meta) is dict and ("ui" in meta or "ui/resourceUri" in meta):
+                yield "app"
+
+
+def _is_page(contents: Any) -> bool:
+    """Whether contents are a page of MCP Apps."""
+    first = contents[0] if type(contents) is list and contents else None
+    uri = first.get("uri") if type(first) is dict else None
+    return isinstance(uri, str) and uri.startswith("ui://")

@@ -207,7 +207,7 @@ def _nothing(observation: str) -> str:
 def _fault(check: Check, findings: list[Finding]) -> Outcome:
     worst = min(findings, key=lambda finding: ("must", "should", "note").index(finding.level))
     more = f" ({len(findings) - 1:,} more)" if len(findings) > 1 else ""
-    evidence = tuple(finding.n for finding in findings[:MOST])
+    evidence = tuple(dict.fromkeys(finding.n for finding in findings))[:MOST]
     milder = worst.level == "should" and check.level in ("must", "type")
     make = remark if worst.level == "note" else doubtful if milder else bad
     return make(f"{worst.message}{more}", *evidence)

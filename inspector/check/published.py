@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-from inspector.check import listed, wording
+from inspector.check import app_rules, listed, skill_rules, wording
+from inspector.check.definition_rules import definition_rules
 from inspector.check.poison import rules as poison
 from inspector.check.poison.judge import Place
 from inspector.check.rules import RuleVerdict, short
@@ -60,6 +61,7 @@ def message_rules(message: dict[str, Any], watched: Watched) -> Iterator[RuleVer
             secret = wording.secret(text)
             if secret:
                 yield "UTIL-14", "should", f"A log message contains {secret}."
+    yield from app_rules.method_rules(message)
     if not watched.features.structured_content:  # The format of keys came with the same revision (2025-06-18).
         return
     for key, value in _metadata(message):
@@ -83,6 +85,7 @@ def result_rules(
             yield from poison.definition_rules(whose, entry, watched.own_names)
             if method == "tools/list":
                 yield from listed.tool_rules(name, entry, watched)
+                yield from app_rules.tool_rules(entry)
                 if watched.features.icons:  # Schemas have a dialect since 2025-11-25.
                     yield from _schema_rules(name, entry, watched)
             elif method == "resources/list":
@@ -95,17 +98,23 @@ def result_rules(
         yield from listed.page_rules(method, result)
     if type(entries) is list:
         yield from listed.alike(method, entries)
+        if method == "tools/list":
+            yield from definition_rules(entries)
     if method == "tools/call":
         yield from _media_rules((asked or {}).get("name"), result.get("content"))
         begins = wording.failure(result, (asked or {}).get("arguments"))
         if begins:
             yield "TOOL-28", "should", f"The result of {short((asked or {}).get('name'))} starts with {short(begins)}."
+    if method == "resources/read":
+        yield from app_rules.page_rules((asked or {}).get("uri"), result)
     if method in DATA:
         place: Place = "error" if result.get("isError") is True else "result"
         yield from _hidden_rules(f"the result of {method}", result, wording.unusual(_given(asked)))
         yield from poison.data_rules(f"the result of {method}", result, place, watched.own_names, _given(asked))
     info = result.get("serverInfo")
+    yield from skill_rules.result_rules(method, result, watched, asked or {})
     if method in ("initialize", "server/discover"):
+        yield from skill_rules.opening_rules(result, watched)
         yield from poison.definition_rules(
             "the server", {"instructions": result.get("instructions")}, watched.own_names
         )

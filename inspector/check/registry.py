@@ -12,17 +12,22 @@ from inspector.check.catalog import Check, CheckTable
 def checks() -> dict[str, Check]:
     """Every check by id, in the order of the groups. The first call imports the modules (about 0.1 s)."""
     from inspector.check.checks import (
+        apps,
         auth_resource,
         auth_server,
         base,
         caching,
+        cards,
         client_features,
+        definitions,
         ecosystem,
+        extensions,
         generated,
         lifecycle,
         prompts,
         resources,
         rounds,
+        skills,
         subscriptions,
         tasks,
         tool_calls,
@@ -44,6 +49,7 @@ def checks() -> dict[str, Check]:
         base,
         caching,
         client_features,
+        definitions,
         ecosystem,
         generated,
         lifecycle,
@@ -63,6 +69,10 @@ def checks() -> dict[str, Check]:
         utilities,
         utility_calls,
         words,
+        apps,
+        cards,
+        extensions,
+        skills,
     )
     found: dict[str, Check] = {}
     for module in modules:
@@ -82,6 +92,9 @@ def across() -> dict[str, Check]:
 
 def unknown(names: Iterable[str]) -> list[str]:
     """The names that are neither a check nor a group, in order."""
-    every = (*checks().values(), *across().values())
+    from inspector.check.hosts import host_checks
+    from inspector.hosts import host_facts
+
+    every = (*checks().values(), *across().values(), *host_checks(host_facts().facts).values())
     known = {name for check in every for name in (check.id, check.group)}
     return sorted(set(names) - known)

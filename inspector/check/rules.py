@@ -15,6 +15,7 @@ from inspector.journal.findings import Level
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.index import Index, State
 from inspector.journal.select import Query
+from inspector.protocol.extensions import EVENTS
 from inspector.protocol.jsondepth import DEEPEST
 from inspector.protocol.jsonrpc import INVALID_REQUEST, PARSE_ERROR, VERSION, Shape, excerpt, id_key
 
@@ -233,6 +234,8 @@ def notification_rules(message: dict[str, Any], index: Index, n: int, watched: W
             yield "UTIL-13", "must", f"The log level {short(params.get('level'))} does not exist."
         if "data" not in params:
             yield "UTIL-13", "must", "A log message has no data."
+    elif method.startswith("notifications/events/") and not watched.client_offers(EVENTS):
+        yield "EXT-09", "must", f"The server sent {short(method)}, but the client does not offer {EVENTS}."
     elif method == "notifications/progress":
         yield from _progress_rules(params, index, n, watched)
 

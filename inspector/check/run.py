@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from inspector.check.catalog import Check, Probe, Transport
+from inspector.check.hosts import host_checks, host_results
 from inspector.check.outcome import Outcome, Skip, Visited, bad, doubtful, skipped
 from inspector.check.passive import Evidence
 from inspector.check.raw_connection import Pace
@@ -29,6 +30,7 @@ from inspector.client.session import Session
 from inspector.client.state.catalog import KINDS, ListName
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import AuthorizationNeeded, ConnectionProblem, InspectorError, RequestTimeout, UsageError
+from inspector.hosts import Fact
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.protocol.revisions import FEATURES, LEGACY, MODERN, REVISIONS
@@ -55,6 +57,8 @@ class Wanted:
     allowed: Allowed = field(default_factory=Allowed)
     lists: bool = False
     """Read the lists of the server even if no check uses them."""
+    hosts: tuple[Fact, ...] = ()
+    """The facts about hosts that are evaluated; none unless the user chose hosts."""
 
     def takes(self, check: Check) -> bool:
         """Whether the report contains a check."""
@@ -140,6 +144,11 @@ class Runner:
             for revision in spoken:
                 await self._visit(Visited(revision, transport), found)
             await asyncio.to_thread(self._veto)
+            for result in await asyncio.to_thread(
+                host_results, self.journal, self.run.visits, self.wanted.hosts, self.target.name
+            ):
+                if self.wanted.takes(result.check):
+                    self._tell(result)
         self.run.seconds = time.monotonic() - started
         return self.run
 
@@ -245,7 +254,7 @@ class Runner:
         done = [check for check in mine if not self.wanted.refuses(check)]
         watches = any(check.watches for check in done)
         try:
-            if self.wanted.lists or watches or any(not check.apart for check in done):
+            if self.wanted.lists or self.wanted.hosts or watches or any(not check.apart for check in done):
                 await self._open(visit)
             if watches and not visit.problem:
                 await self._warm_up(visit)
@@ -512,6 +521,7 @@ def of_recording(journal: Journal, name: str, wanted: Wanted) -> Run:
             for check in checks().values()
             if wanted.takes(check) and visited.transport in check.transports and visited.revision in check.revisions
         )
+    run.results += (result for result in host_results(journal, run.visits, wanted.hosts) if wanted.takes(result.check))
     if not run.visits:
         run.problem = f"{name} contains no session: client and server did not agree on a revision."
         run.problem_code = UsageError.exit_code
@@ -527,4 +537,5 @@ def planned(wanted: Wanted, transports: Sequence[Transport], revisions: Sequence
             rows.append(
                 (check, wanted.refuses(check) if concerned else "it does not apply to this revision or transport")
             )
+    rows += [(check, "") for check in host_checks(wanted.hosts).values() if wanted.takes(check)]
     return rows

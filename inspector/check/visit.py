@@ -63,6 +63,8 @@ class Allowed:
     """Tools: `read-only` (those with readOnlyHint), `all`, or names."""
     auth: bool = False
     intrusive: bool = False
+    skills: bool = False
+    """Whether files of skills may be read."""
     foreign_token: str = field(default="", repr=False)
     """A token that was issued for another server, which this one must reject."""
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
+from inspector.check.app_rules import page_uris, read_pages
+from inspector.check.skill_rules import declares_directories, served_skills
 from inspector.check.tool_calls import call_tools
 from inspector.check.visit import Visit
 from inspector.errors import InspectorError
@@ -27,6 +29,14 @@ async def warm_up(visit: Visit) -> None:
             if isinstance(resource.get("uri"), str):
                 await visit.ask("resources/read", {"uri": resource["uri"]})
         await visit.ask("resources/read", {"uri": nowhere(visit)})
+    served = await served_skills(visit)
+    for skill in served.skills[:FEW] if served is not None else ():
+        if skill.kind != "invalid":
+            await visit.ask("skills/get", {"uri": skill.uri})
+            if declares_directories(visit):
+                await visit.ask("resources/directory/read", {"uri": skill.directory})
+    if page_uris(visit):
+        await read_pages(visit)
     if visit.can("prompts"):
         for prompt in [prompt for prompt in visit.items("prompts") if not _needs_arguments(prompt)][:FEW]:
             if isinstance(prompt.get("name"), str):

@@ -61,6 +61,8 @@ class Watched:
         """By task, the input requests by key."""
         self.own_names: frozenset[str] = frozenset()
         """Names of this server's tools, parameters and values, as `poison.phrases.own_names` writes them."""
+        self.skills: dict[str, str] = {}
+        """The names of listed skills, by URI."""
         self.nameless = False
         """Whether the finding about missing serverInfo was reported."""
 
@@ -152,6 +154,10 @@ class Watched:
     def server_has(self, capability: str, part: str = "") -> bool:
         """Whether the server declares a capability, or a part of one."""
         return _has(self.server, capability, part)
+
+    def client_offers(self, extension: str) -> bool:
+        """Whether the client offers an extension."""
+        return extension in _dict(self.client.get("extensions"))
 
     def client_has(self, capability: str, part: str = "") -> bool:
         """Whether the client declares a capability, or a part of one."""

@@ -14,6 +14,7 @@ from inspector.cli import verbs
 from inspector.cli.output import Output
 from inspector.cli.parser import CommandLineParser
 from inspector.cli.program import COMPLETES, program
+from inspector.cli.topics import HOSTS
 from inspector.errors import InspectorError, UsageError
 
 if TYPE_CHECKING:
@@ -87,6 +88,9 @@ def _options(options: Iterable[Option], incomplete: str) -> list[CompletionItem[
 
 
 def _values(option: Option, incomplete: str) -> list[CompletionItem[str]]:
+    if option.completes == "host":
+        given, comma, begun = incomplete.rpartition(",")
+        return [CompletionItem(f"{given}{comma}{name}", help=label) for name, label in HOSTS if name.startswith(begun)]
     if option.completes:
         return [CompletionItem(incomplete, type=option.completes)]
     return [CompletionItem(choice) for choice in option.choices if choice.startswith(incomplete)]

@@ -14,6 +14,7 @@ from inspector.cli.failures import LoopFailures
 from inspector.cli.files import new_recording
 from inspector.cli.output import Output
 from inspector.cli.signals import Signals
+from inspector.cli.telemetry import Telemetry
 from inspector.client.recording import new_journal
 from inspector.client.session import Session
 from inspector.errors import ConnectionProblem, InspectorError
@@ -56,12 +57,14 @@ def run(
         options = replace(options, era=era)
     if check_pin and settings.check_pins and era is None and not invocation.option("no-pin") and pins.has_pin(target):
         work = _compared(work)
+    telemetry = Telemetry(out, settings.otlp)
     journal = new_journal(
         target,
         record=new_recording(invocation),
         keep=settings.record and not invocation.option("no-record"),
         settings=settings,
     )
+    telemetry.follow(journal)
     try:
         for notice in journal.notices:
             out.note(f"note: {out.safe(notice)}")
@@ -82,6 +85,7 @@ def run(
     finally:
         journal.close("closed")
         journal.release()
+        telemetry.finish()
 
 
 async def with_session(

@@ -22,8 +22,8 @@ class Option:
     """One option. Without a `metavar` it is a switch; `many` collects its values in a list.
 
     `read` converts the word and raises `UsageError` if it is invalid. `completes` tells the shell what the value is:
-    `file`, `dir` or empty. With `fits` the value is optional and defaults to `otherwise`: the next word is the value
-    only if `fits` accepts it.
+    `file`, `dir`, `host` or empty. With `fits` the value is optional and defaults to `otherwise`: the next word is the
+    value only if `fits` accepts it.
     """
 
     __slots__ = ("choices", "completes", "fits", "flags", "help", "many", "metavar", "name", "otherwise", "read")
@@ -203,6 +203,16 @@ def client(word: str) -> str:
     return word
 
 
+def host(word: str) -> str:
+    """A host whose introduction to servers is known."""
+    from inspector.hosts.facts import client_of, host_facts
+
+    if client_of(word) is None:
+        known = ", ".join(host_facts().clients)
+        raise UsageError(f"How {word[:40]} introduces itself to a server is not known.", hint=f"Use one of: {known}.")
+    return word
+
+
 def root(word: str) -> str:
     """The URI of a root; a path becomes a `file:` URI."""
     import re
@@ -277,6 +287,7 @@ SERVER = (
         "ID[=JSON|@FILE]", many=True, read=extension,
     ),
     Option("--client", "Name of the client that the server is told", "NAME[/VERSION]", read=client),
+    Option("--as", "Connect as this host does: client name, revision, capabilities, extensions", "HOST", read=host),
     Option("--root", "Offer this root (URI or directory) to the server; repeatable", "URI", many=True, read=root),
     Option(
         "--sampling", "Answer sampling requests: decline them, or return this text", "decline|TEXT|@FILE",
@@ -357,6 +368,13 @@ ASK = Option("--ask", "Answer elicitation and sampling requests on the terminal"
 
 WATCH = Option("--watch", "Restart the server when one of its files changes")
 
+HOSTS = Option(
+    "--for",
+    "Show the limits of these hosts, separated by commas; all is every host",
+    "HOST,…|all",
+    many=True,
+    completes="host",
+)
 ARGS = Option("--args", "Arguments as a JSON object; KEY=VALUE arguments override it", "JSON|@FILE", read=json_object)
 TASK = Option("--task", "Call the tool as a task if it supports tasks; a tool that requires a task always runs as one")
 SAVE = Option(

@@ -58,7 +58,8 @@ class CommandLineParser:
         """The next slot to fill, or the one that takes more words."""
         if self.verb is None or self.target_words or self.command:
             return None
-        return next((slot for slot in self.verb.slots if slot.takes_many or slot.name not in self.filled), None)
+        slots = [slot for slot in self.verb.slots if not slot.after]
+        return next((slot for slot in slots if slot.takes_many or slot.name not in self.filled), None)
 
     @property
     def in_command(self) -> bool:
@@ -145,6 +146,8 @@ class CommandLineParser:
         verb = self.verb
         assert verb is not None
         for slot in verb.slots:
+            if slot.after and not self.target_words:
+                continue
             if (slot.takes_many or slot.name not in self.filled) and slot.takes(word):
                 self._fill(slot, word)
                 return

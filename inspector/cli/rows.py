@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from inspector.apps.definitions import tool_app
 from inspector.cli.output import PIPED, Output
 from inspector.cli.paint import Paint
 from inspector.protocol import views
@@ -22,8 +23,15 @@ def _tool(out: Output, raw: Any) -> tuple[str, ...]:
     return (
         out.safe(tool.name or views.UNNAMED, NAME),
         _arguments(out, words),
-        _line(out, tool.description or tool.title),
+        _line(out, _marked(tool)),
     )
+
+
+def _marked(tool: views.Tool) -> str:
+    """The description of a tool, after the mark of MCP Apps: `[UI]`, `[app only]`."""
+    mark = tool_app(tool.raw).mark
+    text = tool.description or tool.title
+    return f"[{mark}] {text}" if mark else text
 
 
 def tool_lines(out: Output, raw: Any, *, schemas: bool = False) -> Iterator[str]:
@@ -36,7 +44,7 @@ def tool_lines(out: Output, raw: Any, *, schemas: bool = False) -> Iterator[str]
     first, *more = out.wrapped(f"{head}{paren}{rest}") or [""]
     yield Paint()(head, "bold") + first[len(head) :] if first.startswith(head) else first
     yield from (f"    {line}" for line in more)
-    text = tool.description or tool.title
+    text = _marked(tool)
     if schemas:
         yield from out.wrapped(text, "  ")
         yield from _schema(out, "input", tool.input_schema)

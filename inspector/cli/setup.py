@@ -6,6 +6,7 @@ Options override config entries, these override settings.
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
     from inspector.config.expand import InputQuestion
     from inspector.config.servers import ServerEntry
+    from inspector.hosts import Fact
 
 
 def target_of(invocation: Invocation, consent: trust.Consent | None = None) -> Target:
@@ -67,6 +69,17 @@ def warn_of_interception(invocation: Invocation, target: Target) -> None:
     out.warn(f"warning: {' '.join(parts)} Kept logins are not sent.")
 
 
+def facts_of(invocation: Invocation) -> tuple[Fact, ...]:
+    """The facts of the hosts in `--for`; none without it. Raises `UsageError` for an unknown host."""
+    words = invocation.option("for", ())
+    names = tuple(name.strip() for word in words for name in word.split(",") if name.strip())
+    if not names:
+        return ()
+    from inspector.hosts import host_facts
+
+    return host_facts().choose(names)
+
+
 def live_target(invocation: Invocation) -> StdioTarget | HttpTarget:
     """The target of the invocation, if it is a server."""
     target = target_of(invocation)
@@ -95,7 +108,7 @@ def options_of(invocation: Invocation, target: Target | None, settings: Settings
         http = HttpOptions(
             headers=target.headers, proxy=target.proxy, verify=target.verify, max_body=settings.max_body_bytes
         )
-    return Options(
+    options = Options(
         timeout=timeout,
         max_timeout=max(settings.max_timeout, timeout),
         era=invocation.option("era") or (entry and entry.era) or settings.era,
@@ -109,6 +122,39 @@ def options_of(invocation: Invocation, target: Target | None, settings: Settings
         verdicts=Verdicts(paths.state_folder() / "verdicts.json"),
         http=http,
         authorize=None if isinstance(target, StdioTarget) else logins.authorize(invocation, asking=asking),
+    )
+    return _as_host(options, invocation.option("as"), invocation)
+
+
+def _as_host(options: Options, host: str | None, invocation: Invocation) -> Options:
+    """The options of a session that introduces itself as a host does; what the command line says wins."""
+    if host is None:
+        return options
+    from inspector.client.extensions import identity_of
+    from inspector.hosts.facts import client_of
+
+    client = client_of(host)
+    if client is None:
+        return options
+    # The server may use what the host declares, so each question has an answer.
+    standing = options.standing
+    answers: dict[str, Any] = {
+        topic: "decline" for topic in ("sampling", "elicitation")
+        if topic in client.capabilities and getattr(standing, topic) is None
+    }  # fmt: skip
+    if "roots" in client.capabilities and standing.roots is None:
+        answers["roots"] = ()
+    protocol = options.protocol
+    if not protocol and options.era == "auto":
+        protocol = client.protocol
+    return replace(
+        options,
+        client=options.client if invocation.option("client") else identity_of(client.info),
+        extensions=by_id(client.extensions, dict(invocation.option("extension", ()))),
+        default_extensions=(),
+        declared=client.capabilities,
+        standing=replace(standing, **answers),
+        protocol=protocol,
     )
 
 

@@ -25,9 +25,11 @@ INTERRUPTED = 128
 class ComparedTarget(ComparedSource):
     """A side and, after `read`, what it offers."""
 
-    def __init__(self, letter: str, target: Target) -> None:
+    def __init__(self, letter: str, target: Target, host: str = "") -> None:
         super().__init__(target)
         self.letter = letter
+        self.host = host
+        """The host as which the server is opened; empty: as Inspector."""
 
     @property
     def path(self) -> Path | None:
@@ -39,7 +41,8 @@ class ComparedTarget(ComparedSource):
         info = self.surface.get("server") or {}
         parts = (info.get("name"), info.get("version"), self.surface.get("revision"))
         named = "  ".join(out.safe(part, 80) for part in parts if isinstance(part, str) and part)
-        return f"{self.letter}  {out.safe(self.target.describe(), 300)}{f'  ({named})' if named else ''}"
+        host = f"  as {self.host}" if self.host else ""
+        return f"{self.letter}  {out.safe(self.target.describe(), 300)}{f'  ({named})' if named else ''}{host}"
 
 
 def sides_of(invocation: Invocation) -> tuple[ComparedTarget, ComparedTarget]:
@@ -47,8 +50,27 @@ def sides_of(invocation: Invocation) -> tuple[ComparedTarget, ComparedTarget]:
     from inspector.cli.setup import consent_of
 
     consent = consent_of(invocation)
-    a, b = (_target(invocation, invocation.arguments[slot], consent) for slot in ("a", "b"))
-    return ComparedTarget("A", a), ComparedTarget("B", b)
+    hosts: list[str] = list(invocation.option("as", ()))
+    word, other = invocation.arguments["a"], invocation.arguments["b"]
+    if len(hosts) > 2:
+        raise UsageError(f"--as is given {len(hosts)} times, and there are two sides.", hint="Give it once or twice.")
+    if other is None and not hosts:
+        raise UsageError(
+            "`inspector diff` needs a B.", hint="Give a second target, or --as HOST to compare one server with itself."
+        )
+    a = _target(invocation, word, consent)
+    b = a if other is None else _target(invocation, other, consent)
+    if hosts and RecordingTarget in (type(a), type(b)):
+        raise UsageError("--as connects to a server, and a recording is none.", hint="Compare live servers.")
+    first, second = hosts if len(hosts) == 2 else ("", hosts[0] if hosts else "")
+    return ComparedTarget("A", a, first), ComparedTarget("B", b, second)
+
+
+def side_of(invocation: Invocation, letter: str, word: str) -> ComparedTarget:
+    """One side, named by `letter` in errors. Raises `TargetError` or `ConfigError`."""
+    from inspector.cli.setup import consent_of
+
+    return ComparedTarget(letter, _target(invocation, word, consent_of(invocation)))
 
 
 def _target(invocation: Invocation, word: str, consent: Consent) -> Target:
@@ -93,6 +115,7 @@ def read(invocation: Invocation, out: Output, side: ComparedTarget, stack: ExitS
         side.surface = await read_surface(session)
         return 0
 
+    invocation.values["as"] = side.host or None
     kept = _Keeps(json=out.json, quiet=out.quiet)
     kept.hold_with(out)
     code = headless.run(invocation, work, side.target, out=kept)

@@ -31,6 +31,39 @@ EXIT_CODES = (
     ("130", "Interrupted"),
 )
 
+HOSTS = (
+    ("claude-api", "Claude Messages API"),
+    ("claude-code", "Claude Code"),
+    ("claude-apps", "claude.ai and Claude Desktop"),
+    ("claude-directory", "Claude connectors directory (review)"),
+    ("claude", "Claude, advice"),
+    ("openai-chat", "OpenAI Chat Completions and what is shaped like it (Azure, many gateways)"),
+    ("openai-responses", "OpenAI Responses API"),
+    ("openai-strict", "OpenAI strict mode"),
+    ("openai", "OpenAI, all"),
+    ("chatgpt", "ChatGPT"),
+    ("chatgpt-directory", "ChatGPT apps and plugins (review)"),
+    ("openai-agents-sdk", "OpenAI Agents SDK"),
+    ("gemini-api", "Gemini API"),
+    ("gemini-sdk", "Google Gen AI library"),
+    ("gemini-cli", "Gemini CLI"),
+    ("gemini", "Gemini, advice"),
+    ("cursor", "Cursor"),
+    ("windsurf", "Windsurf (Devin Desktop)"),
+    ("vscode", "VS Code"),
+    ("copilot-chat", "GitHub Copilot in VS Code"),
+    ("copilot-cli", "GitHub Copilot CLI"),
+    ("zed", "Zed"),
+    ("codex", "Codex CLI"),
+    ("opencode", "opencode"),
+    ("cline", "Cline"),
+    ("amazon-q", "Amazon Q Developer CLI (maintenance; Kiro CLI follows it)"),
+    ("kiro", "Kiro"),
+    ("bedrock", "Amazon Bedrock Converse"),
+    ("litellm", "LiteLLM"),
+)
+"""The hosts of `inspector/hosts/facts.json`, which help must not load."""
+
 TOPICS = {
     "filters": Topic(
         "Select messages of a session or recording",
@@ -60,6 +93,7 @@ TOPICS = {
                     ("ch:post-7", "Channel, such as one HTTP request"),
                     ("exchange:9", "Everything that belongs to the request with id 9; exchange:#1204 takes an event"),
                     ("phase:negotiation", "Events before the session was initialized"),
+                    ("run:orders.yaml", "Messages of the runs of a flow of saved calls; orders.yaml#2: the second one"),
                     ("finding:BASE-02", "Findings of a rule; finding:must of a level; finding:* of any"),
                     ("mark:*", "Messages that you marked; mark:late: those whose note contains a text"),
                 ),
@@ -175,5 +209,12 @@ TOPICS = {
                 ),
             ),
         ),
+    ),
+    "hosts": Topic(
+        "Names of hosts for --for",
+        "A host passes a server's tools to a model, or reviews servers. `inspector context --for` and `inspector check "
+        "--for` take these names, and all for every host. Hosts include the limits of the model interface behind them.",
+        (HelpTable("Hosts", HOSTS),),
+        ("docs/reference/hosts.md lists every fact with its source and date.",),
     ),
 }

@@ -18,11 +18,12 @@ class Slot:
     """A positional argument before the target.
 
     A `pairs` slot takes every `key=value` and `key:=json`, a `paths` slot every word that is not a target by itself, a
-    `json` slot a word that starts an object; all of them may stay empty, and so may a slot that is `optional`. With
-    `takes_command`, the words after `--` fill it.
+    `json` slot a word that starts an object; all of them may stay empty, and so may a slot that is `optional`, which
+    takes no word that is a target by itself. With `takes_command`, the words after `--` fill it. A slot `after` the
+    target takes a word that follows a target of one word.
     """
 
-    __slots__ = ("choices", "completes", "kind", "metavar", "name", "optional", "takes_command")
+    __slots__ = ("after", "choices", "completes", "kind", "metavar", "name", "optional", "takes_command")
 
     def __init__(
         self,
@@ -34,7 +35,9 @@ class Slot:
         completes: str = "",
         takes_command: bool = False,
         optional: bool = False,
+        after: bool = False,
     ) -> None:
+        self.after = after
         self.name = name
         self.optional = optional
         self.kind = kind
@@ -46,7 +49,7 @@ class Slot:
     def takes(self, word: str) -> bool:
         """Whether `word` can stand here."""
         if self.kind == "one":
-            return True
+            return not self.optional or not (word.startswith("@") or "://" in word)
         if self.kind == "paths":
             return not word.startswith("@") and "://" not in word
         return is_pair(word) if self.kind == "pairs" else word.startswith("{")
@@ -104,7 +107,9 @@ class Verb:
     def usage(self) -> str:
         """The line of usage, without the program's name."""
         target = {"required": ["TARGET"], "optional": ["[TARGET]"], "none": []}[self.target]
-        return " ".join([self.name, "[OPTIONS]", *(slot.usage for slot in self.slots), *target]).strip()
+        before = [slot.usage for slot in self.slots if not slot.after]
+        after = [slot.usage for slot in self.slots if slot.after]
+        return " ".join([self.name, "[OPTIONS]", *before, *target, *after]).strip()
 
 
 class Invocation:

@@ -63,6 +63,11 @@ def client_identity(word: str) -> ClientIdentity:
     return ClientIdentity.parse(word) if word.strip() else ClientIdentity()
 
 
+def identity_of(info: Mapping[str, Any]) -> ClientIdentity:
+    """Return the identity in a `clientInfo` object."""
+    return ClientIdentity(str(info.get("name", "")), str(info.get("version", "")), str(info.get("title", "")))
+
+
 def by_id(*maps: Mapping[str, Mapping[str, Any] | None]) -> dict[str, Mapping[str, Any] | None]:
     """Return the extensions of several maps by full id; a later map wins."""
     return {full_id(name): settings for each in maps for name, settings in each.items()}

@@ -53,6 +53,9 @@ class Options:
     it is one of `default_extensions`."""
     default_extensions: tuple[str, ...] = (TASKS,)
     """The ids that are offered without being asked for, in revisions that define extensions (2026-07-28)."""
+    declared: Mapping[str, Any] | None = None
+    """The capabilities to declare, whatever `standing` answers; None: those that `standing` answers. Extensions are
+    added in either case."""
     log_level: str = ""
     """Minimum level of the server's log messages (`debug` … `emergency`); empty: the server's default."""
     verdicts: Verdicts | None = None
@@ -66,7 +69,7 @@ class Options:
 
         The settings of an extension are passed on unchanged (C-EXT-01, C-EXT-02).
         """
-        declared = self.standing.capabilities(features)
+        declared = self.standing.capabilities(features) if self.declared is None else dict(self.declared)
         extensions = self._extensions_in(features)
         return declared | ({"extensions": extensions} if extensions else {})
 

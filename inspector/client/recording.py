@@ -1,31 +1,27 @@
-"""Recordings: the path of a new one, the retention of old ones, and their list.
+"""The recording of a new session: its file, its name and its limits.
 
-Recordings without a name from the user are kept in the state folder, newest first within a count and a size. The
-writing process holds a lock on its file (flock), so that it is not deleted while it is written.
+A recording without a name from the user is kept in the state folder (`retention.py` says for how long). The writing
+process holds a lock on its file (flock), so that it is not deleted or marked by others while it is written.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
+from inspector.client.retention import prune
 from inspector.config import paths
 from inspector.config.targets import HttpTarget, StdioTarget, Target
 from inspector.errors import ConfigError, RecordingError
-from inspector.journal.format import FORMAT, SUFFIX
+from inspector.journal.format import SUFFIX
 from inspector.journal.journal import Journal
-from inspector.protocol.jsonrpc import NotJson, parse
 
 if TYPE_CHECKING:
     from inspector.config.settings import Settings
-
-HEAD = 1 << 16
-"""Bytes read at the start of a recording to describe it, and as many at its end."""
 
 _LABEL = 40
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
@@ -58,12 +54,12 @@ def _begin(
 ) -> Journal:
     secrets = (*(target.secrets if isinstance(target, (StdioTarget, HttpTarget)) else ()), *others)
     if record is not None:
-        return _locked(Journal.create(record, target.as_header(), secrets))
+        return Journal.create(record, target.as_header(), secrets)
     if not keep or settings.keep_recordings == 0 or settings.keep_recordings_bytes == 0:
         return Journal.unnamed(target.as_header(), secrets)
     try:
         folder = paths.recordings_folder()
-        journal = _locked(_create(folder, target, secrets, label))
+        journal = _create(folder, target, secrets, label)
     except (ConfigError, RecordingError) as error:
         journal = Journal.unnamed(target.as_header(), secrets)
         journal.notices.append(f"This session is not recorded: {error.message}")
@@ -79,227 +75,3 @@ def _create(folder: Path, target: Target, secrets: tuple[str, ...], label: str) 
     names = (folder / f"{moment}-{label}-{os.urandom(2).hex()}{SUFFIX}" for _ in range(_TRIES))
     path = next((path for path in names if not path.exists()), folder / f"{moment}-{label}-{os.getpid()}{SUFFIX}")
     return Journal.create(path, target.as_header(), secrets)
-
-
-def _locked(journal: Journal) -> Journal:
-    """Lock the file while this process has it open."""
-    with suppress(ImportError, OSError):
-        import fcntl
-
-        fcntl.flock(journal.storage.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    return journal
-
-
-def is_growing(path: Path) -> bool:
-    """Whether a live process is writing the recording in `path`."""
-    with _opened(path) as descriptor:
-        return descriptor is not None and _is_held(descriptor)
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[int | None]:
-    """Yield a descriptor of a regular file; None if it cannot be opened, or is another kind of file."""
-    descriptor = -1
-    try:
-        with suppress(OSError, ValueError):
-            flags = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
-            descriptor = os.open(path, flags)
-        yield descriptor if descriptor >= 0 and path.is_file() else None
-    finally:
-        if descriptor >= 0:
-            os.close(descriptor)
-
-
-def _is_held(descriptor: int) -> bool:
-    """Whether another process, or another file object of this one, holds the writer's lock."""
-    try:
-        import fcntl
-
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        fcntl.flock(descriptor, fcntl.LOCK_UN)
-    except ImportError:
-        return False
-    except OSError:
-        return True
-    return False
-
-
-def prune(folder: Path, keep_count: int, keep_bytes: int) -> list[Path]:
-    """Delete the oldest recordings beyond `keep_count` files or `keep_bytes` bytes; return the deleted ones.
-
-    The newest one and any that is being written always stay. Only files with our names are deleted.
-    """
-    kept = size = 0
-    deleted: list[Path] = []
-    for path, octets in _newest_first(folder):
-        size += octets
-        kept += 1
-        if (kept <= keep_count and size <= keep_bytes) or kept == 1:
-            continue
-        if is_growing(path):
-            continue
-        with suppress(OSError):
-            path.unlink()
-            deleted.append(path)
-        size -= octets
-        kept -= 1
-    return deleted
-
-
-def _newest_first(folder: Path) -> list[tuple[Path, int]]:
-    """Return the recordings in `folder` with their sizes in bytes. Their names start with the time and sort by it."""
-    found: list[tuple[str, int]] = []
-    with suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            with suppress(OSError):
-                if entry.name.endswith(SUFFIX) and entry.is_file(follow_symlinks=False):
-                    found.append((entry.name, entry.stat(follow_symlinks=False).st_size))
-    found.sort(reverse=True)
-    return [(folder / name, octets) for name, octets in found]
-
-
-class RecordingInfo(NamedTuple):
-    """A recording's description from its start and end. Its texts come from the file and are untrusted."""
-
-    path: Path
-    size: int
-    """In bytes."""
-    started: datetime | None = None
-    label: str = ""
-    target: str = ""
-    """The full command, URL or path."""
-    revision: str = ""
-    """The negotiated revision; empty without one, or if it is not among the first events."""
-    events: int | None = None
-    duration: int | None = None
-    """In microseconds."""
-    ended: bool = False
-    """Whether it has its end line."""
-    growing: bool = False
-    """Whether a live process is writing it."""
-    errors: int | None = None
-    """Error responses, including those to `server/discover`."""
-    problem: str = ""
-    """Why it cannot be read."""
-    refused_probes: int = 0
-    """Error responses to `server/discover` before the connection was ready: older servers answer it with an error."""
-
-    @property
-    def failures(self) -> int:
-        """Error responses without those of older servers to `server/discover`."""
-        return max((self.errors or 0) - self.refused_probes, 0)
-
-
-def list_recordings(folder: Path | None = None) -> list[RecordingInfo]:
-    """Return the recordings in `folder` (default: the state folder), newest first. Reads each file's ends only."""
-    folder = paths.state_folder() / "recordings" if folder is None else folder
-    return [read_info(path, octets) for path, octets in _newest_first(folder)]
-
-
-def read_info(path: Path, octets: int | None = None) -> RecordingInfo:
-    """Describe a recording from `HEAD` bytes at its start and its end. Never raises: see `problem`."""
-    with _opened(path) as descriptor:
-        if descriptor is None:
-            return RecordingInfo(path, octets or 0, problem="cannot be read")
-        octets = os.fstat(descriptor).st_size
-        try:
-            head = os.pread(descriptor, HEAD, 0)
-            tail = head if octets <= HEAD else os.pread(descriptor, HEAD, octets - HEAD)
-        except OSError as error:
-            return RecordingInfo(path, octets, problem=(error.strerror or "cannot be read").lower())
-        growing = _is_held(descriptor)
-    lines = _objects(head)
-    header = next(lines, None) if b"\n" in head else None
-    if header is None or header.get("format") != FORMAT:
-        return RecordingInfo(path, octets, problem="is not a recording")
-    target = _object(header.get("target"))
-    revision, refused = _negotiated(lines)
-    last = _last_object(tail)
-    ended = last.get("kind") == "end" and "n" not in last
-    return RecordingInfo(
-        path,
-        octets,
-        _moment(header.get("started")),
-        _text(target.get("label")),
-        _whole_target(target),
-        revision,
-        _count(last.get("events" if ended else "n", 0 if last == header else None)),
-        _count(last.get("t", 0)),
-        ended,
-        growing and not ended,
-        _count(last.get("errors")) if ended else None,
-        refused_probes=refused,
-    )
-
-
-def _negotiated(lines: Iterator[dict[str, Any]]) -> tuple[str, int]:
-    """Return the negotiated revision, or an empty text, and the number of error responses to `server/discover`."""
-    probes: set[str] = set()
-    refused = 0
-    for line in lines:
-        if line.get("event") == "ready" and type(line.get("revision")) is str:
-            return line["revision"], refused
-        raw = _text(line.get("raw"))
-        if line.get("kind") != "rpc" or not ("server/discover" in raw or '"error"' in raw):
-            continue
-        try:
-            message = _object(parse(raw.encode("utf-8", "surrogatepass")))
-        except NotJson:
-            continue
-        id = repr(message.get("id"))
-        if message.get("method") == "server/discover":
-            probes.add(id)
-        elif "error" in message and id in probes:
-            refused += 1
-    return "", refused
-
-
-def _objects(block: bytes) -> Iterator[dict[str, Any]]:
-    """Yield the JSON objects in the complete lines at the start of `block`."""
-    for line in block.split(b"\n")[:-1]:
-        try:
-            value = parse(line)
-        except NotJson:
-            continue
-        if type(value) is dict:
-            yield value
-
-
-def _last_object(block: bytes) -> dict[str, Any]:
-    """Return the last complete line of `block` that is an object; a truncated one is skipped."""
-    lines = block.split(b"\n")[:-1]
-    for line in reversed(lines):
-        try:
-            value = parse(line)
-        except NotJson:
-            continue
-        if type(value) is dict:
-            return value
-    return {}
-
-
-def _object(value: Any) -> dict[str, Any]:
-    return value if type(value) is dict else {}
-
-
-def _text(value: Any) -> str:
-    return value if type(value) is str else ""
-
-
-def _count(value: Any) -> int | None:
-    return value if type(value) is int and 0 <= value < 1 << 62 else None
-
-
-def _whole_target(target: dict[str, Any]) -> str:
-    argv = target.get("argv")
-    if type(argv) is list:
-        return " ".join(word for word in argv if type(word) is str)
-    return _text(target.get("url")) or _text(target.get("path"))
-
-
-def _moment(value: Any) -> datetime | None:
-    try:
-        moment = datetime.fromisoformat(_text(value).replace("Z", "+00:00"))
-    except ValueError:
-        return None
-    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)

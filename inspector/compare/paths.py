@@ -7,10 +7,10 @@ matches any step or part of a name, `..` (in a pointer `**`) any number of steps
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from fnmatch import translate
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from inspector.errors import UsageError
 from inspector.protocol.jsontokens import escape_step
@@ -92,7 +92,8 @@ def places(value: Any, glob: str) -> Iterator[tuple[ValuePath, Any]]:
     `UsageError` for a glob that is not one.
     """
     steps = parse_glob(glob)
-    start: tuple[ValuePath, Any, tuple[int, ...]] = (ROOT, value, (0,))
+    search = _Search(steps)
+    start: _Part = (ROOT, value, (0,))
     stack = [iter([start])]
     while stack:
         item = next(stack[-1], None)
@@ -102,36 +103,61 @@ def places(value: Any, glob: str) -> Iterator[tuple[ValuePath, Any]]:
         path, found, at = item
         if len(steps) in at:
             yield path, found
-        stack.append(_below(path, found, at, steps))
+        if isinstance(found, (dict, list)):
+            stack.append(search.below(path, found, at))
 
 
-def _below(
-    path: ValuePath, value: Any, at: tuple[int, ...], steps: tuple[GlobStep, ...]
-) -> Iterator[tuple[ValuePath, Any, tuple[int, ...]]]:
-    """The parts of `value` that `steps` may lead to from the positions `at`, with the positions there."""
-    open_at = [position for position in at if position < len(steps)]
-    children: Iterable[tuple[Key, Any]]
-    if not open_at:
-        return
-    only = steps[open_at[0]] if len(open_at) == 1 else None
-    if only is not None and only.key is not None and not only.any_depth:
-        if isinstance(value, dict):
-            children = [(only.key, value[only.key])] if only.key in value else []
-        elif isinstance(value, list) and isinstance(only.key, int) and only.key < len(value):
-            children = [(only.key, value[only.key])]
-        else:
+_Part: TypeAlias = "tuple[ValuePath, Any, tuple[int, ...]]"
+"""A part of a value, and the positions in the steps of a glob that it has reached."""
+_MOST_KEYS = 10_000
+"""Keys whose steps are remembered: the rows of a long list have the same ones."""
+
+
+class _Search:
+    """One search for the places of a glob."""
+
+    def __init__(self, steps: tuple[GlobStep, ...]) -> None:
+        self._steps = steps
+        self._known: dict[tuple[tuple[int, ...], Key], tuple[int, ...]] = {}
+
+    def below(self, path: ValuePath, value: Any, at: tuple[int, ...]) -> Iterator[_Part]:
+        """The parts of an object or a list that the steps may lead to from the positions `at`."""
+        steps = self._steps
+        open_at = [position for position in at if position < len(steps)]
+        if not open_at:
             return
-    elif isinstance(value, dict):
-        children = value.items()
-    elif isinstance(value, list):
-        children = enumerate(value)
-    else:
-        return
-    for key, child in children:
-        there = {position for position in open_at if steps[position].any_depth}
-        there.update(position + 1 for position in open_at if steps[position].matches(key))
-        if there:
-            yield path / key, child, tuple(sorted(there))
+        only = steps[open_at[0]] if len(open_at) == 1 else None
+        if only is not None and only.key is not None and not only.any_depth:
+            key = only.key
+            if key in value if isinstance(value, dict) else isinstance(key, int) and key < len(value):
+                yield path / key, value[key], (open_at[0] + 1,)
+        elif isinstance(value, dict):
+            for key, child in value.items():
+                there = self._there(at, key)
+                if there and (there[-1] == len(steps) or isinstance(child, (dict, list))):
+                    yield path / key, child, there
+        elif any(steps[position].numbered for position in open_at):
+            for index, child in enumerate(value):
+                if there := self._there(at, index):
+                    yield path / index, child, there
+        else:
+            there = self._there(at, 0)  # As for each other item.
+            for index, child in enumerate(value) if there else ():
+                if there[-1] == len(steps) or isinstance(child, (dict, list)):
+                    yield path / index, child, there
+
+    def _there(self, at: tuple[int, ...], key: Key) -> tuple[int, ...]:
+        """The positions that the member or item `key` of a part at the positions `at` has reached, in order."""
+        found = self._known.get((at, key))
+        if found is None:
+            steps = self._steps
+            open_at = [position for position in at if position < len(steps)]
+            there = {position for position in open_at if steps[position].any_depth}
+            there.update(position + 1 for position in open_at if steps[position].matches(key))
+            found = tuple(sorted(there))
+            if len(self._known) < _MOST_KEYS:
+                self._known[at, key] = found
+        return found
 
 
 class GlobStep(NamedTuple):

@@ -171,6 +171,12 @@ class SettingsModel(_Keys):
     calls_folder: Text = Field("", examples=["tests/calls"])
     """Folder of the saved calls that the interface shows. Default: calls in the working directory."""
 
+    otlp: Text = Field("", examples=["http://localhost:4318"])
+    """URL of an OpenTelemetry collector that gets spans of each session while it goes on. Default: none."""
+
+    registry: Text = Field("", examples=["https://registry.modelcontextprotocol.io"])
+    """File or address that `inspector servers --search` searches. Default: none; nothing is contacted."""
+
     check_pins: Flag = True
     """Whether a pinned server is compared with its pin in every session. Default: true."""
 

@@ -71,6 +71,12 @@ class Settings:
     calls_folder: str = ""
     """The folder of the saved calls that the interface shows; empty: `calls` in the working directory."""
 
+    otlp: str = ""
+    """The URL of an OpenTelemetry collector that gets spans of each session while it goes on; empty: none."""
+
+    registry: str = ""
+    """The file or address that `inspector servers --search` searches; empty: none is contacted."""
+
     check_pins: bool = True
     """Whether a pinned server (`inspector pin`) is compared with its pin in every session."""
 
@@ -259,6 +265,8 @@ _KINDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "keep_recordings": _COUNT,
     "keep_recordings_bytes": _COUNT,
     "calls_folder": _TEXT,
+    "otlp": _TEXT,
+    "registry": _TEXT,
     "check_pins": _FLAG,
     "theme": _TEXT,
     "keymap": ("an object of keys by action id", _text_by_text),

@@ -22,6 +22,8 @@ from inspector.demo.rpc import (
     kind_of,
 )
 from inspector.demo.serving import Serving
+from inspector.demo.skills import EXTENSION as SKILLS
+from inspector.demo.skills import SETTINGS, SKILL_HANDLERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,9 +32,11 @@ if TYPE_CHECKING:
 
     from inspector.demo.call import Call, Channel
     from inspector.demo.core import Handler
+    from inspector.demo.events import EventStream
     from inspector.demo.world import World
 
 LISTEN = "subscriptions/listen"
+EVENTS = "io.modelcontextprotocol/events"
 # Time to live of a method's results, in milliseconds.
 _FRESH = {
     "server/discover": 3_600_000,
@@ -41,6 +45,8 @@ _FRESH = {
     "resources/templates/list": 60_000,
     "resources/read": 5_000,
     "prompts/list": 10_000,
+    "skills/list": 60_000,
+    "skills/get": 60_000,
 }
 
 
@@ -66,6 +72,7 @@ class Modern:
             "server/discover": self._discover,
             "tools/call": call_tool,
             **TASK_HANDLERS,
+            **SKILL_HANDLERS,
         }
 
     def receive(self, message: Any, channel: Channel) -> bool:
@@ -104,13 +111,15 @@ class Modern:
         if method == "initialize":
             raise self._unsupported(message.get("params"), "This server has no handshake and supports")
         features = self._check_meta(message)
-        handler = self._own.get(method) or HANDLERS.get(method)
-        if handler is None and method != LISTEN:
+        handler = self._own.get(method) or HANDLERS.get(method) or _events(method)
+        stream = _stream(method)
+        if handler is None and stream is None:
             raise RpcError(METHOD_NOT_FOUND, f"Method not found: {method}", status=404)
         if self._headers is not None:
             check_headers(self._headers, message, self.world)
         if handler is None:
-            Subscription(self.world, features, channel, message, self._serving).begin()
+            assert stream is not None
+            stream(self.world, features, channel, message, self._serving).begin()
             return False
         call = ModernCall(self.world, features, channel, message, lambda: self._describe(call))
         self._serving.add(call)
@@ -151,7 +160,7 @@ class Modern:
                 "prompts": {"listChanged": True},
                 "logging": {},
                 "completions": {},
-                "extensions": {EXTENSION: {}},
+                "extensions": {EXTENSION: {}, SKILLS: SETTINGS, EVENTS: {}},
             },
             "instructions": INSTRUCTIONS,
             "_meta": {PREFIX + "serverInfo": fit(server_info(), call.features)},
@@ -165,6 +174,26 @@ class Modern:
             "transport": self.transport,
             "logLevel": call.meta.get(PREFIX + "logLevel"),
         }
+
+
+def _events(method: str) -> Handler | None:
+    """The handler of a method of the extension for events, which few clients use."""
+    if not method.startswith("events/"):
+        return None
+    from inspector.demo.events import HANDLERS as handlers
+
+    return handlers.get(method)
+
+
+def _stream(method: str) -> type[Subscription | EventStream] | None:
+    """The class of a request that lasts."""
+    if method == LISTEN:
+        return Subscription
+    if method != "events/stream":
+        return None
+    from inspector.demo.events import EventStream
+
+    return EventStream
 
 
 # key: (type, required)

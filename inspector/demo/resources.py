@@ -5,6 +5,8 @@ from __future__ import annotations
 from inspector.demo.content import contents
 from inspector.demo.media import icon
 from inspector.demo.rpc import NotFound, encode
+from inspector.demo.skill_files import SCHEME
+from inspector.demo.skill_files import read as read_skill_file
 from inspector.demo.uritemplate import UriTemplate
 
 TYPE_CHECKING = False
@@ -134,6 +136,10 @@ class Resources:
                 return [contents(uri, mime, body())]
         if uri == "demo://files/":
             return [contents(f"demo://files/{path}", _mime_of(path), FILES[path]) for path in FILES]
+        if uri.startswith(SCHEME):
+            found_file = read_skill_file(uri)
+            if found_file is not None:
+                return [found_file]
         for number in self.extras:
             if uri == _extra_uri(number):
                 return [contents(uri, "text/plain", f"Extra resource {number}.\n")]

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     Watcher = Callable[[str, str], None]
 
 
+BEAT = 10.0  # seconds between two heartbeats of a stream of events
+
+
 class World:
     """Tools, resources and prompts, and the options of the command line.
 
@@ -51,6 +54,7 @@ class World:
     ) -> None:
         self.delay = delay
         self.tick = tick
+        self.beat = BEAT
         self.handshakes = [each for each in HANDSHAKE if each <= newest and era != "modern"]
         self.modern = [each for each in MODERN if each <= newest and era != "legacy"]
         self.resources = Resources(items)

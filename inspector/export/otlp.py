@@ -13,7 +13,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 from inspector.export.chosen import Chosen, left_out
 from inspector.export.exact import clean
@@ -45,7 +45,7 @@ _FATES = {
     State.PENDING: "no_answer",
     State.LATE: "late",
 }
-_dumps = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
+dumps = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 
 Attributes = list[dict[str, Any]]
 
@@ -53,17 +53,24 @@ Attributes = list[dict[str, Any]]
 def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
     """Write the document to `out`, span by span."""
     chosen = Chosen(journal, numbers)
-    spans = _Spans(journal, chosen, facts_of(journal))
-    out.write(f'{{"resourceSpans":[{{"resource":{_dumps({"attributes": spans.resource()})},"scopeSpans":[{{"scope":')
-    out.write(f'{{"name":"Inspector","version":"{__version__}"}},"spans":[\n')
-    out.write(_dumps(spans.session()))
+    spans = Spans(journal, chosen, facts_of(journal))
+    head, tail = around_spans(spans)
+    out.write(f"{head}\n")
+    out.write(dumps(spans.session()))
     for exchange in chosen.exchanges():
-        out.write(",\n" + _dumps(spans.exchange(exchange.n)))
+        out.write(",\n" + dumps(spans.exchange(exchange.n)))
     for n in chosen.of(Kind.RPC):
         if spans.stands_alone(n):
-            out.write(",\n" + _dumps(spans.notification(n)))
-    out.write("\n]}]}]}\n")
+            out.write(",\n" + dumps(spans.notification(n)))
+    out.write(f"\n{tail}\n")
     return left_out(chosen.batches(), "batch", "batches")
+
+
+def around_spans(spans: Spans) -> tuple[str, str]:
+    """Return the text of a document before and after its spans, which commas separate."""
+    resource = dumps({"attributes": spans.resource()})
+    scope = dumps({"name": "Inspector", "version": __version__})
+    return f'{{"resourceSpans":[{{"resource":{resource},"scopeSpans":[{{"scope":{scope},"spans":[', "]}]}]}"
 
 
 def attribute(key: str, value: object) -> dict[str, Any]:
@@ -76,10 +83,23 @@ def attribute(key: str, value: object) -> dict[str, Any]:
     return {"key": key, "value": {"stringValue": clean(shown[:LONGEST])}}
 
 
-class _Spans:
+class SpanSource(Protocol):
+    """The events that the spans are made of: all of a recording, some of it, or those so far."""
+
+    def __contains__(self, n: int, /) -> bool:
+        """Whether event `n` has a span."""
+
+    def answer(self, request: int, /) -> int:
+        """Return the event that answers only this request; 0 without one."""
+
+    def inside(self, request: int, /) -> Iterable[int]:
+        """Return the notifications and questions inside a request, ascending."""
+
+
+class Spans:
     """Creates the spans of one recording."""
 
-    def __init__(self, journal: Journal, chosen: Chosen, facts: RecordingFacts) -> None:
+    def __init__(self, journal: Journal, chosen: SpanSource, facts: RecordingFacts) -> None:
         self._journal = journal
         self._chosen = chosen
         self._facts = facts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -84,9 +84,18 @@ def judge(
     place: Sequence[str | int],
     *,
     update: bool = False,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> list[ExpectationResult]:
-    """Judge one answer. `place` is that of the step in its flow; `update` writes the files of `same_as`."""
-    return list(_Judge(expect, observed, variables, flow, tuple(place), update).results())
+    """Judge one answer. `place` is that of the step in its flow; `update` writes the files of `same_as`.
+
+    `stopped` is asked for each value: judging a large result can run in a thread and be given up there. Raises
+    `JudgingStopped` then.
+    """
+    return list(_Judge(expect, observed, variables, flow, tuple(place), update, stopped).results())
+
+
+class JudgingStopped(Exception):
+    """The result is not wanted any more."""
 
 
 def seconds_of(duration: str) -> float:
@@ -113,6 +122,7 @@ class _Judge:
         flow: Flow,
         place: tuple[str | int, ...],
         update: bool,
+        stopped: Callable[[], bool],
     ) -> None:
         self.expect = expect
         self.observed = observed
@@ -120,6 +130,8 @@ class _Judge:
         self.flow = flow
         self.place = place
         self.update = update
+        self.stopped = stopped
+        self._checks: dict[int, list[Callable[[Matcher, Any, Place], Iterator[_Failure]]]] = {}
         self.step_line = flow.line_of(*place)[0]
 
     def results(self) -> Iterator[ExpectationResult]:
@@ -294,6 +306,8 @@ class _Judge:
     # One value against one expectation
 
     def _failures(self, expected: Any, found: Any, place: Place) -> list[_Failure]:
+        if self.stopped():
+            raise JudgingStopped
         if isinstance(expected, Matcher):
             return [each for each in self._matcher(expected, found, place)]
         if isinstance(expected, dict):
@@ -318,9 +332,17 @@ class _Judge:
         if given(matcher, "exists") and not matcher.exists:
             yield _Failure(place, "nothing", shown(found))
             return
-        for name in type(matcher).model_fields:
-            if name in matcher.model_fields_set and name != "exists":
-                yield from getattr(self, f"_{name.rstrip('_')}")(matcher, found, place)
+        for check in self._checks_of(matcher):
+            yield from check(matcher, found, place)
+
+    def _checks_of(self, matcher: Matcher) -> list[Callable[[Matcher, Any, Place], Iterator[_Failure]]]:
+        """The checks of the keys that a matcher has: found once, because one may be applied to a million rows."""
+        checks = self._checks.get(id(matcher))
+        if checks is None:
+            names = [name for name in type(matcher).model_fields if name in matcher.model_fields_set]
+            checks = [getattr(self, f"_{name.rstrip('_')}") for name in names if name != "exists"]
+            self._checks[id(matcher)] = checks
+        return checks
 
     def _matches(self, matcher: Matcher, found: Any, place: Place) -> Iterator[_Failure]:
         expected = f"a text that matches {matcher.matches}"
@@ -343,7 +365,9 @@ class _Judge:
         if isinstance(found, str):
             wanted = self.variables.insert(expected) if isinstance(expected, str) else expected
             if not isinstance(wanted, str) or wanted not in found:
-                yield _Failure(place, f"a text that contains {self._wanted(expected)}", shown(found))
+                is_text = isinstance(wanted, (str, dict, list, Matcher))
+                note = "" if is_text else f"A text contains only texts: quote {shown(wanted)}."
+                yield _Failure(place, f"a text that contains {self._wanted(expected)}", shown(found), note)
         elif not isinstance(found, list) or not any(self._holds(expected, item) for item in found):
             yield _Failure(place, f"contains {self._wanted(expected)}", shown(found))
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -48,6 +49,8 @@ _LOOK_EVERY = 0.02
 _LIST_CHANGED = "/list_changed"
 COLLECT_AFTER = 16
 """Sessions that are closed between two collections of garbage."""
+LARGE = 256 * 1024
+"""Bytes of an answer from which on it is judged in a thread."""
 INTERRUPTED = "The run was interrupted."
 
 
@@ -59,6 +62,9 @@ class Progress(Protocol):
 
     def step_began(self, flow: Flow, number: int, row: int) -> None:
         """A step begins; `row` is that of `each`, from 1, else 0."""
+
+    def answer_compared(self, flow: Flow, number: int, size: int) -> None:
+        """The answer of a step has come, and is so large (`size` bytes) that comparing it takes time."""
 
     def step_ended(self, flow: Flow, result: StepResult) -> None:
         """A step is over, or will not be run."""
@@ -74,6 +80,9 @@ class Silent:
         pass
 
     def step_began(self, flow: Flow, number: int, row: int) -> None:
+        pass
+
+    def answer_compared(self, flow: Flow, number: int, size: int) -> None:
         pass
 
     def step_ended(self, flow: Flow, result: StepResult) -> None:
@@ -349,7 +358,8 @@ class FlowRun:
                     expectations = self._judged(step.expect, observed, number)
                     if all(each.ok for each in expectations) or not step.expect.result:
                         self._waited = n
-                        return self._finished(number, step, row, observed, expectations, {}, 0, n)
+                        captures = self._found(step, observed)
+                        return self._finished(number, step, row, observed, expectations, {}, 0, n, captures)
                     after = n
                 left = limit - (time.monotonic() - began)
                 if self.session.phase != "ready":
@@ -380,7 +390,7 @@ class FlowRun:
             method, params = self._built(step)
             observed, call, n = await self._exchange(request, method, params)
             asked += call.person_time
-            expectations = self._judged(request.expect, observed, number)
+            expectations, captures = await self._judged_answer(number, request, observed, call.answer_n)
             passed = all(each.ok for each in expectations)
             if passed or repeated is None or self.session.phase != "ready":
                 break
@@ -394,7 +404,8 @@ class FlowRun:
         if not passed and method == "tools/call":
             expectations = self._with_unknown_tool(expectations, observed, str(params.get("name", "")))
         made = self._finished(
-            number, step, row, observed, expectations, params, n, call.answer_n, seconds=seconds, tries=tries,
+            number, step, row, observed, expectations, params, n, call.answer_n, captures, seconds=seconds,
+            tries=tries,
         )  # fmt: skip
         if made.outcome == "failed":  # A capture that finds nothing fails a step, too.
             return replace(made, command=self._masked(self._command(request, method, params)))
@@ -410,11 +421,12 @@ class FlowRun:
         params: dict[str, Any],
         n: int,
         answer: int,
+        captures: dict[str, list[Any]],
         *,
         seconds: float | None = None,
         tries: int = 1,
     ) -> StepResult:
-        captured, missing = self._capture(number, step, observed)
+        captured, missing = self._capture(number, step, observed, captures)
         expectations = [*expectations, *missing]
         passed = all(each.ok for each in expectations)
         arguments = params.get("arguments") if isinstance(params.get("arguments"), dict) else params
@@ -425,7 +437,7 @@ class FlowRun:
         )  # fmt: skip
 
     def _capture(
-        self, number: int, step: StepModel, observed: Observed
+        self, number: int, step: StepModel, observed: Observed, captures: dict[str, list[Any]]
     ) -> tuple[dict[str, Any], list[ExpectationResult]]:
         captured: dict[str, Any] = {}
         missing: list[ExpectationResult] = []
@@ -433,7 +445,7 @@ class FlowRun:
         if not observed.has_result or (failed and not given(step.expect, "tool_error")):  # type: ignore[union-attr]
             return captured, missing
         for name, path in getattr(step, "capture", {}).items():
-            found = [value for _, (_, value) in zip(range(2), places(observed.result, path), strict=False)]
+            found = captures[name]
             if len(found) == 1:
                 captured[name] = self.variables.captured[name] = found[0]
                 if name in getattr(step, "secret", []):
@@ -455,6 +467,41 @@ class FlowRun:
 
     def _judged(self, expect: Expect, observed: Observed, number: int) -> list[ExpectationResult]:
         return judge(expect, observed, self.variables, self.flow, ("steps", number - 1), update=self.update)
+
+    async def _judged_answer(
+        self, number: int, step: models.CallStep, observed: Observed, answer: int
+    ) -> tuple[list[ExpectationResult], dict[str, list[Any]]]:
+        """Judge an answer, and find what the step captures of it.
+
+        A large answer is looked at in a thread, so that the interface stays usable and the run can be stopped.
+        """
+        size = self.session.journal.index.size(answer) if answer else 0
+        if size < LARGE:
+            return self._judged(step.expect, observed, number), self._found(step, observed)
+        self.progress.answer_compared(self.flow, number, size)
+        stop = threading.Event()
+
+        def look() -> tuple[list[ExpectationResult], dict[str, list[Any]]]:
+            place = ("steps", number - 1)
+            made = judge(
+                step.expect, observed, self.variables, self.flow, place, update=self.update, stopped=stop.is_set
+            )
+            return made, self._found(step, observed)
+
+        try:
+            return await asyncio.to_thread(look)
+        finally:
+            stop.set()  # Of a run that was stopped, the thread ends at the next value.
+
+    @staticmethod
+    def _found(step: StepModel, observed: Observed) -> dict[str, list[Any]]:
+        """By variable that the step captures, what its path finds: two values at most."""
+        if not observed.has_result:
+            return {}
+        return {
+            name: [value for _, (_, value) in zip(range(2), places(observed.result, path), strict=False)]
+            for name, path in getattr(step, "capture", {}).items()
+        }
 
     # Requests
 
@@ -904,11 +951,16 @@ class CollectionRun:
                         update=self.options.update, bail=self.options.bail, dry=self.options.dry,
                         findings=opened.findings,
                     )  # fmt: skip
+                    if (
+                        self.options.shared
+                    ):  # Its recording has the runs of all flows: the filter “run:” tells them apart.
+                        shown = flow.display_path
+                        opened.session.journal.record_note(f"run {shown}", run=shown)
                     await run.run()
             finally:
                 stop_telling()
         except InspectorError as error:
-            message = self.secrets.mask(f"{error.message} {error.hint.command_line}".rstrip())
+            message = self.secrets.mask(f"{error.message.rstrip('.')}. {error.hint.command_line}".rstrip())
             failed = replace(
                 not_run(flow, message, self._numbers(flow)), outcome="failed", error=message,
                 exit_code=error.exit_code if error.exit_code in (3, 4) else 4, seconds=time.monotonic() - began,

@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, NamedTuple
 
 from inspector.errors import SchemaError
 from inspector.hosts.facts import Fact, NameRule
 from inspector.protocol.jsonrpc import compact_json
-from inspector.protocol.subschemas import subschemas
+from inspector.protocol.subschemas import Subschema, subschemas
 from inspector.text import quantity
 
 MOST_TOOLS = 5_000
 """Tools of one server that are evaluated."""
+_KEPT = 200_000
+"""Parts of schemas that are kept between facts."""
 MOST_FAULTS = 200
 """Tools beyond the limit that one fact names; a last note counts the others."""
 _SHOWN = 6
@@ -40,7 +43,8 @@ class ToolResult(NamedTuple):
     result: dict[str, Any]
 
 
-class ServerDefinitions(NamedTuple):
+@dataclass(frozen=True)
+class ServerDefinitions:
     """The parts of a server that hosts read."""
 
     name: str
@@ -48,6 +52,16 @@ class ServerDefinitions(NamedTuple):
     tools: tuple[dict[str, Any], ...]
     instructions: str = ""
     results: tuple[ToolResult, ...] = ()
+    _walks: dict[int, tuple[Subschema, ...]] = field(default_factory=dict, repr=False, compare=False)
+
+    def schemas(self, tool: dict[str, Any]) -> Iterable[Subschema]:
+        """Return the parts of a tool's input schema; kept, because many facts ask for them."""
+        found = self._walks.get(id(tool))
+        if found is None:
+            found = tuple(subschemas(tool.get("inputSchema")))
+            if sum(map(len, self._walks.values())) < _KEPT:
+                self._walks[id(tool)] = found
+        return found
 
     @classmethod
     def of(
@@ -77,6 +91,8 @@ class HostNote(NamedTuple):
     """`at most 64 characters`."""
     tool: str = ""
     """The name of the tool, if it is about one."""
+    numbers: tuple[int, int] | None = None
+    """The amount and the limit, in the unit of the host; None if the limit is not a number."""
 
     def as_json(self, today: date) -> dict[str, Any]:
         """For `--json`."""
@@ -98,6 +114,7 @@ class Measure(NamedTuple):
     amount: float = 0
     """How near it is to the limit; the nearest of the good ones is shown."""
     tool: str = ""
+    numbers: tuple[int, int] | None = None
 
 
 Test = Callable[[Any, Fact, ServerDefinitions], Iterator[Measure]]
@@ -119,11 +136,11 @@ def evaluate(server: ServerDefinitions, facts: Iterable[Fact]) -> list[HostNote]
                 continue
             faults += 1
             if faults <= MOST_FAULTS:
-                notes.append(HostNote(fact, *measure[:4], measure.tool))
+                notes.append(HostNote(fact, *measure[:4], measure.tool, measure.numbers))
         if faults > MOST_FAULTS:
             notes.append(HostNote(fact, "tools", False, f"{faults - MOST_FAULTS:,} more tools", "see the others"))
         elif not faults and best is not None:
-            notes.append(HostNote(fact, *best[:4], best.tool))
+            notes.append(HostNote(fact, *best[:4], best.tool, best.numbers))
     return notes
 
 
@@ -188,10 +205,10 @@ def _sizes(what: str, suffix: str, most: int, fact: Fact, server: ServerDefiniti
                 text = tool.get("description")
                 yield _text_size(subject, text if type(text) is str else "", most, unit, fact)._replace(tool=name)
             elif what == "schema_description":
-                yield from _schema_descriptions(tool, most, unit, fact)
+                yield from _schema_descriptions(tool, server, most, unit, fact)
             else:
                 noun = _NOUNS.get(what, "character")
-                yield _size(subject, _schema_amount(what, tool.get("inputSchema")), most, noun)._replace(tool=name)
+                yield _size(subject, _schema_amount(what, server.schemas(tool)), most, noun)._replace(tool=name)
 
 
 def _rule(fact: Fact, server: ServerDefinitions) -> NameRule | None:
@@ -201,8 +218,9 @@ def _rule(fact: Fact, server: ServerDefinitions) -> NameRule | None:
 
 
 def _size(subject: str, amount: int, most: int, noun: str) -> Measure:
+    limit = f"at most {quantity(most, noun)}"
     return Measure(
-        subject, amount <= most, quantity(amount, noun), f"at most {quantity(most, noun)}", amount / max(most, 1)
+        subject, amount <= most, quantity(amount, noun), limit, amount / max(most, 1), numbers=(amount, most)
     )
 
 
@@ -240,17 +258,19 @@ def _last_words(text: str, most: int, unit: str) -> str:
     return kept[-40:]
 
 
-def _schema_descriptions(tool: dict[str, Any], most: int, unit: str, fact: Fact) -> Iterator[Measure]:
-    for part in subschemas(tool.get("inputSchema")):
+def _schema_descriptions(
+    tool: dict[str, Any], server: ServerDefinitions, most: int, unit: str, fact: Fact
+) -> Iterator[Measure]:
+    for part in server.schemas(tool):
         text = part.schema.get("description")
         if type(text) is str:
             measure = _text_size(f"tool {tool['name']}", text, most, unit, fact)
             yield measure._replace(found=f"{measure.found} in {part.pointer or 'the root'}", tool=tool["name"])
 
 
-def _schema_amount(what: str, schema: Any) -> int:
+def _schema_amount(what: str, schemas: Iterable[Subschema]) -> int:
     total = 0
-    for part in subschemas(schema):
+    for part in schemas:
         properties, enum = part.schema.get("properties"), part.schema.get("enum")
         names = properties if type(properties) is dict else {}
         values = enum if type(enum) is list else []
@@ -415,9 +435,9 @@ def _keywords(places: dict[str, str], limit: str, tool: dict[str, Any]) -> Measu
     return Measure(f"tool {tool['name']}", not places, found, limit, 0, tool["name"])
 
 
-def _first_places(schema: Any, wanted: Callable[[str], bool]) -> dict[str, str]:
+def _first_places(schemas: Iterable[Subschema], wanted: Callable[[str], bool]) -> dict[str, str]:
     places: dict[str, str] = {}
-    for part in subschemas(schema):
+    for part in schemas:
         for key in part.schema:
             if type(key) is str and key not in places and wanted(key):
                 places[key] = part.pointer
@@ -433,14 +453,14 @@ def _root_without(keys: list[str], fact: Fact, server: ServerDefinitions) -> Ite
 
 def _anywhere_without(keys: list[str], fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
     for tool in server.tools:
-        places = _first_places(tool.get("inputSchema"), keys.__contains__)
+        places = _first_places(server.schemas(tool), keys.__contains__)
         yield _keywords(places, f"no {', '.join(keys)}", tool)
 
 
 def _dropped(keys: list[str], fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
     for tool in server.tools:
         yield _keywords(
-            _first_places(tool.get("inputSchema"), keys.__contains__), "no keyword that the host deletes", tool
+            _first_places(server.schemas(tool), keys.__contains__), "no keyword that the host deletes", tool
         )
 
 
@@ -448,10 +468,9 @@ def _only(keys: list[str], fact: Fact, server: ServerDefinitions) -> Iterator[Me
     kept = frozenset(keys) | _ANNOTATIONS
     alone = bool((fact.test or {}).get("ref_alone"))
     for tool in server.tools:
-        schema = tool.get("inputSchema")
-        places = _first_places(schema, lambda key: key not in kept and not key.startswith("x-"))
+        places = _first_places(server.schemas(tool), lambda key: key not in kept and not key.startswith("x-"))
         if alone:
-            for part in subschemas(schema):
+            for part in server.schemas(tool):
                 if "$ref" in part.schema and any(not key.startswith("$") for key in part.schema):
                     places.setdefault("other keywords beside $ref", part.pointer)
         yield _keywords(places, f"only the {quantity(len(keys), 'keyword')} that the host reads", tool)
@@ -469,7 +488,7 @@ def _arrays_require(keys: list[str], fact: Fact, server: ServerDefinitions) -> I
     for tool in server.tools:
         places = [
             part.pointer or "the root"
-            for part in subschemas(tool.get("inputSchema"))
+            for part in server.schemas(tool)
             if _is_type(part.schema, "array") and any(key not in part.schema for key in keys)
         ]
         found = f"array without {', '.join(keys)} in {', '.join(places[:_SHOWN])}" if places else "all arrays have it"
@@ -483,14 +502,14 @@ def _is_type(schema: dict[str, Any], name: str) -> bool:
 
 def _required_in_properties(_: Any, fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
     for tool in server.tools:
-        wrong = [f"{name[:80]} in {place or 'the root'}" for place, name in unknown_required(tool.get("inputSchema"))]
+        wrong = [f"{name[:80]} in {place or 'the root'}" for place, name in unknown_required(server.schemas(tool))]
         found = f"required, but not in properties: {', '.join(wrong[:_SHOWN])}" if wrong else "all are properties"
         yield Measure(f"tool {tool['name']}", not wrong, found, "required names only properties", 0, tool["name"])
 
 
-def unknown_required(schema: Any) -> Iterator[tuple[str, str]]:
+def unknown_required(schemas: Iterable[Subschema]) -> Iterator[tuple[str, str]]:
     """Yield (pointer, name) of each name in `required` that is not in `properties` beside it."""
-    for part in subschemas(schema):
+    for part in schemas:
         properties, required = part.schema.get("properties", {}), part.schema.get("required")
         own = type(properties) is dict and _COMBINES.isdisjoint(part.schema) and not _BRANCH.search(part.pointer)
         if type(required) is list and own:
@@ -514,8 +533,8 @@ def _schema_valid(dialect: str, fact: Fact, server: ServerDefinitions) -> Iterat
 # Design
 
 
-def _parameters(tool: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    for part in subschemas(tool.get("inputSchema")):
+def _parameters(tool: dict[str, Any], server: ServerDefinitions) -> Iterator[tuple[str, dict[str, Any]]]:
+    for part in server.schemas(tool):
         properties = part.schema.get("properties")
         for name, schema in properties.items() if type(properties) is dict else ():
             if type(schema) is dict:
@@ -538,7 +557,7 @@ def _no_enum_with(given: dict[str, Any], fact: Fact, server: ServerDefinitions) 
     limit = "reading and writing in separate tools"
     for tool in server.tools:
         mixed = ""
-        for name, schema in _parameters(tool):
+        for name, schema in _parameters(tool, server):
             values = _choices(schema)
             groups = [given["methods"]]
             if name in given["named"]:
@@ -553,7 +572,7 @@ def _no_enum_with(given: dict[str, Any], fact: Fact, server: ServerDefinitions) 
 
 def _no_free_text(names: list[str], fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
     for tool in server.tools:
-        free = [name for name, schema in _parameters(tool) if name in names and _is_free_text(schema)]
+        free = [name for name, schema in _parameters(tool, server) if name in names and _is_free_text(schema)]
         found = f"parameter {free[0]} accepts any text" if free else "no such parameter"
         yield Measure(f"tool {tool['name']}", not free, found, "reading and writing in separate tools", 0, tool["name"])
 
@@ -564,7 +583,7 @@ def _is_free_text(schema: dict[str, Any]) -> bool:
 
 def _free_text_names_api(names: list[str], fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
     for tool in server.tools:
-        free = [name for name, schema in _parameters(tool) if name in names and _is_free_text(schema)]
+        free = [name for name, schema in _parameters(tool, server) if name in names and _is_free_text(schema)]
         text = tool.get("description")
         named = type(text) is str and _API.search(text) is not None
         found = f"parameter {free[0]} is free, and the description names no API" if free and not named else "named"

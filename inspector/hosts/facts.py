@@ -21,6 +21,7 @@ Effect = Literal["refused", "cut", "left out", "review rejects", "worse answers"
 EFFECTS: tuple[Effect, ...] = get_args(Effect)
 FILE = Path(__file__).with_name("facts.json")
 DAYS_IN_A_YEAR = 365
+_WHOLE_REQUEST = "whole request"
 _DATE = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?")
 
 
@@ -80,8 +81,12 @@ class Fact:
     name: NameRule | None = None
     parts: tuple[str, ...] = ()
     """The parts of a tool definition that reach the model, in a fact about that."""
+    at_start: tuple[str, ...] = ()
+    """The parts that a model gets before it looks for tools, for a host that loads tools on demand."""
     scope: str = ""
     """How far the effect goes: `whole request` means that all other tools of the request are lost too."""
+    instead_of: str = ""
+    """The id of a fact of a used host that does not count for this host, because it handles that itself."""
     remedy: str = ""
     """What to change in a server beyond the limit."""
 
@@ -100,6 +105,11 @@ class Fact:
             return ""
         months = (today.year - since.year) * 12 + today.month - since.month
         return f"{months} months old"
+
+    @property
+    def fails_request(self) -> bool:
+        """Whether the tools of all other servers in the request fail too."""
+        return self.scope == _WHOLE_REQUEST
 
     @property
     def origin(self) -> str:
@@ -153,8 +163,11 @@ class HostFacts:
             if name not in self.labels:
                 raise UsageError(f"Unknown host “{name[:40]}”.", hint=self._nearest(name))
         used = {inner for name in names for inner in self._closure(name)}
+        replaced = {fact.instead_of for fact in self.facts if fact.host in names}
         return tuple(
-            fact for fact in self.facts if fact.host in names or (fact.host in used and fact.field not in _NAMES)
+            fact
+            for fact in self.facts
+            if fact.host in names or (fact.host in used and fact.field not in _NAMES and fact.id not in replaced)
         )
 
     def _closure(self, host: str) -> set[str]:
@@ -178,12 +191,14 @@ class HostFacts:
         return next((fact.name for fact in self.facts if fact.host == host and fact.name is not None), None)
 
     def parts(self, host: str) -> tuple[str, ...]:
-        """Return the parts of a tool that reach the model; the usual ones if that is not known."""
-        return next((fact.parts for fact in self.facts if fact.host == host and fact.parts), USUAL_PARTS)
+        """Return the parts of a tool that reach the model; empty if that is not known."""
+        return next((fact.parts for fact in self.facts if fact.host == host and fact.parts), ())
+
+    def at_start(self, host: str) -> tuple[str, ...]:
+        """Return the parts that the model gets at the start; the same as `parts` without loading on demand."""
+        return next((fact.at_start for fact in self.facts if fact.host == host and fact.at_start), self.parts(host))
 
 
-USUAL_PARTS = ("name", "description", "inputSchema", "instructions")
-"""The parts that most hosts pass to a model."""
 _NAMES = frozenset(("tool.name", "tool.full_name", "prefix"))
 """A host that uses the interface of a model sends its own names, so the facts about names there say nothing of it."""
 
@@ -221,9 +236,11 @@ def _client(host: str, entry: dict[str, Any]) -> HostClient:
 
 
 def _fact(entry: dict[str, Any]) -> Fact:
-    members = {key: value for key, value in entry.items() if key not in ("name", "source", "parts")}
+    members = dict(entry)
     name = entry.get("name")
-    rule = None if name is None else NameRule(
-        name["pattern"], name.get("replace", ""), name.get("with", ""), name.get("ignore_case", False), name.get("max")
-    )  # fmt: skip
-    return Fact(**members, source=tuple(entry["source"]), parts=tuple(entry.get("parts", ())), name=rule)
+    if name is not None:
+        optional = (name.get("replace", ""), name.get("with", ""), name.get("ignore_case", False), name.get("max"))
+        members["name"] = NameRule(name["pattern"], *optional)
+    for key in ("source", "parts", "at_start"):
+        members[key] = tuple(entry.get(key, ()))
+    return Fact(**members)

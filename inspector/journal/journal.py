@@ -169,6 +169,16 @@ class Journal:
         journal._scanned = end + 1 if end >= 0 else storage.size
         return journal
 
+    def follower(self) -> Journal:
+        """Return a reader of the same file with an index of its own, for another thread.
+
+        Call `refresh` as the file grows. The reader stays readable after this journal was released. It reads only what
+        is on the disk.
+        """
+        reader = Journal(Storage(os.dup(self.storage.fd), self.path, writable=False), self.header)
+        reader._scanned = len(self.storage.pread(0, _HEADER_LIMIT).partition(b"\n")[0]) + 1
+        return reader
+
     # Write
 
     def bound(self, limit: int | None, *, keep_free: int = KEEP_FREE, overflow: Overflow | None = None) -> None:
@@ -442,7 +452,12 @@ class Journal:
             offset += len(line)
 
     def record_life(self, channel: str, event: str, **fields: Any) -> int:
-        """Record an event of the connection or of a request (`for` in `fields` names the request)."""
+        """Record an event of the connection or of a request. Returns its number.
+
+        `for` in `fields` names the request. With 0, the request is not recorded, and neither is the event: returns 0.
+        """
+        if fields.get("for") == 0:
+            return 0
         return self._record_local("life", Kind.LIFE, channel, {"event": event, **fields})
 
     def record_auth(

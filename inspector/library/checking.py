@@ -85,6 +85,7 @@ async def check(
     allow_calls: str | Iterable[str] = (),
     auth: bool = False,
     intrusive: bool = False,
+    read_skills: bool = False,
     fail_on: FailOn = "fail",
     fail_under: int = 0,
     profile: Profile = "full",
@@ -115,6 +116,7 @@ async def check(
             calls=allow_calls if allow_calls in ("read-only", "all") else _words(allow_calls),
             auth=auth,
             intrusive=intrusive,
+            skills=read_skills,
         ),
     )
     known = None

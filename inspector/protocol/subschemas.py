@@ -16,7 +16,7 @@ SINGLE = (
     "propertyNames", "not", "if", "then", "else",
 )  # fmt: skip
 """Keywords whose value is a schema; `items` of draft-07 may be a list."""
-MOST = 20_000
+MOST = 10_000
 """Subschemas of one schema that are visited."""
 DEEPEST = 100
 """Levels of nesting that are visited."""

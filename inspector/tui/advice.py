@@ -27,6 +27,7 @@ class Key:
 
 _LOG_IN, _REVISION, _REPORT = Key("authorization.otherwise"), Key("app.revision", True), Key("check.baseline")
 PLACES: Mapping[Parameter, Key | str] = {
+    Parameter.ALLOW_CALLS: "the load dialog",
     Parameter.AUTH_SERVER: _LOG_IN,
     Parameter.ASSERTION: "“auth.assertion” in a config entry",
     Parameter.BEARER: _LOG_IN,
@@ -67,6 +68,7 @@ PLACES: Mapping[Parameter, Key | str] = {
     Parameter.PIN_UPDATE: Key("app.pin"),
     Parameter.PROTOCOL: _REVISION,
     Parameter.RECORD: "the command that starts Inspector",
+    Parameter.SET_VARIABLE: "`inspector run` on the command line",
     Parameter.TIMEOUT: "“timeout” in the settings",
     Parameter.TRANSPORT: "“type”: “{}” in a config entry",
     Parameter.TRUST: "open it from the start list and allow it",

@@ -274,6 +274,8 @@ def _run(make: Callable[[], InspectorApp], settings: Settings) -> int:
     sys.setswitchinterval(0.0005)
     app = make()
     code = app.run(mouse=settings.mouse)
+    for loss in app.sessions.losses:
+        print(f"warning: {loss}", file=sys.stderr)
     failure = app.crash or app.unexpected.untold
     if failure is not None:
         raise failure

@@ -35,6 +35,14 @@ class ItemOpened(Message):
         self.item = item
 
 
+class ShowModel(Message):
+    """Show the tools as a model gets them, with the cursor on the tool `name`."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+
+
 class LeaveWork(Message):
     """The user left the middle column: the focus returns to the list."""
 

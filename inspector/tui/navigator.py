@@ -87,6 +87,11 @@ class ScreenNavigator:
         from inspector.client.recording import new_journal
         from inspector.client.session import Session
 
+        stream, collector = None, ""
+        if opening.settings.otlp:
+            from inspector.export.otlp_stream import endpoint
+
+            collector = endpoint(opening.settings.otlp)
         journal = new_journal(target, record=opening.record, keep=opening.keep, settings=opening.settings)
         opening.record = None
         options, person = _with_kept_roots(opening.options, target), None
@@ -95,9 +100,14 @@ class ScreenNavigator:
 
             person = DialogPerson(self._app)
             options = replace(options, authorize=options.authorize.for_session(person))
+        if collector:
+            from inspector.export.otlp_stream import OtlpStream, headers_from_environment
+
+            stream = OtlpStream(journal, collector, headers_from_environment())
         session = Session(target, journal, options)
         screen = MainScreen(session, follow_log=opening.settings.follow, watch=opening.watch, first=first)
         opened = self.add(screen)
+        opened.stream = stream
         if person is not None:
             person.opened = opened
 
@@ -205,6 +215,11 @@ class ScreenNavigator:
         from inspector.tui.diff.screen import DiffScreen
 
         self._app.push_screen(DiffScreen(a, b, rules or DEFAULT))
+
+    def show_model(self, session: SessionState, name: str, then: Callable[[str | None], None]) -> None:
+        from inspector.tui.model.screen import ModelScreen
+
+        self._app.push_screen(ModelScreen(session, name), then)
 
     def show_recording(self, path: Path, n: int) -> None:
         self._show_at(Journal.open(path), path, n, lent=False)

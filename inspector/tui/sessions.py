@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
 from textual.screen import Screen
@@ -16,6 +16,9 @@ from inspector.client.session_state import SessionState
 from inspector.text import ellipsis, quantity, safe
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets.paint import Piece
+
+if TYPE_CHECKING:
+    from inspector.export.otlp_stream import OtlpStream
 
 _NAME = 20
 """Cells of a session's name in the first line."""
@@ -31,6 +34,8 @@ class OpenSession:
     screen: Screen[Any]
     dialogs: dict[Screen[Any], Callable[[Any], None] | None] = field(default_factory=dict)
     """Dialogs that wait for the session to be in front, with the callbacks for their answers."""
+    stream: OtlpStream | None = None
+    """Sends its spans to a collector, if the settings name one."""
 
     @property
     def name(self) -> str:
@@ -103,6 +108,8 @@ class Sessions:
         self.opened: list[OpenSession] = []
         self.front: OpenSession | None = None
         """The session in front, or the last one that was there."""
+        self.losses: list[str] = []
+        """Sentences about spans that a collector did not get, to be told after the interface has ended."""
 
     def add(self, session: SessionState, screen: Screen[Any]) -> OpenSession:
         """Add a session and put it in front."""
@@ -134,6 +141,10 @@ class Sessions:
         if session.commands is not None:
             await session.commands.close()
         session.journal.release()
+        if opened.stream is not None:
+            report = await asyncio.to_thread(opened.stream.finish)
+            if report.lost:
+                self.losses.append(f"{opened.name}: {report.lost}")
 
     async def close_all(self) -> None:
         """Close all sessions at the same time. Raises the first error after all are closed."""

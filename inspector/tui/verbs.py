@@ -55,6 +55,7 @@ CONTEXTS: Mapping[str, str] = {
     "failed": "app",
     "authorization": "app",
     "diff": "list",
+    "model": "list",
     "frame": "app",
     "check": "list",
     "calls": "list",
@@ -135,6 +136,17 @@ _CATALOG = (
     ("all", "all", "escape", "Clear the filter."),
     ("call", "call", "ctrl+r", "Send the request with the values of its form."),
     ("refresh", "reload list", "r", "Request the list from the server again."),
+    ("model", "model view", "v", "Show what the tools cost a model, and which limits of hosts they exceed."),
+)
+_MODEL = (
+    ("sort", "sort", "o", "Sort the tools by cost, by name, or in the server's order."),
+    ("filter", "filter", "slash", "Show only the tools that match."),
+    ("all", "all", "escape", "Clear the filter; without one, return to the session."),
+    ("budget", "budget", "b", "Choose a number of tokens that the tools should not exceed."),
+    ("hosts", "hosts", "h", "Choose the hosts whose limits are shown."),
+    ("copy", "copy", "c", "Copy the text of the tool as a model gets it."),
+    ("save", "save", "w", "Save the report as JSON."),
+    ("leave", "tool list", "v", "Return to the session."),
 )
 _INBOX = (("ask-again", "ask me again", "a", "Show questions again that a standing answer would answer."),)
 _TASKS = (
@@ -214,6 +226,7 @@ _FORM = (
     ("past-calls", "past calls", "up,ctrl+up", "Choose the arguments of an earlier call."),
     ("save", "save call", "ctrl+s", "Save the call with these arguments as a step of a flow."),
     ("saved-calls", "saved calls", "f5", "Load the next saved call of this item into the form."),
+    ("model", "model view", "alt+v", "Show the tool as a model gets it: its cost, its text, the limits of hosts."),
     ("about", "whole text", "f2", "Show the whole description, or only its beginning."),
     ("leave", "list", "escape", "Go back to the list."),
 )
@@ -366,6 +379,7 @@ _CHECK = (
     ("next", "next", "right_square_bracket", "Go to the next failure or warning."),
     ("previous", "previous", "left_square_bracket", "Go to the previous failure or warning."),
     ("allow", "allow calls", "a", "Choose the tools that may be called, and run all checks."),
+    ("hosts", "hosts", "h", "Choose the hosts whose limits are checked, and run all checks."),
     ("login", "with login", "l", "Include the authorization checks, or exclude them."),
     ("intrusive", "intrusive", "i", "Include checks that may do damage or take long, after a confirmation."),
     ("faults", "only fails", "o", "Show only failures, or everything."),
@@ -440,6 +454,7 @@ def _table() -> Iterator[Verb]:
         ("failed", "No connection", _FAILED),
         ("authorization", "A login", _AUTHORIZATION),
         ("diff", "A comparison", _DIFF),
+        ("model", "Model view", _MODEL),
         ("frame", "A recording opened from elsewhere", _FRAME),
         ("check", "Checks", _CHECK),
         ("calls", "Saved calls", _CALLS),

@@ -46,6 +46,12 @@ class Navigator(Protocol):
     def compare(self, a: Path, b: Path) -> None:
         """Show two recordings side by side."""
 
+    def show_model(self, session: SessionState, name: str, then: Callable[[str | None], None]) -> None:
+        """Show what the tools cost a model, with the cursor on the tool `name`.
+
+        `then` gets the tool that the user opened, or None.
+        """
+
     def show_recording(self, path: Path, n: int) -> None:
         """Show a recording at event `n`, or at its end for 0. Raises `RecordingError`."""
 

@@ -282,8 +282,8 @@ def test_a_value_takes_the_type_of_the_default(default: str, given_text: str, va
 @pytest.mark.parametrize(
     ("steps", "line", "column", "said"),
     [
-        ("  - read: 'x://{{skuu}}'\n", 4, 11, "Unknown variable “skuu”. Did you mean “sku”?"),
-        ("  - read: '{{other}}'\n", 4, 11, "Set it with --set other=VALUE, or define it in vars or in an environment."),
+        ("  - read: 'x://{{skuu}}'\n", 4, 11, "Unknown variable “skuu”. Did you mean “sku”? Else"),
+        ("  - read: '{{other}}'\n", 4, 11, "Define it in “vars” or in an environment, or"),
         ("  - read: '{{id}}'\n  - call: x\n    capture: {id: $.id}\n", 4, 11, "Step 2 captures it."),
         ("  - call: x\n    each: [{a: 1, b: 2}, {a: 2}]\n    args: {b: '{{b}}'}\n", 6, 15, "Unknown variable “b”."),
         ("  - call: x\n    expect: {result: {$.a: {one_of: [1, '{{q}}']}}}\n", 5, 41, "Unknown variable “q”."),
@@ -295,6 +295,9 @@ def test_an_unknown_variable(steps: str, line: int, column: int, said: str, tmp_
         check(flow, ())
     assert said in f"{caught.value.problem} {caught.value.hint}"
     assert caught.value.position == (line, column)
+    if "Put that step first" not in caught.value.hint:
+        name = caught.value.problem.split("“")[1].rstrip("”.")
+        assert caught.value.hint.command_line.endswith(f"or set it for one run with --set {name}=VALUE.")
 
 
 def test_generators_are_the_same_with_the_same_seed(tmp_path: Path) -> None:

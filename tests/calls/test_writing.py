@@ -11,7 +11,15 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from inspector.calls.writing import CannotAppend, append_step, create_flow, flow_text, step_text
+from inspector.calls.writing import (
+    CannotAppend,
+    append_expectation,
+    append_step,
+    can_append_expectation,
+    create_flow,
+    flow_text,
+    step_text,
+)
 from inspector.calls.yaml_text import CallsError, read_yaml
 from inspector.config.outputs import OutputExists
 from inspector.errors import ConfigError
@@ -137,6 +145,10 @@ STEP_LINES = st.sampled_from(
         ['- "call": "a\\', '    b"'],
         ["-", "  call: a"],
         ["- call: a", "  skip:"],
+        ["- call: a", "  expect:", "    within: 1 s", "    result:  # what", "      $.a: 1"],
+        ["- call: a", "  expect:", "    result:", "    # deeper", "        $.a: {b: [1]}", "    within: 1 s"],
+        ["- call: a", "  expect: {error: 1}"],
+        ["- expect: &e", "    error: 1", "  call: a", "- call: b", "  expect: *e"],
     ]
 )
 HEADS = st.sampled_from(
@@ -189,6 +201,77 @@ def test_what_a_person_wrote_stays_and_the_step_is_read_after_it(
         assert b"\n" not in after[len(before) :].replace(b"\r\n", b"")
     if before.endswith(b"\n"):
         assert after.endswith(b"\n")
+
+
+EXPECTS = st.sampled_from(
+    [
+        {"result": {"$.new": 1, "$.content[0].text": "two\nlines\n"}},
+        {"result": {"$.x": {"exactly": {"a": [{"b": "c: d"}]}}}},
+        {"tool_error": True, "result": {"$.y": "{{z}}"}},
+        {"error": -32602},
+        {"same_as": "snapshots/x.json"},
+    ]
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(written_by_people(), EXPECTS)
+def test_what_a_person_wrote_stays_and_the_last_step_expects_more(
+    tmp_path_factory: pytest.TempPathFactory, written: tuple[bytes, int], expect: dict[str, Any]
+) -> None:
+    before, _ = written
+    path = tmp_path_factory.mktemp("calls") / "flow.yaml"
+    path.write_bytes(before)
+    old = read_yaml(path).value
+    number = len(old["steps"])
+    can = can_append_expectation(path, number, expect)
+    if not can:
+        with pytest.raises(CannotAppend):
+            append_expectation(path, number, expect)
+        assert path.read_bytes() == before
+        return
+    line = append_expectation(path, number, expect)
+    after = path.read_bytes()
+    assert after.startswith(before)
+    held = old["steps"][-1].get("expect", {})
+    wanted = {**held, **expect}
+    if "result" in held and "result" in expect:
+        wanted["result"] = {**held["result"], **expect["result"]}
+    new = read_yaml(path).value
+    assert exact(new["steps"][-1]) == exact({**old["steps"][-1], "expect": wanted})
+    assert exact(new["steps"][:-1]) == exact(old["steps"][:-1])
+    assert after.decode("utf-8-sig").replace("\r\n", "\n").split("\n")[line - 1].strip()
+
+
+def test_expectations_are_added_to_the_step_that_was_saved(tmp_path: Path) -> None:
+    path = tmp_path / "flow.yaml"
+    create_flow(path, server="x", steps=[{"call": "a", "args": {"n": 1}}])
+    before = path.read_text()
+    assert append_expectation(path, 1, {"result": {"$.a": 1}}) == 7
+    append_expectation(path, 1, {"result": {"$.b": {"exactly": {"c": 2}}}})
+    append_expectation(path, 1, {"same_as": "s.json"})
+    assert path.read_text() == before + (
+        "    expect:\n      result:\n        $.a: 1\n        $.b: {exactly: {c: 2}}\n      same_as: s.json\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("number", "expect", "why"),
+    [
+        (1, {"error": 1}, "Step 1 is not the last step"),
+        (2, {"result": {"$.a": 2}}, ":7:7: The step has an expectation for $.a already"),
+        (2, {"within": "2 s"}, ":6:7: The step has “within” already"),
+        (2, {"within": "1 s"}, ":6:7: The step has this expectation already"),
+    ],
+)
+def test_an_expectation_is_never_replaced(tmp_path: Path, number: int, expect: dict[str, Any], why: str) -> None:
+    path = tmp_path / "flow.yaml"
+    text = "inspector: 1\nsteps:\n  - call: a\n  - call: b\n    expect:\n      within: 1 s\n      result:\n        $.a: 1\n"
+    path.write_text(text)
+    with pytest.raises(CannotAppend) as error:
+        append_expectation(path, number, expect)
+    assert why in error.value.message
+    assert path.read_text() == text
 
 
 def test_a_file_without_a_final_line_end_stays_without(tmp_path: Path) -> None:

@@ -129,7 +129,7 @@ class Hosted(PlantedWeb):
         await super().__aexit__(*exception)
 
 
-CARD = "/.well-known/mcp/server-card.json"
+CARD = "/mcp/server-card"
 CONFIG = "/.well-known/mcp-config"
 BUSY = method("inspector/no-such-method")
 CASES = [

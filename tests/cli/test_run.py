@@ -7,16 +7,21 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
+from inspector.flows.reports.text import DRY_RUN
+from inspector.protocol.validation import Validator
 from tests.cli.conftest import Run, Script
-from tests.processes import INSPECTOR, environment
+from tests.processes import INSPECTOR, ROOT, environment
 
+DOCUMENT = Validator(json.loads((ROOT / "docs" / "schemas" / "run.json").read_text(encoding="utf-8")))
 DEMO = ["--", sys.executable, "-m", "inspector.demo"]
 ECHO = {"name": "echo", "inputSchema": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}}
 TOOLS = {"result": {"tools": [ECHO]}}
@@ -34,6 +39,8 @@ def result(value: Any, **more: Any) -> dict[str, Any]:
 
 
 def steps_of(ran: Any) -> list[dict[str, Any]]:
+    """The steps of the first flow. The whole document matches its published schema."""
+    assert DOCUMENT.errors(ran.json) == []
     steps: list[dict[str, Any]] = ran.json["flows"][0]["steps"]
     return steps
 
@@ -101,6 +108,14 @@ def test_each_expectation(run: Run, script: Script, home: Path, path: str, expec
     if not ok:
         (step,) = steps_of(ran)
         assert all(each.get("expected") and each.get("found") for each in step["expectations"] if not each["ok"])
+
+
+def test_a_number_is_not_searched_in_a_text_and_that_is_said(run: Run, script: Script, home: Path) -> None:
+    server = script(tools__list=TOOLS, tools__call=result({"s": "error -32602"}))
+    flow(home, "  - call: echo\n    expect: {result: {$.structuredContent.s: {contains: -32602}}}\n")
+    ran = run("run", "--json", *server)
+    (failure,) = [each for each in steps_of(ran)[0]["expectations"] if not each["ok"]]
+    assert failure["note"] == "A text contains only texts: quote -32602."
 
 
 def test_a_failure_shows_what_was_expected_and_found(run: Run, script: Script, home: Path) -> None:
@@ -486,7 +501,52 @@ def test_a_dry_run_sends_no_call(run: Run, script: Script, home: Path) -> None:
     assert ran.code == 5
     assert outcomes(ran) == ["passed", "passed", "failed", "failed", "failed"]
     assert "Did you mean “echo”?" in ran.out
+    assert ran.json["dry_run"] is True
+    words = ("--junit", "r.xml", "--markdown", "r.md", "--html", "r.html")
+    told = run("run", "--dry-run", *words, *server).out
+    assert told.endswith(f"\n{DRY_RUN}\n")
+    assert DRY_RUN in (home / "r.md").read_text()
+    assert DRY_RUN in (home / "r.html").read_text()
+    assert ElementTree.parse(home / "r.xml").find(".//property[@name='dry_run'][@value='true']") is not None
     assert "tools/call" not in log.read_text()
+
+
+class Refusing(BaseHTTPRequestHandler):
+    """Requires a login for each request."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.send_response(401)
+        self.send_header("WWW-Authenticate", "Bearer")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    do_GET = do_POST
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def test_exit_code_3_for_a_login_or_a_consent_that_is_missing(
+    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flow(home, "  - call: echo\n")
+    with ThreadingHTTPServer(("127.0.0.1", 0), Refusing) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        ran = run("run", "--json", "--junit", "r.xml", f"http://127.0.0.1:{server.server_port}/mcp")
+        server.shutdown()
+    assert (ran.code, ran.json["exit_code"], outcomes(ran)) == (3, 3, ["not_run"])
+    assert "requires authorization (status 401 Unauthorized): Bearer. Log in once with" in ran.json["flows"][0]["error"]
+    assert ElementTree.parse(home / "r.xml").find(".//error") is not None
+    monkeypatch.setenv("SHOP_TOKEN", "x")
+    entry = {"command": sys.executable, "args": ["-c", ""], "env": {"X": "${SHOP_TOKEN}"}}
+    project = home / "project"
+    flow(project, "  - call: echo\n")
+    (project / ".mcp.json").write_text(json.dumps({"mcpServers": {"shop": entry}}))
+    monkeypatch.chdir(project)
+    ran = run("run", "@shop")
+    assert ran.code == 3
+    assert "add --trust" in ran.err
 
 
 def test_update_writes_and_accepts_snapshots(run: Run, script: Script, home: Path) -> None:
@@ -547,7 +607,8 @@ def test_the_reports(run: Run, script: Script, home: Path) -> None:
     )
     ran = run("run", "--junit", "r.xml", "--markdown", "r.md", "--html", "r.html", *server)
     assert ran.code == 5
-    (suite,) = ElementTree.parse(home / "r.xml").getroot()
+    (suite,) = document = ElementTree.parse(home / "r.xml").getroot()
+    assert set(document.attrib) == {"tests", "failures", "errors", "time"}, "those that the schema of Jenkins allows"
     assert (suite.get("name"), suite.get("tests"), suite.get("failures"), suite.get("skipped")) == (
         "A | b",
         "4",

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from inspector.errors import ConnectionProblem, NotOffered
+from inspector.protocol.extensions import EVENTS
 from tests.client.conftest import until
 from tests.client.modern import DISCOVERED, OFFERED, SUBSCRIPTION, complete, modern, tell
 
@@ -249,3 +250,19 @@ async def test_a_stream_that_cannot_be_opened_again_is_a_connection_that_is_lost
         session.pending.fail(stream.call, ConnectionProblem("The stream broke."))
         await until(lambda: session.phase == "lost")
         assert "not now" in session.error.message
+
+
+@pytest.mark.parametrize(
+    ("settings", "offered", "asked"),
+    [({"listChanged": True}, {EVENTS: {}}, True), ({"listChanged": True}, {}, False), ({}, {EVENTS: {}}, False)],
+)
+async def test_changes_of_event_types_are_asked_for_only_if_both_sides_have_them(connect, settings, offered, asked):
+    """C-EVENT-20: an acknowledgement without them says so."""
+    streams = Streams({"toolsListChanged": True})
+    capabilities = {"tools": {"listChanged": True}, "extensions": {EVENTS: settings}}
+    server = modern(DISCOVERED | {"capabilities": capabilities}, subscriptions__listen=streams)
+    async with connect(server, era="modern", extensions=offered) as session:
+        await session.listen()
+        wanted = server.asked("subscriptions/listen")[0]["params"]["notifications"]
+        assert wanted == {"toolsListChanged": True} | ({"eventsListChanged": True} if asked else {})
+        assert session.subscriptions.refused == (["eventsListChanged"] if asked else [])

@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from inspector.client.recording import HEAD, is_growing, list_recordings, new_journal, prune, read_info
+from inspector.client.recording import new_journal
+from inspector.client.recording_info import HEAD, is_growing, list_recordings, read_info
+from inspector.client.retention import prune
 from inspector.config.settings import Settings
 from inspector.config.targets import StdioTarget
 from inspector.errors import RecordingError

@@ -124,6 +124,8 @@ WRONG: dict[str, list[Any]] = {
     "keep_recordings": [-1, 0.5, "5", True, None],
     "keep_recordings_bytes": [-1, "2 GB", None],
     "calls_folder": [1, None, ["calls"]],
+    "otlp": [1, None, ["http://localhost:4318"]],
+    "registry": [1, None, ["x"]],
     "check_pins": ["yes", 1, None],
     "theme": [1, None, ["dark"]],
     "keymap": [{"a": 1}, [], "x", None, {"a": ["b"]}],

@@ -1,4 +1,4 @@
-"""A client for the official conformance suite: `client.py URL`, run by the suite once for each scenario.
+"""A client for the official conformance suite: `client.py [--open-skills] URL`, run once for each scenario.
 
 It does what a user who tries everything does, through the session that the interface uses: connects, lists what is
 offered, calls each tool that may be called with arguments made up from its schema, reads two resources, gets a prompt,
@@ -6,6 +6,8 @@ and lets questions be answered with their defaults. Which scenario it is in it d
 the suite says it heeds only `MCP_CONFORMANCE_CONTEXT`: what a user would have been told beforehand, such as the calls to
 be made, or the client that is registered for them. Its browser asks for the page to log in at, and reads where that
 would send it back to.
+
+Skills are listed; `--open-skills` also opens and verifies each of them, as `inspector skills --verify` does.
 
 One tool is known by its name: what `json_schema_echo` gets is the schema of another tool, as it came, because what is to
 be seen there is whether a schema comes through unchanged.
@@ -119,7 +121,20 @@ async def try_everything(session: Session, context: dict[str, Any]) -> list[Insp
     return wrong
 
 
-async def main(url: str, context: dict[str, Any]) -> int:
+async def try_skills(session: Session, *, opens: bool) -> None:
+    """List the skills of a server that declares them; with `opens` read and verify each."""
+    from inspector.skills.reading import SkillReader, offers_skills
+
+    if not offers_skills(session.server):
+        return
+    reader = SkillReader(session)
+    for skill in await reader.load():
+        if opens:
+            for check in (await reader.verify(skill))[1]:
+                print(f"{check.file.path}: {check.words} {check.detail}", file=sys.stderr)
+
+
+async def main(url: str, context: dict[str, Any], *, opens_skills: bool) -> int:
     """Connect, try everything, leave. Returns the exit status."""
     target = HttpTarget(url)
     told = {option: context[key] for key, option in LOGIN.items() if key in context}
@@ -131,6 +146,7 @@ async def main(url: str, context: dict[str, Any]) -> int:
     try:
         await session.open()
         wrong = await try_everything(session, context)
+        await try_skills(session, opens=opens_skills)
     except InspectorError as error:
         wrong = [error]
     finally:
@@ -141,4 +157,5 @@ async def main(url: str, context: dict[str, Any]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(asyncio.run(main(sys.argv[1], json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT", "{}")))))
+    told = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT", "{}"))
+    sys.exit(asyncio.run(main(sys.argv[-1], told, opens_skills="--open-skills" in sys.argv)))

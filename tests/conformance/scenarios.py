@@ -24,6 +24,8 @@ class Scenario:
     shows: str
     refusal: bool = False
     """Whether the client may end with an error."""
+    opens_skills: bool = False
+    """Whether the client is told to open and verify the listed skills; else it only lists them."""
 
 
 _FILE = tomllib.loads((HERE / "scenarios.toml").read_text(encoding="utf-8"))
@@ -47,10 +49,7 @@ def markdown() -> str:
             "| Scenario | Revision | Checks | What is seen there |",
             "|---|---|---:|---|",
             *required,
-            "",
-            "| Not required | Why |",
-            "|---|---|",
-            *rest,
+            *(["", "| Not required | Why |", "|---|---|", *rest] if rest else []),
             "",
         ]
     )

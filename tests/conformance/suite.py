@@ -40,7 +40,8 @@ async def run(scenario: Scenario, client: tuple[str, str]) -> Run:
     """Runs a scenario. The client is not told which one it is."""
     with tempfile.TemporaryDirectory(prefix="conformance-") as folder:
         said = Path(folder, "client.json")
-        timed = [sys.executable, "-ISE", str(HERE / "timed.py"), str(said), *client]
+        told = ["--open-skills"] if scenario.opens_skills and client is OURS else []
+        timed = [sys.executable, "-ISE", str(HERE / "timed.py"), str(said), *client, *told]
         words = [
             NODE, str(PACKAGE / "dist/index.js"), "client", "--scenario", scenario.name,
             "--spec-version", scenario.revision, "--force", "-o", folder,

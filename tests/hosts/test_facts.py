@@ -74,6 +74,7 @@ def test_a_host_has_the_facts_of_the_model_behind_it_but_not_those_about_names()
     chosen = {fact.id for fact in host_facts().choose(("claude-code",))}
     assert {"HOST-CLAUDE-02", "HOST-CLAUDE-07", "HOST-CLAUDE-21"} <= chosen
     assert "HOST-CLAUDE-01" not in chosen
+    assert "HOST-CLAUDE-03" not in chosen  # Claude Code rewrites such a schema itself.
     assert "HOST-GEMINI-03" not in chosen
     assert len(host_facts().choose(("cursor", "all"))) == len(FACTS)
 

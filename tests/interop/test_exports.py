@@ -193,6 +193,43 @@ def test_opentelemetry_reads_every_trace(journals: dict[str, Journal], tmp_path:
     assert {"MCP session", "tools/call slow", "sampling/createMessage"} <= set(found[0])
 
 
+def test_opentelemetry_reads_the_spans_that_a_tap_streams(tmp_path: Path) -> None:
+    bodies: list[Path] = []
+
+    class Collector(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            bodies.append(tmp_path / f"{len(bodies)}.json")
+            bodies[-1].write_bytes(self.rfile.read(int(self.headers["Content-Length"])))
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *words: object) -> None:
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Collector)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        tap = [
+            sys.executable,
+            "-m",
+            "inspector",
+            "tap",
+            "--otlp",
+            f"http://127.0.0.1:{server.server_port}",
+            "--",
+            *DEMO,
+        ]
+        with inspector.open_sync(tap) as session:
+            session.call_tool("echo", {"message": "hi"})
+    finally:
+        server.shutdown()
+        server.server_close()
+    found = told("read_traces.py", list(map(str, bodies)), tmp_path)
+    names = [name for trace in found for name in trace]
+    assert {"tools/call echo", "MCP session"} <= set(names)
+
+
 # Programs
 
 

@@ -497,3 +497,33 @@ def test_a_range_is_of_one_kind() -> None:
 )
 def test_patterns(pattern: str, name: str, fits: bool) -> None:
     assert Pattern(pattern).matches(name) is fits
+
+
+def test_the_runs_of_a_flow(journal: Journal) -> None:
+    def run(path: str, ends: bool = True) -> tuple[int, int]:
+        first = journal.record_note(f"run {path}", run=path)
+        call(journal, first)
+        last = answer(journal, first)
+        return first, journal.record_note(f"ran {path}: passed", run_ended=path) if ends else last
+
+    call(journal, "before")
+    one = run("calls/orders.yaml")
+    answer(journal, "before")
+    run("calls/stock.yaml")
+    two = run("calls/orders.yaml", ends=False)
+    run("calls/a b.yaml")
+    journal.record_note("a note", run=5)
+    view = FilteredView(journal, parse("run:orders"))
+    view.extend()
+    all_of_it = [*range(one[0], one[1] + 1), *range(two[0], two[1] + 1)]
+    assert list(view.numbers) == all_of_it
+    for name in ("calls/orders.yaml", "orders.yaml", "ord*", "calls/*rs.yaml"):
+        assert found(journal, f"run:{name}") == all_of_it
+    assert found(journal, "run:orders.yaml#1") == list(range(one[0], one[1] + 1))
+    assert found(journal, "run:orders.yaml#2 dir:recv") == [two[1]]
+    assert found(journal, "run:orders.yaml#3") == found(journal, "run:other") == []
+    assert len(found(journal, 'run:"a b.yaml"')) == 4
+    again = run("calls/orders.yaml")
+    view.extend()
+    assert list(view.numbers) == [*all_of_it, *range(again[0], again[1] + 1)]
+    assert parse("run:orders.yaml").matches(journal, one[0] + 1)

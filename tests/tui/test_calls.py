@@ -218,7 +218,10 @@ async def test_the_environment_is_chosen_and_its_values_are_sent(monkeypatch: An
         assert "s3cret" not in text
         journal = main_screen(app).session.journal
         assert not any("s3cret" in journal.event(n).text for n in range(1, len(journal) + 1))
-        await pilot.press("escape", "end")
+    async with on_calls({}) as (app, pilot):
+        await shows(app, pilot, "env local")
+        assert "in use" in screen_text(app), "the next session remembers it"
+        await pilot.press("end")
         await shows(app, pilot, "enter use no more")
         await pilot.press("enter")
         await becomes(app, pilot, lambda: "in use" not in screen_text(app), "not in use")
@@ -408,6 +411,29 @@ async def test_a_call_of_the_session_is_saved_from_the_tab() -> None:
         assert "message: earlier" in Path("calls/echo.yaml").read_text()
 
 
+async def test_a_flow_of_another_server_gets_no_step_and_run_all_leaves_it_out() -> None:
+    other = 'inspector: 1\nserver: "@shop"\nsteps:\n  - call: echo\n    args: {message: other}\n'
+    own = "inspector: 1\nserver: '@demo'\nsteps:\n  - call: echo\n    args: {message: own}\n"
+    async with on_calls({"calls/shop.yaml": other}, tab=False) as (app, pilot):
+        await becomes(app, pilot, lambda: bool(main_screen(app).panes.saved_calls.flows), "read")
+        await to_tool(app, pilot, "echo")
+        await pilot.press(*"hello", "ctrl+s")
+        await shows(app, pilot, "file  calls/echo.yaml")
+        await pilot.press("tab", "up")
+        await shows(app, pilot, "This flow is of another server: @shop.")
+        await pilot.press("down", "enter")
+        await shows(app, pilot, "Saved to calls/echo.yaml")
+        assert Path("calls/shop.yaml").read_text() == other
+        Path("calls/echo.yaml").write_text(own)
+        await pilot.press("escape", "9")
+        await shows(app, pilot, "calls/shop.yaml")
+        await pilot.press("end", "R")
+        await ran(app, pilot, "✓ calls/echo.yaml")
+        assert "1 flow of other servers did not run." in " ".join(screen_text(app).split())
+        assert "· calls/shop.yaml" in screen_text(app)
+        assert "server  @shop  not this one" in screen_text(app)
+
+
 # Expectations
 
 
@@ -428,7 +454,9 @@ async def test_an_expectation_from_a_result_is_saved_with_its_call_and_holds() -
         await shows(app, pilot, "Save add")
         await pilot.press("enter")
         await shows(app, pilot, "Saved to calls/add.yaml:5.")
-        assert "expect: {result: {$.structuredContent: {exactly: {sum: 5}}}}" in Path("calls/add.yaml").read_text()
+        written = Path("calls/add.yaml").read_text()
+        expected = "    expect:\n      result:\n        $.structuredContent: {exactly: {sum: 5}}\n"
+        assert written.endswith(expected)
         await pilot.press("9", "ctrl+r")
         await ran(app, pilot, "✓ calls/add.yaml")
 
@@ -449,23 +477,20 @@ async def test_the_value_under_the_cursor_is_expected() -> None:
 async def test_the_same_shape_and_a_snapshot_hold_when_the_flow_runs() -> None:
     async with on_calls({}, tab=False) as (app, pilot):
         await with_result(app, pilot, "add", "2", "tab", "3")
-        for keys in (("down",), ("down", "down")):
+        for line, keys in ((5, ("down",)), (11, ("down", "down"))):
             await pilot.press("E")
             await shows(app, pilot, "Expect of this result")
             await pilot.press(*keys, "enter")
-            await becomes(app, pilot, lambda: "Save add" in screen_text(app) or "never changed" in screen_text(app))
-            if "never changed" in screen_text(app):
-                await pilot.press("enter")
-                await shows(app, pilot, "Save add")
+            await becomes(app, pilot, lambda: "Save add" in screen_text(app) or "Where to write" in screen_text(app))
             await pilot.press("enter")
-            await becomes(app, pilot, lambda: "Save add" not in screen_text(app), "saved")
+            await shows(app, pilot, f"Saved to calls/add.yaml:{line}.")
         await becomes(app, pilot, lambda: "same_as: snapshots/add.json" in Path("calls/add.yaml").read_text(), "both")
         assert Path("calls/snapshots/add.json").exists()
         await pilot.press("9")
         await shows(app, pilot, "calls/add.yaml")
         await pilot.press("home", "ctrl+r")
         await ran(app, pilot, "✓ calls/add.yaml")
-        assert "2 of 2 steps" in screen_text(app)
+        assert "1 of 1 step" in screen_text(app), Path("calls/add.yaml").read_text()
 
 
 async def test_the_expectation_of_a_saved_call_leaves_its_lines_alone() -> None:

@@ -8,9 +8,9 @@ from typing import Any
 
 from inspector.addresses import is_loopback
 from inspector.check.catalog import EVERYWHERE, CheckTable, Transport
-from inspector.check.load import slowdown
 from inspector.check.outcome import Outcome, good, remark, skipped
 from inspector.check.raw_post import RawPost, raw_post
+from inspector.check.slowdown import slowdown
 from inspector.check.visit import Visit
 from inspector.check.web import ACCEPT, JSON, RecordedResponse
 from inspector.protocol.jsonrpc import Shape
@@ -32,7 +32,7 @@ _BUDGETS = {
 """The longest times that hosts expect, in seconds."""
 _HEALTH = ("/health", "/api/health")
 _DISCOVERY = ("/.well-known/mcp-config", "/.well-known/mcp-server", "/.well-known/mcp.json")
-_CARDS = ("/.well-known/mcp/server-card.json", "/.well-known/mcp-server-card", "/server.json")
+_CARDS = ("/.well-known/ai-catalog.json", "/server.json")
 _MEMBERS = ("protocol_version", "server_info", "capabilities", "endpoints")
 _UNAUTHORIZED = -32001
 _IDLE_SECONDS = 60.0
@@ -334,13 +334,14 @@ async def split_transport(visit: Visit) -> Outcome:
     fix="No change is required; publish the server in the MCP registry so that clients can find it.",
 )
 async def server_card(visit: Visit) -> Outcome:
-    """The proposed paths."""
+    """The catalog of the domain, the reserved place of the card, and a registry entry. The group *cards* reads them."""
+    paths = (*_CARDS, f"{visit.web.url.target.partition('?')[0].rstrip('/')}/server-card")
     seen: list[int] = []
-    async for path, answer in _got(visit, _CARDS):
+    async for path, answer in _got(visit, paths, own=False):
         seen += answer.events
         if answer.status == 200 and _document(answer) is not None:
             return good(path, *answer.events)
-    return remark("The proposed paths do not exist.", *seen)
+    return remark(f"None of {', '.join(paths)} exists.", *seen)
 
 
 @CHECKS.active(
@@ -368,11 +369,11 @@ def _listed(answer: RecordedResponse, name: str) -> set[str]:
     return {word.strip().lower() for word in (answer.header(name) or "").split(",")}
 
 
-async def _got(visit: Visit, paths: Iterable[str]) -> AsyncIterator[tuple[str, RecordedResponse]]:
-    """The responses to GET requests at the server's origin."""
+async def _got(visit: Visit, paths: Iterable[str], *, own: bool = True) -> AsyncIterator[tuple[str, RecordedResponse]]:
+    """The responses to GET requests at the server's origin; `own`: with the headers of the target."""
     for path in paths:
         url = f"{visit.web.url.origin}{path}"
-        yield path, await visit.web.send("GET", url=url, fields=(("Accept", "*/*"),), until=0)
+        yield path, await visit.web.send("GET", url=url, fields=(("Accept", "*/*"),), until=0, own=own)
 
 
 def _document(answer: RecordedResponse) -> dict[str, Any] | None:

@@ -9,8 +9,8 @@ from typing import Any
 from inspector.check.asked import RequestOutcome
 from inspector.check.cases import ArgumentCase, Kind, cases, smaller
 from inspector.check.catalog import CheckTable
-from inspector.check.load import slowdown
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
+from inspector.check.slowdown import slowdown
 from inspector.check.visit import Visit
 from inspector.protocol.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, excerpt
 

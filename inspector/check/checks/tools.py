@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from inspector.check.app_rules import read_pages
 from inspector.check.asked import RequestOutcome
 from inspector.check.catalog import CheckTable
 from inspector.check.declared import list_declared
@@ -215,25 +216,13 @@ async def size(visit: Visit) -> Outcome:
 )
 async def app_pages(visit: Visit) -> Outcome:
     """Each page that a tool names."""
-    pages = {uri for tool in visit.items("tools") if isinstance(uri := _page_of(tool), str)}
+    pages = await read_pages(visit)
     if not pages:
         return skipped("no tool has a page")
-    seen: list[int] = []
-    for uri in sorted(pages)[: visit.limits.items]:
-        asked = await visit.ask("resources/read", {"uri": uri})
-        contents = asked.body.get("contents")
-        first = contents[0] if type(contents) is list and contents and type(contents[0]) is dict else {}
-        kind = first.get("mimeType")
-        if not uri.startswith("ui://") or not asked.ok or not isinstance(kind, str) or "text/html" not in kind:
+    for uri, asked, page in pages:
+        if page is None or "text/html" not in page.mime_type:
             return bad(f"The page {excerpt(uri, 80)} got {asked.reply}.", *asked.events)
-        seen += asked.events
-    return good("", *seen)
-
-
-def _page_of(tool: dict[str, Any]) -> Any:
-    meta = tool.get("_meta")
-    ui = meta.get("ui") if type(meta) is dict else None
-    return ui.get("resourceUri") if type(ui) is dict else None
+    return good("", *(n for page in pages for n in page.asked.events))
 
 
 def _names(asked: RequestOutcome) -> list[Any]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from inspector.check.catalog import CheckTable, Transport
-from inspector.check.load import slowdown
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
 from inspector.check.process import Child, child
 from inspector.check.raw_connection import CLIENT
+from inspector.check.slowdown import slowdown
 from inspector.check.visit import Visit
 from inspector.config.targets import StdioTarget
 from inspector.journal.format import Kind

@@ -9,9 +9,9 @@ from typing import Any
 
 from inspector.check.asked import RequestOutcome
 from inspector.check.catalog import CheckTable
-from inspector.check.load import slowdown
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
 from inspector.check.raw_connection import RawConnection, is_refusal
+from inspector.check.slowdown import slowdown
 from inspector.check.tool_calls import FEW, PROGRESS, Trial, trials
 from inspector.check.visit import Visit
 from inspector.journal.journal import Frame

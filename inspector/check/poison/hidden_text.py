@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from inspector.check.poison.families import Level
-from inspector.check.poison.prepared import LONGEST, decoded, is_mixed
+from inspector.check.poison.prepared import LONGEST, decoded, is_mixed, is_plain
 from inspector.compare.hidden import hidden_in
 
 _EMOJI_TAGS = re.compile("\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f")
@@ -19,7 +19,19 @@ _SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}")
 
 def hidden_parts(text: str) -> Iterator[tuple[Level, str]]:
     """Yield (level, what is hidden) for each kind that a text has."""
-    looked_at = _EMOJI_TAGS.sub("", text[:LONGEST])
+    looked_at = text[:LONGEST]
+    if not is_plain(looked_at):
+        looked_at = _EMOJI_TAGS.sub("", looked_at)
+        yield from _odd_characters(looked_at)
+    for part in decoded(looked_at):
+        kind = {"comment": "an HTML comment", "tags": "tag characters"}.get(part.kind, f"text in {part.kind}")
+        level: Level = "security" if part.kind == "tags" else "lint"
+        yield level, f"{kind} that says “{' '.join(part.text.split())[:120]}”"
+    if any(blank[0].count("\n") >= 40 or len(blank[0]) >= 200 for blank in _BLANK.finditer(looked_at)):
+        yield "lint", "text behind many empty lines or blanks"
+
+
+def _odd_characters(looked_at: str) -> Iterator[tuple[Level, str]]:
     if _ESCAPE.search(looked_at):
         yield "security", "a terminal escape sequence"
     found = hidden_in(_ESCAPE.sub("", looked_at))
@@ -30,9 +42,3 @@ def hidden_parts(text: str) -> Iterator[tuple[Level, str]]:
     mixed = next((word for word in _FORMULA.findall(looked_at) if is_mixed(word)), "")
     if mixed:
         yield "security", f"the word “{mixed[:60]}” with look-alike letters of another script"
-    for part in decoded(looked_at):
-        kind = {"comment": "an HTML comment", "tags": "tag characters"}.get(part.kind, f"text in {part.kind}")
-        level: Level = "security" if part.kind == "tags" else "lint"
-        yield level, f"{kind} that says “{' '.join(part.text.split())[:120]}”"
-    if any(blank[0].count("\n") >= 40 or len(blank[0]) >= 200 for blank in _BLANK.finditer(looked_at)):
-        yield "lint", "text behind many empty lines or blanks"

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
+from hashlib import blake2b
 from typing import Literal, NamedTuple
 
 from inspector.check.poison.families import FAMILIES, Level
 from inspector.check.poison.hidden_text import hidden_parts
-from inspector.check.poison.phrases import phrases
-from inspector.check.poison.prepared import LONGEST, decoded, sentences, visible
+from inspector.check.poison.phrases import depends_on_names, phrases
+from inspector.check.poison.prepared import LONGEST, decoded, same_but_numbers, sentences, visible
 
 Place = Literal["definition", "result", "error"]
 _SEVERE = frozenset(("secrecy", "exfil", "secretfile", "hidden"))
 """Families that stay a matter of security in data, which others have written."""
+_MOST_INNOCENT = 100_000
+_innocent: set[tuple[bytes, bool, bool, bool]] = set()
+"""Texts without a finding whatever the names of the server are, by their digest and how they were read.
+
+A run of all checks reads the lists of a server once for each revision, and a long list repeats itself but for numbers.
+"""
 
 
 class Poison(NamedTuple):
@@ -36,13 +43,18 @@ def judge_text(
     """
     data = place != "definition"
     raw = text[:LONGEST]
+    key = (_digest(same_but_numbers(raw)), data, wanted, hidden)
+    if key in _innocent:
+        return
     seen: set[str] = set()
+    by_names = False
     for level, what in hidden_parts(raw) if hidden else ():
         seen.add("hidden")
         yield Poison("hidden", level, what)
     parts = [("", raw), *((part.kind, part.text) for part in decoded(raw))]
     for kind, part in parts:
         for sentence in sentences(visible(part)):
+            by_names = by_names or depends_on_names(sentence)
             for phrase in phrases(sentence, own=own, data=data, wanted=wanted):
                 if phrase.family not in seen:
                     seen.add(phrase.family)
@@ -52,3 +64,11 @@ def judge_text(
                     elif data and phrase.family not in _SEVERE and phrase.level is None:
                         level = "info"
                     yield Poison(phrase.family, level, phrase.text, kind)
+    if not seen and not by_names:
+        if len(_innocent) >= _MOST_INNOCENT:
+            _innocent.clear()
+        _innocent.add(key)
+
+
+def _digest(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

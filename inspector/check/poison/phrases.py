@@ -7,8 +7,7 @@ English. Loud words alone (IMPORTANT, MUST, ALWAYS) mean nothing: half of all se
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Set
-from functools import partial
+from collections.abc import Iterator, Set
 from itertools import islice
 from typing import NamedTuple
 
@@ -922,12 +921,27 @@ def phrases(
     `own`: the names of this server's tools, parameters and values, as `_same` writes them. `data`: the sentence stands
     in a result or an error. `wanted`: it describes a parameter, or is its default.
     """
-    rules: list[Callable[[str], Iterator[Phrase]]] = [
-        _secretfile, _override, _secrecy, partial(_exfil, wanted=wanted), _fetch, _image, partial(_chain, own=own),
-    ]  # fmt: skip
-    rules += [_voice, _repair] if data else [partial(_shadow, own=own)]
-    for rule in rules:
-        yield from rule(sentence)
+    yield from _secretfile(sentence)
+    yield from _override(sentence)
+    yield from _secrecy(sentence)
+    yield from _exfil(sentence, wanted)
+    yield from _fetch(sentence)
+    yield from _image(sentence)
+    yield from _chain(sentence, own)
+    if data:
+        yield from _voice(sentence)
+        yield from _repair(sentence)
+    else:
+        yield from _shadow(sentence, own)
+
+
+def depends_on_names(sentence: str) -> bool:
+    """Whether the names of a server may decide what `phrases` finds in a sentence."""
+    return (
+        _CALL_OF.search(sentence) is not None
+        or _FOREIGN.search(sentence) is not None
+        or (_ORDERS_USE.search(sentence) is not None and _NAMED_TOOL.search(sentence) is not None)
+    )
 
 
 def own_names(names: Set[str]) -> frozenset[str]:

@@ -33,6 +33,12 @@ _END = re.compile(r"(?<=[.!?;])[\s\"'”’)\]]*\s|\n\s*\n|\n(?=\s*(?:[-*#>\d]|[
 _BLANKS = re.compile(r"\s{2,}")
 _CONTINUES = re.compile(r"\s*(?:it|this|that|then|its|them)\b", re.IGNORECASE)
 _CODE = re.compile(r"`[^`\n]{1,300}`")
+_PLAIN = re.compile(r"[ -~\n\t]*")
+"""What is visible as it is. Most texts are, and need no look at each character."""
+_SOLID = re.compile(r"[A-Za-z0-9+/_-]{16}|\\x|%")
+"""What each text has that is encoded in base64, hex or percent escapes."""
+_ONE_SENTENCE = re.compile(r"[^.!?;\n\r`]*")
+_NUMBER = re.compile(r"(?<![A-Za-z0-9])[0-9]++(?![A-Za-z])")
 
 
 class Decoded(NamedTuple):
@@ -44,8 +50,22 @@ class Decoded(NamedTuple):
     text: str
 
 
+def is_plain(text: str) -> bool:
+    """Whether a text has only printable ASCII characters, tabs and line feeds."""
+    return text.isascii() and _PLAIN.fullmatch(text) is not None
+
+
+def same_but_numbers(text: str) -> str:
+    """`text` with 0 for each digit of its numbers. No rule reads a number, unless it is a part of a word or encoded."""
+    if not text.isascii() or _SOLID.search(text):
+        return text
+    return _NUMBER.sub(lambda found: "0" * len(found[0]), text)
+
+
 def visible(text: str) -> str:
     """`text` without invisible and control characters, each mixed word in Latin letters; of another length."""
+    if is_plain(text):
+        return text
     kept = "".join(
         char
         for char in text
@@ -56,7 +76,7 @@ def visible(text: str) -> str:
 
 def is_mixed(word: str) -> bool:
     """Whether a word has Latin letters beside letters of another script that look Latin."""
-    return bool(_LATIN.search(word)) and any(char in LOOK_ALIKE for char in word)
+    return not word.isascii() and bool(_LATIN.search(word)) and any(char in LOOK_ALIKE for char in word)
 
 
 def fold(word: str) -> str:
@@ -69,6 +89,11 @@ def sentences(text: str) -> Iterator[str]:
 
     A sentence that begins with it, this, that or then comes with the one before it.
     """
+    if len(text) <= _LONGEST_SENTENCE and _ONE_SENTENCE.fullmatch(text):
+        only = " ".join(text.split())
+        if only:
+            yield only
+        return
     close = _BLANKS.sub(lambda blank: "\n\n" if blank[0].count("\n") > 1 else "\n" if "\n" in blank[0] else " ", text)
     solid = _CODE.sub(lambda found: found[0].replace(" ", "\u00a0"), close)
     before = ""
@@ -86,12 +111,16 @@ def sentences(text: str) -> Iterator[str]:
 
 def decoded(text: str) -> Iterator[Decoded]:
     """Yield what comments, base64, hex, percent escapes and tag characters of a text say, where that is words."""
-    for found in _COMMENT.finditer(text):
-        if says_words(found[1]):
-            yield Decoded("comment", found.start(), found[1].strip())
-    tags = "".join(chr(ord(char) - 0xE0000) for char in text if "\U000e0020" <= char <= "\U000e007e")
-    if len(tags) > 8:
-        yield Decoded("tags", 0, tags)
+    if "<!--" in text:
+        for found in _COMMENT.finditer(text):
+            if says_words(found[1]):
+                yield Decoded("comment", found.start(), found[1].strip())
+    if not text.isascii():
+        tags = "".join(chr(ord(char) - 0xE0000) for char in text if "\U000e0020" <= char <= "\U000e007e")
+        if len(tags) > 8:
+            yield Decoded("tags", 0, tags)
+    if _SOLID.search(text) is None:
+        return
     left = _MOST_DECODED
     for kind, pattern in (("base64", _BASE64), ("hex", _HEX), ("percent", _PERCENT)):
         for found in pattern.finditer(text):

@@ -10,6 +10,8 @@ GROUPS: dict[str, dict[str, str]] = {
         "resources": "List resources",
         "templates": "List resource templates",
         "prompts": "List prompts",
+        "skills": "List, verify and save skills",
+        "apps": "List tools with a page (MCP Apps); look at a page",
     },
     "Call": {
         "call": "Call a tool",
@@ -18,10 +20,12 @@ GROUPS: dict[str, dict[str, str]] = {
         "complete": "Complete an argument of a prompt or resource template",
         "request": "Send any request or notification",
         "listen": "Print notifications as they arrive",
+        "events": "List, poll and follow events of a server (draft extension)",
     },
     "Record and replay": {
         "recordings": "List kept recordings",
         "replay": "Open a recording in the interface",
+        "stats": "Show count, errors, durations and bytes of each method and tool",
         "tap": "Record the traffic between another client and its server",
         "serve": "Run a mock server that answers from a recording",
         "export": "Convert a recording to Markdown, HTML, HAR, a script or more",
@@ -31,11 +35,13 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "Verify": {
         "check": "Check a server against the MCP specification",
+        "context": "Show what tools cost a model and which limits of hosts they exceed",
         "diff": "Compare two servers or recordings",
         "pin": "Pin a server's tools, resources and prompts; warn on changes",
         "run": "Run saved calls and report which expectations hold",
         "rerun": "Send a recorded session to a server and compare the answers",
         "bisect": "Rerun a recording with exit codes for `git bisect run`",
+        "load": "Call a tool at a constant rate and measure the latency",
     },
     "Connect": {
         "doctor": "Find out why a connection fails and suggest a fix",

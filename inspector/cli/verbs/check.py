@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from inspector.cli import check_many, setup
 from inspector.cli.files import check_outputs, forced, is_stdout, new_recording, write_text
-from inspector.cli.options import Option, output, path, seconds, secret
+from inspector.cli.options import HOSTS, Option, output, path, seconds, secret
 from inspector.cli.output import Output
 from inspector.cli.verb import Verb
 from inspector.config.targets import HttpTarget, RecordingTarget, Target
@@ -48,7 +48,7 @@ def run(invocation: Invocation) -> int:
     if not invocation.command and len(invocation.target_words) > 1 and invocation.target_words[0].startswith("@"):
         named = check_many.entries(invocation.option("config"), invocation.target_words)
         return _several(invocation, out, wanted, "several servers", named)
-    if wanted.only and wanted.only.isdisjoint(_of_one()):
+    if wanted.only and wanted.only.isdisjoint(_of_one(wanted)):
         raise UsageError("--only names checks that compare servers.", hint="Name two servers, or use @all.")
     if invocation.option("plan"):
         return _plan(invocation, out, wanted)
@@ -81,11 +81,13 @@ def run(invocation: Invocation) -> int:
     return report.exit_code
 
 
-def _of_one() -> set[str]:
+def _of_one(wanted: Wanted) -> set[str]:
     """The ids and groups of the checks of one server."""
+    from inspector.check.hosts import host_checks
     from inspector.check.registry import checks
 
-    return {name for check in checks().values() for name in (check.id, check.group)}
+    every = (*checks().values(), *host_checks(wanted.hosts).values())
+    return {name for check in every for name in (check.id, check.group)}
 
 
 def _several(invocation: Invocation, out: Output, wanted: Wanted, what: str, found: list[ServerEntry]) -> int:
@@ -191,6 +193,9 @@ def _wanted(invocation: Invocation) -> Wanted:
     for option, given in chosen.items():
         for name in unknown(given):
             raise UsageError(f"--{option}: unknown check or group “{name[:40]}”.", hint="--plan lists all checks.")
+    hosts = setup.facts_of(invocation)
+    if "hosts" in chosen["only"] and not hosts:
+        raise UsageError("The group hosts needs --for.", hint="Name hosts with --for, or use --for all.")
     revisions = tuple(_names(invocation.option("revision", ())))
     for name in revisions:
         if name not in REVISIONS:
@@ -200,6 +205,7 @@ def _wanted(invocation: Invocation) -> Wanted:
         raise UsageError(f"--level: “{name[:40]}” is not a level.", hint=f"Levels are {', '.join(get_args(Level))}.")
     calls = _names(invocation.option("allow-calls", ()))
     return Wanted(
+        hosts=hosts,
         revisions=revisions or REVISIONS,
         only=chosen["only"],
         without=chosen["skip"],
@@ -209,6 +215,7 @@ def _wanted(invocation: Invocation) -> Wanted:
             calls=calls[0] if calls in (["read-only"], ["all"]) else tuple(calls),
             auth=bool(invocation.option("auth")),
             intrusive=bool(invocation.option("intrusive")),
+            skills=bool(invocation.option("read-skills")),
             foreign_token=invocation.option("foreign-token-env", ""),
         ),
     )
@@ -389,6 +396,7 @@ def _verb() -> Verb:
             Option("--plan", "List the checks that would run, and exit"),
             Option("--only", "Run only these checks or groups", "NAME,…", many=True),
             Option("--skip", "Skip these checks or groups", "NAME,…", many=True),
+            HOSTS,
             Option("--revision", "Check only these protocol revisions", "REVISION,…", many=True),
             Option(
                 "--allow-calls",
@@ -397,6 +405,7 @@ def _verb() -> Verb:
                 many=True,
             ),
             Option("--auth", "Check authorization too"),
+            Option("--read-skills", "Read files of skills, and verify them against the server's list"),
             Option(
                 "--foreign-token-env",
                 "Token issued for another server, which this server must reject",

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from inspector.cli.comparing import RULES, rules_of, told
-from inspector.cli.options import CONNECT, Option
+from inspector.cli.options import CONNECT, Option, host
 from inspector.cli.output import Output
 from inspector.cli.paint import Paint
 from inspector.cli.verb import Slot, Verb
@@ -134,20 +134,23 @@ def _what(out: Output, step: ConversationStep) -> str:
     return f"{out.safe(step.method, NAME)} {out.safe(step.name, NAME)}".rstrip()
 
 
-_NOT_HERE = ("record", "transport")
+_NOT_HERE = ("record", "transport", "as")
 VERBS = {
     "diff": Verb(
         "diff",
         run,
         slots=(
             Slot("a", completes="file", takes_command=True),
-            Slot("b", completes="file", takes_command=True),
+            Slot("b", completes="file", takes_command=True, optional=True),
         ),
         target="none",
         options=(
             Option("--surface-only", "Compare only tools, resources, prompts and capabilities"),
             Option("--conversation-only", "Compare only the messages, lists included"),
             *RULES,
+            Option(
+                "--as", "Open the server as this host does; twice: one host for each side", "HOST", many=True, read=host
+            ),
             Option("--tui", "Show two recordings side by side in the interface"),
             *(option for option in CONNECT if option.name not in _NOT_HERE),
         ),
@@ -155,13 +158,15 @@ VERBS = {
             "A and B are one word each: a recording, @NAME from a config file, a URL, or a command in quotes. B may "
             "also be a command after --. Compares tools, resources, prompts and capabilities; for two recordings also "
             "the messages. Marks changes that break clients, according to the schemas, and changed tool descriptions "
-            "and annotations. See `inspector help paths` for PATH. Exits with 5 if anything differs."
+            "and annotations. With --as HOST, B may be omitted: the server is compared with what it offers to that "
+            "host. See `inspector help paths` for PATH. Exits with 5 if anything differs."
         ),
         examples=(
             "inspector diff before.mcp.jsonl after.mcp.jsonl",
             "inspector diff session.mcp.jsonl @everything",
             "inspector diff session.mcp.jsonl -- python server.py",
             "inspector diff 'npx -y server@1.0' 'npx -y server@2.0'",
+            "inspector diff --as claude-code --as vscode @everything",
             "inspector diff a.mcp.jsonl b.mcp.jsonl --ignore 'tools/call now:$.result' --tolerance 1%",
         ),
     )

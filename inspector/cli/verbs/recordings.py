@@ -1,46 +1,205 @@
-"""`inspector recordings`: lists kept recordings."""
+"""`inspector recordings`: lists the kept recordings, finds calls in them, keeps and deletes them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from inspector.cli.options import Option, count, recording
 from inspector.cli.output import Output
 from inspector.cli.verb import Verb
+from inspector.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import timedelta
+    from pathlib import Path
+
     from inspector.cli.verb import Invocation
-    from inspector.client.recording import RecordingInfo
+    from inspector.client.call_history import RecordedCall
+    from inspector.client.recording_info import RecordingInfo
 
 LABEL = 80
+ARGUMENTS = 60
+RESULT = 200
+CALLS = 100
+"""Calls that are listed without `--limit`."""
+
+
+def _age(word: str) -> timedelta:
+    from inspector.client.retention import age
+
+    return age(word)
 
 
 def run(invocation: Invocation) -> int:
-    """List the recordings in the state directory, newest first."""
-    from inspector.client.recording import list_recordings
-    from inspector.config.paths import state_folder
-    from inspector.text import size
+    """List the recordings in the state folder, newest first; or find calls, keep, release, delete, prune."""
+    from inspector.client.recording_info import list_recordings
 
     out = Output.of(invocation)
-    found = list_recordings()
-    if out.json:
-        out.document({"recordings": [_entry(info) for info in found]})
-        return 0
-    out.table([_row(out, info) for info in found])
-    folder = out.safe(str(state_folder() / "recordings"))
-    if found:
-        out.note(f"{_amount(len(found), 'recording')}, {size(sum(info.size for info in found))}, in {folder}")
-    else:
-        out.note(f"No recordings in {folder}")
+    option = invocation.option
+    changes = [name for name in ("calls", "keep", "release", "delete", "prune") if option(name)]
+    if len(changes) > 1:
+        raise UsageError(f"--{changes[0]} and --{changes[1]} cannot be used together.", hint="Run them one by one.")
+    if option("older") is not None and not option("prune"):
+        raise UsageError("--older only works with --prune.", hint="inspector recordings --prune --older 30d --dry-run")
+    if option("dry-run") and not (option("prune") or option("delete")):
+        raise UsageError("--dry-run only works with --prune and --delete.")
+    for name in ("keep", "release"):
+        if option(name):
+            return _keep(out, option(name), on=name == "keep")
+    if option("delete"):
+        return _delete(out, [_ours(path) for path in option("delete")], dry=bool(option("dry-run")))
+    found = _chosen(list_recordings(), option("search", ""))
+    if option("prune"):
+        return _prune(invocation, out, found)
+    if option("calls"):
+        return _list_calls(out, found, option("calls"), option("limit") or CALLS)
+    _list(out, found)
     return 0
 
 
-def _row(out: Output, info: RecordingInfo) -> tuple[str, ...]:
-    from inspector.text import duration, size
+def _chosen(found: Sequence[RecordingInfo], text: str) -> list[RecordingInfo]:
+    """The recordings whose file, target or label contains a text."""
+    wanted = text.casefold()
+    return [info for info in found if wanted in f"{info.path.name}\n{info.label}\n{info.target}".casefold()]
+
+
+def _list(out: Output, found: list[RecordingInfo]) -> None:
+    from inspector.client.retention import kept
+    from inspector.config.paths import state_folder
+    from inspector.text import quantity, size
+
+    names = kept(state_folder() / "recordings")
+    if out.json:
+        out.document({"recordings": [_entry(info, info.path.name in names) for info in found]})
+        return
+    out.table([_row(out, info, info.path.name in names) for info in found])
+    folder = out.safe(str(state_folder() / "recordings"))
+    if found:
+        out.note(f"{quantity(len(found), 'recording')}, {size(sum(info.size for info in found))}, in {folder}")
+    else:
+        out.note(f"No recordings in {folder}")
+
+
+def _list_calls(out: Output, found: list[RecordingInfo], tool: str, limit: int) -> int:
+    from itertools import islice
+
+    from inspector.client.call_history import recorded_calls
+
+    calls = list(islice(recorded_calls(found, "" if tool == "*" else tool), limit + 1))
+    if out.json:
+        out.document({"calls": [call.as_json() for call in calls[:limit]], "more": len(calls) > limit})
+        return 0
+    out.table([_call_row(out, call) for call in calls[:limit]])
+    if not calls:
+        out.note(f"No call of {out.safe(tool, LABEL)} in {len(found):,} recordings.")
+    elif len(calls) > limit:
+        out.note(f"The newest {limit:,} calls; --limit N shows more.")
+    return 0
+
+
+def _call_row(out: Output, call: RecordedCall) -> tuple[str, ...]:
+    import json
+
+    from inspector.text import duration
+
+    arguments = json.dumps(call.arguments, ensure_ascii=False, separators=(",", ":"))
+    return (
+        call.when.astimezone().strftime("%Y-%m-%d %H:%M:%S"),
+        out.safe(call.server, LABEL),
+        out.safe(call.tool, LABEL),
+        out.safe(arguments, ARGUMENTS),
+        call.state,
+        "" if call.duration is None else duration(call.duration),
+        out.safe(f"{call.path.name}#{call.n}"),
+        out.safe(call.result, RESULT),
+    )
+
+
+def _keep(out: Output, paths: list[Path], *, on: bool) -> int:
+    from inspector.client.retention import keep
+    from inspector.reasons import os_reason
+
+    chosen = [_ours(path) for path in paths]
+    try:
+        keep(chosen, on=on)
+    except OSError as error:
+        raise UsageError(f"The list of kept recordings cannot be written: {os_reason(error)}.") from None
+    for path in chosen:
+        out.line(f"{out.safe(path.name)} {'stays until you release it' if on else 'may be deleted when it is old'}.")
+    return 0
+
+
+def _ours(path: Path) -> Path:
+    """A recording in the state folder. Raises `UsageError` for another file, which is the user's own."""
+    from inspector.config.paths import state_folder
+
+    folder = state_folder() / "recordings"
+    if path.parent.resolve() != folder.resolve():
+        raise UsageError(
+            f"{path} is not in {folder}, so Inspector neither keeps nor deletes it.",
+            hint="`inspector recordings` lists the recordings there.",
+        )
+    return folder / path.name
+
+
+def _delete(out: Output, paths: list[Path], *, dry: bool) -> int:
+    from inspector.client.recording_info import is_growing, read_info
+
+    growing = [path for path in paths if is_growing(path)]
+    if growing:
+        raise UsageError(f"{growing[0].name} is being written.", hint="End its session first.")
+    _remove(out, [read_info(path) for path in paths], dry=dry)
+    return 0
+
+
+def _prune(invocation: Invocation, out: Output, found: list[RecordingInfo]) -> int:
+    """Delete old recordings, or (without an age) those beyond the limits of the settings."""
+    from inspector.cli import setup
+    from inspector.client.retention import beyond, kept, older, why_protected
+    from inspector.config.paths import state_folder
+
+    age = invocation.option("older")
+    if age is not None:
+        doomed = list(older(found, age))
+    else:
+        settings = setup.settings_of(invocation)
+        doomed = list(beyond(found, settings.keep_recordings, settings.keep_recordings_bytes))
+    names = kept(state_folder() / "recordings")
+    free = []
+    for info in doomed:
+        why = why_protected(info.path, names)
+        if why:
+            out.note(f"{out.safe(info.path.name)} stays: it is {why}.")
+        else:
+            free.append(info)
+    _remove(out, free, dry=bool(invocation.option("dry-run")))
+    return 0
+
+
+def _remove(out: Output, infos: list[RecordingInfo], *, dry: bool) -> None:
+    from inspector.client.retention import delete
+    from inspector.text import quantity, size
+
+    gone = [info for info in infos if dry or delete(info.path)]
+    if out.json:
+        out.document({"deleted": [str(info.path) for info in gone], "bytes": sum(i.size for i in gone), "dry_run": dry})
+        return
+    out.lines(out.safe(info.path.name) for info in gone)
+    for info in infos:
+        if info not in gone:
+            out.note(f"note: {out.safe(info.path.name)} could not be deleted.")
+    word = "would be deleted" if dry else "deleted"
+    out.note(f"{quantity(len(gone), 'recording')} {word}, {size(sum(info.size for info in gone))}.")
+
+
+def _row(out: Output, info: RecordingInfo, is_kept: bool) -> tuple[str, ...]:
+    from inspector.text import duration, quantity, size
 
     when = info.started.astimezone().strftime("%Y-%m-%d %H:%M") if info.started is not None else "?"
-    events = "? events" if info.events is None else _amount(info.events, "event")
+    events = "? events" if info.events is None else quantity(info.events, "event")
     lasted = "?" if info.duration is None else duration(info.duration)
-    remarks = []
+    remarks = ["kept"] if is_kept else []
     if info.problem:
         remarks.append(info.problem)
     elif info.growing:
@@ -50,7 +209,7 @@ def _row(out: Output, info: RecordingInfo) -> tuple[str, ...]:
     elif not info.revision:
         remarks.append("never connected")
     if info.failures:
-        remarks.append(_amount(info.failures, "error"))
+        remarks.append(quantity(info.failures, "error"))
     return (
         when,
         out.safe(info.label, LABEL),
@@ -62,13 +221,7 @@ def _row(out: Output, info: RecordingInfo) -> tuple[str, ...]:
     )
 
 
-def _amount(number: int, noun: str) -> str:
-    from inspector.text import count
-
-    return f"{count(number)} {noun}" + ("" if number == 1 else "s")
-
-
-def _entry(info: RecordingInfo) -> dict[str, Any]:
+def _entry(info: RecordingInfo, is_kept: bool) -> dict[str, Any]:
     return {
         "path": str(info.path),
         "started": None if info.started is None else info.started.isoformat().replace("+00:00", "Z"),
@@ -80,6 +233,7 @@ def _entry(info: RecordingInfo) -> dict[str, Any]:
         "size": info.size,
         "ended": info.ended,
         "growing": info.growing,
+        "kept": is_kept,
         "errors": info.errors,
         "problem": info.problem,
     }
@@ -90,7 +244,26 @@ VERBS = {
         "recordings",
         run,
         target="none",
-        about="Prints the start time, target and file of each recording, newest first.",
-        examples=("inspector recordings", "inspector recordings --json"),
+        options=(
+            Option("--search", "Only recordings whose file, server or command contains this text", "TEXT"),
+            Option("--calls", "List the calls of a tool in them, newest recording first; * for every tool", "TOOL"),
+            Option("--limit", f"With --calls: list at most so many (default: {CALLS})", "N", read=count),
+            Option("--keep", "Never delete this recording unasked; repeatable", "FILE", many=True, read=recording),
+            Option("--release", "Undo --keep; repeatable", "FILE", many=True, read=recording),
+            Option("--delete", "Delete this recording; repeatable", "FILE", many=True, read=recording),
+            Option("--prune", "Delete the recordings beyond the limits of the settings, or old ones with --older"),
+            Option("--older", "With --prune: delete what is older than 30d, 12h or 2w instead", "AGE", read=_age),
+            Option("--dry-run", "With --prune or --delete: only list what would be deleted"),
+        ),
+        about=(
+            "Prints start, server, size and file of each recording in the state folder, newest first. A recording that "
+            "is being written, that you keep, or in which a message is marked is never pruned. The settings "
+            "keep_recordings and keep_recordings_bytes limit their number and size."
+        ),
+        examples=(
+            "inspector recordings",
+            "inspector recordings --calls echo --json",
+            "inspector recordings --prune --older 30d --dry-run",
+        ),
     )
 }

@@ -205,6 +205,9 @@ class _Progress:
     def step_began(self, flow: Flow, number: int, row: int) -> None:
         pass
 
+    def answer_compared(self, flow: Flow, number: int, size: int) -> None:
+        pass
+
     def step_ended(self, flow: Flow, result: StepResult) -> None:
         pass
 
@@ -217,6 +220,8 @@ class _Progress:
 
 def _report(said: Invocation, out: Output, result: RunResult, progress: _Progress, *, to_stdout: bool) -> None:
     """Write the reports that were asked for, and the end of the text."""
+    from inspector.flows.reports.text import DRY_RUN
+
     written = []
     for name in _REPORTS:
         where = said.option(name)
@@ -227,7 +232,7 @@ def _report(said: Invocation, out: Output, result: RunResult, progress: _Progres
         out.document(result.as_json())
     elif not to_stdout:
         lines = [line for flow in result.flows for line in progress.report.failures(flow)]
-        out.lines([*lines, "", progress.report.totals(result)])
+        out.lines([*lines, "", progress.report.totals(result), *([DRY_RUN] if result.dry else [])])
     if result.interrupted:
         out.warn("note: The run was interrupted. The reports are incomplete.")
     for name, where in written:

@@ -11,6 +11,7 @@ from inspector.cli.verb import Verb
 from inspector.config import trust
 from inspector.config.remember import LastOpen, ServerMemory
 from inspector.config.servers import exposure_of
+from inspector.errors import UsageError
 
 if TYPE_CHECKING:
     from inspector.auth.store import StoredLogin
@@ -35,6 +36,16 @@ def run(invocation: Invocation) -> int:
 
         out.document_text(json.dumps(servers_schema(), indent=2, ensure_ascii=False))
         return 0
+    given = [name for name in ("search", "open", "card") if invocation.option(name) is not None]
+    if len(given) > 1:
+        raise UsageError(f"--{given[0]} and --{given[1]} cannot be used together.")
+    if given:
+        from inspector.cli import found_servers
+
+        todo = {"search": found_servers.search, "open": found_servers.show_or_open, "card": found_servers.cards}
+        return todo[given[0]](invocation)
+    if invocation.option("registry") is not None:
+        raise UsageError("--registry is where --search and --open look.", hint="Add one of them.")
     found = find_servers(config=invocation.option("config"))
     logins = _logins()
     memory = trust.Memory()
@@ -123,18 +134,26 @@ VERBS = {
         target="none",
         options=(
             Option("--config", "Read only this config file", "FILE", read=path, completes="file"),
+            Option("--search", "Search a registry for servers with these words", "WORDS"),
+            Option("--registry", "The registry: a file, or an address", "FILE|URL", completes="file"),
+            Option("--open", "Show what a server of the registry starts, ask, and open it", "NAME"),
+            Option("--card", "Fetch and show the server card of a domain or a server", "URL"),
             Option("--schema", "Print the JSON Schema of inspector.json, for editors"),
         ),
         about=(
             "Prints each server's @NAME, config file, last result, and command or URL; then your logins. Does not "
             "start a server. “asks first” marks an entry in a config file of this directory that uses your secrets, a "
-            "proxy, or no TLS verification: Inspector asks before it opens the server, or needs --trust."
+            "proxy, or no TLS verification: Inspector asks before it opens the server, or needs --trust. --search, "
+            "--open and --card read a registry or a card that you name; nothing else is contacted. --open prints the "
+            "whole command or URL with its variables and headers, and asks before it starts anything."
         ),
         examples=(
             "inspector servers",
             "inspector servers --json",
             "inspector servers --config mcp.json",
-            "inspector servers --schema",
+            "inspector servers --search weather --registry https://registry.modelcontextprotocol.io",
+            "inspector servers --open io.example/weather --registry servers.json",
+            "inspector servers --card https://host.example/mcp",
         ),
     )
 }

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from inspector.cli import program, setup
 from inspector.cli.options import Option
 from inspector.cli.output import Output
 from inspector.cli.serving import LOOPBACK, Address, address, ended_by_signals, is_address, origin
+from inspector.cli.telemetry import Telemetry
 from inspector.cli.verb import Verb
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import UsageError
@@ -44,22 +46,27 @@ def _stdio(invocation: Invocation, out: Output, target: StdioTarget | HttpTarget
         return asyncio.run(_stdio_to_http(invocation, out, target))
     from inspector.tap.stdio import StdioTap
 
-    journal = _journal(invocation, out, target)
+    telemetry = _telemetry(invocation, out)
+    journal = _journal(invocation, out, target, telemetry)
     try:
         # The client has chosen the environment for its server: forward all of it.
         return asyncio.run(StdioTap(target.command, journal, cwd=target.cwd).run({**os.environ, **target.env}))
     finally:
         journal.close("closed")
         journal.release()
+        telemetry.finish()
 
 
 async def _stdio_to_http(invocation: Invocation, out: Output, target: HttpTarget) -> int:
     from inspector.serving.stdio import StdioEnd
     from inspector.tap.bridge import Bridge
 
-    bridge = Bridge(target, lambda: _journal(invocation, out, target), _options(invocation, target), _complain)
+    telemetry = _telemetry(invocation, out)
+    recorder = partial(_journal, invocation, out, target, telemetry)
+    bridge = Bridge(target, recorder, _options(invocation, target), _complain)
     with ended_by_signals() as stop:
         how = await StdioEnd(bridge.opens).run(stop)
+    telemetry.finish()
     if bridge.failed is not None and how == "dropped":
         out.error(bridge.failed)
         return bridge.failed.exit_code
@@ -69,11 +76,13 @@ async def _stdio_to_http(invocation: Invocation, out: Output, target: HttpTarget
 async def _listen(invocation: Invocation, out: Output, target: StdioTarget | HttpTarget, where: Address) -> int:
     """Serve the client over HTTP."""
     names, origins = tuple(invocation.option("allow-host", ())), tuple(invocation.option("allow-origin", ()))
+    telemetry = _telemetry(invocation, out)
+    recorder = partial(_journal, invocation, out, target, telemetry)
     with ended_by_signals() as stop:
         if isinstance(target, HttpTarget):
             from inspector.tap.http import HttpTap
 
-            journal = _journal(invocation, out, target)
+            journal = recorder()
             tap = HttpTap(target, journal, *where, names, origins)
             try:
                 await tap.start()
@@ -87,7 +96,7 @@ async def _listen(invocation: Invocation, out: Output, target: StdioTarget | Htt
             from inspector.serving.http import Binding, HttpEnd
             from inspector.tap.bridge import Bridge
 
-            bridge = Bridge(target, lambda: _journal(invocation, out, target), _options(invocation, target), _complain)
+            bridge = Bridge(target, recorder, _options(invocation, target), _complain)
             end = HttpEnd(bridge.opens, *where, Binding(names=names, origins=origins))
             try:
                 await end.start()
@@ -95,6 +104,7 @@ async def _listen(invocation: Invocation, out: Output, target: StdioTarget | Htt
                 await stop.wait()
             finally:
                 await end.close()
+    telemetry.finish()
     return 0
 
 
@@ -110,7 +120,11 @@ def _options(invocation: Invocation, target: StdioTarget | HttpTarget) -> Any:
     return setup.options_of(invocation, target, setup.settings_of(invocation), asking=False)
 
 
-def _journal(invocation: Invocation, out: Output, target: StdioTarget | HttpTarget) -> Journal:
+def _telemetry(invocation: Invocation, out: Output) -> Telemetry:
+    return Telemetry(out, invocation.option("otlp") or setup.settings_of(invocation).otlp)
+
+
+def _journal(invocation: Invocation, out: Output, target: StdioTarget | HttpTarget, telemetry: Telemetry) -> Journal:
     """The recording of a client; next to the given file if that file belongs to another client.
 
     A client starts its servers repeatedly with the same words: none of these starts may fail because the file exists.
@@ -135,6 +149,7 @@ def _journal(invocation: Invocation, out: Output, target: StdioTarget | HttpTarg
             record = numbered(named, number)
     for notice in journal.notices:
         out.note(f"note: {out.safe(notice)}")
+    telemetry.follow(journal)
     return journal
 
 
@@ -193,6 +208,7 @@ def _verb() -> Verb:
                 "Accept HTTP requests from this origin (SCHEME://HOST:PORT); repeatable",
                 "ORIGIN", many=True, read=origin,
             ),
+            Option("--otlp", "Stream spans to this OpenTelemetry collector (OTLP/HTTP)", "URL"),
             Option("--install", "Print entry NAME of a client's config file with the tap added", "NAME"),
         ),
         about=(

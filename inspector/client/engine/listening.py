@@ -13,6 +13,8 @@ from inspector.client.engine.pending_requests import Call
 from inspector.client.state.catalog import KINDS
 from inspector.errors import InspectorError, NotOffered
 from inspector.journal.journal import Frame
+from inspector.protocol.events import declared
+from inspector.protocol.extensions import EVENTS
 from inspector.protocol.jsonrpc import id_key
 
 FOR_EVER = float("inf")
@@ -46,7 +48,7 @@ class Listening:
 
     async def begin(self) -> None:
         """Subscribe to changes of the lists that the server offers notifications for."""
-        if not self._lists and any(self._offered(kind.capability) for kind in KINDS.values()):
+        if not self._lists and (self._events or any(self._offered(kind.capability) for kind in KINDS.values())):
             self._lists = True
             await self._renew()
 
@@ -75,9 +77,17 @@ class Listening:
     def _offered(self, capability: str) -> bool:
         return self.engine.state.server.can(capability, "listChanged")
 
+    @property
+    def _events(self) -> bool:
+        """Whether to subscribe to changes of the event types: we offer the extension, the server declares them."""
+        offered = self.engine.options.extensions.get(EVENTS) is not None
+        return offered and declared(self.engine.state.server.capabilities).list_changed
+
     def _wanted(self) -> dict[str, Any]:
         wanted: dict[str, Any] = {}
         if self._lists:
+            if self._events:
+                wanted["eventsListChanged"] = True  # C-EVENT-20
             wanted.update({
                 f"{kind.capability}ListChanged": True for kind in KINDS.values() if self._offered(kind.capability)
             })  # fmt: skip

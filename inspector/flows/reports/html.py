@@ -20,7 +20,7 @@ td:last-child { text-align: right }
 
 def as_html(run: RunResult) -> str:
     """The page: the counts, and for each flow its steps and what failed."""
-    note = "<p>The run was interrupted: this report is incomplete.</p>" if run.interrupted else ""
+    note = "".join(f"<p>{_text(each)}</p>" for each in TextReport({}).notes(run))
     flows = "\n".join(map(_flow, run.flows))
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Saved calls</title>\n'

@@ -24,6 +24,8 @@ def _suite(flow: FlowResult, run: RunResult) -> Suite:
         properties.append(("recording", str(flow.recording)))
     if run.seed is not None:
         properties.append(("seed", str(run.seed)))
+    if run.dry:
+        properties.append(("dry_run", "true"))
     if run.interrupted:
         properties.append(("complete", "false"))
     return Suite(flow.name, cases, properties, max(flow.seconds, sum(case.seconds for case in cases)))

@@ -13,8 +13,8 @@ _WORDS = {"passed": "passed", "failed": "**failed**", "skipped": "skipped", "not
 def as_markdown(run: RunResult) -> str:
     """The document: the counts, a table of flows, and what failed."""
     lines = ["# Saved calls", "", f"{TextReport({}).totals(run)}", ""]
-    if run.interrupted:
-        lines += ["The run was interrupted: this report is incomplete.", ""]
+    for note in TextReport({}).notes(run):
+        lines += [note, ""]
     lines += ["| Outcome | File | Flow | Steps | Time |", "|---|---|---|---|---|"]
     for flow in run.flows:
         path = span(flow.display_path or str(flow.path)).replace("|", "\\|")

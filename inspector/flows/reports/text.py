@@ -13,6 +13,7 @@ Paint = Callable[[str, Colour], str]
 _WIDEST_NAME = 40
 _WIDEST_PATH = 60
 _INDENT = "    "
+DRY_RUN = "This was a dry run: names and arguments were checked, and no call was sent."
 _ORDER = ("failed", "passed", "skipped", "not_run")
 _COLOURS = {"passed": "green", "failed": "red", "skipped": "yellow", "not_run": "yellow"}
 
@@ -115,6 +116,10 @@ class TextReport:
                     words.append(self.paint(text, _COLOURS[outcome]) if outcome == "failed" else text)
             parts.append("   ".join(words))
         return f"{'      '.join(parts)}    {duration(run.seconds * 1e6)}"
+
+    def notes(self, run: RunResult) -> list[str]:
+        """Return sentences that a reader of the counts needs."""
+        return [DRY_RUN] * run.dry + ["The run was interrupted: this report is incomplete."] * run.interrupted
 
 
 def steps_of(flow: FlowResult) -> str:

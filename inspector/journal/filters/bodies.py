@@ -14,6 +14,7 @@ from inspector.protocol.jsonrpc import Shape
 
 _KEPT_REQUESTS = 20_000
 _RESPONSES = MatchesQuery(Query(kind=Kind.HTTP, dir=Dir.RECV))
+_NOTES = MatchesQuery(Query(kind=Kind.NOTE))
 _RELATED = MatchesQuery(Query(shape=(Shape.REQUEST, Shape.RESULT, Shape.ERROR, Shape.NOTIFICATION)))
 
 
@@ -84,6 +85,57 @@ class HttpStatus:
             status = next(scan.journal.events(n, n)).fields.get("status")
             found[n - first] = type(status) is int and self._low <= status <= self._high
         return bytes(found)
+
+
+class InRun:
+    """Matches everything of the runs of a flow of saved calls: `orders.yaml`, or `orders.yaml#2` for the second run."""
+
+    cost = 2
+
+    def __init__(self, text: str) -> None:
+        name, mark, number = text.rpartition("#")
+        self._number = int(number) if mark and number.isdecimal() else 0
+        self._pattern = Pattern(name if self._number else text, path=False)
+
+    def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
+        known = scan.memory(self, _Runs)
+        if known.seen < last:
+            notes = _NOTES.mask(scan, known.seen + 1, last, None)
+            for n in picked(known.seen + 1, notes):
+                self._learn(known, scan.journal, n)
+            known.seen = last
+        found = bytearray(last - first + 1)
+        for low, high in known.spans:
+            low, high = max(low, first), min(high or last, last)
+            if low <= high:
+                found[low - first : high - first + 1] = b"\1" * (high - low + 1)
+        return bytes(found)
+
+    def _learn(self, known: _Runs, journal: Journal, n: int) -> None:
+        fields = next(journal.events(n, n)).fields
+        path, ended = fields.get("run"), "run_ended" in fields
+        if type(path) is not str and not ended:
+            return
+        if known.spans and not known.spans[-1][1]:
+            known.spans[-1] = (known.spans[-1][0], n if ended else n - 1)
+        if type(path) is str:
+            known.counts[path] = number = known.counts.get(path, 0) + 1
+            name = path.rpartition("/")[2]
+            names = (path, name, name.rpartition(".")[0])
+            if self._number in (0, number) and any(map(self._pattern.matches, names)):
+                known.spans.append((n, 0))
+
+
+class _Runs:
+    """The runs that an `InRun` has found up to event `seen`.
+
+    `spans` are their first and last events; the last one is 0 while the run goes on.
+    """
+
+    def __init__(self) -> None:
+        self.spans: list[tuple[int, int]] = []
+        self.counts: dict[str, int] = {}
+        self.seen = 0
 
 
 def subjects_of(message: Any) -> list[str]:

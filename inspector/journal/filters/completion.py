@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from inspector.journal.filters.syntax import FilterError, FilterToken, tokens
 from inspector.journal.filters.values import Pattern
-from inspector.journal.format import DIR_NAMES, KIND_NAMES
+from inspector.journal.format import DIR_NAMES, KIND_NAMES, Kind
 from inspector.journal.index import NO_ID, STATE_NAMES
 from inspector.journal.journal import Journal
+from inspector.journal.select import Query
 
 MOST = 50
 """Most completions in the list."""
@@ -32,6 +34,7 @@ TERMS: dict[str, str] = {
     "finding": "rule, or level: must, should, note; * for any",
     "mark": "marked messages: * for any, or text of their notes",
     "phase": "events of the negotiation of a connection",
+    "run": "messages of the runs of a flow of saved calls",
 }
 _KINDS = {
     "rpc": "a JSON-RPC message",
@@ -101,7 +104,7 @@ def complete(text: str, cursor: int, journal: Journal, names: Iterable[str] = ()
     starting = [value for value in values if value.lower().startswith(typed)]
     within = [value for value in values if typed in value.lower() and value not in starting] if typed else []
     found = [value for value in (*starting, *within) if value.lower() != typed][:MOST]
-    items = [Completion(start, end, f"{token.key}:{_quoted(value)}", values[value]) for value in found]
+    items = [Completion(start, end, f"{token.key}:{quoted(value)}", values[value]) for value in found]
     complete = not found or _fits_any(token.value, values, path=token.key in ("method", "ch"))
     return Completions(items, "" if complete else f"{token.word} is not complete")
 
@@ -129,7 +132,8 @@ def _fits_any(value: str, known: Iterable[str], *, path: bool) -> bool:
     return any(map(pattern.matches, known))
 
 
-def _quoted(value: str) -> str:
+def quoted(value: str) -> str:
+    """Return the value of a term, between quotes where it needs them."""
     if any(char.isspace() or char in '|()"' for char in value):
         escaped = value.replace("\\", "\\\\").replace('"', '\\"')
         return f'"{escaped}"'
@@ -176,6 +180,14 @@ def _findings(journal: Journal, names: Iterable[str]) -> Iterator[tuple[str, str
     yield from {finding.rule: "rule" for n in seen for finding in journal.findings.of(n)}.items()
 
 
+def _runs(journal: Journal, names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Return the flows of the newest runs."""
+    for n in islice(Query(kind=Kind.NOTE).backwards(journal.index), _NEWEST):
+        path = next(journal.events(n, n)).fields.get("run")
+        if isinstance(path, str):
+            yield path, "its runs"
+
+
 _VALUES: dict[str, Callable[[Journal, Iterable[str]], Iterable[tuple[str, str]]]] = {
     "method": _methods,
     "name": _names,
@@ -188,4 +200,5 @@ _VALUES: dict[str, Callable[[Journal, Iterable[str]], Iterable[tuple[str, str]]]
     "finding": _findings,
     "mark": _marks,
     "phase": lambda journal, names: [("negotiation", "its messages, HTTP heads and life events")],
+    "run": _runs,
 }

@@ -1,7 +1,8 @@
 """Parses the filter language into conditions.
 
     method:tools/* dir:recv id:7 kind:stderr status:error duration:>500ms size:>1k finding:* name:echo ch:post-7
-    exchange:9 exchange:#1204 n:100-200 time:>2s phase:negotiation mark:* text "text with blanks" -term (a | b) a or b
+    exchange:9 exchange:#1204 n:100-200 time:>2s phase:negotiation mark:* run:orders.yaml text "text with blanks"
+    -term (a | b) a or b
 
 An event must match all terms in sequence. `-` before a term negates it; directly before digits it is a minus sign, so
 that `-32602` finds an error code. Case is ignored.
@@ -15,7 +16,7 @@ from typing import NamedTuple
 
 from inspector.errors import UsageError
 from inspector.journal.filters import values
-from inspector.journal.filters.bodies import HasSubject, HttpStatus, Text
+from inspector.journal.filters.bodies import HasSubject, HttpStatus, InRun, Text
 from inspector.journal.filters.conditions import (
     AllOf,
     AnyOf,
@@ -330,10 +331,11 @@ _TERMS: dict[str, Callable[[str], Condition]] = {
     "finding": HasFinding,
     "mark": IsMarked,
     "phase": _phase,
+    "run": InRun,
 }
 _EXAMPLES = {
     "method": "method:tools/*", "name": "name:echo", "dir": "dir:recv", "kind": "kind:stderr", "id": "id:7",
     "status": "status:error", "duration": "duration:>500ms", "size": "size:>1k", "time": "time:>2s",
     "n": "n:100-200", "ch": "ch:post-7", "exchange": "exchange:9", "finding": "finding:*", "mark": "mark:*",
-    "phase": "phase:negotiation",
+    "phase": "phase:negotiation", "run": "run:orders.yaml",
 }  # fmt: skip

@@ -11,6 +11,7 @@ from textual.worker import Worker
 
 from inspector.calls.collection import Flow
 from inspector.errors import UsageError
+from inspector.text import quantity
 from inspector.tui.advice import error_text
 from inspector.tui.calls.saved_calls import SavedCalls
 from inspector.tui.dialogs import Choose
@@ -99,7 +100,7 @@ class CallsActions(Widget):
 
     def _filter_of(self, flow: Flow) -> str:
         run = self.saved.runs.get(flow.path)
-        return filter_of(run.first, run.last) if run is not None else ""
+        return run.filter if run is not None else ""
 
     def action_run(self) -> None:
         """Run the step under the cursor, or the flow."""
@@ -108,8 +109,12 @@ class CallsActions(Widget):
             self._run([place.flow], place.number)
 
     def action_run_all(self) -> None:
-        """Run all flows."""
-        self._run(list(self.saved.flows), 0)
+        """Run all flows, without those of other servers."""
+        flows = self.saved.flows_to_run()
+        left_out = len(self.saved.flows) - len(flows)
+        if left_out and self._live and self.saved.running is None:
+            self.notify(f"{quantity(left_out, 'flow')} of other servers did not run.", timeout=5)
+        self._run(flows, 0)
 
     def _run(self, flows: list[Flow], number: int) -> None:
         if self._live and self.saved.running is None:
@@ -162,8 +167,7 @@ class CallsActions(Widget):
 
     def use_environment(self, name: str) -> None:
         """Use the variables of an environment from now on; `""` for those of the flows alone."""
-        self.saved.environment = name
-        self.saved.note_change()
+        self.saved.use_environment(name)
 
     def action_new(self) -> None:
         self.post_message(NewFromCall())
@@ -188,8 +192,3 @@ class CallsActions(Widget):
         place = self.place
         if place is not None and place.flow is not None and (found := self._filter_of(place.flow)):
             self.post_message(ShowFiltered(found))
-
-
-def filter_of(first: int, last: int) -> str:
-    """The filter that leaves the messages of a run, from event `first` to `last`; empty without a run."""
-    return f"n:{first}-{last}" if 0 < first <= last else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -170,6 +171,18 @@ def server_of(target: Target) -> str | None:
         shown = target.describe()
         return None if MASK in shown or any(secret and secret in command for secret in target.secrets) else command
     return None
+
+
+def names_server(text: str, target: Target) -> bool:
+    """Whether the `server` of a flow is the name, the URL or the command of this target."""
+    if text in (server_of(target), f"@{target.name}" if target.name else "", target.label):
+        return True
+    if isinstance(target, HttpTarget):
+        return text.rstrip("/") == target.url.rstrip("/")
+    if isinstance(target, StdioTarget):
+        with suppress(ValueError):
+            return tuple(shlex.split(text)) == tuple(target.command)
+    return False
 
 
 def secret_note(names: Sequence[str], environment: Path) -> str:

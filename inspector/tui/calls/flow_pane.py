@@ -130,6 +130,7 @@ class FlowPane(CompactEdge, CallsActions):
                 row.flow, shown, saved.steps(row.flow), run, saved.values(row.flow),
                 self._opened.get(row.path, set()),
                 self._width, saved.running, saved.changes.get(row.path),
+                saved.other_server(row.flow),
             )  # fmt: skip
         if row.error is not None:
             where = f"{shown}:{row.error.line}" if row.error.line else shown

@@ -65,8 +65,12 @@ def day_and_time(when: float, now: float | None = None) -> str:
 def page_of(
     flow: Flow, shown_path: str, steps: Sequence[PlainStep], run: FlowRun | None, variables: Mapping[str, Any],
     opened: set[int], width: int, running: Running | None = None, changed: Mapping[int, Sequence[str]] | None = None,
+    other_server: str = "",
 ) -> FlowPage:  # fmt: skip
-    """The rows of a flow. `opened` are the numbers of the steps of which everything is shown."""
+    """The rows of a flow. `opened` are the numbers of the steps of which everything is shown.
+
+    `other_server` is the server that the flow names where that is not the server of the session.
+    """
     page = FlowPage()
     head: list[Piece] = [(shown_path, "muted")]
     if run is not None and run.when:
@@ -74,6 +78,9 @@ def page_of(
         if run.outcome != "not_run":
             head.append((f"  {took(run.outcome, run.seconds)}", "muted"))
     page.add(Row(head), line=1)
+    if other_server:
+        server = (safe(other_server, 200), "finding")
+        page.add(Row([("server  ", "muted"), server, ("  not this one", "muted")]), line=1)
     if variables:
         page.add(Row([("variables  ", "muted"), *_pairs(variables)], 11), line=1)
     if run is not None and run.error:
@@ -82,7 +89,8 @@ def page_of(
         page.add(Row([(f"It {run.turned}.", "error" if run.outcome == "failed" else "received")]), line=1)
     for number, step in enumerate(steps, 1):
         page.add(Row())
-        now = running is not None and running.flow.path == flow.path and running.number == number
+        here = running is not None and running.flow.path == flow.path and running.number == number
+        now = running.state if running is not None and here else ""
         _Step(page, flow, number, step, run, width, column=_column(steps), running=now).add(
             opened=number in opened, changed=(changed or {}).get(number, ())
         )
@@ -126,7 +134,7 @@ class _Step:
 
     def __init__(
         self, page: FlowPage, flow: Flow, number: int, step: PlainStep, run: FlowRun | None, width: int, *,
-        column: int, running: bool,
+        column: int, running: str,
     ) -> None:  # fmt: skip
         self.page, self.flow, self.number, self.step, self.run = page, flow, number, step, run
         self.width, self.running = width, running
@@ -165,7 +173,7 @@ class _Step:
         sign = (signs.progress, "progress") if self.running else sign_of(outcome)
         lead = f" {self.number} ".ljust(_LEAD - 1)
         tries = sum(each.tries for each in self.results)
-        right = "running" if self.running else took(outcome, self.run.seconds_of(self.number)) if self.run else ""
+        right = self.running or (took(outcome, self.run.seconds_of(self.number)) if self.run else "")
         if tries > max(len(self.results), 1):
             right = f"{tries} tries  {right}"
         left: list[Piece] = [sign, (lead, "muted"), (name.ljust(self.column - _LEAD), "bright bold"), *does]

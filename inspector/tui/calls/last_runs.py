@@ -1,4 +1,6 @@
-"""Outcomes and times of the last runs of flows, kept between sessions: no value that was sent or received.
+"""Outcomes and times of the last runs of flows, and the name of the environment in use, kept between sessions.
+
+No value that was sent or received is kept.
 
 One JSON file for each collection folder, in `calls` of the state folder. A file that is damaged counts as empty.
 """
@@ -27,23 +29,42 @@ FlowTimes = tuple[float, float, Outcome, StepTimes]
 
 def read_last_runs(folder: Path) -> dict[str, FlowTimes]:
     """The last runs of the flows of a folder, by path as it is shown. Never raises."""
+    flows = _read(folder).get("flows")
+    return dict(_flows(flows)) if isinstance(flows, dict) else {}
+
+
+def read_environment_in_use(folder: Path) -> str:
+    """The name of the environment that was used last in a folder; empty for none. Never raises."""
+    name = _read(folder).get("environment")
+    return name if isinstance(name, str) else ""
+
+
+def _read(folder: Path) -> dict[str, Any]:
     try:
         found = jsonc.parse(files.read_text(_file(folder), limit=_FILE_BYTES))
     except (ConfigError, jsonc.JsoncError):
         return {}
-    flows = found.get("flows") if isinstance(found, dict) else None
-    return dict(_flows(flows)) if isinstance(flows, dict) else {}
+    return found if isinstance(found, dict) else {}
 
 
 def keep_last_runs(folder: Path, runs: Mapping[str, FlowTimes]) -> None:
     """Write the last runs, beside those that are kept of other flows. What cannot be written is not kept."""
-    kept = {**read_last_runs(folder), **runs}
+    _keep(folder, {**read_last_runs(folder), **runs}, read_environment_in_use(folder))
+
+
+def keep_environment_in_use(folder: Path, name: str) -> None:
+    """Write the name of the environment that is used from now on, or an empty text."""
+    _keep(folder, read_last_runs(folder), name)
+
+
+def _keep(folder: Path, kept: Mapping[str, FlowTimes], environment: str) -> None:
     newest = sorted(kept.items(), key=lambda flow: flow[1][0])[-MOST:]
     data = {
+        "environment": environment,
         "flows": {
             path: {"when": when, "seconds": seconds, "outcome": outcome, "steps": {str(n): s for n, s in steps.items()}}
             for path, (when, seconds, outcome, steps) in newest
-        }
+        },
     }
     try:
         path = _file(folder)

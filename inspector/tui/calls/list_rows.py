@@ -153,5 +153,5 @@ class CallsRows:
             return [sign, " ", (saved.shown(row.path), "bright"), *pinned], right
         outcome = run.outcome_of(row.number) if run else "not_run"
         if now and running is not None and running.number == row.number:
-            return ["  ", (signs_now().progress, "progress"), f" {row.name}"], "running"
+            return ["  ", (signs_now().progress, "progress"), f" {row.name}"], running.state
         return ["  ", sign_of(outcome), f" {row.name}"], took(outcome, run.seconds_of(row.number)) if run else ""

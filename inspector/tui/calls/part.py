@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal
 from textual.screen import Screen
 
 from inspector.calls.collection import Flow
-from inspector.calls.writing import append_step, create_flow, create_text, step_text
+from inspector.calls.writing import (
+    append_expectation,
+    append_step,
+    can_append_expectation,
+    create_flow,
+    create_text,
+    step_text,
+)
 from inspector.client.state.catalog import KINDS, ListName
 from inspector.config.secrecy import forms
 from inspector.errors import InspectorError, UsageError
@@ -99,7 +106,7 @@ class CallsPart:
         if flow is not None:
             flow.show(row)
         run = self.saved.runs.get(row.path) if row is not None and row.path is not None else None
-        messages.show_run(run.first if run is not None else 0, run.last if run is not None else 0)
+        messages.show_run(run.filter if run is not None else "")
         if run is not None and row is not None and row.number:
             self.look_at(run.message_of(row.number))
 
@@ -130,9 +137,13 @@ class CallsPart:
         draft = draft_of(list_name, address, arguments, schema, saved.plain_values(flow), self._secrets())
         draft.expect, draft.name = expect, name
         folder = saved.shown(saved.folder)
-        files = [FlowFile(each.path, saved.shown(each.path), len(each.model.steps)) for each in saved.flows]
-        suggested = saved.shown(flow.path) if flow is not None else self._new_name(address)
-        chosen = await self._screen.app.push_screen_wait(SaveCall(draft, files, suggested, folder))
+        files = [
+            FlowFile(each.path, saved.shown(each.path), len(each.model.steps), saved.other_server(each))
+            for each in saved.flows
+        ]
+        new_name = self._new_name(address)
+        suggested = saved.shown(flow.path) if flow is not None else new_name
+        chosen = await self._screen.app.push_screen_wait(SaveCall(draft, files, suggested, new_name, folder))
         if chosen is None:
             return
         step = draft.step(chosen.name, chosen.variables)
@@ -146,19 +157,18 @@ class CallsPart:
         self._screen.notify(f"Saved to {where}.{note}", timeout=_TOLD, markup=False)
         await asyncio.to_thread(saved.read)
         saved.note_change()
-        self._panes.work.request.came_from(chosen.path, self._steps_in(chosen.path))
-
-    def _steps_in(self, path: Path) -> int:
-        flow = next((flow for flow in self.saved.flows if flow.path.absolute() == path.absolute()), None)
-        return len(flow.model.steps) if flow is not None else 0
+        made = next((flow for flow in saved.flows if flow.path.absolute() == chosen.path.absolute()), None)
+        if made is not None:
+            self._panes.work.request.came_from(made.path, len(made.steps))
 
     def _chosen_flow(self) -> Flow | None:
-        """The flow that the cursor of the tab is on, else the only one."""
-        calls = self._panes.calls
+        """The flow that the cursor of the tab is on, else the only one; never one of another server."""
+        saved, calls = self.saved, self._panes.calls
         place = calls.place if calls is not None else None
-        if place is not None and place.flow is not None:
-            return self.saved.flow(place.path)
-        return self.saved.flows[0] if len(self.saved.flows) == 1 else None
+        own = [flow for flow in saved.flows if not saved.other_server(flow)]
+        if place is not None and place.flow is not None and (found := saved.flow(place.path)) in own:
+            return found
+        return own[0] if len(own) == 1 else None
 
     def _new_name(self, address: str) -> str:
         """A name of the folder that no file has."""
@@ -251,18 +261,18 @@ class CallsPart:
             number = work.saved_in[1]
             line = flow.line_of_step(number)
             where = f"{self.saved.shown(flow.path)}:{line}"
-            how = await app.push_screen_wait(
-                Choose(
-                    "Lines that are in a file are never changed",
-                    [
-                        (
-                            "new step",
-                            f"add the call again at the end of {self.saved.shown(flow.path)}, with the expectation",
-                        ),
-                        ("editor", f"copy the expectation and open {where} in $EDITOR"),
-                    ],
-                )
-            )
+            offers = [
+                ("new step", f"add the call again at the end of {self.saved.shown(flow.path)}, with the expectation"),
+                ("editor", f"copy the expectation and open {where} in $EDITOR"),
+            ]
+            title = "Lines that are in a file are never changed"
+            if await asyncio.to_thread(self._can_take, flow, number, work, choice):
+                title = "Where to write the expectation"
+                offers.insert(0, ("this step", f"append it to the step that is at {where}"))
+            how = await app.push_screen_wait(Choose(title, offers))
+            if how == "this step":
+                await self._append_expectation(flow, number, choice)
+                return
             if how == "editor":
                 text = "".join(line[2:] + "\n" for line in step_text({"expect": dict(choice.expect)}).splitlines())
                 copy(self._screen, text.replace("- expect", "  expect", 1), "the expectation")
@@ -274,6 +284,35 @@ class CallsPart:
         sent = work.sent if work.catalog_item.list_name != "templates" else {}
         list_name, address = work.catalog_item.saved_as(work.sent)
         await self._save(list_name, address, sent, work.catalog_item.schema, choice.expect, choice.snapshot, name)
+
+    def _can_take(self, flow: Flow, number: int, work: WorkItem, choice: Choice) -> bool:
+        """Whether a saved step made this call, and the expectation can be appended to it."""
+        step = self.saved.steps(flow)[number - 1]
+        item, run = item_of(step), self.saved.runs.get(flow.path)
+        values = {**self.saved.plain_values(flow), **(run.captured if run is not None else {})}
+        list_name, address = work.catalog_item.saved_as(work.sent)
+        sent = work.sent if work.catalog_item.list_name != "templates" else {}
+        is_same = item is not None and (item[0], str(inserted(item[1], values))) == (list_name, address)
+        return (
+            is_same
+            and inserted(step.get("args") or {}, values) == (sent or {})
+            and can_append_expectation(flow.path, number, choice.expect)
+        )
+
+    async def _append_expectation(self, flow: Flow, number: int, choice: Choice) -> None:
+        def write() -> int:
+            if choice.snapshot is not None:
+                create_text(flow.path.parent / choice.snapshot[0], choice.snapshot[1])
+            return append_expectation(flow.path, number, choice.expect)
+
+        try:
+            line = await asyncio.to_thread(write)
+        except InspectorError as error:
+            self._screen.notify(error_text(error, self._screen), severity="error", timeout=_TOLD, markup=False)
+            return
+        self._screen.notify(f"Saved to {self.saved.shown(flow.path)}:{line}.", timeout=_TOLD, markup=False)
+        await asyncio.to_thread(self.saved.read)
+        self.saved.note_change()
 
     async def _edit(self, path: Path, line: int) -> None:
         try:

@@ -30,6 +30,8 @@ class FlowFile(NamedTuple):
     path: Path
     shown: str
     steps: int
+    server: str = ""
+    """The server that it names, where that is not the server of the session."""
 
 
 class Saving(NamedTuple):
@@ -60,12 +62,15 @@ class SaveCall(ModalScreen[Saving | None]):
         Binding("space", "choose", show=False, priority=True),
     ]
 
-    def __init__(self, draft: Draft, files: Sequence[FlowFile], suggested: str, folder: str) -> None:
-        """`suggested` is the path of the file that is offered first, `folder` the collection's as it is shown."""
+    def __init__(self, draft: Draft, files: Sequence[FlowFile], suggested: str, new: str, folder: str) -> None:
+        """`suggested` is the path of the file that is offered first, and `new` that of a new one.
+
+        `folder` is the collection's as it is shown.
+        """
         super().__init__()
         self._draft = draft
         self._files = {file.shown: file for file in files}
-        self._suggested = suggested
+        self._new = new
         self._folder = folder
         self._chosen = {offer.name for offer in draft.offers if offer.likely}
         self._step_name = Editor(draft.name or draft.address, lead=[("name  ", "muted")], id="name")
@@ -99,6 +104,9 @@ class SaveCall(ModalScreen[Saving | None]):
         self._edge.facts = (f"after {quantity(file.steps, 'step')}" if file is not None else "a new file",)
         self._variables.source = TextRows([self._offer(at) for at in range(len(self._draft.offers))])
         rows = [Row([("Step in the file", "muted")])]
+        if file is not None and file.server:
+            said = f"This flow is of another server: {safe(file.server, 200)}."
+            rows = [*paragraph(f"{signs_now().finding} {said}", "finding"), Row(), *rows]
         try:
             rows += [Row([(line, "normal")], 4) for line in step_text(self._step()).splitlines()]
         except InspectorError as error:
@@ -112,7 +120,7 @@ class SaveCall(ModalScreen[Saving | None]):
     def _hint(self) -> Pieces:
         signs = signs_now()
         if self._file.has_focus and self._files:
-            return [(f"{signs.up}{signs.down}", "key"), " flows of the folder"]
+            return [(f"{signs.up}{signs.down}", "key"), " flows of the folder, new file"]
         return [("space", "key"), " value or variable"] if self._variables.has_focus else ""
 
     def _offer(self, at: int) -> Pieces:
@@ -139,8 +147,9 @@ class SaveCall(ModalScreen[Saving | None]):
         return self._variables.has_focus if action == "choose" else True
 
     def action_file(self, by: int) -> None:
-        """Go through the flows of the folder, and the new file that was suggested."""
-        names = list(dict.fromkeys([*self._files, self._suggested]))
+        """Go through the flows of this server, a new file, and the flows of other servers."""
+        other = [name for name, file in self._files.items() if file.server]
+        names = [*(name for name in self._files if name not in other), self._new, *other]
         now = self._file.value.strip()
         at = names.index(now) + by if now in names else 0
         self._file.value = names[at % len(names)]

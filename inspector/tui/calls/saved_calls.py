@@ -16,9 +16,18 @@ from inspector.calls.variables import SECRET_SOURCES, Variables, check, read_sec
 from inspector.calls.yaml_text import CallsError, display_path
 from inspector.client.session_state import SessionState
 from inspector.config.secrecy import MASK
+from inspector.config.targets import RecordingTarget
 from inspector.errors import InspectorError
 from inspector.flows.results import FlowResult, Outcome, StepResult
-from inspector.tui.calls.last_runs import keep_last_runs, read_last_runs
+from inspector.journal.filters.completion import quoted
+from inspector.text import size
+from inspector.tui.calls.drafts import names_server
+from inspector.tui.calls.last_runs import (
+    keep_environment_in_use,
+    keep_last_runs,
+    read_environment_in_use,
+    read_last_runs,
+)
 from inspector.tui.calls.steps import PlainStep
 
 if TYPE_CHECKING:
@@ -45,6 +54,8 @@ class FlowRun:
     nested: dict[int, list[StepResult]] = field(default_factory=dict)
     """Results of the steps of another flow, by the number of the step that uses it."""
     captured: dict[str, Any] = field(default_factory=dict)
+    filter: str = ""
+    """The filter that leaves the messages of the run; empty for a run of another session."""
     first: int = 0
     last: int = 0
     """The first and the last event of the run in the journal of the session; 0 for a run of another session."""
@@ -80,6 +91,13 @@ class Running:
     flow: Flow
     number: int = 0
     row: int = 0
+    comparing: int = 0
+    """The size in bytes of a large answer that is compared with the expectations; 0 before it has come."""
+
+    @property
+    def state(self) -> str:
+        """`running`, or `comparing 40 MB`."""
+        return f"comparing {size(self.comparing)}" if self.comparing else "running"
 
 
 class SavedCalls:
@@ -107,6 +125,8 @@ class SavedCalls:
         self.pinned: set[Path] = set()
         """The flows that run again after each restart of a watched server."""
         self._secrets: set[str] = set()
+        self._counts: dict[str, int] = {}
+        """How often each flow ran in this session."""
         self.changes: dict[Path, dict[int, list[str]]] = {}
         """What the newest run after a restart changed, by flow and step."""
 
@@ -137,7 +157,8 @@ class SavedCalls:
     def read(self) -> None:
         """Read the files again. What came of the runs of a flow stays while the file has the flow."""
         self.problem = ""
-        if self.collection is None:
+        recalls = self.collection is None
+        if recalls:
             self._recall()
         try:
             present = self.folder.is_dir()
@@ -146,6 +167,14 @@ class SavedCalls:
             self.problem = error.message if isinstance(error, InspectorError) else str(error)
             collection = None
         self.collection = collection
+        if recalls and not self.environment and (name := read_environment_in_use(self.folder)) in self.environments:
+            self.environment = name
+
+    def use_environment(self, name: str) -> None:
+        """Use the variables of an environment from now on, and in later sessions; `""` for those of the flows alone."""
+        self.environment = name
+        keep_environment_in_use(self.folder, name)
+        self.note_change()
 
     def _recall(self) -> None:
         """Take in what is remembered of runs in earlier sessions."""
@@ -168,6 +197,16 @@ class SavedCalls:
     def flow(self, path: Path) -> Flow | None:
         """The flow of a file."""
         return next((flow for flow in self.flows if flow.path == path), None)
+
+    def other_server(self, flow: Flow) -> str:
+        """The server that a flow names, where that is not the server of this session; else an empty text."""
+        named, target = flow.model.server, self.session.target
+        known = not named or "{{" in named or isinstance(target, RecordingTarget)
+        return "" if known or names_server(named, target) else named
+
+    def flows_to_run(self) -> list[Flow]:
+        """The flows that “run all” means: those of this server, or all of them where each names another one."""
+        return [flow for flow in self.flows if not self.other_server(flow)] or list(self.flows)
 
     def steps(self, flow: Flow) -> list[PlainStep]:
         """The steps of a flow with the keys of the file."""
@@ -229,7 +268,10 @@ class SavedCalls:
             run.nested = {number: steps for number, steps in before.nested.items() if number != only}
             run.steps.pop(only, None)
         journal = self.session.journal
-        run.first = journal.record_note(f"run {self.shown(flow.path)}")
+        shown = self.shown(flow.path)
+        self._counts[shown] = count = self._counts.get(shown, 0) + 1
+        run.filter = f"run:{quoted(shown if count == 1 else f'{shown}#{count}')}"
+        run.first = journal.record_note(f"run {shown}", run=shown)
         self.runs[flow.path] = run
         self.running = Running(flow)
         self.note_change()
@@ -249,7 +291,7 @@ class SavedCalls:
         except InspectorError as error:
             run.error, run.outcome = error.message + (f" {error.hint}" if error.hint else ""), "failed"
         finally:
-            run.last = len(journal)
+            run.last = journal.record_note(f"ran {shown}: {run.outcome.replace('_', ' ')}", run_ended=shown)
             if stop_telling is not None:
                 stop_telling()
             if variables is not None:
@@ -296,6 +338,11 @@ class _Progress:
     def step_began(self, flow: Flow, number: int, row: int) -> None:
         self._saved.running = Running(flow, number, row)
         self._saved.note_change()
+
+    def answer_compared(self, flow: Flow, number: int, size: int) -> None:
+        if self._saved.running is not None:
+            self._saved.running = replace(self._saved.running, comparing=size)
+            self._saved.note_change()
 
     def step_ended(self, flow: Flow, result: StepResult) -> None:
         self._saved.took(self._run, result)

@@ -27,6 +27,7 @@ from inspector.tui.check.run import CheckRun, levels
 from inspector.tui.dialogs import Choose, Confirm
 from inspector.tui.events import Copy, HintsChanged, Save
 from inspector.tui.keymap import KeyHint, bindings
+from inspector.tui.model.choose_hosts import choose_hosts
 from inspector.tui.pane_keys import hints, keymap_of
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.virtual_list import VirtualList
@@ -212,6 +213,7 @@ class CheckPane(Horizontal):
         allowed = found.allowed
         if allowed.calls:
             facts.append(f"calls {allowed.calls if isinstance(allowed.calls, str) else ', '.join(allowed.calls)}")
+        facts += [f"hosts {', '.join(found.hosts)}"] * bool(found.hosts)
         facts += ["with login"] * allowed.auth + ["intrusive"] * allowed.intrusive
         if report is not None and report.checked and not found.running:
             revisions = list(dict.fromkeys(visited.revision for visited in report.run.visits))
@@ -265,7 +267,7 @@ class CheckPane(Horizontal):
         if self._reading:
             back: list[str | tuple[str, str]] = [("check.leave", "back")]
             return hints(self, *self._verbs("its-messages", "again", "copy"), *back)
-        shown = self._verbs("run", "again", "allow", "faults", "report")
+        shown = self._verbs("run", "again", "allow", "hosts", "faults", "report")
         read: list[str | tuple[str, str]] = [("list.select", "evidence")] if self.current is not None else []
         return hints(self, *read, *shown)
 
@@ -307,6 +309,8 @@ class CheckPane(Horizontal):
             return not found.running
         if action == "again":
             return live and not found.running and self.current is not None
+        if action == "hosts":
+            return not found.running
         if action in ("allow", "login", "intrusive"):
             return live and not found.running and (action != "login" or self.session.target.kind == "http")
         if action in ("report", "baseline"):
@@ -396,6 +400,16 @@ class CheckPane(Horizontal):
         calls = await allowed_calls(self.app, self.session, self.found.allowed.calls)
         if calls is not None:
             self.found.allowed = replace(self.found.allowed, calls=calls)
+            self._begin()
+
+    def action_hosts(self) -> None:
+        """Ask for the hosts whose limits are checked, then run all checks."""
+        self.run_worker(self._choose_hosts(), exclusive=True, group="dialog")
+
+    async def _choose_hosts(self) -> None:
+        hosts = await choose_hosts(self.app, self.found.hosts, ("none", "only the specification"))
+        if hosts is not None:
+            self.found.hosts = hosts
             self._begin()
 
     def action_login(self) -> None:

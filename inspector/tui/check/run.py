@@ -18,6 +18,7 @@ from inspector.client.recording import new_journal
 from inspector.client.session_state import SessionState
 from inspector.config.settings import Settings
 from inspector.config.targets import RecordingTarget
+from inspector.hosts import Fact, host_facts
 from inspector.journal.journal import Journal
 
 
@@ -32,6 +33,8 @@ class CheckRun:
         self.report: Report | None = None
         self.allowed = Allowed()
         """What the next run may do beyond harmless requests."""
+        self.hosts: tuple[str, ...] = ()
+        """The hosts whose limits the next run checks; empty: none."""
         self.done = 0
         self.total = 0
         """Results of the current run, and how many it will have (0: not known yet)."""
@@ -50,7 +53,9 @@ class CheckRun:
         session = self.session.commands
         if isinstance(target, RecordingTarget) or session is None:
             return
-        wanted = Wanted(allowed=self.allowed, only=frozenset((only,)) if only else frozenset())
+        wanted = Wanted(
+            allowed=self.allowed, only=frozenset((only,)) if only else frozenset(), hosts=self._host_facts()
+        )
         self._before = self._run if only else None
         if self.journal is None or not only:
             self.release()
@@ -82,12 +87,15 @@ class CheckRun:
         try:
             while journal.refresh():
                 pass
-            found = report_of(of_recording(journal, target.label, Wanted()), journal)
+            found = report_of(of_recording(journal, target.label, Wanted(hosts=self._host_facts())), journal)
         except BaseException:
             journal.release()
             raise
         self.release()
         self.journal, self.report, self._run = journal, found, found.run
+
+    def _host_facts(self) -> tuple[Fact, ...]:
+        return host_facts().choose(self.hosts) if self.hosts else ()
 
     def release(self) -> None:
         """Close the recording of the run."""

@@ -346,13 +346,12 @@ class MessagesPane(AtMoment):
         """Show only the messages that match a filter."""
         self._set_filter(filter)
 
-    def show_run(self, first: int, last: int) -> None:
-        """Show only the messages of a run of saved calls, from event `first` to `last` (0: it goes on).
+    def show_run(self, wanted: str) -> None:
+        """Show only the messages of a run of saved calls, by its filter; an empty one shows all messages again.
 
-        `first` 0 shows all messages again. A filter that the user typed stays.
+        A filter that the user typed stays.
         """
         shown = self.filter.source if self.filter is not None else ""
-        wanted = "" if not first else f"n:{first}-{last}" if last else f"n:>={first}"
         if shown == self._run_filter and shown != wanted:
             self._run_filter = wanted
             self._set_filter(wanted)

@@ -185,7 +185,7 @@ class PaneLayout:
         self.restore_zoom()
         self.place = place
         if place != "calls":
-            self._panes.messages.show_run(0, 0)
+            self._panes.messages.show_run("")
         if place in KINDS:
             self._panes.catalog.show(place)
         self._front = "list"

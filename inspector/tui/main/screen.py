@@ -445,6 +445,15 @@ class MainScreen(Screen[None]):
         if found is not None and found.journal is not None:
             window_of(self).navigator.show_journal(found.journal, found.path, event.n)
 
+    def on_show_model(self, event: events.ShowModel) -> None:
+        """Show the tools as a model gets them; a tool that is opened there is shown here."""
+
+        def opened(name: str | None) -> None:
+            if name is not None:
+                self.show_address("tools", name)
+
+        window_of(self).navigator.show_model(self.session, event.name, opened)
+
     def on_leave_work(self) -> None:
         self.pane_layout.leave_work()
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from inspector.client.recording import RecordingInfo
+from inspector.client.recording_info import RecordingInfo
 from inspector.text import duration, quantity, safe, size
 from inspector.tui.ask import labels
 from inspector.tui.sessions import OpenSession

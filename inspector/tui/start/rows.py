@@ -9,7 +9,7 @@ from typing import Literal
 
 from rich.segment import Segment
 
-from inspector.client.recording import RecordingInfo
+from inspector.client.recording_info import RecordingInfo
 from inspector.config.remember import LastOpen
 from inspector.config.servers import ServerEntry
 from inspector.text import cell_len, duration, quantity, size

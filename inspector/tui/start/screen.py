@@ -15,7 +15,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.screen import Screen
 
-from inspector.client.recording import RecordingInfo, list_recordings
+from inspector.client.recording_info import RecordingInfo, list_recordings
 from inspector.config.remember import ServerMemory
 from inspector.config.servers import ServerEntry, ServerList, exposure_of, find_servers
 from inspector.config.settings import Settings

@@ -16,7 +16,7 @@ from inspector.client.state.catalog import ListName, SurfaceChange
 from inspector.errors import NotOffered
 from inspector.text import count
 from inspector.tui.advice import advice
-from inspector.tui.events import HintsChanged, ItemHighlighted, ItemOpened
+from inspector.tui.events import HintsChanged, ItemHighlighted, ItemOpened, ShowModel
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.pane_keys import hints, keymap_of
 from inspector.tui.themes import signs_now
@@ -269,8 +269,15 @@ class CatalogPane(Edge):
             self.post_message(self.CallRequested())
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A recording cannot be refreshed."""
+        """A recording cannot be refreshed; only tools have a model view."""
+        if action == "model":
+            return self.list_name == "tools" and self.item is not None
         return self.session.commands is not None or action != "refresh"
+
+    def action_model(self) -> None:
+        """Show the tools as a model gets them."""
+        name = self.item.get("name") if self.item is not None else None
+        self.post_message(ShowModel(name if isinstance(name, str) else ""))
 
     def action_refresh(self) -> None:
         session = self.session.commands
@@ -285,6 +292,8 @@ class CatalogPane(Edge):
         wanted.append("catalog.filter")
         if self.session.commands is not None:
             wanted.append("catalog.refresh")
+        if self.check_action("model", ()):
+            wanted.append("catalog.model")
         return hints(self, *wanted)
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:

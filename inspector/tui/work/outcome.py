@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from inspector.client.engine.pending_requests import Call
 from inspector.client.state.calls import server_error
+from inspector.context.results import ResultCost, result_cost
 from inspector.errors import (
     ConnectionProblem,
     InspectorError,
@@ -209,6 +210,8 @@ class ShownOutcome:
         self.table: Table | None = None
         self.items: int | None = None
         """The number of content blocks, messages or contents; None if the result has no such list."""
+        self.model_cost: ResultCost | None = None
+        """The characters of a tool's result that a model reads."""
         self.is_light = False
         """The value was dropped: `value` reads it from the journal."""
         self.changes: list[str] | None = None
@@ -269,6 +272,8 @@ class ShownOutcome:
             self.table = self._structured_table(text) if self.has_structured else None
             self.table_is_structured = self.table is not None
             self.table = self.table or _content_table(self.outcome)
+        if self.outcome.method == "tools/call" and self.outcome.has_answer:
+            self.model_cost = result_cost(value)
         self.first = "table" if self.table is not None else "structured" if self._reads_structured() else "content"
         self.is_prepared = True
 

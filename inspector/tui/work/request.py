@@ -17,7 +17,7 @@ from inspector.errors import InspectorError
 from inspector.protocol.form import UNSET
 from inspector.protocol.views import Resource, ResourceTemplate
 from inspector.tui.advice import error_text
-from inspector.tui.events import HintsChanged, LeaveWork, SaveCall
+from inspector.tui.events import HintsChanged, LeaveWork, SaveCall, ShowModel
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.pane_keys import hints
 from inspector.tui.themes import signs_now
@@ -454,6 +454,8 @@ class RequestPane(CompactEdge):
                     wanted.append(("resource.subscribe", "unsubscribe" if is_on else "subscribe"))
             elif self._form.json_mode or not self._form.has_class("-bare"):
                 wanted += [("form.json", "form" if self._form.json_mode else "json"), "form.editor"]
+            if self._is_tool:
+                wanted.append("form.model")
             if work.past:
                 wanted.append("form.past-calls")
             wanted.append("form.save")
@@ -472,6 +474,8 @@ class RequestPane(CompactEdge):
             return is_resource and (action == "read" or self.session.server.can("resources", "subscribe"))
         if action == "call_task":
             return self._may_be_task
+        if action == "model":
+            return self._is_tool
         if action == "past_calls":
             return self.session.commands is not None and work is not None and bool(work.past)
         if action == "saved_calls":
@@ -489,6 +493,15 @@ class RequestPane(CompactEdge):
         if not self._may_be_task:
             raise SkipAction
         self._call(as_task=True)
+
+    @property
+    def _is_tool(self) -> bool:
+        return self.work is not None and self.work.catalog_item.list_name == "tools"
+
+    def action_model(self) -> None:
+        """Show the tool as a model gets it."""
+        if self.work is not None:
+            self.post_message(ShowModel(self.work.catalog_item.address))
 
     @property
     def _may_be_task(self) -> bool:

@@ -16,7 +16,7 @@ from inspector.client.session_state import SessionState
 from inspector.errors import InspectorError, ServerError, ServerExited
 from inspector.protocol.jsonrpc import URL_ELICITATION_REQUIRED
 from inspector.protocol.results import text_blocks
-from inspector.text import duration, size
+from inspector.text import count, duration, size
 from inspector.tui.advice import advice
 from inspector.tui.events import Copy, HintsChanged, LeaveWork, OpenResource, Save, ShowExchange
 from inspector.tui.freed_memory import return_freed_memory
@@ -207,6 +207,7 @@ class ResultPane(CompactEdge):
         facts.append(outcome.time)
         if outcome.answer_n and answer.table is None:
             facts.append(size(self.session.journal.index.size(outcome.answer_n)))
+        facts.append(_model_cost(answer))
         self.state_facts = [fact for fact in facts if fact]
         self.draw_state()
         self._notice.show([*_notice(outcome), *self._link_lines(), *_changes(answer)])
@@ -714,6 +715,16 @@ def _formula_note(formulas: int) -> str:
     cells = counted(formulas, "cell")
     verb = "begins" if formulas == 1 else "begin"
     return f"{cells} {verb} with =, +, - or @, which a spreadsheet may run as a formula; the values are unchanged."
+
+
+def _model_cost(answer: ShownOutcome) -> paint.Pieces:
+    """Return the estimated tokens that a model reads: those of the text, and of the structured content instead."""
+    cost = answer.model_cost
+    if cost is None or not (cost.content or cost.structured):
+        return ""
+    if cost.structured is None:
+        return f"~{count(cost.content_tokens)} tokens"
+    return f"~{count(cost.content_tokens)} tokens, structured ~{count(cost.structured_tokens)}"
 
 
 def _verdict(answer: ShownOutcome) -> paint.Pieces:

@@ -1,0 +1,66 @@
+"""Fetches catalogs and cards by GET, without credentials; size, time and redirects are limited (C-CARD-06, 07)."""
+
+from __future__ import annotations
+
+import asyncio
+from urllib.parse import urljoin
+
+from inspector.addresses import is_private
+from inspector.cards.discovery import LARGEST, MOST_REDIRECTS, CardResponse, refusal
+from inspector.client.fetching import Fetching
+from inspector.config.targets import HttpTarget
+from inspector.errors import InspectorError
+from inspector.transports.http_url import parse_url
+
+SECONDS = 15.0
+"""Time limit of one document, with its redirects."""
+_REDIRECTS = (301, 302, 303, 307, 308)
+
+
+class CardFetcher:
+    """Fetches documents that the user asked for; call `aclose`. No header, token or cookie of the user goes with it."""
+
+    def __init__(self, home: str, *, proxy: str | None = None, verify: bool = True, largest: int = LARGEST) -> None:
+        """`home` is the URL that the user named: if it is public, no private address is fetched."""
+        self._home = home
+        self._largest = largest
+        self._is_public = not is_private(parse_url(home).host)
+        self._fetching = Fetching(HttpTarget(home, proxy=proxy, verify=verify))
+
+    async def get(self, url: str, accept: str) -> CardResponse:
+        """Return the answer to a GET. Never raises because of the server."""
+        try:
+            async with asyncio.timeout(SECONDS):
+                return await self._get(url, accept)
+        except TimeoutError:
+            return CardResponse(url, problem=f"no complete answer within {SECONDS:g} s")
+        except InspectorError as error:
+            return CardResponse(url, problem=error.message.rstrip("."))
+
+    async def _get(self, url: str, accept: str) -> CardResponse:
+        at = url
+        why = refusal(url, self._home)
+        if why:
+            return CardResponse(url, problem=f"it was not fetched: {why}")
+        for _ in range(MOST_REDIRECTS + 1):
+            answer = await self._fetching.send(
+                "GET", at, (("Accept", accept),), b"", limit=self._largest, admit=self._admits
+            )
+            if len(answer.body) > self._largest:
+                return CardResponse(url, problem=f"the document is larger than {self._largest >> 10:,} KiB")
+            headers = tuple((name, value) for name, value in answer.fields)
+            found = CardResponse(url, answer.status, headers, answer.body)
+            if answer.status not in _REDIRECTS:
+                return found
+            at = urljoin(at, found.header("location"))
+            why = refusal(at, self._home)
+            if why:
+                return CardResponse(url, problem=f"it redirects to {at[:200]}, which was not fetched: {why}")
+        return CardResponse(url, problem=f"it redirects more than {MOST_REDIRECTS} times")
+
+    def _admits(self, address: str) -> bool:
+        return not self._is_public or not is_private(address)
+
+    async def aclose(self) -> None:
+        """Close all connections. Idempotent."""
+        await self._fetching.aclose()

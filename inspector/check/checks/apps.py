@@ -1,0 +1,192 @@
+"""MCP Apps (`io.modelcontextprotocol/ui`): tools with a page, and the pages. No page is rendered or run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inspector.apps.definitions import PLAIN, tool_app, unused_pages
+from inspector.check.app_rules import page_uris, read_pages
+from inspector.check.catalog import CheckTable
+from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
+from inspector.check.tool_calls import trials
+from inspector.check.visit import Visit
+from inspector.protocol.extensions import UI
+from inspector.protocol.jsonrpc import excerpt
+
+_PAGE = "extensions/apps"
+_NO_APPS = "no tool has a page"
+_MOST_NAMED = 10
+
+CHECKS = CheckTable("apps", page=_PAGE)
+CHECKS.passive(
+    "APP-01 must r1+",
+    "app",
+    says="_meta.ui of a tool is an object, and its resourceUri begins with ui://.",
+    fix='Write "_meta": {"ui": {"resourceUri": "ui://my-server/board"}}.',
+)
+CHECKS.passive(
+    "APP-02 must r1+",
+    "app",
+    says='visibility of a tool is a list of "model" and "app".',
+    fix='Write "visibility": ["model", "app"], or omit it: then both apply.',
+)
+CHECKS.passive(
+    "APP-03 lint r1+",
+    "app",
+    says="A tool names its page in _meta.ui, not only in the deprecated key ui/resourceUri.",
+    fix='Write "_meta": {"ui": {"resourceUri": "ui://…"}}; keep the old key, with the same URI, only for old hosts.',
+)
+
+
+@CHECKS.active(
+    "APP-04 must r1+",
+    says="Each page that a tool names can be read.",
+    fix="Return the page for resources/read of its ui:// URI, also if resources/list omits it.",
+)
+async def readable(visit: Visit) -> Outcome:
+    """Each page that a tool names, once."""
+    pages = await read_pages(visit)
+    if not pages:
+        return skipped(_NO_APPS)
+    for page in pages:
+        if not page.asked.ok:
+            return bad(f"{excerpt(page.uri, 80)} is answered with {page.asked.reply}.", *page.asked.events)
+    return good(f"{len(pages)} read", *(n for page in pages for n in page.asked.events))
+
+
+CHECKS.passive(
+    "APP-05 must r1+",
+    "page",
+    says="A page has the MIME type text/html;profile=mcp-app.",
+    fix='Set "mimeType": "text/html;profile=mcp-app" in the content, and in the entry of resources/list.',
+)
+CHECKS.passive(
+    "APP-06 must r1+",
+    "page",
+    says="The answer for a page has one content with the URI that was asked for, and either text or blob.",
+    fix="Return one content: the same uri, the mimeType, and the HTML in text (or in base64 in blob).",
+)
+CHECKS.passive(
+    "APP-07 must r1+",
+    "page",
+    says="A page is an HTML5 document.",
+    fix="Begin the page with <!doctype html> and an html element, encoded in UTF-8.",
+)
+CHECKS.passive(
+    "APP-08 must r1+",
+    "page",
+    says="The members of csp are lists of origins.",
+    fix='Write origins only, such as "https://api.example.com" or "https://*.example.com": no path, no quotes.',
+)
+CHECKS.passive(
+    "APP-09 must r1+",
+    "page",
+    says="permissions has known names with {}; domain is a string, prefersBorder a boolean.",
+    fix='Write "permissions": {"geolocation": {}}; known: camera, microphone, geolocation, clipboardWrite.',
+)
+
+
+@CHECKS.active(
+    "APP-10 should r1+",
+    apart=True,
+    says="A client without the extension is not offered tools that only a page can call.",
+    fix=f"Check the client's capabilities for {UI} before you list such tools.",
+)
+async def without_offer(visit: Visit) -> Outcome:
+    """The list for a client that does not declare the extension; asked only if a tool has a page."""
+    if not any(tool_app(tool) is not PLAIN for tool in visit.items("tools")):
+        return skipped(_NO_APPS)
+    async with visit.fresh(capabilities={}) as link:
+        asked = await link.ask("tools/list", {})
+    if not asked.ok:
+        return skipped(f"tools/list is answered with {asked.reply}")
+    listed = asked.body.get("tools")
+    tools = [tool for tool in listed if type(tool) is dict] if type(listed) is list else []
+    useless = [tool for tool in tools if not tool_app(tool).is_for_model]
+    if useless:
+        text = f"A client without the extension gets {_named(useless)}, which no model may call."
+        return doubtful(text, *asked.events)
+    return good("", *asked.events)
+
+
+@CHECKS.active(
+    "APP-11 must r1+",
+    mode="tool",
+    says="A tool with a page also returns content that means something without it.",
+    fix="Return the answer as text in content; structuredContent and _meta are for the page.",
+)
+async def text_too(visit: Visit) -> Outcome:
+    """The allowed tools with a page that a model may call."""
+    made = [trial for trial in trials(visit) if tool_app(trial.tool).uri and tool_app(trial.tool).is_for_model]
+    done = [trial for trial in made if trial.came]
+    if not done:
+        return skipped("no call of a tool with a page succeeded" if made else "no allowed tool has a page")
+    for trial in done:
+        if not _means_something(trial.asked.body.get("content")):
+            return bad(f"The content of {trial.name} is empty.", *trial.asked.events)
+    return good("", *(n for trial in done for n in trial.asked.events))
+
+
+@CHECKS.active(
+    "APP-12 lint r1+",
+    says="_meta.ui of a page is the same in resources/list and resources/read, or only in one of them (draft).",
+    fix="Keep csp and permissions in the content only.",
+)
+async def one_meta(visit: Visit) -> Outcome:
+    """The entries of the list and the contents."""
+    pages = await read_pages(visit)
+    for page in pages:
+        for problem in page.page.problems if page.page is not None else ():
+            if problem.rule == "APP-12":
+                return bad(problem.text, *page.asked.events)
+    read = [page for page in pages if page.page is not None]
+    return good("", *(n for page in read for n in page.asked.events)) if read else skipped(_NO_APPS)
+
+
+CHECKS.passive(
+    "APP-13 security r1+",
+    "page",
+    says="The source of a page loads only URLs that its csp declares.",
+    fix="Add the origin to connectDomains, resourceDomains or frameDomains, or put the file into the page.",
+)
+CHECKS.passive(
+    "APP-14 must r1+",
+    "app",
+    says="No ui/ message is sent over MCP.",
+    fix="Send ui/ messages only between the page and its host, with postMessage.",
+)
+
+
+@CHECKS.active(
+    "APP-15 info r1+",
+    says="Every tool is for models, and every listed page belongs to a tool.",
+    fix="No change is required if a page calls the tools, or a page is opened in another way.",
+)
+async def for_pages_only(visit: Visit) -> Outcome:
+    """The lists."""
+    hidden = [tool for tool in visit.items("tools") if not tool_app(tool).is_for_model]
+    unused = unused_pages(visit.items("tools"), visit.items("resources"))
+    if not hidden and not unused:
+        return good("") if page_uris(visit) else skipped(_NO_APPS)
+    parts = [f"Only pages may call {_named(hidden)}."] if hidden else []
+    if unused:
+        shown = ", ".join(excerpt(uri, 80) for uri in unused[:_MOST_NAMED])
+        parts.append(f"No tool names the page {shown}." if len(unused) == 1 else f"No tool names the pages {shown}.")
+    return remark(" ".join(parts), *_listings(visit))
+
+
+def _means_something(content: Any) -> bool:
+    blocks = [block for block in content if type(block) is dict] if type(content) is list else []
+    return any(block.get("type") != "text" or str(block.get("text", "")).strip() for block in blocks)
+
+
+def _named(tools: list[dict[str, Any]]) -> str:
+    shown = ", ".join(excerpt(tool.get("name"), 60) for tool in tools[:_MOST_NAMED])
+    return f"{shown} and {len(tools) - _MOST_NAMED} more" if len(tools) > _MOST_NAMED else shown
+
+
+def _listings(visit: Visit) -> list[int]:
+    """The newest pages of the lists of tools and resources."""
+    index = visit.journal.index
+    newest = {index.method(n): n for n in range(1, index.count + 1) if index.pair(n)}
+    return [newest[method] for method in ("tools/list", "resources/list") if method in newest]

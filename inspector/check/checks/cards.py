@@ -1,0 +1,355 @@
+"""Server cards and catalogs (SEP-2127, experimental): public JSON files about the server. No fault fails a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from inspector.cards.consistency import LiveFacts, compare_card
+from inspector.cards.discovery import (
+    CATALOG,
+    LARGEST,
+    OLD_CATALOG,
+    CardResponse,
+    Discovery,
+    FetchCard,
+    FoundCard,
+    discover,
+    refusal,
+)
+from inspector.cards.documents import (
+    CARD_TYPE,
+    CATALOG_TYPE,
+    CardProblem,
+    card_problems,
+    disclosures,
+    listed_parts,
+    versions_of,
+)
+from inspector.check.catalog import CheckTable
+from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
+from inspector.check.raw_post import RawPost
+from inspector.check.visit import Visit
+from inspector.protocol.jsonrpc import excerpt
+from inspector.protocol.revisions import REVISIONS
+from inspector.transports.http_url import parse_url
+
+_PAGE = "SEP-2127, server cards (experimental)"
+_REMEMBERED = "server cards"
+_NONE = "the server publishes no catalog and no card"
+_NO_CARD = "the server publishes no card"
+_CORS = {"access-control-allow-methods": ("get",), "access-control-allow-headers": ("content-type", "if-none-match")}
+
+CHECKS = CheckTable("cards", page=_PAGE, transports=frozenset(("http", "sse")))
+
+
+@CHECKS.active(
+    "CARD-01 info r1+",
+    apart=True,
+    once=True,
+    says="The catalog of the domain, or the URL of the server with /server-card, has a card of the server.",
+    fix=f"List the server in {CATALOG}, or serve its card at the URL of the server with /server-card.",
+)
+async def published(visit: Visit) -> Outcome:
+    """The places of catalogs and cards."""
+    found = await _found(visit)
+    if found.cards:
+        return good(", ".join(card.place for card in found.cards[:5]), *found.evidence)
+    if found.catalog is None and not found.notes:
+        return skipped(_NONE)
+    notes = " ".join(found.notes) or "The catalog names no server card."
+    return remark(notes, *found.evidence)
+
+
+@CHECKS.active(
+    "CARD-02 lint r1+",
+    apart=True,
+    once=True,
+    says=f"The catalog has the type {CATALOG_TYPE}.",
+    fix=f"Send Content-Type: {CATALOG_TYPE}.",
+)
+async def catalog_type(visit: Visit) -> Outcome:
+    """The Content-Type of the catalog."""
+    found = await _found(visit)
+    return _typed(found.catalog_response, CATALOG_TYPE) or skipped("the server publishes no catalog")
+
+
+@CHECKS.active(
+    "CARD-03 lint r1+",
+    apart=True,
+    once=True,
+    says="An entry of the catalog has identifier, type, and either url or data.",
+    fix="Give each entry identifier and type, and either the url of the card or the card itself in data.",
+)
+async def entries(visit: Visit) -> Outcome:
+    """The entries of the catalog."""
+    return await _catalog_rule(visit, "CARD-03")
+
+
+@CHECKS.active(
+    "CARD-04 lint r1+",
+    apart=True,
+    once=True,
+    says="An identifier in the catalog has the form urn:air:publisher:namespace:name.",
+    fix='Write "urn:air:example.com:mcp:my-server", with the domain of the publisher.',
+)
+async def identifiers(visit: Visit) -> Outcome:
+    """The identifiers of the catalog."""
+    return await _catalog_rule(visit, "CARD-04")
+
+
+@CHECKS.active(
+    "CARD-05 lint r1+",
+    apart=True,
+    once=True,
+    says="A card follows its schema, v1.",
+    fix="Correct the member. Required: $schema, name (namespace/name), description (1 to 100 characters), version.",
+)
+async def valid(visit: Visit) -> Outcome:
+    """Each card."""
+    return await _card_rule(visit, lambda found: list(card_problems(found.card)))
+
+
+@CHECKS.active(
+    "CARD-06 lint r1+",
+    apart=True,
+    once=True,
+    says=f"A card has the type {CARD_TYPE}.",
+    fix=f"Send Content-Type: {CARD_TYPE}.",
+)
+async def card_type(visit: Visit) -> Outcome:
+    """The Content-Type of each card with a URL of its own."""
+    found = await _found(visit)
+    own = [card for card in found.cards if card.response is not found.catalog_response]
+    for card in own:
+        outcome = _typed(card.response, CARD_TYPE)
+        if outcome is not None and outcome.seen != "good":
+            return outcome
+    return good("", *_events(own)) if own else skipped("no card has a URL of its own")
+
+
+@CHECKS.active(
+    "CARD-07 lint r1+",
+    apart=True,
+    once=True,
+    says="Pages in a browser can read catalog and card (CORS).",
+    fix="Send Access-Control-Allow-Origin: *, Access-Control-Allow-Methods: GET, Access-Control-Allow-Headers: "
+    "Content-Type, If-None-Match, and Access-Control-Expose-Headers: ETag.",
+)
+async def cors(visit: Visit) -> Outcome:
+    """The headers of each catalog and card."""
+    answers = _answers(await _found(visit))
+    for answer in answers:
+        missing = [] if answer.header("access-control-allow-origin") == "*" else ["Access-Control-Allow-Origin: *"]
+        missing += [
+            f"{name.title()}: {word}"
+            for name, words in _CORS.items()
+            for word in words
+            if word not in _words(answer, name) and "*" not in _words(answer, name)
+        ]
+        if "etag" not in _words(answer, "access-control-expose-headers"):
+            missing.append("Access-Control-Expose-Headers: ETag")
+        if missing:
+            return bad(f"{answer.url} lacks {', '.join(missing)}.", *answer.evidence)
+    return good("", *_events_of(answers)) if answers else skipped(_NONE)
+
+
+@CHECKS.active(
+    "CARD-08 lint r1+",
+    apart=True,
+    once=True,
+    says="Catalog and card have Cache-Control and ETag, and If-None-Match gets status 304.",
+    fix="Send Cache-Control: public, max-age=3600 and an ETag, and answer its If-None-Match with 304.",
+)
+async def cached(visit: Visit) -> Outcome:
+    """Each catalog and card, fetched again with the ETag."""
+    answers = _answers(await _found(visit))
+    for answer in answers:
+        missing = [name for name in ("Cache-Control", "ETag") if not answer.header(name)]
+        if missing:
+            return bad(f"{answer.url} lacks {' and '.join(missing)}.", *answer.evidence)
+        fields = (("Accept", "*/*"), ("If-None-Match", answer.header("etag")))
+        again = await visit.web.send("GET", url=answer.url, fields=fields, own=False, until=0)
+        if again.status != 304:
+            return bad(
+                f"{answer.url} is answered with {again.shown} to If-None-Match.", *answer.evidence, *again.events
+            )
+    return good("", *_events_of(answers)) if answers else skipped(_NONE)
+
+
+@CHECKS.active(
+    "CARD-09 lint r1+",
+    apart=True,
+    once=True,
+    says="Catalog, card and the URLs in a card use https.",
+    fix="Use https URLs; http is for development on one machine.",
+)
+async def secure(visit: Visit) -> Outcome:
+    """The URLs of the documents, and those that they name."""
+    found = await _found(visit)
+    answers = _answers(found)
+    named = [url for card in found.cards for url in card.urls() if "{" not in url]
+    named += [entry.url for entry in (found.catalog.of_kind("card") if found.catalog else ()) if entry.url]
+    for url in (*(answer.url for answer in answers), *named):
+        if refusal(url, url):
+            return bad(f"{excerpt(url, 120)}: {refusal(url, url)}.", *_events_of(answers))
+    return good("", *_events_of(answers)) if answers else skipped(_NONE)
+
+
+@CHECKS.active(
+    "CARD-10 security r1+",
+    apart=True,
+    once=True,
+    says="Catalog and card contain no secret and no private address.",
+    fix="Remove it and revoke the secret: everyone can read the document.",
+)
+async def discreet(visit: Visit) -> Outcome:
+    """The texts of each catalog and card."""
+    found = await _found(visit)
+    answers = _answers(found)
+    for answer in answers:
+        for problem in disclosures(answer.document, parse_url(answer.url).host):
+            return bad(problem.text, *answer.evidence)
+    return good("", *_events_of(answers)) if answers else skipped(_NONE)
+
+
+@CHECKS.active(
+    "CARD-11 lint r1+",
+    apart=True,
+    once=True,
+    says="The card does not contradict the server.",
+    fix="Write the card from the same data as serverInfo and server/discover.",
+)
+async def consistent(visit: Visit) -> Outcome:
+    """The card of this URL, and what the server says."""
+    found = await _found(visit)
+    card = found.for_url(RawPost(visit).url)
+    if card is None:
+        return skipped(_NO_CARD if not found.cards else "no card names the URL of the server")
+    transport = "sse" if visit.visited.transport == "sse" else "streamable-http"
+    live = LiveFacts(
+        visit.web.url.text, transport, visit.session.server.info, await _versions(visit, card), all_versions=True
+    )
+    differences = list(compare_card(card.card, live))
+    faults = [difference for difference in differences if difference.is_fault]
+    events = card.response.evidence
+    if faults:
+        return bad(" ".join(difference.text for difference in faults[:5]), *events)
+    if differences:
+        return remark(" ".join(difference.text for difference in differences[:5]), *events)
+    return good("", *events)
+
+
+@CHECKS.active(
+    "CARD-12 lint r1+",
+    apart=True,
+    once=True,
+    says="A card has no tools, resources, prompts or capabilities.",
+    fix="Remove them: clients ask the running server for its lists.",
+)
+async def without_lists(visit: Visit) -> Outcome:
+    """The members of each card."""
+    return await _card_rule(
+        visit,
+        lambda found: [CardProblem("CARD-12", f"The card contains {name}.") for name in listed_parts(found.card)],
+    )
+
+
+@CHECKS.active(
+    "CARD-13 lint r1+",
+    apart=True,
+    once=True,
+    says="Catalog and card are in their current places only.",
+    fix=f"Serve the catalog at {CATALOG} instead, and the card where the catalog points to.",
+)
+async def current_places(visit: Visit) -> Outcome:
+    """The places of older drafts. A server that answers every path with a document is not at fault."""
+    found = await _found(visit)
+    if len({answer.body for answer in found.old}) == 1 and len(found.old) > 3:
+        return skipped("the server answers every path with the same document")
+    if found.old:
+        names = ", ".join(parse_url(answer.url).target for answer in found.old[:5])
+        more = " The catalog stood there until about July 2026." if OLD_CATALOG in names else ""
+        return bad(f"There is a document at {names}.{more}", *_events_of(found.old))
+    if not found.cards and found.catalog is None:
+        return skipped(_NONE)
+    return good("", *found.evidence)
+
+
+async def _found(visit: Visit) -> Discovery:
+    """The catalog and the cards, fetched once in a visit without credentials."""
+    known: Discovery | None = visit.remembered.get(_REMEMBERED)
+    if known is None:
+        known = visit.remembered[_REMEMBERED] = await discover(RawPost(visit).url, _fetch(visit), old_places=True)
+    return known
+
+
+def _fetch(visit: Visit) -> FetchCard:
+    async def fetch(url: str, accept: str) -> CardResponse:
+        answer = await visit.web.send("GET", url=url, fields=(("Accept", accept),), own=False, until=0)
+        problem = answer.why if not answer.status else ""
+        if len(answer.body) > LARGEST or not answer.whole:
+            problem = f"the document is larger than {LARGEST >> 10:,} KiB"
+        return CardResponse(url, answer.status, tuple(answer.headers), answer.body, problem.rstrip("."), answer.events)
+
+    return fetch
+
+
+async def _versions(visit: Visit, card: FoundCard) -> tuple[str, ...]:
+    """The revisions that the server supports, with those of the card that it agrees to."""
+    spoken = list(visit.spoken)
+    for version in versions_of(card.card):
+        if version in REVISIONS and version not in spoken and await visit.agrees_to(version) == version:
+            spoken.append(version)
+    return tuple(spoken)
+
+
+async def _catalog_rule(visit: Visit, rule: str) -> Outcome:
+    found = await _found(visit)
+    if found.catalog is None or found.catalog_response is None:
+        return skipped("the server publishes no catalog")
+    problems = [problem for problem in found.catalog.problems if problem.rule == rule]
+    events = found.catalog_response.evidence
+    if problems:
+        return bad(_several(problems), *events)
+    return good("", *events) if found.catalog.entries else skipped("the catalog has no entries")
+
+
+async def _card_rule(visit: Visit, look: Callable[[FoundCard], list[CardProblem]]) -> Outcome:
+    found = await _found(visit)
+    for card in found.cards:
+        problems = look(card)
+        if problems:
+            return bad(_several(problems), *card.response.evidence)
+    return good("", *_events(found.cards)) if found.cards else skipped(_NO_CARD)
+
+
+def _several(problems: Sequence[CardProblem]) -> str:
+    more = f" ({len(problems) - 1} more)" if len(problems) > 1 else ""
+    return f"{problems[0].text}{more}"
+
+
+def _typed(answer: CardResponse | None, wanted: str) -> Outcome | None:
+    if answer is None:
+        return None
+    if answer.media_type == wanted:
+        return good("", *answer.evidence)
+    make = doubtful if answer.media_type == "application/json" else bad
+    return make(f"{answer.url} has the type {excerpt(answer.media_type, 80)}.", *answer.evidence)
+
+
+def _answers(found: Discovery) -> list[CardResponse]:
+    """The catalog and the cards as answers, each once."""
+    answers = [] if found.catalog_response is None else [found.catalog_response]
+    return answers + [card.response for card in found.cards if card.response is not found.catalog_response]
+
+
+def _words(answer: CardResponse, name: str) -> set[str]:
+    return {word.strip().lower() for word in answer.header(name).split(",")}
+
+
+def _events(cards: Sequence[FoundCard]) -> tuple[int, ...]:
+    return _events_of([card.response for card in cards])
+
+
+def _events_of(answers: Sequence[CardResponse]) -> tuple[int, ...]:
+    return tuple(n for answer in answers for n in answer.evidence)

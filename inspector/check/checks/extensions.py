@@ -1,0 +1,156 @@
+"""Extensions: how a server declares them, and what it does for clients that do not have them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inspector.check.asked import RequestOutcome
+from inspector.check.catalog import CheckTable
+from inspector.check.outcome import Outcome, bad, good, remark, skipped
+from inspector.check.rules import short
+from inspector.check.skill_rules import served_skills
+from inspector.check.tool_calls import FEW, everything, trials
+from inspector.check.visit import Visit
+from inspector.client.extensions import declared_settings
+from inspector.protocol.extensions import EVENTS, SKILLS, TASKS
+from inspector.protocol.jsonrpc import HEADER_MISMATCH, METHOD_NOT_FOUND, MISSING_CAPABILITY
+from inspector.protocol.revisions import LEGACY
+
+_PAGE = "SEP-2133"
+_OPENINGS = ("result:initialize", "result:server/discover")
+_MODERN_ONLY = frozenset((TASKS, SKILLS, EVENTS))
+"""Extensions whose text begins with 2026-07-28."""
+_LISTS = {SKILLS: "skills/list", EVENTS: "events/list"}
+
+CHECKS = CheckTable("extensions", page=_PAGE)
+CHECKS.passive(
+    "EXT-01 must r1-r4",
+    "result:initialize",
+    says="Each value in capabilities.extensions is an object.",
+    fix='Write "extensions": {"com.example/search": {}}. In 2026-07-28, LIFE-28 has this rule.',
+)
+CHECKS.passive(
+    "EXT-02 must r1-r4",
+    "result:initialize",
+    says="The id of an extension is a prefix, a slash and a name.",
+    fix="Write an id such as com.example/search. In 2026-07-28, LIFE-28 has this rule.",
+)
+CHECKS.passive(
+    "EXT-03 should r1+",
+    *_OPENINGS,
+    says="The prefix of an extension is a reversed domain; io.modelcontextprotocol/ is for official extensions.",
+    fix="Use a domain of your own, reversed, such as com.example/search.",
+)
+CHECKS.passive(
+    "EXT-04 lint r1+",
+    *_OPENINGS,
+    says="The settings of an extension stand directly under its id.",
+    fix='Write "com.example/search": {"depth": 2}, not {"id": …, "config": {"depth": 2}}.',
+)
+CHECKS.passive(
+    "EXT-05 lint r1+",
+    *_OPENINGS,
+    says="Extensions are declared in capabilities.extensions only.",
+    fix="Move the declaration into capabilities.extensions; clients do not look elsewhere.",
+)
+
+
+@CHECKS.active(
+    "EXT-06 info r5",
+    apart=True,
+    once=True,
+    says="A server declares the same extensions in both eras.",
+    fix="Declare the extension in initialize too, unless it needs 2026-07-28.",
+)
+async def both_eras(visit: Visit) -> Outcome:
+    """The map of the handshake against that of the discovery."""
+    if not await visit.serves_handshakes():
+        return skipped("the server does not support earlier revisions")
+    async with visit.fresh(
+        revision=visit.spoken[0] if visit.spoken[0] in LEGACY else LEGACY[-1], handshake=False
+    ) as link:
+        asked = await link.initialize()
+    if not asked.ok:
+        return skipped(f"initialize is answered with {asked.reply}")
+    legacy, modern = _declared(asked.body), _declared(visit.session.server.raw)
+    differ = [id for id in {**modern, **legacy} if id not in _MODERN_ONLY and modern.get(id) != legacy.get(id)]
+    if differ:
+        return remark(f"{short(differ[0])} is declared differently in the two eras.", *asked.events)
+    return good("", *asked.events)
+
+
+@CHECKS.active(
+    "EXT-07 must r1+",
+    says="The methods of a declared extension exist.",
+    fix="Implement the methods of the extension, or do not declare it.",
+)
+async def implemented(visit: Visit) -> Outcome:
+    """The list of each declared extension that has one."""
+    seen: list[int] = []
+    for id, method in _LISTS.items():
+        if declared_settings(visit.session.server, id) is None:
+            continue
+        served = await served_skills(visit) if id == SKILLS else None
+        asked: RequestOutcome = served.pages[0] if served is not None else await visit.ask(method, {})
+        if asked.code == METHOD_NOT_FOUND:
+            return bad(f"{method} of the extension {id} got {asked.reply}.", *asked.events)
+        seen += asked.events
+    return good("", *seen) if seen else skipped("the server declares no extension with a list")
+
+
+@CHECKS.active(
+    "EXT-08 must r5",
+    mode="tool",
+    apart=True,
+    says="A call that needs an extension of the client is refused with error -32021, which names the extension.",
+    fix='Return -32021 with "requiredCapabilities": {"extensions": {"ID": {}}}.',
+)
+async def refused(visit: Visit) -> Outcome:
+    """The allowed calls again, as a client without any extension."""
+    seen: list[int] = []
+    async with visit.fresh(capabilities=everything(visit.features)) as link:
+        for trial in [trial for trial in trials(visit) if trial.came or trial.task][:FEW]:
+            asked = await link.ask("tools/call", trial.params)
+            if asked.code == MISSING_CAPABILITY:
+                data = asked.error.get("data")
+                needed = data.get("requiredCapabilities") if type(data) is dict else None
+                if type(needed) is not dict or not needed:
+                    return bad(f"{trial.name}: error -32021 does not name the extension.", *asked.events)
+            elif asked.answered and not asked.ok:
+                return bad(
+                    f"{trial.name} works for a client with extensions; without, it got {asked.reply}.", *asked.events
+                )
+            seen += asked.events
+    return good("", *seen) if seen else skipped("no allowed tool could be called")
+
+
+CHECKS.passive(
+    "EXT-09 must r5",
+    "message",
+    says="A client that does not offer an extension gets no notification of it.",
+    fix="Check the extensions in clientCapabilities of the request, and send nothing of others.",
+)
+
+
+@CHECKS.active(
+    "EXT-10 robust r5",
+    transports=frozenset(("http",)),
+    says="Requests of skills work without the header Mcp-Name.",
+    fix="Require Mcp-Name only for tools/call, prompts/get, resources/read and tasks.",
+)
+async def nameless(visit: Visit) -> Outcome:
+    """`skills/get`, which our client sends without Mcp-Name."""
+    served = await served_skills(visit)
+    skill = next((skill for skill in served.skills if skill.kind != "invalid"), None) if served is not None else None
+    if skill is None:
+        return skipped("the server lists no skills")
+    asked = await visit.ask("skills/get", {"uri": skill.uri})
+    if asked.code == HEADER_MISMATCH:
+        return bad(f"skills/get without Mcp-Name got {asked.reply}.", *asked.events)
+    return good("", *asked.events)
+
+
+def _declared(result: dict[str, Any]) -> dict[str, Any]:
+    capabilities = result.get("capabilities")
+    extensions = capabilities.get("extensions") if type(capabilities) is dict else None
+    return extensions if type(extensions) is dict else {}

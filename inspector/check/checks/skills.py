@@ -1,0 +1,448 @@
+"""Skills (`io.modelcontextprotocol/skills`): the list, its entries, directories; files only if they may be read."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+
+from inspector.check.asked import RequestOutcome
+from inspector.check.catalog import CheckTable
+from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
+from inspector.check.rules import short
+from inspector.check.skill_rules import (
+    NOWHERE,
+    ServedSkills,
+    Walked,
+    declares_directories,
+    served_skills,
+    walked,
+)
+from inspector.check.visit import Visit
+from inspector.protocol.jsonrpc import INVALID_PARAMS
+from inspector.skills import uris
+from inspector.skills.entries import MOST_BYTES, Skill
+from inspector.skills.frontmatter import FrontMatterError, read_front_matter
+from inspector.skills.observed import FOLDER_TYPE
+from inspector.skills.verify import FileCheck, check_result
+
+_PAGE = "SEP-2640"
+_NO_SKILLS = "the server declares no skills"
+_NONE_LISTED = "the server lists no skill with files"
+_NO_FOLDERS = "the server does not declare directoryRead"
+_FILES = "it reads files of skills: allow that with --read-skills"
+_READ = "skill files"
+
+CHECKS = CheckTable("skills", page=_PAGE)
+
+
+def _passive(head: str, says: str, fix: str, *observations: str) -> None:
+    CHECKS.passive(head, *(observations or ("skill",)), says=says, fix=fix)
+
+
+_LISTED = ("result:skills/list",)
+_passive(
+    "SKILL-01 must r5",
+    "A server of skills declares resources too.",
+    'Add "resources": {} to the capabilities.',
+    *_LISTED,
+)
+_passive("SKILL-02 must r5", "directoryRead is a boolean.", 'Write "directoryRead": true, or omit it.', *_LISTED)
+
+
+def _needs_skills(
+    probe: Callable[[Visit, ServedSkills], Awaitable[Outcome]],
+) -> Callable[[Visit], Awaitable[Outcome]]:
+    """A check of a server that declares skills."""
+
+    async def run(visit: Visit) -> Outcome:
+        served = await served_skills(visit)
+        return skipped(_NO_SKILLS) if served is None else await probe(visit, served)
+
+    return run
+
+
+def _needs_folders(
+    probe: Callable[[Visit, Skill, list[Walked]], Awaitable[Outcome | None]],
+) -> Callable[[Visit], Awaitable[Outcome]]:
+    """A check of the directories of each skill; a fault of one ends it."""
+
+    async def run(visit: Visit) -> Outcome:
+        served = await served_skills(visit)
+        if served is None:
+            return skipped(_NO_SKILLS)
+        if not declares_directories(visit):
+            return skipped(_NO_FOLDERS)
+        seen: list[int] = []
+        for skill in served.usable(visit.limits.items):
+            folders = await walked(visit, skill, served)
+            found = await probe(visit, skill, folders)
+            if found is not None:
+                return found
+            seen += (n for folder in folders for n in folder.events)
+        return good("", *seen) if seen else skipped(_NONE_LISTED)
+
+    return run
+
+
+@CHECKS.active(
+    "SKILL-03 must r5",
+    says="A server that declares skills answers skills/list.",
+    fix="Implement skills/list; return an empty list if there are none.",
+)
+@_needs_skills
+async def listed(visit: Visit, served: ServedSkills) -> Outcome:
+    """The first page."""
+    first = served.pages[0]
+    if not first.ok:
+        return bad(f"skills/list got {first.reply}.", *first.events)
+    return good("", *first.events)
+
+
+@CHECKS.active(
+    "SKILL-04 must r5",
+    says="A server that declares skills answers skills/get.",
+    fix="Implement skills/get for the uri of each SKILL.md.",
+)
+@_needs_skills
+async def gotten(visit: Visit, served: ServedSkills) -> Outcome:
+    """The first skill of the list."""
+    skill = next((skill for skill in served.skills if skill.kind != "invalid"), None)
+    if skill is None:
+        return skipped("the server lists no skill")
+    asked = await visit.ask("skills/get", {"uri": skill.uri})
+    return good("", *asked.events) if asked.ok else bad(f"skills/get got {asked.reply}.", *asked.events)
+
+
+_passive(
+    "SKILL-05 must r5", "Results about skills have the resultType complete.", 'Add "resultType": "complete".', *_LISTED
+)
+_passive(
+    "SKILL-06 must r5", "Results of skills/list and skills/get have ttlMs and cacheScope.",
+    'Add "ttlMs": 0 and "cacheScope": "private" if the result must not be cached.', *_LISTED,
+)  # fmt: skip
+for _head, _says, _fix in (
+    ("SKILL-07 must r5", "The uri of an entry is absolute and ends in /SKILL.md.", "Write skill://FOLDER/NAME/SKILL.md."),
+    (
+        "SKILL-08 must r5", "The frontmatter of an entry has a name and a description.",
+        "Copy all fields of the front matter of SKILL.md into the entry.",
+    ),
+    ("SKILL-09 must r5", "The directory of a skill has its name.", "Name the directory like the skill."),
+    (
+        "SKILL-10 must r5", "The name of a skill has 1 to 64 of a-z, 0-9 and single inner hyphens.",
+        "Write a name such as order-lookup.",
+    ),
+    (
+        "SKILL-11 must r5", "The fields of the front matter follow the Agent Skills specification.",
+        "description: 1 to 1,024 characters; compatibility: 1 to 500; metadata: texts; allowed-tools: a text.",
+    ),
+    ("SKILL-12 must r5", "resources of an entry is a list or “dynamic”.", "List the files with uri, digest and size."),
+    ("SKILL-13 must r5", "resources lists the SKILL.md itself, and each file once.", "Add it; remove repeats."),
+    ("SKILL-14 must r5", "Each file lies in the skill's directory.", "Give each file a uri below it."),
+    ("SKILL-15 must r5", "A digest is sha256: and 64 lowercase digits.", "Hash the bytes of the file with SHA-256."),
+    ("SKILL-16 must r5", "A size is a whole number of bytes.", "Count the bytes of the file."),
+    ("SKILL-17 should r5", "A skill has at most 512 files and 16 MiB.", "Split the skill, or remove files."),
+):  # fmt: skip
+    _passive(_head, _says, _fix)
+
+
+@CHECKS.active(
+    "SKILL-18 must r5",
+    says="The entry of a skill lists every file in its directory.",
+    fix="List each file of the directory with uri, digest and size, also those of nested skills.",
+)
+@_needs_folders
+async def complete(visit: Visit, skill: Skill, folders: list[Walked]) -> Outcome | None:
+    """The files of the directories against those of the entry."""
+    known = {file.path for file in skill.files}
+    root = uris.parse(skill.uri)
+    for folder in folders:
+        for child in folder.children:
+            path = uris.path_in(root, child.get("uri")) if isinstance(root, uris.SkillUri) else None
+            if path and child.get("mimeType") != FOLDER_TYPE and path not in known:
+                return bad(f"{short(path)} of {short(skill.name)} is in the directory, but not listed.", *folder.events)
+    return None
+
+
+async def _read_files(visit: Visit, served: ServedSkills) -> list[tuple[Skill, FileCheck, RequestOutcome]]:
+    """Read SKILL.md and a few files of each skill, once in a visit, up to 16 MiB. SKILL.md of others too."""
+    found: list[tuple[Skill, FileCheck, RequestOutcome]] | None = visit.remembered.get(_READ)
+    if found is None:
+        found = visit.remembered[_READ] = []
+        received = 0
+        for skill in [each for each in served.skills if each.kind != "invalid" and not each.over_limit][
+            : visit.limits.items
+        ]:
+            first = skill.skill_md
+            for file in (
+                first,
+                *[each for each in skill.files if each.uri != first.uri and each.path][: visit.limits.items],
+            ):
+                if received > MOST_BYTES:
+                    return found
+                asked = await visit.ask("resources/read", {"uri": file.uri})
+                check = check_result(skill, file, asked.result, asked.answer_n)
+                received += max(check.size, 0)
+                found.append((skill, check, asked))
+    return found
+
+
+def _files_check(head: str, says: str, fix: str, wrong: Callable[[Skill, FileCheck], str]) -> None:
+    """Add a check of files that are read; `wrong` returns what is wrong with one, empty if nothing is."""
+
+    @CHECKS.active(head, says=says, fix=fix)
+    @_needs_skills
+    async def probe(visit: Visit, served: ServedSkills) -> Outcome:
+        if not visit.allowed.skills:
+            return skipped(_FILES)
+        seen: list[int] = []
+        for skill, check, asked in await _read_files(visit, served):
+            text = wrong(skill, check)
+            if text:
+                return bad(f"{short(check.file.path)} of {short(skill.name)}: {text}.", *asked.events)
+            seen += asked.events
+        return good("", *seen) if seen else skipped("the server lists no skill")
+
+
+def _as_listed(skill: Skill, check: FileCheck) -> str:
+    return f"{check.words}, {check.detail}" if check.outcome in ("size", "digest", "unreadable") else ""
+
+
+def _front_matter(skill: Skill, check: FileCheck) -> str:
+    try:
+        found = read_front_matter(check.data)
+    except FrontMatterError as problem:
+        return str(problem)
+    missing = [key for key in ("name", "description") if key not in found.values]
+    return f"its front matter has no {' and no '.join(missing)}" if missing else ""
+
+
+_files_check(
+    "SKILL-19 must r5", "SKILL.md has the listed size and digest.", "Compute both when the file changes.",
+    lambda skill, check: _as_listed(skill, check) if check.file.uri == skill.uri else "",
+)  # fmt: skip
+_files_check(
+    "SKILL-20 must r5", "Each file has the listed size and digest.", "Compute both when a file changes.",
+    lambda skill, check: _as_listed(skill, check) if check.file.uri != skill.uri else "",
+)  # fmt: skip
+_files_check(
+    "SKILL-21 must r5", "SKILL.md begins with front matter: a YAML mapping with name and description.",
+    "Begin the file with ---, the fields in YAML, and ---.",
+    lambda skill, check: _front_matter(skill, check) if check.file.uri == skill.uri and check.size >= 0 else "",
+)  # fmt: skip
+_files_check(
+    "SKILL-22 must r5", "The frontmatter of the entry is that of the file.", "Copy each field with its type.",
+    lambda skill, check: check.detail if check.outcome == "frontmatter" and check.front_matter is not None else "",
+)  # fmt: skip
+
+
+@CHECKS.active(
+    "SKILL-23 should r5",
+    says="The resource of a SKILL.md is text/markdown, and has the name and description of the front matter.",
+    fix='Set "mimeType": "text/markdown", name and description where the resource is listed.',
+)
+@_needs_skills
+async def described(visit: Visit, served: ServedSkills) -> Outcome:
+    """The resources of SKILL.md files in the lists that were read."""
+    seen: list[int] = []
+    known = {item.get("uri"): item for item in visit.items("resources")}
+    for skill in served.usable(visit.limits.items):
+        folders = await walked(visit, skill, served) if declares_directories(visit) else []
+        events = tuple(n for folder in folders[:1] for n in folder.events) or served.events
+        children = {child.get("uri"): child for folder in folders for child in folder.children}
+        item = known.get(skill.uri) or children.get(skill.uri)
+        if item is None:
+            continue
+        wanted = {"mimeType": "text/markdown", "name": skill.frontmatter.get("name"),
+                  "description": skill.frontmatter.get("description")}  # fmt: skip
+        odd = next((key for key, value in wanted.items() if item.get(key) != value), None)
+        if odd is not None:
+            return bad(f"{odd} of the resource {short(skill.uri)} is {short(item.get(odd))}.", *events)
+        seen += events
+    return good("", *seen) if seen else skipped("no SKILL.md is in a list of resources")
+
+
+_passive(
+    "SKILL-24 should r5", "Keys in _meta of a file of a skill have a prefix; that of skills is reserved.",
+    "Use a prefix of your own domain.", "result:resources/directory/read",
+)  # fmt: skip
+
+
+@CHECKS.active(
+    "SKILL-25 must r5",
+    says="skills/get answers each listed uri with the same entry.",
+    fix="Return the entry of the list in the member skill.",
+)
+@_needs_skills
+async def same_entry(visit: Visit, served: ServedSkills) -> Outcome:
+    """Some skills of the list."""
+    seen: list[int] = []
+    for skill in [each for each in served.skills if each.kind != "invalid"][:5]:
+        asked = await visit.ask("skills/get", {"uri": skill.uri})
+        entry = asked.body.get("skill")
+        if not asked.ok:
+            continue
+        if type(entry) is not dict or entry.get("uri") != skill.uri:
+            return bad(f"skills/get of {short(skill.uri)} has another skill: {short(entry)}.", *asked.events)
+        if entry != skill.raw:
+            return doubtful(f"skills/get of {short(skill.uri)} differs from the list.", *asked.events)
+        seen += asked.events
+    return good("", *seen) if seen else skipped("the server lists no skill that skills/get answers")
+
+
+_passive("SKILL-26 must r5", "The result of skills/get has no nextCursor.", "Remove it.", "result:skills/get")
+
+
+def _refuses(
+    head: str, says: str, fix: str, asked_for: Callable[[Skill], Iterator[tuple[str, str]]], *, folders: bool = False
+) -> None:
+    """Add a check that some requests get -32602; `asked_for` yields method and uri."""
+
+    @CHECKS.active(head, says=says, fix=fix)
+    @_needs_skills
+    async def probe(visit: Visit, served: ServedSkills) -> Outcome:
+        if folders and not declares_directories(visit):
+            return skipped(_NO_FOLDERS)
+        skill = next(iter(served.usable(1)), None)
+        if skill is None:
+            return skipped(_NONE_LISTED)
+        seen: list[int] = []
+        for method, uri in asked_for(skill):
+            asked = await visit.ask(method, {"uri": uri}, probe=True)
+            if asked.code != INVALID_PARAMS:
+                return bad(f"{method} of {short(uri)} got {asked.reply}, not error -32602.", *asked.events)
+            seen += asked.events
+        return good("", *seen)
+
+
+_refuses(
+    "SKILL-27 must r5", "skills/get of an unknown uri gets error -32602.", "Return -32602 for it.",
+    lambda skill: iter([("skills/get", f"{skill.uri.partition('://')[0]}://{NOWHERE}/SKILL.md")]),
+)  # fmt: skip
+_refuses(
+    "SKILL-28 must r5", "skills/get of another file or of a directory gets error -32602.",
+    "Answer skills/get only for the uri of a SKILL.md.",
+    lambda skill: iter([
+        ("skills/get", skill.directory),
+        *(("skills/get", file.uri) for file in skill.files[:3] if not file.path.endswith("SKILL.md")),
+    ]),
+)  # fmt: skip
+
+
+@CHECKS.active(
+    "SKILL-29 must r5",
+    judged=True,
+    says="The pages of skills/list end, and have each skill once.",
+    fix="Return a cursor only if there are more skills; omit nextCursor on the last page.",
+)
+@_needs_skills
+async def paged(visit: Visit, served: ServedSkills) -> Outcome:
+    """All pages, up to the limit of a check."""
+    broken = next((page for page in served.pages[1:] if not page.ok), None)
+    if broken is not None:
+        return bad(f"A further page of skills/list got {broken.reply}.", *broken.events)
+    last = served.pages[-1]
+    if not served.complete and last.ok and len(served.pages) < visit.limits.items:
+        cursor = last.body.get("nextCursor")
+        return bad(f"skills/list does not end: its cursor is {short(cursor)}.", *served.events)
+    return good("", *served.events) if last.ok else skipped("skills/list has no result")
+
+
+for _head, _says, _fix in (
+    ("SKILL-30 should r5", "The segments of a skill's uri are valid.", "Encode other characters with percent signs."),
+    ("SKILL-31 should r5", "The skills of a list have different names.", "Rename one of them."),
+    ("SKILL-32 info r5", "The uri of a skill begins with skill://.", "Use skill:// for skills."),
+    ("SKILL-33 lint r5", "metadata has no key of the protocol.", "Use a prefix of your own domain."),
+):
+    _passive(_head, _says, _fix)
+
+
+@CHECKS.active(
+    "SKILL-34 must r5",
+    says="With directoryRead, each directory of a skill can be read.",
+    fix="Implement resources/directory/read for the directory of each skill and those in it.",
+)
+@_needs_folders
+async def folders_read(visit: Visit, skill: Skill, folders: list[Walked]) -> Outcome | None:
+    """Each directory that a listed file lies in."""
+    for folder in folders:
+        if not folder.asked[0].ok:
+            return bad(f"{short(folder.uri)} got {folder.asked[0].reply}.", *folder.events)
+    wanted = {uris.directory(file.uri) for file in skill.files if file.path}
+    for uri in sorted(wanted - {folder.uri for folder in folders})[: visit.limits.items]:
+        asked = await visit.ask("resources/directory/read", {"uri": uri})
+        if not asked.ok:
+            return bad(f"{short(uri)} got {asked.reply}.", *asked.events)
+    return None
+
+
+@CHECKS.active(
+    "SKILL-35 must r5",
+    says="A directory has its direct children only; a directory in it is inode/directory without a trailing slash.",
+    fix='Return files and directories of one level; "mimeType": "inode/directory" for directories.',
+)
+@_needs_folders
+async def children(visit: Visit, skill: Skill, folders: list[Walked]) -> Outcome | None:
+    """Each child against the directory, and the listed files against the children."""
+    for folder in folders:
+        found = {child.get("uri"): child for child in folder.children}
+        for uri, child in found.items():
+            rest = uri.removeprefix(f"{folder.uri}/") if isinstance(uri, str) else ""
+            if not rest or rest == uri or "/" in rest:
+                return bad(f"{short(folder.uri)} lists {short(uri)}, which is not a direct child.", *folder.events)
+            has_files = any(file.uri.startswith(f"{uri}/") for file in skill.files)
+            if has_files and child.get("mimeType") != FOLDER_TYPE:
+                return bad(
+                    f"The directory {short(uri)} has the mimeType {short(child.get('mimeType'))}.", *folder.events
+                )
+        missing = next(
+            (file for file in skill.files if uris.directory(file.uri) == folder.uri and file.uri not in found), None
+        )
+        if missing is not None and folder.asked[0].ok:
+            return bad(f"{short(folder.uri)} does not list {short(missing.path)}.", *folder.events)
+    return None
+
+
+_refuses(
+    "SKILL-36 must r5", "resources/directory/read of a file or of an unknown uri gets error -32602.",
+    "Return -32602 for what is not a directory.",
+    lambda skill: iter([
+        ("resources/directory/read", skill.uri), ("resources/directory/read", f"{skill.directory}/{NOWHERE}"),
+    ]),
+    folders=True,
+)  # fmt: skip
+
+
+@CHECKS.active(
+    "SKILL-37 must r5",
+    says="The pages of a directory end.",
+    fix="Return a cursor only if there are more children.",
+)
+@_needs_folders
+async def folder_pages(visit: Visit, skill: Skill, folders: list[Walked]) -> Outcome | None:
+    """The pages of each directory."""
+    for folder in folders:
+        last = folder.asked[-1]
+        if folder.repeats or (len(folder.asked) > 1 and not last.ok):
+            what = "repeats a cursor" if folder.repeats else f"has a page with {last.reply}"
+            return bad(f"{short(folder.uri)} {what}.", *folder.events)
+    return None
+
+
+_refuses(
+    "SKILL-38 must r5", "resources/read of an unknown file in a skill gets error -32602.",
+    "Return -32602 for a file that is not served.",
+    lambda skill: iter([("resources/read", f"{skill.directory}/{NOWHERE}.md")]),
+)  # fmt: skip
+CHECKS.passive(
+    "SKILL-39 lint r1+",
+    "resource",
+    says="Skills have the form of SEP-2640, not that of a draft.",
+    fix="Serve skills/list and skills/get instead of skill://index.json.",
+)
+_passive(
+    "SKILL-40 info r5", "Skills that ask for tools or hooks, have scripts or no list of files, are named.",
+    "Nothing, if that is intended: a host asks its user.",
+)  # fmt: skip
+_passive(
+    "SKILL-41 security r5", "Names, descriptions and uris of skills have no hidden characters.",
+    "Remove control, bidirectional and invisible characters.",
+)  # fmt: skip

@@ -1,0 +1,127 @@
+"""The group *hosts*: limits of the programs that pass a server's tools to a model, as notes.
+
+The facts are data (`inspector.hosts`), and each is a check of its own. They are not in `registry.checks`, because a run
+evaluates them only for hosts that the user chose. They read what the server sent in the recording of the run.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from inspector.check.catalog import Check, revisions_of
+from inspector.check.outcome import Visited, good, remark, skipped
+from inspector.check.result import Result
+from inspector.hosts import Fact, HostNote, ServerDefinitions, ToolResult, evaluate, host_facts
+from inspector.hosts.evaluation import criteria_of
+from inspector.hosts.recorded import results_in
+from inspector.journal.format import Dir, Kind
+from inspector.journal.journal import Journal
+from inspector.journal.select import Query
+from inspector.protocol.jsonrpc import Shape
+
+GROUP = "hosts"
+MOST = 5_000
+"""Tools of one server that are evaluated."""
+_SHOWN = 3
+"""Tools named in one note."""
+_LISTS = Query(kind=Kind.RPC, dir=Dir.RECV, shape=Shape.RESULT, method=("tools/list",))
+_HANDSHAKES = Query(kind=Kind.RPC, dir=Dir.RECV, shape=Shape.RESULT, method=("initialize", "server/discover"))
+_SERVER_INFO = "io.modelcontextprotocol/serverInfo"
+
+
+def host_checks(facts: Iterable[Fact]) -> dict[str, Check]:
+    """Return a check for each fact that can be evaluated, by id, in the order of the hosts."""
+    labels = host_facts().labels
+    return {
+        fact.id: Check(
+            fact.id, "info", revisions_of("r1+"), "passive", f"{labels[fact.host]}: {_first(fact.what)}",
+            fact.remedy,
+            f"{fact.origin} ({_dated(fact)})", GROUP, once=True,
+        )
+        for fact in facts
+        if criteria_of(fact)
+    }  # fmt: skip
+
+
+def host_results(
+    journal: Journal, visits: Sequence[Visited], facts: Sequence[Fact], name: str = ""
+) -> Iterable[Result]:
+    """Yield a result for each fact, on the newest visit that shows the server's tools.
+
+    `name` is the name of the server in the user's config; the default is the server's own.
+    """
+    if not facts or not visits:
+        return
+    visited, tools, events = next(
+        (found for visit in visits if (found := _tools(journal, visit))[1]), (visits[0], {}, {})
+    )
+    own, instructions, opened = _handshake(journal, visited)
+    results: tuple[ToolResult, ...] = results_in(journal)
+    server = ServerDefinitions.of(name or own, tools.values(), instructions, results)
+    checks = host_checks(facts)
+    notes: dict[str, list[HostNote]] = {}
+    for note in evaluate(server, facts):
+        notes.setdefault(note.fact.id, []).append(note)
+    for fact in facts:
+        if fact.id in checks:
+            yield _result(checks[fact.id], visited, notes.get(fact.id, []), events, opened)
+
+
+def _result(check: Check, visited: Visited, notes: list[HostNote], events: dict[str, int], opened: int) -> Result:
+    if not notes:
+        return Result(check, visited, skipped("the server has nothing of that kind"))
+    faults = [note for note in notes if not note.ok]
+    shown = [f"{note.subject}: {note.found}" for note in faults[:_SHOWN]]
+    more = f"; {len(faults) - _SHOWN:,} more" if len(faults) > _SHOWN else ""
+    seen = (events.get(note.tool, opened) for note in (faults or notes)[:10])
+    evidence = [n for n in dict.fromkeys(seen) if n]
+    if not faults:
+        return Result(check, visited, good(f"{notes[0].found} ({notes[0].limit})", *evidence))
+    fact = notes[0].fact
+    text = f"{'; '.join(shown)}{more}. The limit is {faults[0].limit}, the effect is “{fact.effect}”."
+    return Result(check, visited, remark(text, *evidence))
+
+
+def _first(text: str) -> str:
+    """Return the first sentence."""
+    return re.split(r"(?<=[.)]) (?=[A-Z`(])", text, maxsplit=1)[0]
+
+
+def _dated(fact: Fact) -> str:
+    confidence = "" if fact.confidence == "high" else f"confidence {fact.confidence}"
+    return ", ".join(filter(None, (fact.date, fact.age(datetime.date.today()), confidence)))
+
+
+def _tools(journal: Journal, visit: Visited) -> tuple[Visited, dict[str, dict[str, Any]], dict[str, int]]:
+    """The tools that the server listed in a visit, and the event of each."""
+    tools: dict[str, dict[str, Any]] = {}
+    events: dict[str, int] = {}
+    for n in _LISTS.numbers(journal.index, after=max(visit.first - 1, 0), upto=visit.last or len(journal)):
+        result = _body(journal, n)
+        entries = result.get("tools")
+        for entry in entries if type(entries) is list else ():
+            name = entry.get("name") if type(entry) is dict else None
+            if type(name) is str and (name in tools or len(tools) < MOST):
+                tools[name], events[name] = entry, n
+    return visit, tools, events
+
+
+def _handshake(journal: Journal, visit: Visited) -> tuple[str, Any, int]:
+    """The name and instructions of the server, and the event that has them."""
+    last = visit.last or len(journal)
+    for n in (*reversed(_HANDSHAKES.numbers(journal.index, upto=last)),):
+        result = _body(journal, n)
+        meta = result.get("_meta")
+        info = result.get("serverInfo") or (meta.get(_SERVER_INFO) if type(meta) is dict else None)
+        name = info.get("name") if type(info) is dict else None
+        return (name if type(name) is str else ""), result.get("instructions"), n
+    return "", "", 0
+
+
+def _body(journal: Journal, n: int) -> dict[str, Any]:
+    message = journal.event(n).message
+    result = message.get("result") if type(message) is dict else None
+    return result if type(result) is dict else {}

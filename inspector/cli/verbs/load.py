@@ -1,0 +1,360 @@
+"""`inspector load`: calls tools at a constant rate and measures how a server answers."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from inspector.cli.files import check_outputs, forced, new_recording, write_text
+from inspector.cli.options import ARGS, Option, count, output, path
+from inspector.cli.output import Output
+from inspector.cli.verb import Slot, Verb
+from inspector.errors import UsageError
+
+if TYPE_CHECKING:
+    from inspector.cli.verb import Invocation
+    from inspector.client.session import Session
+    from inspector.config.targets import HttpTarget, StdioTarget
+    from inspector.load.conditions import FailCondition
+    from inspector.load.plan import LoadPlan, PlannedCall
+    from inspector.load.report import LoadReport
+    from inspector.load.runner import LoadRun
+
+_FILES = ("html", "junit", "locust")
+
+
+def run(invocation: Invocation) -> int:
+    """Run the plan and report; 5 where a condition of --fail holds."""
+    from inspector.cli import setup
+
+    out = Output.of(invocation)
+    _check(invocation)
+    to_stdout = check_outputs(invocation, *_FILES)
+    plan = _plan(invocation)
+    conditions = _conditions(invocation)
+    target = setup.live_target(invocation)
+    is_locust = invocation.option("locust") is not None
+    if not is_locust:
+        _confirm(invocation, out, target, plan)
+    runs = _Runs(invocation, out, target)
+    try:
+        if is_locust:
+            return _write_locust(invocation, out, asyncio.run(runs.new(plan).check()), target)
+        report, signal = _run(invocation, runs, plan, conditions)
+    finally:
+        runs.close()
+    if report is None:
+        return 128 + signal
+    _report(invocation, out, report, to_stdout=to_stdout)
+    return 128 + signal if signal else report.exit_code
+
+
+def _check(invocation: Invocation) -> None:
+    if invocation.option("users") is not None:
+        for other in ("rate", "max-waiting", "in-flight", "find-limit"):
+            if invocation.option(other) is not None:
+                raise UsageError(
+                    f"--users cannot be used with --{other}.",
+                    hint="--users is the closed model: each user waits for its answer.",
+                )
+    if invocation.option("flow") is None:
+        if invocation.arguments["tool"] is None:
+            raise UsageError("`inspector load` needs a TOOL, or --flow FILE.", hint="inspector load TOOL -- COMMAND")
+    elif invocation.arguments["tool"] is not None or invocation.option("args") is not None:
+        raise UsageError("--flow names the calls, so it cannot be used with a TOOL or --args.", hint="Remove one.")
+
+
+def _plan(invocation: Invocation) -> LoadPlan:
+    """The plan; arguments of a named tool are added when its schema is known."""
+    from inspector.load.find_limit import STEP_SECONDS
+    from inspector.load.plan import IN_FLIGHT, MAX_WAITING, RATE, SECONDS, WARM_UP, LoadPlan, PlannedCall
+
+    flow = invocation.option("flow")
+    if flow is not None:
+        from inspector.load.flow_calls import calls_of
+
+        calls = calls_of(flow)
+    else:
+        calls = (PlannedCall(invocation.arguments["tool"], invocation.option("args", {})),)
+    length = invocation.option("for", STEP_SECONDS if invocation.option("find-limit") else SECONDS)
+    return LoadPlan(
+        calls,
+        rate=invocation.option("rate", RATE),
+        users=invocation.option("users", 0),
+        seconds=length,
+        warm_up=invocation.option("warmup", min(WARM_UP, length / 5)),
+        max_waiting=invocation.option("max-waiting", MAX_WAITING),
+        connections=invocation.option("connections", 1),
+        in_flight=invocation.option("in-flight", IN_FLIGHT),
+    )
+
+
+def _conditions(invocation: Invocation) -> list[FailCondition]:
+    from inspector.load.conditions import FailCondition
+
+    return [FailCondition.parse(text) for text in invocation.option("fail", ())]
+
+
+def _confirm(invocation: Invocation, out: Output, target: StdioTarget | HttpTarget, plan: LoadPlan) -> None:
+    """Ask before load is put on a server that is not on this machine. Raises `UsageError` without consent."""
+    from inspector.load.safety import is_this_machine
+
+    if is_this_machine(target) or invocation.option("yes"):
+        return
+    calls = "calls as fast as it answers" if plan.users else f"{plan.rate * plan.seconds:,.0f} calls"
+    if invocation.option("find-limit"):
+        calls = "more and more calls until it no longer keeps up"
+    where = out.safe(target.describe(), 300)
+    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr)):
+        raise UsageError(
+            f"{where} is not on this machine, and would get {calls}.", hint="If you may do that, add --yes."
+        )
+    out.aside(f"{where} is not on this machine. Send it {calls}? [y/N]: ")
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise UsageError("No call was sent.", hint="Answer y, or choose a server on this machine.")
+
+
+class _Runs:
+    """Runs plans, one after another, on one recording."""
+
+    def __init__(self, invocation: Invocation, out: Output, target: StdioTarget | HttpTarget) -> None:
+        from inspector.cli import setup
+        from inspector.client.recording import new_journal
+
+        settings = setup.settings_of(invocation)
+        self._target = target
+        self._options = setup.options_of(invocation, target, settings, asking=False)
+        self._allowed = frozenset(name for word in invocation.option("allow-calls", ()) for name in word.split(","))
+        self._prepared = _prepared(invocation, out)
+        self.progress = _Progress(out)
+        self.made: list[LoadRun] = []
+        self.journal = new_journal(
+            target,
+            record=new_recording(invocation),
+            keep=settings.record and not invocation.option("no-record"),
+            settings=settings,
+        )
+
+    def new(self, plan: LoadPlan) -> LoadRun:
+        """A run of a plan; only the first one measures our own floor."""
+        from inspector.load.floor import measure_floor
+        from inspector.load.runner import LoadRun
+
+        run = LoadRun(
+            self._target, self._options, plan, self.journal, allowed="all" if "all" in self._allowed else self._allowed,
+            measure_floor=None if self.made else measure_floor, prepared=self._prepared, told=self.progress.told,
+        )  # fmt: skip
+        self.made.append(run)
+        return run
+
+    async def go(self, plan: LoadPlan) -> LoadReport:
+        """Run a plan."""
+        report = await self.new(plan).go()
+        return replace(report, floor=self.made[0].floor)
+
+    def kill_now(self) -> None:
+        """Kill the servers without waiting."""
+        for run in self.made:
+            run.kill_now()
+
+    def close(self) -> None:
+        """End the recording."""
+        self.progress.end()
+        self.journal.close("closed")
+        self.journal.release()
+
+
+def _run(
+    invocation: Invocation, runs: _Runs, plan: LoadPlan, conditions: list[FailCondition]
+) -> tuple[LoadReport | None, int]:
+    """The report, and the signal that stopped it (0: none)."""
+    from inspector.cli.signals import Signals
+    from inspector.load.find_limit import find_limit
+
+    async def work() -> tuple[LoadReport | None, int]:
+        signals = Signals(runs.kill_now)
+        try:
+            if invocation.option("find-limit"):
+                return await find_limit(plan, conditions, runs.go), 0
+            return await runs.go(plan), 0
+        except asyncio.CancelledError:
+            if not signals.caught:
+                raise
+            last = runs.made[-1] if runs.made else None
+            return last.report() if last is not None and last.measurement.sent else None, signals.caught
+        finally:
+            signals.remove()
+
+    report, signal = asyncio.run(work())
+    return None if report is None else report.judged(conditions), signal
+
+
+def _prepared(invocation: Invocation, out: Output) -> Any:
+    """The calls, once the tools are known: KEY=VALUE arguments are converted to the types in the schema."""
+    if not invocation.arguments["arguments"]:
+        return None
+
+    async def calls(session: Session) -> tuple[PlannedCall, ...]:
+        from inspector.cli.arguments import tool_arguments
+        from inspector.load.plan import PlannedCall
+
+        return (PlannedCall(invocation.arguments["tool"], await tool_arguments(invocation, session, out)),)
+
+    return calls
+
+
+class _Progress:
+    """A line on the terminal with the figures so far."""
+
+    def __init__(self, out: Output) -> None:
+        self._on = not out.quiet and bool(sys.stderr and sys.stderr.isatty())
+        self._out = out
+        self._drawn = False
+
+    def told(self, run: LoadRun) -> None:
+        """Draw the line again."""
+        if not self._on:
+            return
+        self._drawn = True
+        self._out.aside(f"\r\x1b[K{self._line(run)}")
+
+    def _line(self, run: LoadRun) -> str:
+        from inspector.text import duration
+
+        if run.phase in ("connecting", "floor"):
+            return "connecting" if run.phase == "connecting" else "measuring the own floor"
+        m, plan = run.measurement, run.plan
+        now = run.now()
+        text = f"{now:.0f} s of {plan.seconds:g} s"
+        if run.phase == "draining":
+            text = "waiting for the last answers"
+        elif now < plan.warm_up:
+            text += " (warm-up)"
+        rate = "" if plan.users else f"  {plan.rate:g}/s"
+        p99 = f"  p99 {duration(m.latency.percentile(99) * 1e6)}" if m.latency.count else ""
+        lost = f"  not sent {m.not_sent:,}" if m.not_sent else ""
+        return (
+            f"{text}{rate}  sent {m.sent:,}  done {m.done:,}  failed {m.failed:,}  waiting {run.waiting:,}{lost}{p99}"
+        )
+
+    def end(self) -> None:
+        """Remove the line."""
+        if self._drawn:
+            self._drawn = False
+            self._out.aside("\r\x1b[K")
+
+
+def _report(invocation: Invocation, out: Output, report: LoadReport, *, to_stdout: bool) -> None:
+    """Print the report, and write those that were asked for."""
+    for name, form in (("html", "html"), ("junit", "junit")):
+        where = invocation.option(name)
+        if where is not None:
+            write_text(where, _document(form, report), out, force=forced(invocation))
+            if str(where) != "/dev/stdout":
+                out.note(f"Wrote {out.safe(str(where))}")
+    if out.json:
+        out.document(report.as_json())
+    elif not to_stdout:
+        from inspector.cli.paint import Paint
+        from inspector.load.reports.text import LoadText
+
+        paint: Any = Paint()
+        out.lines(LoadText(report, ascii=out.ascii, paint=paint).lines())
+    if report.recording:
+        out.note(f"recording of the slowest and failed calls: {out.safe(report.recording)}")
+
+
+def _document(form: str, report: LoadReport) -> str:
+    if form == "html":
+        from inspector.load.reports.html import as_html
+
+        return as_html(report)
+    from inspector.load.reports.junit import as_junit
+
+    return as_junit(report)
+
+
+def _write_locust(invocation: Invocation, out: Output, plan: LoadPlan, target: StdioTarget | HttpTarget) -> int:
+    from inspector.load.locust import locust_file
+
+    where = invocation.option("locust")
+    to_stdout = str(where) == "/dev/stdout"
+    text = locust_file(plan, target, "load.py" if to_stdout else where.name)
+    write_text(where, text, out, force=forced(invocation))
+    if not to_stdout:
+        out.note(f"Wrote {out.safe(str(where))}; its first lines say how to run it.")
+    return 0
+
+
+def _span(word: str) -> float:
+    """Seconds from `30s`, `500ms`, `2min`, `1h` or `30`."""
+    import re
+
+    found = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,6})?) ?(ms|s|min|m|h)?", word)
+    if found is None:
+        raise UsageError(f"“{word[:80]}” is not a length of time.", hint="Examples: 30s, 500ms, 2min.")
+    return float(found[1]) * {"ms": 1e-3, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}[found[2] or "s"]
+
+
+def _rate(word: str) -> float:
+    """Calls per second: `50`, `50/s`, `30/min`."""
+    import re
+
+    found = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,6})?)(?:/(s|min))?", word)
+    if found is None or not float(found[1]):
+        raise UsageError(f"“{word[:80]}” is not a rate.", hint="Examples: 50, 0.5, 30/min.")
+    return float(found[1]) / (60.0 if found[2] == "min" else 1.0)
+
+
+VERBS = {
+    "load": Verb(
+        "load",
+        run,
+        slots=(
+            Slot("tool", metavar="TOOL", optional=True),
+            Slot("arguments", "pairs", metavar="KEY=VALUE | KEY:=JSON ..."),
+        ),
+        options=(
+            ARGS,
+            Option("--flow", "Make the calls of this flow, by their weights", "FILE", read=path, completes="file"),
+            Option("--rate", "Calls per second at constant arrival; default 10", "N", read=_rate),
+            Option("--users", "Closed model: N users, each waits for its answer", "N", read=count),
+            Option("--for", "Length of the run with its warm-up; default 30s", "TIME", read=_span),
+            Option("--warmup", "Time at the start that is not counted; default 3s", "TIME", read=_span),
+            Option("--max-waiting", "Most calls without an answer; others are not sent; default 1000", "N", read=count),
+            Option("--in-flight", "Most calls at the server at once on each connection; default 16", "N", read=count),
+            Option("--connections", "How many connections share the calls", "N", read=count),
+            Option("--find-limit", "Step the rate up from --rate until a bound of --fail breaks"),
+            Option("--fail", "Exit with 5 if this holds, such as 'p99>300ms'; repeatable", "CONDITION", many=True),
+            Option("--allow-calls", "Call these tools although they are not read-only", "NAME,…|all", many=True),
+            Option("--yes", "Load a server that is not on this machine without asking"),
+            Option(
+                "--html", "Write a page with plots to this file; - is stdout", "FILE", read=output, completes="file"
+            ),
+            Option(
+                "--junit",
+                "Write a JUnit report of --fail to this file; - is stdout",
+                "FILE",
+                read=output,
+                completes="file",
+            ),
+            Option(
+                "--locust", "Write a Locust file that runs this plan, and exit", "FILE", read=output, completes="file"
+            ),
+        ),
+        about=(
+            "Calls a tool at a constant rate, whatever the server does, and reports latency from the time at which "
+            "each call was due: a stall counts in full. Service time, from the time it was sent, is beside it. "
+            "Only tools that are annotated read-only are called. The recording has the slowest and the first failed "
+            "calls. Ctrl-C ends the run and prints the report so far."
+        ),
+        examples=(
+            "inspector load search query=tea --rate 50 -- python server.py",
+            "inspector load search --rate 50 --for 2min --fail 'p99>300ms' --fail 'errors>1%' @shop",
+            "inspector load search --find-limit --fail 'p99>200ms' http://127.0.0.1:8000/mcp",
+            "inspector load --flow calls/shop.yaml --rate 20 --html load.html @shop",
+        ),
+    )
+}

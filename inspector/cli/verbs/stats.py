@@ -1,0 +1,105 @@
+"""`inspector stats`: what a recording contains, in figures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from inspector.cli.options import Option, recording
+from inspector.cli.output import Output
+from inspector.cli.verb import Slot, Verb
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from inspector.cli.verb import Invocation
+    from inspector.stats import GroupStats, SessionStats
+
+NAME = 120
+SORTS: dict[str, Callable[[GroupStats], tuple[float, ...]]] = {
+    "time": lambda group: (-sum(group.durations),),
+    "count": lambda group: (-group.count,),
+    "errors": lambda group: (-group.errors, -group.count),
+    "p95": lambda group: (-(group.percentile(95) or 0),),
+    "max": lambda group: (-(group.percentile(100) or 0),),
+    "bytes": lambda group: (-group.bytes,),
+}
+
+
+def run(invocation: Invocation) -> int:
+    """Measure the recording and print a row for each method and tool."""
+    from inspector.journal.journal import whole_journal
+    from inspector.stats import measure
+
+    out = Output.of(invocation)
+    order = invocation.option("sort", "time")
+    with whole_journal(recording(invocation.arguments["file"])) as journal:
+        found = measure(journal)
+        incomplete = journal.incomplete if journal.dropped[0] else ""
+    found.groups.sort(key=SORTS[order])
+    if out.json:
+        out.document(found.as_json())
+        return 0
+    _print(out, found)
+    if incomplete:
+        out.note(f"note: The recording is not complete: {incomplete}. Names of unrecorded calls are missing.")
+    return 0
+
+
+def _print(out: Output, found: SessionStats) -> None:
+    from inspector.text import duration
+
+    head = ("", "count", "errors", "open", "p50", "p95", "max", "person", "bytes")
+    groups = [_row(out, group) for group in found.groups]
+    rows = [head, *groups, _row(out, found.total, whole=True)]
+    out.table([(row[0], *aligned) for row, aligned in zip(rows, _right([row[1:] for row in rows]), strict=True)])
+    times = [f"server {duration(found.server)}", f"network {duration(found.network)}"]
+    if found.person:
+        times.append(f"person {duration(found.person)}")
+    out.line("")
+    out.line(f"{duration(found.lasted)} in all: {', '.join(times)}.")
+    if found.person:
+        out.note("p50, p95 and max are without the time that a person took.")
+
+
+def _row(out: Output, group: GroupStats, *, whole: bool = False) -> tuple[str, ...]:
+    from inspector.text import count, duration, signs, size
+
+    arrow = "" if whole else f"{signs(out.ascii).sent if group.dir == 'send' else signs(out.ascii).received} "
+    name = f" {out.safe(group.name, NAME)}" if group.name else ""
+    times = [group.percentile(part) for part in (50, 95, 100)]
+    return (
+        f"{arrow}{out.safe(group.method, NAME)}{name}",
+        count(group.count),
+        count(group.errors) if group.errors else "",
+        count(group.open) if group.open else "",
+        *("" if us is None else duration(us) for us in times),
+        duration(group.person) if group.person else "",
+        size(group.bytes),
+    )
+
+
+def _right(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Align the cells of each column at the right; a column that has only a head stays empty."""
+    columns = []
+    for head, *cells in zip(*rows, strict=True):
+        width = max(map(len, (head, *cells)))
+        shown = (head, *cells) if any(cells) else ("",) * (len(cells) + 1)
+        columns.append([cell.rjust(width) if any(cells) else "" for cell in shown])
+    return list(zip(*columns, strict=True))
+
+
+VERBS = {
+    "stats": Verb(
+        "stats",
+        run,
+        slots=(Slot("file", completes="file"),),
+        target="none",
+        options=(Option("--sort", "The order of the rows (default: time)", choices=tuple(SORTS)),),
+        about=(
+            "Prints a row for each method, tool and prompt of a recording: count, errors, requests without an answer, "
+            "p50, p95 and max of the server's time, the time that a person took to answer the server's questions, and "
+            "bytes. Below it: where the time of the session went."
+        ),
+        examples=("inspector stats session.mcp.jsonl", "inspector stats session.mcp.jsonl --sort errors --json"),
+    )
+}

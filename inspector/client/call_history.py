@@ -1,0 +1,112 @@
+"""Calls across recordings: when a tool was called, with which arguments, and what came of it."""
+
+from __future__ import annotations
+
+import mmap
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from inspector.client.recording_info import RecordingInfo
+from inspector.errors import RecordingError
+from inspector.journal.durations import took
+from inspector.journal.exchange import SENT_REQUESTS, Exchange
+from inspector.journal.journal import whole_journal
+
+CALL = "tools/call"
+_PLAIN = re.compile(r"[A-Za-z0-9_.-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCall:
+    """One call of a tool in a recording. Its texts come from the file and are untrusted."""
+
+    path: Path
+    n: int
+    """The number of the request in the recording."""
+    when: datetime
+    server: str
+    """The label of the recording's target."""
+    tool: str
+    arguments: dict[str, Any]
+    state: str
+    """`done`, `error` (also a tool error), `cancelled`, `timeout`, `lost`, `pending`."""
+    duration: int | None
+    """Microseconds of the server; None without an answer."""
+    result: str
+    """The first line of text of the result or error."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the object of `--json`."""
+        return {
+            "recording": str(self.path), "n": self.n, "when": self.when.isoformat().replace("+00:00", "Z"),
+            "server": self.server, "tool": self.tool, "arguments": self.arguments, "state": self.state,
+            "duration_us": self.duration, "result": self.result,
+        }  # fmt: skip
+
+
+def recorded_calls(infos: Iterable[RecordingInfo], tool: str = "") -> Iterator[RecordedCall]:
+    """Yield the calls of a tool (empty: of every tool) in some recordings: file by file, the newest call first.
+
+    A file that cannot contain the tool's name is not indexed; one that cannot be read is skipped.
+    """
+    for info in infos:
+        if info.problem or not _mentions(info.path, tool or "tools"):
+            continue
+        with suppress(RecordingError):
+            yield from _calls(info, tool)
+
+
+def _mentions(path: Path, name: str) -> bool:
+    """Whether a file may contain a name. Only a name without characters that JSON can write in two ways is searched."""
+    if not _PLAIN.fullmatch(name):
+        return True
+    with ExitStack() as stack, suppress(OSError, ValueError):
+        file = stack.enter_context(open(path, "rb"))
+        data = stack.enter_context(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        return data.find(name.encode()) >= 0
+    return False
+
+
+def _calls(info: RecordingInfo, tool: str) -> Iterator[RecordedCall]:
+    with whole_journal(info.path) as journal:
+        index = journal.index
+        for n in reversed(SENT_REQUESTS.numbers(index)):
+            if index.method(n) != CALL:
+                continue
+            exchange = Exchange(journal, n)
+            if tool and exchange.name != tool:
+                continue
+            spent = took(index, n)
+            arguments = exchange.params.get("arguments")
+            yield RecordedCall(
+                info.path,
+                n,
+                journal.clock(index.time(n)).astimezone(UTC),
+                info.label,
+                exchange.name,
+                arguments if type(arguments) is dict else {},
+                exchange.state,
+                None if spent is None else spent.server,
+                _first_line(exchange),
+            )
+
+
+def _first_line(exchange: Exchange) -> str:
+    """Return the first line of the first text of a result, or the message of an error."""
+    error, result = exchange.error, exchange.result
+    if type(error) is dict:
+        return _line(error.get("message"))
+    content = result.get("content") if type(result) is dict else None
+    for block in content if type(content) is list else ():
+        if type(block) is dict and (line := _line(block.get("text"))):
+            return line
+    return ""
+
+
+def _line(value: Any) -> str:
+    return next(iter(value.strip().splitlines()), "") if isinstance(value, str) else ""

@@ -1,0 +1,137 @@
+"""The cost of a server's tools: the characters that hosts pass to a model, by tool and by part.
+
+The text of a tool is its name, its description, and its input schema as compact JSON with the keys in the server's
+order. Titles, annotations, output schemas, icons and `_meta` stay with most hosts and are not counted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from inspector.context.tokens import ESTIMATED, TokenCounter
+from inspector.hosts.evaluation import reaches_model
+from inspector.protocol.jsonrpc import compact_json
+from inspector.protocol.subschemas import subschemas
+
+_CHOICES = ("enum", "const", "examples")
+
+
+@dataclass(frozen=True)
+class ToolCost:
+    """The text of one tool as a model gets it, and its size."""
+
+    name: str
+    description: str
+    schema: str
+    """The input schema as compact JSON; empty if the tool has none."""
+    tokens: int
+    wire: int
+    """Characters of the whole definition on the wire, as compact JSON."""
+    definition: dict[str, Any] = field(repr=False, compare=False)
+
+    @property
+    def characters(self) -> int:
+        """The characters of all three parts."""
+        return len(self.name) + len(self.description) + len(self.schema)
+
+    @cached_property
+    def parameter_texts(self) -> int:
+        """Characters of descriptions inside the schema, as JSON strings."""
+        return _inside(self.definition.get("inputSchema"), ("description",))
+
+    @cached_property
+    def choices(self) -> int:
+        """Characters of allowed and example values in the schema, as JSON."""
+        return _inside(self.definition.get("inputSchema"), _CHOICES)
+
+    @property
+    def not_included(self) -> list[str]:
+        """The members of the definition that most hosts do not pass on."""
+        return [str(key) for key in self.definition if key not in ("name", "description", "inputSchema")]
+
+    def as_json(self, total: int) -> dict[str, Any]:
+        """For `--json`; `total` is the size of everything."""
+        return {
+            "name": self.name,
+            "characters": {
+                "name": len(self.name), "description": len(self.description), "schema": len(self.schema),
+                "total": self.characters,
+            },
+            "tokens": self.tokens,
+            "share": self.characters / total if total else 0.0,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ServerCost:
+    """The cost of a server's tools and instructions."""
+
+    tools: tuple[ToolCost, ...]
+    """In the server's order."""
+    instructions: str
+    instruction_tokens: int
+    counter: TokenCounter
+
+    @cached_property
+    def characters(self) -> int:
+        """The characters of everything."""
+        return sum(tool.characters for tool in self.tools) + len(self.instructions)
+
+    @cached_property
+    def tokens(self) -> int:
+        """The tokens of everything, each tool rounded up."""
+        return sum(tool.tokens for tool in self.tools) + self.instruction_tokens
+
+    @cached_property
+    def wire(self) -> int:
+        """The characters of all definitions on the wire."""
+        return sum(tool.wire for tool in self.tools)
+
+    def share(self, tool: ToolCost) -> float:
+        """The part of a tool in the cost of everything, from 0 to 1."""
+        return tool.characters / self.characters if self.characters else 0.0
+
+    def sorted(self, by: str = "cost") -> list[ToolCost]:
+        """The tools by `cost`, the largest first, or by `name`."""
+        if by == "name":
+            return sorted(self.tools, key=lambda tool: tool.name)
+        return sorted(self.tools, key=lambda tool: (-tool.characters, tool.name))
+
+    def tool(self, name: str) -> ToolCost | None:
+        """The tool with this name; None without one."""
+        return next((tool for tool in self.tools if tool.name == name), None)
+
+    def as_json(self) -> dict[str, Any]:
+        """The members of `--json` that are about cost."""
+        return {
+            "tools": [tool.as_json(self.characters) for tool in self.sorted()],
+            "instructions": {"characters": len(self.instructions), "tokens": self.instruction_tokens},
+            "total": {"tools": len(self.tools), "characters": self.characters, "tokens": self.tokens},
+            "method": self.counter.method,
+        }
+
+
+def cost_of(tools: Any, instructions: Any = "", counter: TokenCounter = ESTIMATED) -> ServerCost:
+    """Return the cost of the tools in a list of the server. Tools for apps only, and odd entries, do not count."""
+    entries = tools if type(tools) is list else []
+    found = tuple(tool_cost(entry, counter) for entry in entries if type(entry) is dict and reaches_model(entry))
+    text = instructions if type(instructions) is str else ""
+    return ServerCost(found, text, counter.count(text) if text else 0, counter)
+
+
+def tool_cost(definition: dict[str, Any], counter: TokenCounter = ESTIMATED) -> ToolCost:
+    """Return the cost of one tool definition. Members of a wrong type count as empty."""
+    name, description = (value if type(value) is str else "" for value in map(definition.get, ("name", "description")))
+    schema = definition.get("inputSchema")
+    text = "" if schema is None else compact_json(schema)
+    if counter.is_estimate:
+        tokens = counter.count(name + description + text)
+    else:
+        tokens = sum(counter.count(part) for part in (name, description, text) if part)
+    return ToolCost(name, description, text, tokens, len(compact_json(definition)), definition)
+
+
+def _inside(schema: Any, keys: tuple[str, ...]) -> int:
+    return sum(len(compact_json(part.schema[key])) for part in subschemas(schema) for key in keys if key in part.schema)

@@ -1,0 +1,36 @@
+"""The results of tool calls in a recording."""
+
+from __future__ import annotations
+
+from inspector.hosts.evaluation import ToolResult
+from inspector.journal.format import Dir, Kind
+from inspector.journal.journal import Journal
+from inspector.journal.select import Query
+from inspector.protocol.jsonrpc import Shape
+
+MOST_RESULTS = 10_000
+"""The newest results of a recording that are looked at."""
+LARGEST = 64 << 20
+"""Bytes of a result above which it is not read."""
+_RESULTS = Query(kind=Kind.RPC, dir=Dir.RECV, shape=Shape.RESULT, method=("tools/call",))
+
+
+def results_in(journal: Journal) -> tuple[ToolResult, ...]:
+    """Return the largest result of each tool that was called."""
+    index = journal.index
+    largest: dict[str, int] = {}
+    for n in _RESULTS.numbers(index)[-MOST_RESULTS:]:
+        request = index.pair(n)
+        if not request or index.size(n) > LARGEST:
+            continue
+        message = journal.event(request).message
+        params = message.get("params") if type(message) is dict else None
+        name = params.get("name") if type(params) is dict else None
+        if type(name) is str and index.size(n) >= index.size(largest.get(name, n)):
+            largest[name] = n
+    found = []
+    for name, n in largest.items():
+        result = journal.event(n).message.get("result")
+        if type(result) is dict:
+            found.append(ToolResult(name, result))
+    return tuple(found)

@@ -1,0 +1,196 @@
+"""One connection under load: calls of tools pass it without being recorded, everything else is."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from inspector.client.engine.connect import transport_for
+from inspector.client.options import Options
+from inspector.client.session import Session
+from inspector.config.targets import Target
+from inspector.errors import InspectorError
+from inspector.journal.format import Dir
+from inspector.journal.journal import Frame, Journal
+from inspector.journal.overflow import Overflow
+from inspector.protocol.jsonrpc import URL_ELICITATION_REQUIRED, NotJson, Shape, parse, shape_of
+from inspector.transports.base import Outgoing, Sink, Transport
+
+if TYPE_CHECKING:
+    from inspector.client.engine.pending_requests import Call
+
+_FIRST = 1 << 40
+"""The first number of an answer that is not recorded; recorded messages have lower numbers."""
+_CALL = "tools/call"
+_PROGRESS = "notifications/progress"
+MOST_EVENTS = 20_000
+"""Events that a recording keeps during the load: what the server asks and logs, and lost connections."""
+RECONNECTS = (0.1, 1.0, 3.0)
+"""Seconds before each attempt to reconnect; then the connection is given up."""
+
+
+class PassingSink:
+    """A sink that passes calls of tools on without recording them, and gives the rest to another sink.
+
+    So the memory of a session does not grow with its calls. A response that is more than the end of a call (a task, a
+    question) is recorded, because the session reads it again.
+    """
+
+    def __init__(self, sink: Sink, connection: LoadConnection) -> None:
+        self._sink = sink
+        self._connection = connection
+
+    def received(self, channel: str, messages: Sequence[bytes], extra: str = "", *, cut: bool = False) -> bool:
+        if cut:
+            return self._sink.received(channel, messages, extra, cut=True)
+        connection = self._connection
+        are_json = True
+        for raw in messages:
+            try:
+                message = parse(raw)
+            except (NotJson, UnicodeDecodeError):
+                message = None
+            if message is None or not connection.passes(raw, message, channel):
+                are_json &= self._sink.received(channel, [raw], extra)
+        return are_json
+
+    def sent(self, channel: str, outgoing: Outgoing, extra: str = "", *, hold: bool = False) -> int:
+        if outgoing.method == _CALL:
+            self._connection.channel = channel
+            return 0
+        return self._sink.sent(channel, outgoing, extra, hold=hold)
+
+    def flush(self) -> None:
+        self._sink.flush()
+
+    def stderr(self, lines: Sequence[bytes]) -> None:
+        self._sink.stderr(lines)
+
+    def life(self, channel: str, event: str, **fields: Any) -> int:
+        if event == "spawn" and type(fields.get("pid")) is int:
+            self._connection.pid = fields["pid"]
+        if self._connection.is_loaded and event in _OF_REQUESTS:
+            return 0
+        return self._sink.life(channel, event, **fields)
+
+    def http(self, channel: str, dir: Dir, **fields: Any) -> int:
+        return 0 if self._connection.is_loaded else self._sink.http(channel, dir, **fields)
+
+    def sse(self, channel: str, text: str, **fields: Any) -> int:
+        return 0 if self._connection.is_loaded else self._sink.sse(channel, text, **fields)
+
+    def auth(
+        self, step: str, ok: bool, text: str, *, rule: str = "", fix: str = "", facts: dict[str, Any] | None = None
+    ) -> int:
+        return self._sink.auth(step, ok, text, rule=rule, fix=fix, facts=facts)
+
+    def asking(self, begun: bool) -> None:
+        self._sink.asking(begun)
+
+    def failed(self, request: Outgoing, error: InspectorError) -> None:
+        self._sink.failed(request, error)
+
+    def lost(self, error: InspectorError) -> None:
+        self._sink.lost(error)
+
+    def secret(self, value: str) -> None:
+        self._sink.secret(value)
+
+
+_OF_REQUESTS = frozenset(("connect", "redirect", "refused", "stream-end", "stream-closed", "accepted", "reconnect"))
+"""Events of single HTTP exchanges."""
+
+
+class LoadConnection:
+    """A session whose calls of tools are not recorded. `lost` is called when the connection has broken."""
+
+    def __init__(
+        self,
+        target: Target,
+        journal: Journal,
+        options: Options,
+        connect: Callable[[Target, Sink, Options], Transport] = transport_for,
+    ) -> None:
+        self.journal = journal
+        self.session = Session(
+            target, journal, options,
+            connect=lambda target, sink, options: connect(target, PassingSink(sink, self), options),
+        )  # fmt: skip
+        self.pid = 0
+        """The server's process, if it is our child."""
+        self.in_flight = 0
+        self.is_loaded = False
+        """The connection is set up; from now on only what is out of the ordinary is recorded."""
+        self.reconnects = 0
+        self.channel = ""
+        """The channel of the call that was sent last."""
+        self.response: tuple[int, bytes] = (0, b"")
+        """The latest answer to a call: its number and its bytes. Valid while the call ends."""
+        self._number = _FIRST
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether calls can be sent."""
+        return self.session.phase == "ready"
+
+    async def open(self) -> None:
+        """Connect, and load the list of tools. Raises the failure."""
+        await self.session.open()
+        await self.session.load("tools")
+        error = self.session.catalog["tools"].error
+        if error is not None:
+            raise error
+
+    def begin(self) -> None:
+        """Record only a limited number of events from now on."""
+        self.is_loaded = True
+        most = len(self.journal) + MOST_EVENTS
+        self.journal.bound(None, overflow=Overflow(outlines=0, recent_bytes=1 << 20, most_events=most))
+
+    def passes(self, raw: bytes, message: Any, channel: str) -> bool:
+        """Give a message to the session without recording it, if it is an ordinary part of a call."""
+        shape = shape_of(message)
+        if shape is Shape.RESULT or shape is Shape.ERROR:
+            call = self.session.pending.get(message.get("id"))
+            if call is None or call.method != _CALL or not _ends(call, message):
+                return False
+        elif shape is not Shape.NOTIFICATION or not self.is_loaded:
+            return False
+        elif message["method"] != _PROGRESS:
+            # Lists that change are not loaded again, and log messages have no reader.
+            return not message["method"].startswith(("notifications/tasks", "notifications/elicitation"))
+        n = self._number = self._number + 1
+        self.response = n, raw
+        self.session.on_frame(Frame(n, self.journal.now(), channel, shape, message))
+        return True
+
+    async def reconnect(self) -> bool:
+        """Connect again after a loss. False after the last attempt."""
+        for seconds in RECONNECTS:
+            await asyncio.sleep(seconds)
+            with suppress(InspectorError):
+                await self.session.reopen()
+                self.reconnects += 1
+                return True
+        return False
+
+    async def close(self, reason: str = "closed") -> None:
+        """Close the session; the recording stays open."""
+        await self.session.leave()
+
+    def kill_now(self) -> None:
+        """Kill the server process without waiting."""
+        self.session.kill_now()
+
+
+def _ends(call: Call, message: dict[str, Any]) -> bool:
+    """Whether a response only ends its call; otherwise the session reads it in the recording."""
+    if call.takeover is not None:
+        return False
+    error = message.get("error")
+    if error is not None:
+        return type(error) is not dict or error.get("code") != URL_ELICITATION_REQUIRED
+    result = message.get("result")
+    return type(result) is not dict or (result.get("resultType") in (None, "complete") and "task" not in result)

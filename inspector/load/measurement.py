@@ -1,0 +1,211 @@
+"""The measurements of a run: times, counts, errors by kind, and a series. Their size does not grow with the calls."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from inspector.load.histogram import Histogram
+from inspector.load.plan import LoadPlan
+
+MOST_ERRORS = 50
+"""Different errors that are told apart; further ones are counted as one."""
+MOST_SAMPLES = 120
+"""Points of the series over the planned time; at most twice as many with the wait for the last answers."""
+OTHER = "other"
+_DIGITS = re.compile(r"\d+")
+
+
+@dataclass(slots=True)
+class ErrorCount:
+    """Errors of one kind. `message` is text of the server."""
+
+    kind: str
+    """`tool` (isError), `server` (JSON-RPC error), or the code of an Inspector error such as `timeout`."""
+    code: int | None
+    message: str
+    first: float
+    """Seconds from the start of the run to the first one."""
+    count: int = 0
+
+    def as_json(self) -> dict[str, Any]:
+        """The errors for `--json`."""
+        return {
+            "kind": self.kind,
+            "code": self.code,
+            "count": self.count,
+            "message": self.message,
+            "from": round(self.first, 3),
+        }
+
+
+@dataclass(slots=True)
+class Sample:
+    """One point of the series: an interval that starts at `t` seconds."""
+
+    t: float
+    sent: int = 0
+    done: int = 0
+    """Calls that ended in the interval, with an answer or with an error."""
+    failed: int = 0
+    waiting: int = 0
+    """Calls without an answer at its end."""
+    p99: float | None = None
+    """Seconds from the intended start, of the calls that ended in it; None without one."""
+    cpu: float | None = None
+    """CPU seconds of the server per second."""
+    rss: int | None = None
+    """Bytes of memory of the server at its end."""
+
+
+class Measurement:
+    """The figures of one run. All times are seconds since its start."""
+
+    def __init__(self, plan: LoadPlan) -> None:
+        self.warm_up = plan.warm_up
+        self.latency = Histogram()
+        """From the intended start to the answer, or to the timeout."""
+        self.service = Histogram()
+        """From the time it was sent."""
+        self.own_delay = Histogram()
+        """From the time at which a call could be sent to the time it was: our own part of the latency."""
+        self.service_few = Histogram()
+        self.service_many = Histogram()
+        """Service times of calls that were sent with up to half of the slots in use, and with all of them."""
+        self.sent = self.done = self.failed = self.not_sent = 0
+        """Calls after the warm-up; `done` have a result, `failed` an error."""
+        self.warm_up_sent = 0
+        self.errors: dict[tuple[str, int | None, str], ErrorCount] = {}
+        self.series: list[Sample] = []
+        self.longest_gap = 0.0
+        """The longest time without an answer while calls waited for one."""
+        self.first_answer: float | None = None
+        self.last_answer = 0.0
+        self._gap_from = 0.0
+        self._width = max(plan.seconds / MOST_SAMPLES, 0.05)
+        self._sample = Sample(0.0)
+        self._times = Histogram()
+        self._most = 2 * MOST_SAMPLES
+
+    @property
+    def width(self) -> float:
+        """Seconds of each point of the series."""
+        return self._width
+
+    @property
+    def current(self) -> Sample:
+        """The point that is not complete yet."""
+        return self._sample
+
+    def count_sent(self, intended: float, *, idle: bool) -> None:
+        """Count a call that is sent. `idle`: no call was at the server before it."""
+        if intended >= self.warm_up:
+            self.sent += 1
+        else:
+            self.warm_up_sent += 1
+        self._sample.sent += 1
+        if idle:
+            self._gap_from = max(self._gap_from, intended)
+
+    def count_not_sent(self, intended: float) -> None:
+        """Count a call that was not sent."""
+        if intended >= self.warm_up:
+            self.not_sent += 1
+
+    def count_delay(self, intended: float, seconds: float) -> None:
+        """Count the time that a call waited for us, although it could have been sent."""
+        if intended >= self.warm_up:
+            self.own_delay.add(seconds)
+
+    def count_ended(
+        self, intended: float, sent: float, now: float, *, busy: float, error: tuple[str, int | None, str] | None,
+        has_time: bool,
+    ) -> None:  # fmt: skip
+        """Count a call that ended now.
+
+        `busy` is the share of slots that were in use when it was sent; `has_time`: it has an answer, or timed out.
+        """
+        self._sample.done += 1
+        if has_time:
+            self._times.add(now - intended)
+            if intended >= self.warm_up:
+                self.longest_gap = max(self.longest_gap, now - max(self._gap_from, self.warm_up))
+            self._gap_from = now
+        if error is not None:
+            self._sample.failed += 1
+        if has_time and busy <= 0.5:
+            self.service_few.add(now - sent)  # A queue may build up in the warm-up already.
+        if intended < self.warm_up:
+            return
+        if error is None:
+            self.done += 1
+        else:
+            self.failed += 1
+            self._count_error(error, now)
+        if has_time:
+            if self.first_answer is None:
+                self.first_answer = now
+            self.last_answer = now
+            self.latency.add(now - intended)
+            self.service.add(now - sent)
+            if busy >= 1:
+                self.service_many.add(now - sent)
+
+    def _count_error(self, error: tuple[str, int | None, str], now: float) -> None:
+        """Count an error. Texts that differ only in numbers, such as ids, are of one kind."""
+        kind, code, message = error
+        key = kind, code, _DIGITS.sub("#", message)
+        if key not in self.errors and len(self.errors) >= MOST_ERRORS:
+            key = kind, code, message = OTHER, None, "errors of further kinds"
+        found = self.errors.get(key)
+        if found is None:
+            found = self.errors[key] = ErrorCount(kind, code, message, now)
+        found.count += 1
+
+    def advance(self, now: float, waiting: int, cpu: float | None = None, rss: int | None = None) -> bool:
+        """Complete the point of the series if its time is over. Returns whether it was.
+
+        `cpu` is the CPU time of the server per second, since the last point.
+        """
+        if now < self._sample.t + self._width:
+            return False
+        if len(self.series) >= self._most:
+            self._halve()
+        sample = self._sample
+        sample.waiting, sample.cpu, sample.rss = waiting, cpu, rss
+        sample.p99 = self._times.percentile(99) if self._times.count else None
+        self.series.append(sample)
+        self._times = Histogram()
+        self._sample = Sample(math.floor(now / self._width) * self._width)
+        return True
+
+    def finish(self, now: float, waiting: int, cpu: float | None = None, rss: int | None = None) -> None:
+        """Complete the last point, if anything happened in it."""
+        if self._sample.sent or self._sample.done:
+            self._sample.t = min(self._sample.t, now)
+            self.advance(self._sample.t + self._width, waiting, cpu, rss)
+
+    def _halve(self) -> None:
+        """Join each two points: the run takes longer than planned."""
+        self._width *= 2
+        joined = []
+        for at in range(0, len(self.series), 2):
+            pair = self.series[at : at + 2]
+            last = pair[-1]
+            times = [sample.p99 for sample in pair if sample.p99 is not None]
+            shares = [sample.cpu for sample in pair if sample.cpu is not None]
+            joined.append(
+                Sample(
+                    pair[0].t,
+                    sum(sample.sent for sample in pair),
+                    sum(sample.done for sample in pair),
+                    sum(sample.failed for sample in pair),
+                    last.waiting,
+                    max(times, default=None),
+                    sum(shares) / len(shares) if shares else None,
+                    last.rss,
+                )
+            )
+        self.series = joined

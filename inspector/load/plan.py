@@ -1,0 +1,130 @@
+"""The plan of a load: the calls, their rate, and the length of the run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from inspector.errors import UsageError
+from inspector.text import count, quantity
+
+RATE, SECONDS, WARM_UP = 10.0, 30.0, 3.0
+"""The defaults: calls per second, and the seconds of the run and of its warm-up."""
+MAX_WAITING, IN_FLIGHT = 1000, 16
+"""The defaults: calls that wait at most, and calls at the server at once on each connection."""
+MOST_RATE, MOST_USERS, MOST_CONNECTIONS, MOST_SECONDS, MOST_WAITING = 1e6, 10_000, 1000, 7 * 86400.0, 1_000_000
+MOST_CALLS = 1000
+"""Different calls in one plan."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedCall:
+    """One call of a tool, and how often it is made compared with the others."""
+
+    tool: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    weight: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class LoadPlan:
+    """A load. With `users` it is the closed model: each user sends the next call after the answer to the last one.
+
+    Otherwise calls start at a constant `rate`, whatever the server does: the open model.
+    """
+
+    calls: tuple[PlannedCall, ...]
+    rate: float = RATE
+    """Calls per second."""
+    users: int = 0
+    """Users of the closed model; 0: the open model."""
+    seconds: float = SECONDS
+    """Length of the run with its warm-up."""
+    warm_up: float = WARM_UP
+    """Seconds at its start that are not counted."""
+    max_waiting: int = MAX_WAITING
+    """Calls without an answer at once; further ones are not sent."""
+    connections: int = 1
+    in_flight: int = IN_FLIGHT
+    """Calls at the server at once on each connection; others wait on our side."""
+
+    def __post_init__(self) -> None:
+        """Raises `UsageError` for a plan that cannot be run."""
+        _within("rate", self.rate, 0.01, MOST_RATE)
+        _within("number of users", self.users, 0, MOST_USERS)
+        _within("length", self.seconds, 0.1, MOST_SECONDS)
+        _within("number of waiting calls", self.max_waiting, 1, MOST_WAITING)
+        _within("number of connections", self.connections, 1, MOST_CONNECTIONS)
+        _within("number of calls in flight", self.in_flight, 1, MOST_WAITING)
+        if not 0 <= self.warm_up < self.seconds:
+            raise UsageError(
+                f"The warm-up of {self.warm_up:g} s is not shorter than the run of {self.seconds:g} s.",
+                hint="Choose a shorter warm-up or a longer run.",
+            )
+        if not self.calls:
+            raise UsageError("The plan has no calls.", hint="Name a tool.")
+        if len(self.calls) > MOST_CALLS:
+            raise UsageError(f"The plan has {count(len(self.calls))} calls; {count(MOST_CALLS)} are the limit.")
+
+    @property
+    def model(self) -> Literal["open", "closed"]:
+        """The model of arrival."""
+        return "closed" if self.users else "open"
+
+    @property
+    def at_once(self) -> int:
+        """Calls at the server at once, on all connections."""
+        return self.users or self.connections * self.in_flight
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """The names of the tools, each once."""
+        return tuple(dict.fromkeys(call.tool for call in self.calls))
+
+    def describe(self) -> str:
+        """The plan in one line, without the tools."""
+        if self.users:
+            return f"{quantity(self.users, 'user')}, {self.seconds:g} s"
+        return f"{self.rate:g} calls/s, {self.seconds:g} s"
+
+    def as_json(self) -> dict[str, Any]:
+        """The plan for `--json`."""
+        return {
+            "model": self.model,
+            "rate": None if self.users else self.rate,
+            "users": self.users or None,
+            "seconds": self.seconds,
+            "warmup": self.warm_up,
+            "max_waiting": self.max_waiting,
+            "connections": self.connections,
+            "in_flight": self.in_flight,
+            "calls": [
+                {"tool": call.tool, "arguments": dict(call.arguments), "weight": call.weight} for call in self.calls
+            ],
+        }
+
+
+def _within(name: str, value: float, least: float, most: float) -> None:
+    if not least <= value <= most:
+        raise UsageError(f"The {name}, {value:g}, is not between {least:g} and {most:,.0f}.")
+
+
+class Turns:
+    """Chooses the next call by weight, without chance: each tool comes at even distances."""
+
+    def __init__(self, calls: Sequence[PlannedCall]) -> None:
+        self._calls = list(calls)
+        self._total = sum(call.weight for call in calls)
+        self._credit = [0] * len(calls)
+
+    def next(self) -> PlannedCall:
+        """Return the next call."""
+        if len(self._calls) == 1:
+            return self._calls[0]
+        credit = self._credit
+        for at, call in enumerate(self._calls):
+            credit[at] += call.weight
+        best = max(range(len(credit)), key=credit.__getitem__)
+        credit[best] -= self._total
+        return self._calls[best]

@@ -1,0 +1,316 @@
+"""The report of a run: its figures as data, and the sentence that sums them up. Draws nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from inspector.load.conditions import FailCondition
+from inspector.load.histogram import PERCENTILES, Histogram
+from inspector.load.measurement import ErrorCount, Sample
+from inspector.load.plan import LoadPlan
+from inspector.text import duration, quantity
+
+_KEEPS_UP = 0.97
+"""The share of the planned rate that a server must answer to keep up."""
+_OWN_CPU = 0.9
+"""The share of one core from which on we are the limit."""
+_NEAR_FLOOR = 0.7
+"""The share of the answers of an echo server from which on we are the limit."""
+_SLOWER = 1.5
+"""How much longer calls take in a full server than in a half empty one, at least."""
+_STALL, _STALL_SECONDS = 10, 0.1
+"""A stall is a p99 of so many times p50, and of so many seconds."""
+
+
+class Floor(NamedTuple):
+    """The latency of a server that answers at once, in seconds from the intended start."""
+
+    p50: float
+    p99: float
+    throughput: float
+    """Answers per second."""
+    calls: int
+
+    def as_json(self) -> dict[str, Any]:
+        """The floor for `--json`; times are in ms."""
+        return {"p50": round(self.p50 * 1e3, 3), "p99": round(self.p99 * 1e3, 3), "throughput": round(self.throughput)}
+
+
+@dataclass(slots=True)
+class LoadReport:
+    """The figures of a run. Counts and times are those after the warm-up; times are in seconds."""
+
+    plan: LoadPlan
+    sent: int = 0
+    done: int = 0
+    failed: int = 0
+    not_sent: int = 0
+    waiting: int = 0
+    """Calls without an answer when the run ended: it was stopped."""
+    seconds: float = 0.0
+    """Length of the run with its warm-up and the wait for the last answers."""
+    throughput: float = 0.0
+    """Answers per second, of calls without an error."""
+    latency: Histogram = field(default_factory=Histogram)
+    service: Histogram = field(default_factory=Histogram)
+    own_delay: Histogram = field(default_factory=Histogram)
+    service_few: Histogram = field(default_factory=Histogram)
+    service_many: Histogram = field(default_factory=Histogram)
+    longest_gap: float = 0.0
+    errors: list[ErrorCount] = field(default_factory=list)
+    series: list[Sample] = field(default_factory=list)
+    width: float = 0.0
+    """Seconds of each point of the series."""
+    cpu: float | None = None
+    """CPU seconds of the server's processes; None if unknown."""
+    rss: int | None = None
+    """Most bytes of memory of the server's processes; None if unknown."""
+    own_cpu: float = 0.0
+    floor: Floor | None = None
+    reconnects: int = 0
+    incomplete: str = ""
+    """Why the run ended before its time; empty if it did not."""
+    failing: list[FailCondition] = field(default_factory=list)
+    """The conditions of `--fail` that hold."""
+    conditions: Sequence[FailCondition] = ()
+    target: str = ""
+    server: str = ""
+    transport: str = ""
+    recording: str = ""
+    steps: list[RateStep] = field(default_factory=list)
+    """The steps of `--find-limit`."""
+    limit: float | None = None
+    """The highest rate that kept the bounds, found by `--find-limit`."""
+
+    def judged(self, conditions: Sequence[FailCondition]) -> LoadReport:
+        """Return the report with the conditions that hold."""
+        return replace(self, conditions=conditions, failing=[each for each in conditions if each.holds(self)])
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it is the closed model."""
+        return bool(self.plan.users)
+
+    @property
+    def server_share(self) -> float | None:
+        """The server's CPU seconds per second; None if unknown."""
+        return self.cpu / self.seconds if self.cpu is not None and self.seconds else None
+
+    # In one sentence
+
+    @property
+    def verdict(self) -> str:
+        """The result in one sentence; a second one if calls failed."""
+        if self.steps:
+            return self._limit_found()
+        text = self._verdict()
+        if self.failed and self.done:
+            share = 100 * self.failed / max(self.sent, 1)
+            text += f" {share:.2g} % of the calls failed."
+        return text
+
+    def _limit_found(self) -> str:
+        broken = min((step for step in self.steps if step.broken), key=lambda step: step.rate, default=None)
+        if self.limit is None:
+            return "No rate was tried." if broken is None else f"No rate holds: at {broken.rate:g}/s, {broken.broken}."
+        end = f"at {broken.rate:g}/s, {broken.broken}" if broken is not None else "no higher rate was tried"
+        return f"The limit is about {self.limit:g}/s: {end}."
+
+    def _verdict(self) -> str:
+        if not self.done:
+            if not self.sent:
+                return "No call was sent after the warm-up."
+            why = f": {self.errors[0].message}." if self.errors and self.errors[0].message else "."
+            return f"No call succeeded{why}".replace("..", ".")
+        p99 = duration(self.latency.percentile(99) * 1e6)
+        rate = f"{self.throughput:.3g}/s"
+        if self.is_limited_by_us:
+            echo = f" An echo server gets {self.floor.throughput:.3g}/s." if self.floor is not None else ""
+            return (
+                f"Inspector is the limit with {rate} and {100 * self.own_cpu:.0f} % of one core: the server may be "
+                f"faster.{echo}"
+            )
+        if self.is_closed:
+            return (
+                f"{self.plan.describe().partition(',')[0]} get {rate}, p99 {p99}. Calls that a stall delayed are not "
+                "counted; the open model counts them."
+            ).replace("1 user get", "1 user gets")
+        planned = f"{self.plan.rate:g}/s"
+        if self.reconnects:
+            why = next((error.message for error in self.errors if error.kind not in ("tool", "server", "timeout")), "")
+            return f"The connection broke {quantity(self.reconnects, 'time')}: {why or 'the server closed it.'}"
+        if not self.keeps_up:
+            since = self.queue_since
+            is_late = since is not None and since >= self.plan.warm_up + max(0.05 * self.plan.seconds, self.width)
+            start = f"From {since:.0f} s on, the server" if is_late else "The server"
+            if self.is_limited_by_slots:
+                return (
+                    f"{self.plan.at_once} calls at once are the limit of this plan, not the server: it answers "
+                    f"{self._late_rate(since):.3g}/s of {planned}. Allow more in flight."
+                )
+            late = self._late_rate(since)
+            if late < 0.01 * self.plan.rate:
+                return f"{start} answers no call."
+            return f"{start} answers {late:.3g}/s, slower than the planned {planned}. A queue builds up."
+        p50 = self.latency.percentile(50)
+        if self.latency.percentile(99) > max(_STALL * p50, _STALL_SECONDS):
+            return (
+                f"The server keeps up with {planned} but stalls: p99 {p99} with p50 {duration(p50 * 1e6)}, "
+                f"and {duration(self.longest_gap * 1e6)} without an answer."
+            )
+        return f"The server keeps up with {planned}: p99 {p99}."
+
+    @property
+    def is_limited_by_us(self) -> bool:
+        """Whether our process had no time left, so that the figures say little about the server."""
+        share, floor = self.server_share, self.floor
+        if not self.is_closed and self.keeps_up:
+            return False
+        if self.own_cpu >= _OWN_CPU and (share is None or share < self.own_cpu):
+            return True
+        if floor is None:
+            return False
+        # Not even a server that answers at once gets much more than this one did.
+        if self.is_closed:
+            return self.throughput >= _NEAR_FLOOR * floor.throughput
+        return floor.throughput < _KEEPS_UP * self.plan.rate and self.throughput >= _NEAR_FLOOR * floor.throughput
+
+    @property
+    def keeps_up(self) -> bool:
+        """Whether the server answered what was planned, without a queue that stays."""
+        if self.is_closed:
+            return True
+        if self.not_sent:
+            return False
+        answered = self.done + self.failed
+        late = self.seconds - self.plan.seconds
+        return answered >= _KEEPS_UP * self.sent and late < max(1.0, 0.05 * self.plan.seconds, 3 * self._usual)
+
+    @property
+    def _usual(self) -> float:
+        return self.service.percentile(50)
+
+    @property
+    def is_limited_by_slots(self) -> bool:
+        """Whether calls in a full server are as fast as in a half empty one: it could take more."""
+        few, many = self.service_few, self.service_many
+        if min(few.count, many.count) < 5:
+            return False
+        return many.percentile(50) < _SLOWER * few.percentile(50)
+
+    @property
+    def queue_since(self) -> float | None:
+        """Seconds after which the number of waiting calls grew until the end of the plan; None if it did not."""
+        points = [sample for sample in self.series if sample.t <= self.plan.seconds]
+        if not points:
+            return None
+        most = max(sample.waiting for sample in points)
+        low = max(0.1 * most, 2)
+        since = None
+        for sample in reversed(points):
+            if sample.waiting <= low:
+                break
+            since = sample.t
+        return since
+
+    def _late_rate(self, since: float | None) -> float:
+        """Answers per second after `since`."""
+        points = [sample for sample in self.series if (since or self.plan.warm_up) <= sample.t < self.plan.seconds]
+        if not points:
+            return self.throughput
+        return sum(sample.done - sample.failed for sample in points) / (len(points) * self.width)
+
+    # As data
+
+    def as_json(self) -> dict[str, Any]:
+        """The report for `--json`; times are in ms, memory in MB."""
+        found: dict[str, Any] = {
+            "plan": self.plan.as_json(),
+            "target": self.target,
+            "transport": self.transport,
+            "verdict": self.verdict,
+            "incomplete": self.incomplete or None,
+            "sent": self.sent,
+            "done": self.done,
+            "failed": self.failed,
+            "not_sent": self.not_sent,
+            "waiting": self.waiting,
+            "throughput": round(self.throughput, 2),
+            "latency": {"from": "sent" if self.is_closed else "intended", **_times(self.latency)},
+            "service": {"from": "sent", **_times(self.service)},
+            "errors": [error.as_json() for error in self.errors],
+            "server": {
+                "cpu_s": None if self.cpu is None else round(self.cpu, 2),
+                "rss_mb": None if self.rss is None else round(self.rss / 1e6, 1),
+                "reconnects": self.reconnects,
+            },
+            "own": {"cpu_share": round(self.own_cpu, 3), "delay_p99": _ms(self.own_delay.percentile(99))},
+            "floor": None if self.floor is None else self.floor.as_json(),
+            "series": [
+                {
+                    "t": round(sample.t, 3),
+                    "sent": sample.sent,
+                    "done": sample.done,
+                    "failed": sample.failed,
+                    "waiting": sample.waiting,
+                    "p99": None if sample.p99 is None else _ms(sample.p99),
+                    "cpu": None if sample.cpu is None else round(sample.cpu, 3),
+                    "rss_mb": None if sample.rss is None else round(sample.rss / 1e6, 1),
+                }
+                for sample in self.series
+            ],
+            "recording": self.recording or None,
+        }
+        if self.conditions:
+            found["fail"] = [
+                {"condition": each.text, "found": each.shown(self), "holds": each in self.failing}
+                for each in self.conditions
+            ]
+        if self.steps:
+            found["limit"] = {"rate": self.limit, "steps": [step.as_json() for step in self.steps]}
+        return found
+
+    @property
+    def exit_code(self) -> int:
+        """0, 5 where a condition of `--fail` holds, or 4 if no call was answered."""
+        if self.failing:
+            return 5
+        return 4 if self.sent and not self.latency.count else 0
+
+
+@dataclass(frozen=True, slots=True)
+class RateStep:
+    """One rate that `--find-limit` tried."""
+
+    rate: float
+    throughput: float
+    p99: float
+    """Seconds."""
+    failed: int
+    broken: str
+    """The bound that broke, as a phrase; empty if none did."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The step for `--json`."""
+        return {
+            "rate": self.rate,
+            "throughput": round(self.throughput, 2),
+            "p99": _ms(self.p99),
+            "failed": self.failed,
+            "broken": self.broken or None,
+        }
+
+
+def _ms(seconds: float) -> float:
+    return round(seconds * 1e3, 3)
+
+
+def _times(times: Histogram) -> dict[str, Any]:
+    return {
+        "unit": "ms",
+        "count": times.count,
+        **{name: _ms(times.value(name)) for name in ("mean", *PERCENTILES, "max")},
+        "histogram": [[_ms(upper), count] for upper, count in times.buckets()],
+    }

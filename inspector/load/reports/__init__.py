@@ -1,0 +1,1 @@
+"""A report as text, as a web page, and for CI systems."""

@@ -1,0 +1,27 @@
+"""The conditions of `--fail` as JUnit's XML: a case for each."""
+
+from __future__ import annotations
+
+from inspector.junit import Case, Suite, documents
+from inspector.load.report import LoadReport
+from inspector.load.reports.text import LoadText, plan_line
+
+
+def as_junit(report: LoadReport) -> str:
+    """The document. Without conditions, and for a run that ended early, it has the case “complete”."""
+    details = "\n".join(LoadText(report).lines())
+    cases = [
+        Case(
+            condition.text,
+            "load",
+            failure=f"{condition.text} holds: {condition.shown(report)}" if condition in report.failing else "",
+            details=details if condition in report.failing else "",
+        )
+        for condition in report.conditions
+    ]
+    if report.incomplete or not cases:
+        cases.append(Case("complete", "load", error=report.incomplete, details=details if report.incomplete else ""))
+    properties = [("plan", plan_line(report.plan)), ("verdict", report.verdict)]
+    if report.recording:
+        properties.append(("recording", report.recording))
+    return documents([Suite(f"load of {', '.join(report.plan.tools)}", cases, properties, report.seconds)])

@@ -1,0 +1,97 @@
+"""A large answer is compared beside the event loop, and a run that is stopped stops comparing."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector.calls.collection import Flow, read_flow
+from inspector.calls.variables import Variables
+from inspector.client.options import Options
+from inspector.client.session import Session
+from inspector.config.targets import StdioTarget
+from inspector.flows import runner
+from inspector.flows.expectations import JudgingStopped
+from inspector.flows.results import StepResult
+from inspector.flows.runner import FlowRun, Silent
+from inspector.journal.journal import Journal
+from tests.cli.conftest import script
+
+__all__ = ["script"]
+ROWS = 20_000
+FLOW = """inspector: 1
+steps:
+  - call: rows
+    capture: {none: $..nothing}
+    expect: {result: {$..v: {type: integer}}}
+"""
+
+
+class Told(Silent):
+    """Keeps what a run tells, and cancels it when a large answer has come."""
+
+    def __init__(self) -> None:
+        self.sizes: list[int] = []
+        self.cancels: asyncio.Task[Any] | None = None
+
+    def answer_compared(self, flow: Flow, number: int, size: int) -> None:
+        self.sizes.append(size)
+        if self.cancels is not None:
+            asyncio.get_running_loop().call_soon(self.cancels.cancel)
+
+    def step_ended(self, flow: Flow, result: StepResult) -> None:
+        pass
+
+
+@pytest.fixture
+def command(script: Any) -> tuple[str, ...]:
+    rows = {"result": {"content": [], "structuredContent": {"rows": [{"v": n} for n in range(ROWS)]}}}
+    tools = {"result": {"tools": [{"name": "rows", "inputSchema": {"type": "object"}}]}}
+    return tuple(script(tools__list=tools, tools__call=rows)[1:])
+
+
+def flow_of(tmp_path: Path) -> Flow:
+    path = tmp_path / "rows.yaml"
+    path.write_text(FLOW)
+    return read_flow(path)
+
+
+async def test_a_large_answer_is_compared_in_a_thread(
+    command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flow, told = flow_of(tmp_path), Told()
+    ended: list[str] = []
+    real = runner.judge
+
+    def judge(*words: Any, **more: Any) -> Any:
+        with pytest.raises(RuntimeError, match="no running event loop"):
+            asyncio.get_running_loop()
+        try:
+            made = real(*words, **more)
+        except JudgingStopped:
+            ended.append("stopped")
+            raise
+        ended.append("done")
+        return made
+
+    monkeypatch.setattr(runner, "judge", judge)
+    monkeypatch.setattr(runner, "LARGE", 64 * 1024)
+    session = Session(StdioTarget(command), Journal.unnamed({}), Options())
+    await session.open()
+    run = FlowRun(flow, session, Variables.for_flow(flow), told)
+    await run.run()
+    (step,) = run.steps
+    assert told.sizes[0] > len(json.dumps([{"v": n} for n in range(ROWS)]))
+    assert [each.ok for each in step.expectations] == [True, True, False], "the default checks, $..v, the capture"
+    stopped = FlowRun(flow, session, Variables.for_flow(flow), told)
+    told.cancels = asyncio.create_task(stopped.run())
+    with pytest.raises(asyncio.CancelledError):
+        await told.cancels
+    assert [step.outcome for step in stopped.steps] == ["not_run"]
+    await asyncio.get_running_loop().shutdown_default_executor()
+    assert ended == ["done", "stopped"]
+    await session.close("closed")

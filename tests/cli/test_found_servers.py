@@ -1,0 +1,77 @@
+"""`servers --search | --open | --card`: nothing is contacted unless named, nothing is started without an answer."""
+
+import json
+
+import pytest
+
+from tests.cards.test_registries import TIDES, WRAPPED
+
+
+@pytest.fixture
+def registry(tmp_path):
+    file = tmp_path / "registry.json"
+    evil = TIDES | {"name": "evil/\x1b[31mname", "description": "Red \x1b[0m", "postInstallInstructions": "run \x1b]x"}
+    file.write_text(json.dumps({"servers": [WRAPPED, evil, {"server": {"name": "a/old", "version_detail": {}}}]}))
+    return str(file)
+
+
+def test_a_registry_file_is_searched(run, registry):
+    ran = run("servers", "--search", "tide times", "--registry", registry)
+    assert ran.out.split()[:4] == ["example.harbour/tides", "1.4.0", "deprecated", "not"]
+    assert "npm, streamable-http" in ran.out
+    assert "camelCase" in ran.err
+
+
+def test_no_registry_is_contacted_by_default(run):
+    ran = run("servers", "--search", "tide")
+    assert ran.code == 2
+    assert "none is contacted by default" in ran.err
+
+
+def test_the_setting_names_a_registry(run, registry, home):
+    (home / "settings.json").write_text(json.dumps({"registry": registry}))
+    assert run("servers", "--search", "tide").out.startswith("example.harbour/tides")
+
+
+def test_text_of_a_registry_never_reaches_the_terminal(run, registry):
+    for words in (("--search", "red"), ("--open", "evil/\x1b[31mname")):
+        ran = run("servers", *words, "--registry", registry)
+        assert "\x1b" not in ran.out + ran.err
+
+
+def test_the_search_as_json(run, registry):
+    found = run("servers", "--search", "tide", "--registry", registry, "--json").json
+    assert found["servers"][0]["choices"][0] == {
+        "name": "tides", "kind": "npm", "summary": "npx -y @harbour/tides@1.4.0 --pier 'a b; rm -rf /'", "problem": None,
+        "env": ["TIDES_KEY"], "headers": [],
+    }  # fmt: skip
+
+
+def test_what_would_be_started_is_shown_and_needs_a_choice(run, registry):
+    ran = run("servers", "--open", "tides", "--registry", registry)
+    assert ran.code == 2
+    assert "  runs npx -y @harbour/tides@1.4.0 --pier 'a b; rm -rf /'" in ran.out
+    assert "  variable TIDES_KEY" in ran.out
+    assert "  header X-Key" in ran.out
+    assert "tides:tides, tides:tides-streamable-http" in ran.err
+
+
+def test_nothing_is_started_without_a_terminal(run, registry):
+    ran = run("servers", "--open", "tides:npm", "--registry", registry)
+    assert ran.code == 2
+    assert "terminal" in ran.err
+
+
+@pytest.mark.parametrize("words", [
+    ("--search", "x", "--card", "https://a.example"), ("--registry", "x"), ("--open", "nothing"),
+    ("--card", "ftp://x"), ("--search", "x", "--registry", "nothing.json"),
+])  # fmt: skip
+def test_what_is_wrong_is_said(run, registry, words):
+    given = words if "--registry" in words or "--card" in words else (*words, "--registry", registry)
+    assert run("servers", *given).code == 2
+
+
+def test_a_card_that_cannot_be_fetched(run):
+    ran = run("servers", "--card", "http://127.0.0.1:9/mcp")
+    assert ran.code == 4
+    assert ran.out.startswith("http://127.0.0.1:9/.well-known/ai-catalog.json: ")

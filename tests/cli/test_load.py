@@ -1,0 +1,112 @@
+"""`inspector load`: its arguments, its report, and its exit codes, on a server that answers at once."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import inspector
+from inspector.load import echo
+from tests.cli.conftest import Run
+
+SERVER = ("--", sys.executable, "-I", echo.__file__, "stdio")
+SHORT = ("--for", "0.4s", "--warmup", "0.1s", "--rate", "50")
+
+
+@pytest.fixture(autouse=True)
+def short_floor(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("inspector.load.floor.SECONDS", 0.25)
+
+
+def test_a_report_as_json_and_reports_in_files(run: Run, tmp_path: Path) -> None:
+    page, cases = tmp_path / "load.html", tmp_path / "load.xml"
+    ran = run(
+        "load", "echo", "k:=1", *SHORT, "--fail", "p99>1us", "--fail", "errors>1%", "--json", "--html", str(page),
+        "--junit", str(cases), *SERVER,
+    )  # fmt: skip
+    assert ran.code == 5
+    found: dict[str, Any] = ran.json
+    assert found["sent"] == found["done"] == 15
+    assert found["plan"]["calls"] == [{"tool": "echo", "arguments": {"k": 1}, "weight": 1}]
+    assert found["floor"]["p50"] > 0
+    assert [each["holds"] for each in found["fail"]] == [True, False]
+    assert "<svg" in page.read_text()
+    assert 'failures="1"' in cases.read_text()
+    assert Path(found["recording"]).exists()
+
+
+def test_a_report_as_text_and_the_closed_model(run: Run) -> None:
+    ran = run("load", "echo", "--users", "2", "--for", "0.3s", "--no-record", *SERVER)
+    assert ran.code == 0
+    assert ran.out.startswith("Closed model: each of 2 users sends the next call after the answer")
+    assert "recording" not in ran.err
+
+
+def test_a_flow_and_a_locust_file(run: Run, tmp_path: Path) -> None:
+    flow, file = tmp_path / "flow.yaml", tmp_path / "plan.py"
+    flow.write_text("inspector: 1\nsteps:\n  - call: echo\n    args: {a: 1}\n    weight: 2\n")
+    ran = run("load", "--flow", str(flow), *SHORT, "--locust", str(file), *SERVER)
+    assert ran.code == 0
+    assert "('echo', {'a': 1}, 2)" in file.read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (("@shop",), "needs a TOOL"),
+        (("echo", "--rate", "fast", "@shop"), "is not a rate"),
+        (("echo", "--for", "soon", "@shop"), "is not a length of time"),
+        (("echo", "--users", "2", "--rate", "3", "@shop"), "--users cannot be used with --rate"),
+        (("echo", "--fail", "p99", *SERVER), "is not a condition"),
+        (("echo", "--for", "1s", "--warmup", "2s", *SERVER), "is not shorter than the run"),
+        (("echo", "--flow", "f.yaml", *SERVER), "--flow names the calls"),
+        (("echo", "http://example.com/mcp"), "is not on this machine"),
+        (("echo", "--in-flight", "0", *SERVER), "is not a whole number"),
+    ],
+)
+def test_wrong_arguments(run: Run, words: tuple[str, ...], text: str) -> None:
+    ran = run("load", *words)
+    assert ran.code == 2
+    assert text in ran.err
+
+
+def test_an_unknown_tool(run: Run) -> None:
+    ran = run("load", "ecko", *SHORT, "--json", *SERVER)
+    assert ran.code == 1
+    assert ran.error["hint"] == "Did you mean “echo”?"
+
+
+def test_the_function_of_the_library() -> None:
+    told: list[int] = []
+
+    async def work() -> inspector.LoadReport:
+        return await inspector.load(
+            list(SERVER[1:]), "echo", {"k": 1}, rate=50, seconds=0.4, warm_up=0.1, fail="p99>10s", floor=False,
+            told=lambda report: told.append(report.sent),
+        )  # fmt: skip
+
+    report = asyncio.run(work())
+    assert report.done == 15
+    assert report.failing == []
+    assert told
+    json.dumps(report.as_json())
+
+
+def test_a_client_for_other_programs() -> None:
+    with inspector.LoadClient(list(SERVER[1:])) as client:
+        assert client.call("echo", {"k": 1})["content"][0]["text"] == "ok"
+        with inspector.LoadClient(list(SERVER[1:])) as other:
+            assert other.call("echo")["content"]
+        assert len(client._connection.journal) < 20
+    with pytest.raises(inspector.InspectorError):
+        client.call("echo")
+
+
+def test_the_library_asks_before_another_machine_is_loaded() -> None:
+    with pytest.raises(inspector.UsageError, match="is not on this machine"):
+        asyncio.run(inspector.load("https://example.com/mcp", "echo"))

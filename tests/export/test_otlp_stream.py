@@ -1,0 +1,228 @@
+"""Spans that are streamed to a collector, which may be slow, down, or refusing."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from inspector.errors import UsageError
+from inspector.export import otlp_stream
+from inspector.export.otlp_stream import OtlpStream, endpoint, headers_from_environment
+from inspector.journal.journal import Journal
+from tests.export.journals import exported
+
+
+class Collector:
+    """A collector on loopback. `answers` are its next statuses with bodies; then it accepts."""
+
+    def __init__(self) -> None:
+        self.answers: list[tuple[int, dict[str, Any]]] = []
+        self.delay = 0.0
+        self.requests: list[dict[str, Any]] = []
+        self.paths: list[str] = []
+        self.headers: list[dict[str, str]] = []
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                time.sleep(outer.delay)
+                outer.paths.append(self.path)
+                outer.headers.append(dict(self.headers))
+                status, answer = outer.answers.pop(0) if outer.answers else (200, {})
+                if status == 200:
+                    outer.requests.append(body)
+                data = json.dumps(answer).encode()
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, *words: object) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
+
+    @property
+    def spans(self) -> list[dict[str, Any]]:
+        return [span for body in self.requests for span in body["resourceSpans"][0]["scopeSpans"][0]["spans"]]
+
+    @property
+    def names(self) -> list[str]:
+        return [span["name"] for span in self.spans]
+
+
+@pytest.fixture
+def collector(monkeypatch: pytest.MonkeyPatch) -> Iterator[Collector]:
+    monkeypatch.setattr(otlp_stream, "INTERVAL", 0.01)
+    found = Collector()
+    yield found
+    found.server.shutdown()
+    found.server.server_close()
+
+
+def journal() -> Journal:
+    return Journal.unnamed({"kind": "stdio"})
+
+
+def send(journal: Journal, id: int, method: str = "tools/call", **params: object) -> None:
+    message = {"jsonrpc": "2.0", "id": id, "method": method, "params": params}
+    journal.record_sent("stdio", json.dumps(message).encode(), message)
+
+
+def receive(journal: Journal, **message: object) -> None:
+    journal.record_received("stdio", [json.dumps({"jsonrpc": "2.0", **message}).encode()])
+
+
+def until(happened: Any) -> None:
+    end = time.monotonic() + 10
+    while not happened():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+def test_a_span_arrives_when_its_call_has_ended(collector: Collector) -> None:
+    live = journal()
+    stream = OtlpStream(live, endpoint(collector.url))
+    send(live, 1, name="echo")
+    send(live, 2, name="slow")
+    receive(live, id=1, result={})
+    until(lambda: collector.names == ["tools/call echo"])
+    receive(live, method="notifications/progress", params={"progressToken": 9})
+    receive(live, id=2, result={"isError": True})
+    live.close()
+    live.release()
+    report = stream.finish()
+    assert sorted(collector.names[1:]) == ["MCP session", "tools/call slow"]
+    assert (report.sent, report.lost) == (3, "")
+    assert collector.paths[0] == "/v1/traces"
+
+
+def test_the_spans_are_those_of_the_export(collector: Collector) -> None:
+    live = journal()
+    stream = OtlpStream(live, endpoint(collector.url))
+    send(live, 1, name="ask")
+    receive(live, id="q", method="elicitation/create", params={})
+    message = {"jsonrpc": "2.0", "id": "q", "result": {}}
+    live.record_sent("stdio", json.dumps(message).encode(), message)
+    receive(live, id=1, result={})
+    send(live, 2, name="gone")
+    live.record_life("", "cancel", **{"for": 5})
+    receive(live, id=2, result={})  # late
+    send(live, 3, name="open")
+    live.close()
+    stream.finish()
+    (resource,) = json.loads(exported(live, "otlp", None))["resourceSpans"]
+    wanted = {span["spanId"]: span for span in resource["scopeSpans"][0]["spans"]}
+    found = {span["spanId"]: span for span in collector.spans}
+    assert found.keys() == wanted.keys()
+    assert len(found) == len(collector.spans)  # none twice
+    assert found.pop(found_of("gone", found))["attributes"][-1]["value"] in (
+        {"stringValue": "cancelled"}, {"stringValue": "late"},
+    )  # fmt: skip
+    assert all(span == wanted[id] for id, span in found.items())
+
+
+def found_of(name: str, spans: dict[str, dict[str, Any]]) -> str:
+    return next(id for id, span in spans.items() if span["name"].endswith(name))
+
+
+def test_a_collector_that_is_busy_gets_the_same_spans_again(collector: Collector) -> None:
+    collector.answers = [(503, {}), (429, {})]
+    live = journal()
+    stream = OtlpStream(live, endpoint(collector.url))
+    send(live, 1, name="echo")
+    receive(live, id=1, result={})
+    live.close()
+    report = stream.finish()
+    assert sorted(collector.names) == ["MCP session", "tools/call echo"]
+    assert report.lost == ""
+
+
+def test_refused_and_rejected_spans_are_counted(collector: Collector) -> None:
+    collector.answers = [
+        (400, {}),
+        (200, {"partialSuccess": {"rejectedSpans": "1", "errorMessage": "too \x1b[31mold"}}),
+    ]
+    live = journal()
+    stream = OtlpStream(live, endpoint(collector.url))
+    for id in (1, 2):
+        send(live, id, name="echo")
+        receive(live, id=id, result={})
+        until(lambda id=id: stream.report.refused == id)
+    live.close()
+    report = stream.finish()
+    assert (report.sent, report.refused) == (1, 2)
+    assert report.lost == "2 spans did not reach the collector: too ␛[31mold."
+
+
+def test_a_collector_that_is_down_costs_a_sentence_and_no_session(collector: Collector) -> None:
+    collector.server.server_close()
+    live = journal()
+    stream = OtlpStream(live, endpoint(collector.url))
+    send(live, 1, name="echo")
+    receive(live, id=1, result={})
+    live.close()
+    report = stream.finish(0.2)
+    assert report.lost == "2 spans did not reach the collector: it is not reachable."
+
+
+def test_a_slow_collector_does_not_hold_the_session(collector: Collector) -> None:
+    collector.delay = 0.3
+    live = journal()
+    stream = OtlpStream(live, endpoint(collector.url))
+    for id in range(200):
+        send(live, id, name="echo")
+        receive(live, id=id, result={})
+    assert not collector.requests  # all is recorded before the first answer of the collector
+    live.close()
+    assert stream.finish(5).lost == ""
+    assert len(collector.spans) == 201
+
+
+def test_a_flood_comes_in_batches(collector: Collector, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(otlp_stream, "MOST_SPANS", 10)
+    live = journal()
+    for id in range(55):
+        send(live, id, name="echo")
+        receive(live, id=id, result={})
+    live.close()
+    assert OtlpStream(live, endpoint(collector.url)).finish(5).sent == 56
+    sizes = [len(body["resourceSpans"][0]["scopeSpans"][0]["spans"]) for body in collector.requests]
+    assert max(sizes) == 10
+    assert sum(sizes) == 56
+
+
+@pytest.mark.parametrize(("url", "sent"), [
+    ("http://localhost:4318", "http://localhost:4318/v1/traces"),
+    ("https://host/", "https://host/v1/traces"),
+    ("https://host/custom/path", "https://host/custom/path"),
+])  # fmt: skip
+def test_a_url_without_a_path_gets_that_of_otlp(url: str, sent: str) -> None:
+    assert endpoint(url) == sent
+
+
+@pytest.mark.parametrize("url", ["localhost:4318", "ftp://host", "http://", "http://host:port", ""])
+def test_what_is_not_a_collector(url: str) -> None:
+    with pytest.raises(UsageError, match="not the URL of an OpenTelemetry collector"):
+        endpoint(url)
+
+
+def test_headers_come_from_the_variable_of_opentelemetry(collector: Collector) -> None:
+    environ = {"OTEL_EXPORTER_OTLP_HEADERS": "api-key=s%20ecret, x-team=mcp,broken"}
+    headers = headers_from_environment(environ)
+    assert headers == {"api-key": "s ecret", "x-team": "mcp"}
+    live = journal()
+    live.close()
+    OtlpStream(live, endpoint(collector.url), headers).finish()
+    assert collector.headers[0]["api-key"] == "s ecret"

@@ -1,0 +1,171 @@
+"""The sentence that sums up a run, and the report as data, text, page and XML."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from inspector.load.conditions import FailCondition
+from inspector.load.measurement import ErrorCount, Measurement
+from inspector.load.plan import LoadPlan
+from inspector.load.report import Floor, LoadReport, RateStep
+from inspector.load.reports.html import as_html
+from inspector.load.reports.junit import as_junit
+from inspector.load.reports.text import LoadText, row_limits
+from tests.load.simulated import CALL, simulate, stalls
+
+
+def report(m: Measurement, plan: LoadPlan, **more: Any) -> LoadReport:
+    ends = max([plan.seconds, m.last_answer])
+    return LoadReport(
+        plan, m.sent, m.done, m.failed, m.not_sent, seconds=ends, throughput=m.done / (ends - plan.warm_up),
+        latency=m.latency, service=m.service, service_few=m.service_few, service_many=m.service_many,
+        longest_gap=m.longest_gap, errors=list(m.errors.values()), series=m.series, width=m.width,
+        **({"target": "python server.py", "transport": "stdio", "floor": Floor(0.0005, 0.001, 5000, 5000)} | more),
+    )  # fmt: skip
+
+
+def run(work: float, ready: Any = lambda now: now, *, more: dict[str, Any] | None = None, **plan: Any) -> LoadReport:
+    made = LoadPlan(CALL, **({"rate": 50, "seconds": 20, "warm_up": 2} | plan))
+    return report(simulate(made, work, ready), made, **(more or {}))
+
+
+def test_a_server_that_keeps_up() -> None:
+    assert run(0.005).verdict == "The server keeps up with 50/s: p99 5.0 ms."
+
+
+def test_a_server_that_stalls() -> None:
+    assert run(0.001, stalls).verdict.startswith("The server keeps up with 50/s but stalls: p99 9")
+
+
+def test_a_server_that_is_too_slow() -> None:
+    assert run(0.025).verdict == "The server answers 40/s, slower than the planned 50/s. A queue builds up."
+
+
+def test_a_server_that_becomes_too_slow_says_from_when() -> None:
+    found = run(0.01, lambda now: now + 0.02 if now > 10 else now)
+    assert found.verdict.startswith("From 1")
+    assert "slower than the planned 50/s" in found.verdict
+
+
+def test_a_plan_that_limits_the_calls_at_once_is_not_the_servers_fault() -> None:
+    found = run(0.025)
+    for _ in range(20):
+        found.service_few.add(0.2)
+        found.service_many.add(0.2)
+    found.service_many, found.service_few = found.service_few, found.service_few
+    assert found.verdict.startswith("16 calls at once are the limit of this plan, not the server")
+
+
+def test_we_are_the_limit() -> None:
+    assert run(0.025, more={"own_cpu": 0.97, "cpu": 2.0}).verdict.startswith("Inspector is the limit with 39")
+    slow_floor = Floor(0.5, 1.0, 40, 40)
+    assert run(0.025, more={"floor": slow_floor}).verdict.startswith("Inspector is the limit")
+    closed = run(0.001, users=4, more={"floor": Floor(0.001, 0.002, 1100, 1100)})
+    assert closed.verdict.startswith("Inspector is the limit")
+
+
+def test_a_busy_server_is_the_limit_even_if_we_are_busy_too() -> None:
+    assert "slower than" in run(0.025, more={"own_cpu": 0.91, "cpu": 24.9}).verdict
+
+
+def test_the_closed_model_says_so() -> None:
+    found = run(0.02, users=3)
+    assert found.verdict == (
+        "3 users get 49.9/s, p99 60 ms. Calls that a stall delayed are not counted; the open model counts them."
+    )
+    assert next(LoadText(found).lines()).startswith(
+        "Closed model: each of 3 users sends the next call after the answer"
+    )
+    assert found.as_json()["latency"]["from"] == "sent"
+
+
+def test_errors_and_lost_connections() -> None:
+    failing = replace(run(0.005), failed=90)
+    assert failing.verdict.endswith("10 % of the calls failed.")
+    lost = replace(failing, reconnects=2, errors=[ErrorCount("exited", None, "The server ended.", 1.0, 90)])
+    assert lost.verdict == "The connection broke 2 times: The server ended. 10 % of the calls failed."
+    none = replace(lost, done=0, reconnects=0)
+    assert none.verdict == "No call succeeded: The server ended."
+
+
+def test_the_limit_of_a_search() -> None:
+    steps = [RateStep(40, 40, 0.1, 0, ""), RateStep(80, 50, 2.0, 0, "p99>1s (found 2.0 s)")]
+    found = replace(run(0.005), steps=steps, limit=40.0)
+    assert found.verdict == "The limit is about 40/s: at 80/s, p99>1s (found 2.0 s)."
+    assert found.as_json()["limit"]["steps"][1]["broken"] == "p99>1s (found 2.0 s)"
+    assert replace(found, steps=steps[1:], limit=None).verdict.startswith("No rate holds: at 80/s")
+
+
+def test_the_document_has_the_members_of_the_contract() -> None:
+    found = run(0.005).as_json()
+    json.dumps(found, allow_nan=False)
+    assert found["plan"].items() >= {"model": "open", "rate": 50, "users": None, "seconds": 20, "warmup": 2}.items()
+    assert found.keys() >= {
+        "sent", "done", "failed", "not_sent", "throughput", "latency", "service", "errors", "server", "floor", "series",
+    }  # fmt: skip
+    latency = found["latency"]
+    assert latency.keys() >= {"from", "unit", "mean", "p50", "p90", "p95", "p99", "p99.9", "max", "histogram"}
+    assert sum(count for _, count in latency["histogram"]) == found["done"] == 900
+    assert found["floor"]["p50"] == 0.5
+    assert found["server"].keys() >= {"cpu_s", "rss_mb"}
+    assert found["series"][0].keys() >= {"t", "sent", "done", "waiting", "p99"}
+
+
+def test_exit_codes() -> None:
+    found = run(0.005)
+    assert found.exit_code == 0
+    assert found.judged([FailCondition.parse("p99>1ms")]).exit_code == 5
+    assert found.judged([FailCondition.parse("p99>1s")]).exit_code == 0
+    assert LoadReport(found.plan, sent=3, failed=3).exit_code == 4
+
+
+@pytest.mark.parametrize("ascii", [False, True])
+def test_text(ascii: bool) -> None:
+    evil = ErrorCount("tool", None, "\x1b[31mevil \u202e", 3.0, 7)
+    found = replace(run(0.025, stalls), errors=[evil], failed=7, incomplete="stopped by the user")
+    found = found.judged([FailCondition.parse("p99>1ms"), FailCondition.parse("errors>50%")])
+    text = "\n".join(LoadText(found, ascii=ascii).lines())
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert "Incomplete: stopped by the user" in text
+    assert "from the intended start" in text
+    assert "isError" in text
+    assert not ascii or text.isascii()
+    assert max(map(len, text.split("\n"))) <= 120
+
+
+def test_page_has_no_script_and_no_reference_and_escapes_texts() -> None:
+    evil = ErrorCount("tool", None, "<script>alert(1)</script>", 3.0, 7)
+    page = as_html(
+        replace(run(0.025, stalls), errors=[evil], target="<img src=x>").judged([FailCondition.parse("p99>1s")])
+    )
+    assert "<script" not in page
+    assert "<img" not in page
+    assert "http://" not in page
+    assert "https://" not in page
+    assert page.count("<svg") == 4
+    for svg in page.split("<svg")[1:]:
+        ET.fromstring("<svg" + svg.partition("</svg>")[0] + "</svg>")
+
+
+def test_cases_for_ci() -> None:
+    found = run(0.005).judged([FailCondition.parse("p99>1ms"), FailCondition.parse("errors>1%")])
+    suite = ET.fromstring(as_junit(found))[0]
+    assert suite.get("tests") == "2"
+    assert suite.get("failures") == "1"
+    stopped = ET.fromstring(as_junit(replace(found, conditions=(), failing=[], incomplete="stopped by the user")))
+    assert stopped.get("errors") == "1"
+
+
+def test_rows_of_the_histogram_cover_all_times() -> None:
+    found = run(0.025, stalls)
+    limits = row_limits((found.latency, found.service))
+    assert len(limits) <= 20
+    assert limits[-1] >= found.latency.longest
+    assert sum(found.latency.rows(limits)) == found.latency.count
+    assert row_limits(()) == []

@@ -1,0 +1,251 @@
+"""Runs on servers in this process: what is sent, counted, kept and recorded. No test depends on how fast they are."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector.client.options import Options
+from inspector.config.targets import StdioTarget
+from inspector.errors import NotOffered, ServerExited, UsageError
+from inspector.journal.journal import Journal
+from inspector.load import echo
+from inspector.load.floor import measure_floor
+from inspector.load.plan import LoadPlan, PlannedCall
+from inspector.load.runner import LoadRun
+from inspector.protocol.jsonrpc import encode, parse
+from inspector.transports.memory import MemoryTransport, Reply
+
+TARGET = StdioTarget(("server",))
+
+
+def answering(on_call: Callable[[int, dict[str, Any], Reply], Any]) -> Any:
+    """A server with a read-only tool and another one; `on_call` gets the number of each call."""
+    calls = 0
+
+    async def server(message: Any, reply: Reply) -> None:
+        nonlocal calls
+        if message.get("method") == "tools/call":
+            calls += 1
+            done = on_call(calls, message, reply)
+            if asyncio.iscoroutine(done):
+                await done
+            return
+        answer = echo.answer(message)
+        if answer is not None:
+            found = parse(answer)
+            if message["method"] == "tools/list":
+                found["result"]["tools"].append({"name": "write", "inputSchema": {"type": "object"}})
+            reply(encode(found))
+
+    return server
+
+
+def result(message: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": message["id"], "result": {"content": [{"type": "text", "text": "ok"}], **more}}
+
+
+def run_of(server: Any, journal: Journal, *, timeout: float = 5.0, **more: Any) -> LoadRun:
+    plan = {"rate": 200.0, "seconds": 0.3, "warm_up": 0.0} | more.pop("plan", {})
+    tool = more.pop("tool", echo.TOOL)
+    return LoadRun(
+        TARGET, Options(timeout=timeout, era="legacy"), LoadPlan((PlannedCall(tool, {"k": 1}),), **plan), journal,
+        connect=lambda target, sink, options: MemoryTransport(sink, server), **more,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Any:
+    made = Journal.create(tmp_path / "load.mcp.jsonl", TARGET.as_header())
+    yield made
+    made.close()
+    made.release()
+
+
+async def test_every_call_is_sent_and_answered(journal: Journal) -> None:
+    seen: list[Any] = []
+
+    def on_call(number: int, message: dict[str, Any], reply: Reply) -> None:
+        seen.append(message["params"]["arguments"])
+        reply(result(message))
+
+    report = await run_of(answering(on_call), journal).go()
+    assert report.sent == report.done == len(seen) == 60
+    assert seen[0] == {"k": 1}
+    assert report.latency.count == 60
+    assert report.incomplete == ""
+
+
+async def test_errors_are_counted_by_kind(journal: Journal) -> None:
+    def on_call(number: int, message: dict[str, Any], reply: Reply) -> None:
+        if number % 3 == 0:
+            reply({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32603, "message": f"Row {number}"}})
+        elif number % 3 == 1:
+            reply(result(message, isError=True))
+        else:
+            reply(result(message))
+
+    report = await run_of(answering(on_call), journal).go()
+    kinds = {(error.kind, error.code): error.count for error in report.errors}
+    assert kinds == {("server", -32603): 20, ("tool", None): 20}
+    assert (report.done, report.failed) == (20, 40)
+    assert report.latency.count == 60
+
+
+async def test_a_hanging_server_ends_with_timeouts_and_queued_calls_are_not_sent(journal: Journal) -> None:
+    plan = {"in_flight": 4, "seconds": 0.2}
+    report = await run_of(answering(lambda *_: None), journal, timeout=0.2, plan=plan).go()
+    assert report.done == 0
+    assert report.errors[0].kind == "timeout"
+    assert report.latency.percentile(50) >= 0.19
+    assert report.failed + report.not_sent == 40
+    assert report.exit_code == 0  # A call that timed out has a time: it is at least as long as the timeout.
+
+
+async def test_a_crash_loses_calls_and_the_connection_is_made_again(journal: Journal) -> None:
+    def on_call(number: int, message: dict[str, Any], reply: Reply) -> None:
+        if number == 10:
+            raise ServerExited("The server ended with exit code 3.")
+        reply(result(message))
+
+    report = await run_of(answering(on_call), journal).go()
+    assert report.reconnects == 1
+    lost = report.errors[0]
+    assert (len(report.errors), lost.kind) == (1, "exited")
+    assert 1 <= lost.count <= 16  # The calls in flight.
+    assert report.done == report.sent - lost.count > 40
+
+
+async def test_a_server_that_does_not_come_back_ends_the_run(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("inspector.load.connection.RECONNECTS", (0.0, 0.0))
+    gone = False
+
+    def on_call(number: int, message: dict[str, Any], reply: Reply) -> None:
+        nonlocal gone
+        gone = number == 10
+        reply(result(message))
+
+    answers = answering(on_call)
+
+    async def server(message: Any, reply: Reply) -> None:
+        if gone:
+            raise ServerExited("The server ended with exit code 3.")
+        await answers(message, reply)
+
+    report = await run_of(server, journal, plan={"seconds": 30.0}).go()
+    assert report.incomplete.startswith("The server ended")
+    assert report.done == 10
+
+
+async def test_a_run_can_be_stopped_and_cancelled(journal: Journal) -> None:
+    server = answering(lambda number, message, reply: reply(result(message)))
+    run = run_of(server, journal, plan={"seconds": 30.0}, told=lambda run: run.now() > 0.2 and run.stop())
+    report = await run.go()
+    assert report.incomplete == "stopped by the user"
+    assert report.sent > 20
+
+    run = run_of(server, journal, plan={"seconds": 30.0})
+    task = asyncio.create_task(run.go())
+    while run.measurement.done < 5:
+        await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert run.report().incomplete == "stopped by the user"
+    assert run.report().done >= 5
+
+
+async def test_only_read_only_tools_are_called(journal: Journal) -> None:
+    server = answering(lambda number, message, reply: reply(result(message)))
+    with pytest.raises(UsageError, match="not annotated read-only"):
+        await run_of(server, journal, tool="write").go()
+    with pytest.raises(NotOffered, match="does not list a tool “wriet”"):
+        await run_of(server, journal, tool="wriet").go()
+    assert (await run_of(server, journal, tool="write", allowed=frozenset({"write"})).go()).done == 60
+
+
+async def test_a_plan_can_be_checked_without_a_call(journal: Journal) -> None:
+    calls: list[int] = []
+    server = answering(lambda number, message, reply: calls.append(number))
+    run = run_of(server, journal)
+    assert await run.check() == run.plan
+    assert calls == []
+
+
+async def test_connections_share_the_calls(journal: Journal) -> None:
+    opened = 0
+    server = answering(lambda number, message, reply: reply(result(message)))
+
+    def connect(target: Any, sink: Any, options: Any) -> MemoryTransport:
+        nonlocal opened
+        opened += 1
+        return MemoryTransport(sink, server)
+
+    run = run_of(server, journal, plan={"connections": 3, "users": 6})
+    run._connect = connect
+    report = await run.go()
+    assert opened == 3
+    assert report.done > 6
+    assert all(connection.in_flight == 0 for connection in run.connections)
+
+
+async def test_only_a_sample_of_the_calls_is_recorded(journal: Journal) -> None:
+    def on_call(number: int, message: dict[str, Any], reply: Reply) -> None:
+        reply({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x" * 1000}})
+        reply(result(message, isError=number % 10 == 0))
+
+    run = run_of(answering(on_call), journal, plan={"rate": 2000.0, "seconds": 0.5})
+    report = await run.go()
+    assert report.sent == 1000
+    assert run.kept == 100
+    assert len(journal) < 250
+    again = Journal.open(Path(report.recording))
+    while again.refresh():
+        pass
+    assert len(again) == len(journal)
+    texts = [again.event(n).text for n in range(1, len(again) + 1)]
+    assert sum('"method":"tools/call"' in text for text in texts) == 100
+    assert sum('"isError":true' in text for text in texts) >= 50
+    again.release()
+
+
+async def test_calls_that_ask_are_answered_and_counted(journal: Journal) -> None:
+    """A question inside a call goes through the session, as without load."""
+    waiting: dict[str, Any] = {}
+    server_calls = answering(lambda number, message, reply: ask(number, message, reply))
+
+    def ask(number: int, message: dict[str, Any], reply: Reply) -> None:
+        waiting[f"q{number}"] = message
+        reply({"jsonrpc": "2.0", "id": f"q{number}", "method": "roots/list"})
+
+    async def server(message: Any, reply: Reply) -> None:
+        if "method" not in message:
+            reply(result(waiting.pop(message["id"])))
+            return
+        await server_calls(message, reply)
+
+    report = await run_of(server, journal, plan={"rate": 100.0}).go()
+    assert report.done == 30
+
+
+async def test_the_floor_is_measured_with_an_echo_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("inspector.load.floor.SECONDS", 0.5)
+    journal = Journal.unnamed(TARGET.as_header())
+    run = LoadRun(
+        StdioTarget((sys.executable, "-I", echo.__file__, "stdio")), Options(), LoadPlan((PlannedCall(echo.TOOL),)),
+        journal,
+    )  # fmt: skip
+    await run._open()
+    try:
+        floor = await measure_floor(run.target, run.options, run.plan, run.connections[0].session)
+    finally:
+        await run._close()
+        journal.release()
+    assert floor is not None
+    assert floor.calls == 3  # 10 a second for 0.5 s; the first 0.2 s are warm-up
+    assert 0 < floor.p50 < 1
