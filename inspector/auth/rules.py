@@ -46,7 +46,8 @@ RULES: dict[str, Rule] = {
     ),
     "C-AUTH-10": Rule(
         "The issuer in the metadata must equal the issuer of the authorization server, character by character: "
-        "otherwise one server could pose as another. The client ignores other metadata and opens no browser.", "RFC 8414 section 3.3",
+        "otherwise one server could pose as another. The client ignores other metadata and opens no browser.",
+        "RFC 8414 section 3.3",
     ),
     "C-AUTH-12": Rule(
         "PKCE (S256) binds an authorization code to a secret of the client, so a stolen code is useless. An "

@@ -180,7 +180,7 @@ class StartScreen(Screen[None]):
 
     def sessions_changed(self) -> None:
         """Draw the changes of the open sessions. One that connected or failed changes the state of its entry."""
-        phases = [opened.session.phase for opened in self.sessions.opened]
+        phases: list[str] = [opened.session.phase for opened in self.sessions.opened]
         if phases != self._phases:
             self._phases = phases
             if self._found and self.is_current:

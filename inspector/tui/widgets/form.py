@@ -189,11 +189,11 @@ class FormView(VerticalScroll, can_focus=False):
             widget.touched = True
         self._check()
         wrong: list[Widget] = []
-        for widget in self.children:
-            if isinstance(widget, FieldFrame) and widget.error:
+        for child in self.children:
+            if isinstance(child, FieldFrame) and child.error:
                 # What is missing in an object that shows its fields is typed in the first of them.
-                wrong += [] if not _shows_fields(widget) else self._within(widget.field.path)
-                wrong.append(widget)
+                wrong += self._within(child.field.path) if _shows_fields(child) else []
+                wrong.append(child)
         return bool(self._errors) and (self._focus_one(wrong) or self.focus_first())
 
     def _within(self, path: str) -> list[Widget]:
