@@ -58,6 +58,8 @@ class Flow:
         self.located = located
         self.used: dict[int, Flow] = {}
         """By number of a step with `use`, the flow that it runs."""
+        self.inserted: list[list[tuple[tuple[str | int, ...], tuple[str, ...]]]] = []
+        """For each step, the places of its texts that insert variables, with their names."""
 
     def __repr__(self) -> str:
         return f"<Flow {self.display_path} {self.name!r}>"
@@ -255,11 +257,14 @@ def read_environment(path: Path) -> Environment:
     located = read_yaml(path)
     values = {} if located.value is None else located.value
     if not isinstance(values, dict):
-        raise located.error((), "An environment is a map of names and values.")
+        raise located.error((), "An environment is a map of names and values.", hint="Write NAME: VALUE on each line.")
     for name, value in values.items():
         _check_name(located, (name,), name)
         if isinstance(value, (dict, list)):
-            raise located.error((name,), f"The value of “{safe(name, _SHOWN)}” is not a string, number, true or false.")
+            raise located.error(
+                (name,), f"The value of “{safe(name, _SHOWN)}” is not a string, number, true or false.",
+                hint="Write one value, or move it to “vars” of the flow.",
+            )  # fmt: skip
     return Environment(path.stem, path, values, located)
 
 
@@ -516,14 +521,18 @@ def _check_step(flow: Flow, number: int, step: StepModel) -> None:
     expect = getattr(step, "expect", None)
     if expect is not None and models.given(step, "expect"):
         _check_expect(flow, (*place, "expect"), expect)
-    for steps, text in texts_of(raw):
+    inserted = []
+    for steps, text in _texts_of(raw):
         try:
-            list(placeholders(text))
+            names = tuple(each.name for each in placeholders(text) if not each.name.startswith("$"))
         except BadTemplate as error:
             raise flow.error((*place, *steps), str(error), hint=error.hint) from None
+        if names:
+            inserted.append((steps, names))
+    flow.inserted.append(inserted)
 
 
-def texts_of(step: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+def _texts_of(step: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """The texts of a step in which variables are inserted, with their places."""
     for key, value in step.items():
         if key in ("name", "skip", "capture", "secret", "wait", "use", "repeat"):

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from inspector.calls.templates import Placeholder, insert, placeholders, text_of
-from inspector.config import secrecy
+from inspector.config import logfile, secrecy
 from inspector.config.files import nearest
 from inspector.errors import ConfigError, UsageError
 from inspector.hints import Hint, Parameter
@@ -58,13 +58,15 @@ class Secrets:
             return
         self._values.add(text)
         if len(text) >= secrecy.SHORTEST_INSIDE:
-            self._forms = sorted({*self._forms, *secrecy.forms(text)}, key=len, reverse=True)
+            found = secrecy.forms(text)
+            logfile.conceal(found)
+            self._forms = sorted({*self._forms, *found}, key=len, reverse=True)
         for listener in self._listeners:
             listener(text)
 
-    def tell(self, listener: Callable[[str], object]) -> Callable[[], None]:
-        """Have every secret told, those that are known and those to come; returns what ends that."""
-        for text in self._values:
+    def tell(self, listener: Callable[[str], object], *, new: bool = False) -> Callable[[], None]:
+        """Have every secret told, those that are known (unless `new`) and those to come; returns what ends that."""
+        for text in () if new else self._values:
             listener(text)
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
@@ -81,6 +83,8 @@ class Secrets:
         for form in self._forms:
             if form in text:
                 text = text.replace(form, secrecy.MASK)
+            if "…" in text:
+                text = secrecy.without_form(text, form, secrecy.MASK, "…", secrecy.SHORTEST_INSIDE)
         return text
 
     def mask_value(self, value: Any) -> Any:
@@ -243,12 +247,10 @@ def names_in(value: Any) -> set[str]:
 
 def names_used(flow: Flow) -> set[str]:
     """The variables that a flow, and each flow that it uses, inserts."""
-    from inspector.calls.collection import texts_of
-
     found = names_in(flow.model.server)
-    for number, _ in enumerate(flow.steps, 1):
-        for _, text in texts_of(flow.raw_step(number)):
-            found |= names_in(text)
+    for texts in flow.inserted:
+        for _, names in texts:
+            found.update(names)
     for used in flow.used.values():
         found |= names_used(used)
     return found
@@ -262,20 +264,21 @@ def check(flow: Flow, outside: Iterable[str], given: Iterable[str] = ()) -> None
 
 def _check(flow: Flow, known: set[str], outside: set[str]) -> set[str]:
     """Check a flow in the order of its steps; returns what it captures."""
-    from inspector.calls.collection import texts_of
-
     known = {*known, *flow.model.vars}
     captured: set[str] = set()
     if flow.model.server:
-        _check_text(flow, ("server",), flow.model.server, known)
+        for name in sorted(names_in(flow.model.server) - known):
+            raise unknown_variable(flow, ("server",), name, known)
     for number, step in enumerate(flow.steps, 1):
         row: set[str] = set()
         for at, values in enumerate(getattr(step, "each", [])):
             names = set(values)
             row = names if at == 0 else row & names
-        for steps, text in texts_of(flow.raw_step(number)):
-            here = known if steps[0] == "each" else known | row
-            _check_text(flow, ("steps", number - 1, *steps), text, here)
+        for steps, inserted in flow.inserted[number - 1]:
+            for name in inserted:
+                if name not in known and (name not in row or steps[0] == "each"):
+                    here = known if steps[0] == "each" else known | row
+                    raise unknown_variable(flow, ("steps", number - 1, *steps), name, here)
         if number in flow.used:
             inner = _check(flow.used[number], {*outside, *captured, *getattr(step, "vars", {})}, outside)
             captured |= inner
@@ -284,12 +287,6 @@ def _check(flow: Flow, known: set[str], outside: set[str]) -> set[str]:
         captured |= new
         known |= new
     return captured
-
-
-def _check_text(flow: Flow, place: Sequence[str | int], text: str, known: set[str]) -> None:
-    for each in placeholders(text):
-        if not each.name.startswith("$") and each.name not in known:
-            raise unknown_variable(flow, place, each.name, known)
 
 
 def unknown_variable(flow: Flow, place: Sequence[str | int], name: str, known: Iterable[str]) -> CallsError:

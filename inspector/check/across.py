@@ -23,6 +23,7 @@ from inspector.check.policy import Policy, Ruling
 from inspector.check.result import Result
 from inspector.config.labels import program_label
 from inspector.config.targets import HttpTarget, StdioTarget
+from inspector.hosts import host_facts
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape, excerpt
@@ -74,6 +75,10 @@ class Finding(NamedTuple):
     """Names of tools or prompts; for an entry, its name that imitates another."""
     seen: str
     """One sentence. Contains text of the servers."""
+    apart: tuple[str, ...] = ()
+    """For equal names of tools: the hosts that put the server's name before a tool's, so that they stay apart."""
+    mixed: tuple[str, ...] = ()
+    """The hosts that do not."""
 
     @property
     def result(self) -> Result:
@@ -94,6 +99,7 @@ class Finding(NamedTuple):
             "id": check.id, "verdict": self.result.verdict, "level": check.level, "group": check.group,
             "servers": list(self.servers), "tools": list(self.tools), "says": check.says, "seen": self.seen,
             "page": check.page, "fix": check.fix,
+            **({"hosts": {"apart": list(self.apart), "mixed": list(self.mixed)}} if self.apart or self.mixed else {}),
         }  # fmt: skip
 
 
@@ -179,7 +185,20 @@ def _same_names(servers: Sequence[tuple[str, tuple[str, ...]]], kind: str) -> It
             (one, other),
             tuple(name for name, _ in names),
             f"{one} and {other} both have {many} with the name {', '.join(shown)}{more}.",
+            *(_views() if kind == "tool" else ()),
         )
+
+
+def _views() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The hosts that keep tools of two servers apart by a prefix, and those that do not."""
+    known = host_facts()
+    apart: list[str] = []
+    mixed: list[str] = []
+    for host, title in known.labels.items():
+        rule = known.name_rule(host)
+        if rule is not None:
+            (apart if "{server" in rule.pattern else mixed).append(title)
+    return tuple(apart), tuple(mixed)
 
 
 def _orders(server: Definitions, servers: Sequence[Definitions]) -> Iterator[Finding]:

@@ -8,10 +8,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from hashlib import blake2b
 from typing import Any
 
 from inspector.check.rules import RuleVerdict, short
 from inspector.hosts import ServerDefinitions, evaluate, host_facts
+from inspector.protocol.jsonrpc import compact_json
 from inspector.protocol.subschemas import Subschema, subschemas
 
 MOST = 1_000
@@ -34,8 +36,21 @@ _SIGNS = re.compile(r"-?\d+(?:\.\d+)?|[A-Za-z0-9]{1,2}")
 """A value that says nothing by itself: a number, one or two letters."""
 
 
-def definition_rules(entries: list[Any]) -> Iterator[RuleVerdict]:
-    """The tools of one page."""
+def definition_rules(entries: list[Any]) -> tuple[RuleVerdict, ...]:
+    """The findings about the tools of one page. A run reads the same page many times: it is judged once."""
+    text = compact_json(entries)
+    if not text:
+        return tuple(_rules(entries))  # Nested too deeply to be written.
+    key = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    found = _judged.get(key)
+    if found is None:
+        if len(_judged) >= _KEPT:
+            _judged.clear()
+        found = _judged[key] = tuple(_rules(entries))
+    return found
+
+
+def _rules(entries: list[Any]) -> Iterator[RuleVerdict]:
     tools = [entry for entry in entries[:MOST] if type(entry) is dict and type(entry.get("name")) is str]
     for tool in tools:
         schema = tool.get("inputSchema")
@@ -67,6 +82,11 @@ def definition_rules(entries: list[Any]) -> Iterator[RuleVerdict]:
     for note in evaluate(ServerDefinitions.of("server", tools), _mixed_facts()):
         if not note.ok:
             yield "DEF-06", "should", f"{short(note.tool)} both reads and writes: {note.found}."
+
+
+_KEPT = 64
+_judged: dict[bytes, tuple[RuleVerdict, ...]] = {}
+"""The findings of pages by their digest."""
 
 
 def _mixed_facts() -> list[Any]:

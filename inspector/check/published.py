@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from inspector.check import app_rules, listed, skill_rules, wording
 from inspector.check.definition_rules import definition_rules
+from inspector.check.innocent import Innocent, digest_of
 from inspector.check.poison import rules as poison
 from inspector.check.poison.judge import Place
 from inspector.check.rules import RuleVerdict, short
@@ -35,6 +36,8 @@ _TRACE_PARENT = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0
 _TRACE_STATE = re.compile(r"[a-z0-9][a-z0-9_\-*/@]{0,255}=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{1,256}")
 _BAGGAGE = re.compile(r"\s*[!#$%&'*+\-.^_`|~0-9A-Za-z]+\s*=\s*[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*\s*(?:;.*)?")
 _SIZE = re.compile(r"any|[1-9][0-9]*x[1-9][0-9]*")
+_valid = Innocent()
+"""Schemas that were compiled without an error, and refer to nothing outside."""
 _SOURCES = ("https", "data")
 _REFERENCES = ("$ref", "$dynamicRef")
 _ENTRIES = {
@@ -230,6 +233,9 @@ def _schema_rules(name: Any, tool: dict[str, Any], watched: Watched) -> Iterator
         schema = tool.get(key)
         if type(schema) is not dict:
             continue
+        digest = _digest_of(schema)
+        if digest in _valid:
+            continue
         outside = list(_outside(schema))
         if outside and watched.era == "modern":
             yield "BASE-28", "should", f"The {key} of {short(name)} refers to {short(outside[0])}."
@@ -239,10 +245,19 @@ def _schema_rules(name: Any, tool: dict[str, Any], watched: Watched) -> Iterator
 
         try:
             Validator(schema)
+            if digest:
+                _valid.add(digest)
         except SchemaTooLarge as error:
             yield "BASE-28", "note", f"The {key} of {short(name)} was not checked: {error.message}."
         except SchemaError as error:
             yield "BASE-27", "must", f"The {key} of {short(name)} is invalid: {error.message}."
+
+
+def _digest_of(schema: dict[str, Any]) -> bytes:
+    try:
+        return digest_of(repr(schema))
+    except RecursionError:
+        return b""  # No digest is empty.
 
 
 def _outside(schema: Any) -> Iterator[str]:

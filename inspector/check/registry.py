@@ -21,6 +21,7 @@ def checks() -> dict[str, Check]:
         client_features,
         definitions,
         ecosystem,
+        events,
         extensions,
         generated,
         lifecycle,
@@ -73,6 +74,7 @@ def checks() -> dict[str, Check]:
         cards,
         extensions,
         skills,
+        events,
     )
     found: dict[str, Check] = {}
     for module in modules:

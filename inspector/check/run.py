@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
@@ -33,12 +33,15 @@ from inspector.errors import AuthorizationNeeded, ConnectionProblem, InspectorEr
 from inspector.hosts import Fact
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
+from inspector.protocol.extensions import EVENTS
 from inspector.protocol.revisions import FEATURES, LEGACY, MODERN, REVISIONS
 from inspector.transports.http_url import parse_url
 
 MOST_DEATHS = 5
 """Restarts of the server in one visit."""
 _ALIVE_SECONDS = 10.0
+DRAFTS: Mapping[str, str] = {"events": EVENTS}
+"""The groups about drafts, with the extension that turns each on when it is offered."""
 _FROM_OUTSIDE = frozenset(("auth-resource", "auth-server"))
 """Groups whose checks need no session."""
 
@@ -57,6 +60,8 @@ class Wanted:
     allowed: Allowed = field(default_factory=Allowed)
     lists: bool = False
     """Read the lists of the server even if no check uses them."""
+    drafts: frozenset[str] = frozenset()
+    """Groups about drafts of the specification that run too; others run only if `only` names them."""
     hosts: tuple[Fact, ...] = ()
     """The facts about hosts that are evaluated; none unless the user chose hosts."""
 
@@ -64,6 +69,8 @@ class Wanted:
         """Whether the report contains a check."""
         names = {check.id, check.group}
         if self.levels and check.level not in self.levels:
+            return False
+        if check.group in DRAFTS and check.group not in self.drafts and not names & self.only:
             return False
         return not (names & self.without) and (not self.only or bool(names & self.only))
 
@@ -116,7 +123,8 @@ class Runner:
         # effects.
         standing = StandingAnswers(sampling="decline", elicitation="decline", roots=())
         self.options = replace(options, standing=standing, timeout=wanted.limits.start, verdicts=None)
-        self.wanted = wanted
+        offered = (group for group, id in DRAFTS.items() if options.extensions.get(id) is not None)
+        self.wanted = replace(wanted, drafts=wanted.drafts.union(offered))
         self.run = Run(target.label)
         self._told = told
         self._began = began

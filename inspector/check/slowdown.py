@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 
-_SAMPLE = 0.03
-"""CPU seconds of one measurement."""
+_SAMPLE = 0.01
+"""CPU seconds of one measurement: a few turns of the scheduler."""
 
 
 def slowdown() -> float:
     """The factor by which work is slower now than on an idle machine; at least 1.
 
-    Takes a few hundredths of a second.
+    Takes a hundredth of a second of an idle machine.
     """
     began, used = time.monotonic(), time.thread_time()
     while (spent := time.thread_time() - used) < _SAMPLE:

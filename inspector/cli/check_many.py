@@ -139,6 +139,10 @@ def between(out: Output, across: Across) -> None:
         if ruling == "known":
             out.line("    known")
         out.line(f"    {out.safe(finding.seen, 800)}")
+        if finding.apart:
+            out.line(f"    kept apart by a prefix in: {', '.join(finding.apart)}")
+        if finding.mixed:
+            out.line(f"    not kept apart in: {', '.join(finding.mixed)}")
         if verdict != "note":
             out.line(f"    {finding.check.fix}")
         out.line(f"      {finding.check.level}, {finding.check.page}")

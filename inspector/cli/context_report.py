@@ -14,7 +14,7 @@ from inspector.text import cell_len, count, quantity, signs
 if TYPE_CHECKING:
     from inspector.cli.output import Output
     from inspector.context.cost import ServerCost, ToolCost
-    from inspector.context.growth import Growth
+    from inspector.context.growth import CostGrowth
     from inspector.context.report import ContextReport
     from inspector.hosts import HostNote
 
@@ -68,6 +68,13 @@ def tool_text(out: Output, tool: ToolCost, *, estimated: bool) -> Iterator[str]:
     yield f"total: {quantity(tool.characters, 'character')}, {about}{quantity(tool.tokens, 'token')}"
     if tool.not_included:
         yield f"not included: {', '.join(out.safe(name, 40) for name in tool.not_included[:MOST])}"
+
+
+def names_text(out: Output, names: dict[str, str]) -> Iterator[str]:
+    """The names of a tool for the model, by host."""
+    labels = host_facts().labels
+    for host, name in names.items():
+        yield f"name in {labels[host]}: {out.safe(name, 300)} ({quantity(len(name), 'character')})"
 
 
 def columns(rows: Iterable[tuple[str, ...]], left: int = 1) -> Iterator[str]:
@@ -142,7 +149,7 @@ def _sharing(out: Output, report: ContextReport) -> Iterator[str]:
             yield f"  {each.what}, {quantity(each.characters, 'character')}: {_listed(list(each.tools))}"
 
 
-def _growth(out: Output, found: Growth) -> Iterator[str]:
+def _growth(out: Output, found: CostGrowth) -> Iterator[str]:
     yield (
         f"Against {out.safe(found.source, 200)}: {found.characters:+,} characters, {found.tokens:+,} tokens "
         f"(before: {quantity(found.before, 'token')})"
@@ -182,17 +189,20 @@ def _hosts(out: Output, paint: Paint, report: ContextReport) -> Iterator[str]:
     yield ""
     if report.loads:
         yield paint("Tokens by host, with its tool names", "bold")
-        rows = [("  host", "at the start", "all tools")]
+        rows = [("  host", "parts that reach the model", "at the start", "all tools")]
         rows += [
-            (f"  {facts.labels[load.host]}", f"~{count(load.at_start_tokens)}", f"~{count(load.tokens)}")
+            (
+                f"  {facts.labels[load.host]}", ", ".join(load.parts), f"~{count(load.at_start_tokens)}",
+                f"~{count(load.tokens)}",
+            )
             for load in report.loads
-        ]
-        yield from columns(rows)
+        ]  # fmt: skip
+        yield from columns(rows, left=2)
         yield ""
     faults = report.faults
     passed = {note.fact.id for note in report.notes} - {note.fact.id for note in faults}
     yield paint(
-        f"Limits of hosts: {quantity(len({note.fact.id for note in faults}), 'limit')} exceeded, {len(passed)} kept",
+        f"Limits of hosts: {len({note.fact.id for note in faults})} exceeded, {len(passed)} kept",
         "bold",
     )
     for _, notes in groupby(sorted(faults, key=_order), key=lambda note: note.fact.id):

@@ -18,12 +18,22 @@ class Slot:
     """A positional argument before the target.
 
     A `pairs` slot takes every `key=value` and `key:=json`, a `paths` slot every word that is not a target by itself, a
-    `json` slot a word that starts an object; all of them may stay empty, and so may a slot that is `optional`, which
-    takes no word that is a target by itself. With `takes_command`, the words after `--` fill it. A slot `after` the
-    target takes a word that follows a target of one word.
+    `json` slot a word that starts an object; all of them may stay empty, and so may a slot that is `optional`. A
+    slot that is `before_target` takes no word that is a target by itself. With `takes_command`, the words after `--`
+    fill it. A slot `after` the target takes a word that follows a target of one word.
     """
 
-    __slots__ = ("after", "choices", "completes", "kind", "metavar", "name", "optional", "takes_command")
+    __slots__ = (
+        "after",
+        "before_target",
+        "choices",
+        "completes",
+        "kind",
+        "metavar",
+        "name",
+        "optional",
+        "takes_command",
+    )
 
     def __init__(
         self,
@@ -36,8 +46,10 @@ class Slot:
         takes_command: bool = False,
         optional: bool = False,
         after: bool = False,
+        before_target: bool = False,
     ) -> None:
         self.after = after
+        self.before_target = before_target
         self.name = name
         self.optional = optional
         self.kind = kind
@@ -49,7 +61,7 @@ class Slot:
     def takes(self, word: str) -> bool:
         """Whether `word` can stand here."""
         if self.kind == "one":
-            return not self.optional or not (word.startswith("@") or "://" in word)
+            return not self.before_target or not (word.startswith("@") or "://" in word)
         if self.kind == "paths":
             return not word.startswith("@") and "://" not in word
         return is_pair(word) if self.kind == "pairs" else word.startswith("{")

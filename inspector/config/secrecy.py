@@ -7,7 +7,7 @@ reason, except for the few token formats with a known prefix.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from urllib.parse import unquote
 
 MASK = "***"
@@ -81,13 +81,22 @@ def without(text: str, secrets: Iterable[str]) -> str:
     """Remove secrets in any of their forms from a text of ours, even if one was cut off."""
     for secret in secrets:
         for form in sorted(forms(secret), key=len, reverse=True):
-            begins, at = form[:_BEGINNING], -1
-            while (at := text.find(begins, at + 1)) >= 0:
-                end = at + len(begins)
-                while end < len(text) and end - at < len(form) and text[end] == form[end - at]:
-                    end += 1
-                if end - at == len(form) or text[end : end + 1] in ("", "…"):
-                    text = f"{text[:at]}…{text[end:]}"
+            text = without_form(text, form, "…", ("", "…"))
+    return text
+
+
+def without_form(text: str, form: str, mask: str, after: Collection[str], shortest: int = _BEGINNING) -> str:
+    """Replace one form of a secret by a mask, and its beginning where one of `after` follows.
+
+    `shortest`: the characters of a beginning that is replaced.
+    """
+    begins, at = form[:shortest], -1
+    while (at := text.find(begins, at + 1)) >= 0:
+        end = at + len(begins)
+        while end < len(text) and end - at < len(form) and text[end] == form[end - at]:
+            end += 1
+        if end - at == len(form) or text[end : end + 1] in after:
+            text = f"{text[:at]}{mask}{text[end:]}"
     return text
 
 

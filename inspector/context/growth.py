@@ -30,7 +30,7 @@ class ToolGrowth(NamedTuple):
         }  # fmt: skip
 
 
-class Growth(NamedTuple):
+class CostGrowth(NamedTuple):
     """The changes of cost between two states."""
 
     source: str
@@ -83,7 +83,7 @@ def sizes_in(document: Any) -> Sizes | None:
     return Sizes(found, total["characters"], total["tokens"], document["method"])
 
 
-def growth(source: str, before: Sizes, after: Sizes) -> Growth:
+def growth(source: str, before: Sizes, after: Sizes) -> CostGrowth:
     """Return the changes from one state to another, both counted with the same method."""
     changed = []
     for name in {**before.tools, **after.tools}:
@@ -92,6 +92,6 @@ def growth(source: str, before: Sizes, after: Sizes) -> Growth:
             tokens = (now[1] if now else 0) - (was[1] if was else 0)
             changed.append(ToolGrowth(name, was[0] if was else None, now[0] if now else None, tokens))
     changed.sort(key=lambda tool: (-abs(tool.characters), tool.name))
-    return Growth(
+    return CostGrowth(
         source, tuple(changed), after.characters - before.characters, after.tokens - before.tokens, before.tokens
     )

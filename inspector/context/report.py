@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from inspector.context.cost import ServerCost
-from inspector.context.growth import Growth
+from inspector.context.growth import CostGrowth
 from inspector.context.results import ResultCost, result_cost
-from inspector.context.sharing import Repeated, Saving, repeated, savings
+from inspector.context.sharing import DefsSaving, Repeated, repeated, savings
 from inspector.hosts import Fact, HostNote, ServerDefinitions, ToolResult, evaluate, host_facts
 from inspector.protocol.jsonrpc import compact_json
 
@@ -40,13 +40,13 @@ class ContextReport:
     server: str
     """The name that hosts know it by."""
     cost: ServerCost
-    savings: list[Saving]
+    savings: list[DefsSaving]
     repeated: list[Repeated]
     notes: list[HostNote]
     loads: list[HostLoad]
     results: dict[str, ResultCost]
     """By tool, the largest result of a recording."""
-    against: Growth | None = None
+    against: CostGrowth | None = None
 
     @property
     def faults(self) -> list[HostNote]:
@@ -81,7 +81,7 @@ def report_of(
     *,
     facts: tuple[Fact, ...] = (),
     results: tuple[ToolResult, ...] = (),
-    against: Growth | None = None,
+    against: CostGrowth | None = None,
 ) -> ContextReport:
     """Return the report on a server that hosts know as `server`, with the notes of the given facts."""
     definitions = ServerDefinitions.of(server, (tool.definition for tool in cost.tools), cost.instructions, results)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from inspector.context.tokens import ESTIMATED, TokenCounter
+from inspector.context.tokens import ESTIMATED, TokenCounter, estimate
 from inspector.protocol.jsonrpc import compact_json
 
 _MEDIA = ("image", "audio")
@@ -53,10 +53,12 @@ def result_cost(result: Any, counter: TokenCounter = ESTIMATED) -> ResultCost:
         if type(text) is str:
             texts.append(text)
     structured = compact_json(members["structuredContent"]) if "structuredContent" in members else None
-    content = "\n".join(texts)
+    characters = sum(map(len, texts))
+    # The text is joined only for a tokenizer: a result may have many megabytes.
+    tokens = estimate(characters) if counter.is_estimate else counter.count("\n".join(texts))
     return ResultCost(
-        sum(map(len, texts)),
-        counter.count(content) if content else 0,
+        characters,
+        tokens,
         None if structured is None else len(structured),
         counter.count(structured) if structured else 0,
         media,

@@ -19,10 +19,11 @@ _PART = "part of the input schema"
 _SHARED_KEYS = frozenset(("type", "properties", "enum", "anyOf", "items"))
 _REFERENCE = len('{"$ref":"#/$defs/N"}')
 _ENTRY = len('"N":') + len(",")
-_KEYWORD = len(',"$defs":{}')
+_KEYWORD = len(',"$defs":{}') - len(",")
+"""The keyword itself; the first entry has no comma."""
 
 
-class Saving(NamedTuple):
+class DefsSaving(NamedTuple):
     """Characters that `$defs` would save in one tool."""
 
     tool: str
@@ -44,7 +45,7 @@ class Repeated(NamedTuple):
     tools: tuple[str, ...]
 
 
-def savings(cost: ServerCost) -> list[Saving]:
+def savings(cost: ServerCost) -> list[DefsSaving]:
     """Return the tools in which `$defs` would save characters, the largest saving first.
 
     A part counts if it has at least `LEAST` characters and occurs twice or more, annotations included.
@@ -53,7 +54,7 @@ def savings(cost: ServerCost) -> list[Saving]:
     return sorted(found, key=lambda saving: -saving.characters)
 
 
-def _saving(tool: ToolCost) -> Saving | None:
+def _saving(tool: ToolCost) -> DefsSaving | None:
     if len(tool.schema) < 2 * LEAST:
         return None
     places: dict[str, list[str]] = {}
@@ -78,9 +79,10 @@ def _saving(tool: ToolCost) -> Saving | None:
             best = max(best, (gain, free[0], len(free)))
         if len(taken) > 1_000:
             break
-    if saved <= _KEYWORD:
-        return None
-    return Saving(tool.name, saved - _KEYWORD, parts, best[1], best[2])
+    schema = tool.definition.get("inputSchema")
+    if not (type(schema) is dict and schema.get("$defs")):
+        saved -= _KEYWORD
+    return DefsSaving(tool.name, saved, parts, best[1], best[2]) if saved > 0 else None
 
 
 def _sorted(value: Any) -> Any:

@@ -30,14 +30,12 @@ if TYPE_CHECKING:
     Watcher = Callable[[str, str], None]
 
 
-BEAT = 10.0  # seconds between two heartbeats of a stream of events
-
-
 class World:
     """Tools, resources and prompts, and the options of the command line.
 
     `tools` and `prompts`: the initial ones, in the order in which they are listed; `items`: number of generated
-    resources; `delay`: seconds before each response; `tick`: seconds between changes of the clock; `newest`: the newest
+    resources; `delay`: seconds before each response; `tick`: seconds between changes of the clock; `beat`: those
+    between heartbeats of a stream of events; `newest`: the newest
     supported revision; `era`: "legacy" (with a handshake), "modern" (without) or "both".
     """
 
@@ -49,12 +47,13 @@ class World:
         items: int = 3000,
         delay: float = 0.0,
         tick: float = 1.0,
+        beat: float = 10.0,
         newest: str = REVISIONS[-1],
         era: str = "both",
     ) -> None:
         self.delay = delay
         self.tick = tick
-        self.beat = BEAT
+        self.beat = beat
         self.handshakes = [each for each in HANDSHAKE if each <= newest and era != "modern"]
         self.modern = [each for each in MODERN if each <= newest and era != "legacy"]
         self.resources = Resources(items)

@@ -358,7 +358,9 @@ class _Judge:
             yield _Failure(place, expected, shown(found), f"This is not a regular expression: {problem}")
             return
         if not pattern.search(found):
-            yield _Failure(place, f"a text that matches {pattern.pattern}", shown(found))
+            # As it is written, not as it is searched: a secret with escapes in it would not be masked.
+            written = self.variables.insert(matcher.matches, _text_of)
+            yield _Failure(place, f"a text that matches {written}", shown(found))
 
     def _contains(self, matcher: Matcher, found: Any, place: Place) -> Iterator[_Failure]:
         expected = matcher.contains

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from inspector.errors import SchemaError
 from inspector.hosts.facts import Fact, NameRule
-from inspector.protocol.jsonrpc import compact_json
+from inspector.protocol.jsonrpc import NotJson, compact_json, parse
 from inspector.protocol.subschemas import Subschema, subschemas
 from inspector.text import quantity
 
@@ -52,6 +52,8 @@ class ServerDefinitions:
     tools: tuple[dict[str, Any], ...]
     instructions: str = ""
     results: tuple[ToolResult, ...] = ()
+    total: int = 0
+    """The number of all tools, also of those that are not evaluated."""
     _walks: dict[int, tuple[Subschema, ...]] = field(default_factory=dict, repr=False, compare=False)
 
     def schemas(self, tool: dict[str, Any]) -> Iterable[Subschema]:
@@ -69,13 +71,14 @@ class ServerDefinitions:
     ) -> ServerDefinitions:
         """Return the definitions that a model may see, without tools for apps only and entries that are not tools."""
         kept = []
+        total = 0
         for tool in tools:
             if type(tool) is dict and type(tool.get("name")) is str and reaches_model(tool):
-                kept.append(tool)
-            if len(kept) == MOST_TOOLS:
-                break
+                total += 1
+                if total <= MOST_TOOLS:
+                    kept.append(tool)
         text = instructions if type(instructions) is str else ""
-        return cls("-".join(name.lower().split()) or "server", tuple(kept), text, tuple(results))
+        return cls("-".join(name.lower().split()) or "server", tuple(kept), text, tuple(results), total)
 
 
 class HostNote(NamedTuple):
@@ -185,7 +188,7 @@ _NOUNS = {"properties": "parameter", "depth": "level", "enum": "enum value"}
 def _sizes(what: str, suffix: str, most: int, fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
     unit = suffix or ("bytes" if "byte" in fact.unit else "chars")
     if what == "tools":
-        yield _size("tools", len(server.tools), most, "tool")
+        yield _size("tools", server.total, most, "tool")
     elif what == "instructions":
         if server.instructions:
             yield _text_size("instructions", server.instructions, most, unit, fact)
@@ -287,9 +290,7 @@ def _schema_amount(what: str, schemas: Iterable[Subschema]) -> int:
 
 def text_of(result: dict[str, Any]) -> str:
     """Return the text of a result that a model reads: its text blocks, or the structured content without any."""
-    content = result.get("content")
-    blocks = [block.get("text") for block in content if type(block) is dict] if type(content) is list else []
-    texts = [text for text in blocks if type(text) is str]
+    texts = _texts(result)
     if not texts and "structuredContent" in result:
         return compact_json(result["structuredContent"])
     return "\n".join(texts)
@@ -318,6 +319,40 @@ def _own_limit(tool: dict[str, Any], key: str, fact: Fact) -> int | None:
     meta = tool.get("_meta")
     value = meta.get(key) if type(meta) is dict else None
     return min(value, (fact.test or {}).get("meta_max", value)) if type(value) is int else None
+
+
+def _structured_replaces_text(_: Any, fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
+    for tool, result in server.results:
+        if "structuredContent" not in result:
+            continue
+        extra = [text for text in _texts(result) if not _is_json_of(text, result["structuredContent"])]
+        found = f"{quantity(len(extra), 'text block')} beside structuredContent with another content"
+        limit = "the same in text and structuredContent"
+        yield Measure(f"result of {tool}", not extra, found if extra else "the same", limit, 0, tool)
+
+
+def _text_needed(_: Any, fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
+    for tool, result in server.results:
+        if "structuredContent" in result:
+            ok = any(text.strip() for text in _texts(result))
+            found = "structuredContent and text" if ok else "structuredContent without text"
+            yield Measure(f"result of {tool}", ok, found, "a text block", 0, tool)
+
+
+def _texts(result: dict[str, Any]) -> list[str]:
+    content = result.get("content")
+    blocks = [block.get("text") for block in content if type(block) is dict] if type(content) is list else []
+    return [text for text in blocks if type(text) is str]
+
+
+def _is_json_of(text: str, value: Any) -> bool:
+    """Whether a text is the JSON of a value, in any layout, or repeats its only member."""
+    try:
+        parsed = parse(text.encode("utf-8", "surrogatepass"))
+    except (NotJson, RecursionError):
+        parsed = text
+    inner = list(value.values()) if type(value) is dict else []
+    return bool(parsed == value or (len(inner) == 1 and parsed == inner[0]) or not text.strip())
 
 
 # Names
@@ -606,6 +641,8 @@ KINDS: dict[str, Test] = {
     "arrays_require": _arrays_require,
     "required_in_properties": _required_in_properties,
     "schema_valid": _schema_valid,
+    "structured_replaces_text": _structured_replaces_text,
+    "text_needed": _text_needed,
     "no_enum_with": _no_enum_with,
     "no_free_text": _no_free_text,
     "free_text_names_api": _free_text_names_api,

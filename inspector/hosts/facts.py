@@ -190,6 +190,11 @@ class HostFacts:
         """Return how a host names tools for a model; None if that is not known."""
         return next((fact.name for fact in self.facts if fact.host == host and fact.name is not None), None)
 
+    def full_name(self, host: str, server: str, tool: str) -> str:
+        """Return a tool's name for the model in a host, not cut. Without a known rule it is the tool's own."""
+        rule = self.name_rule(host)
+        return tool if rule is None else rule.full_name(server, tool)
+
     def parts(self, host: str) -> tuple[str, ...]:
         """Return the parts of a tool that reach the model; empty if that is not known."""
         return next((fact.parts for fact in self.facts if fact.host == host and fact.parts), ())

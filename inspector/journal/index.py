@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import IntEnum
 from typing import Any
 
@@ -74,6 +74,8 @@ class NameTable:
     def __init__(self) -> None:
         self.texts: list[str] = [""]
         self.numbers: dict[str, int] = {"": 0}
+        self.redact: Callable[[str], str] = lambda text: text
+        """Removes secrets from a text before it is shown anywhere."""
 
     def number(self, text: str) -> int:
         found = self.numbers.get(text)
@@ -81,7 +83,7 @@ class NameTable:
             if len(self.texts) >= MAX_NAMES:
                 return self.numbers.setdefault(_FURTHER, len(self.texts) - 1)
             found = self.numbers[text] = len(self.texts)
-            self.texts.append(text)
+            self.texts.append(self.redact(text))
         return found
 
     def find(self, text: str) -> int | None:
@@ -195,6 +197,10 @@ class Index:
     def parent(self, n: int) -> int:
         """Return the request inside which event `n` happened; 0 if there is none."""
         return self._parents[n - 1]
+
+    def redact_names(self, redact: Callable[[str], str]) -> None:
+        """Have secrets removed from the names of methods that are added from now on."""
+        self._method_names.redact = redact
 
     def method(self, n: int) -> str:
         """Return the method of a request or notification; for an answer, the method of its request."""

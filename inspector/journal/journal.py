@@ -17,6 +17,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from inspector.config import secrecy
 from inspector.errors import RecordingError
 from inspector.hints import Hint, Parameter
 from inspector.journal.findings import Finding, Findings
@@ -42,7 +43,7 @@ from inspector.journal.format import (
 from inspector.journal.index import Index, conn_of
 from inspector.journal.marks import Marks, append, end_of_events, mark_fields, reopened, write_at
 from inspector.journal.overflow import Overflow
-from inspector.journal.redaction import Redactor, describe
+from inspector.journal.redaction import SHORTEST_SECRET, Redactor, describe
 from inspector.journal.storage import KEEP_FREE, Storage
 from inspector.protocol.jsonrpc import NotJson, Shape, parse, shape_of
 from inspector.text import count, size
@@ -84,6 +85,7 @@ class Journal:
         self.findings = Findings()
         self.marks = Marks()
         self.redactor = redactor or Redactor()
+        self.index.redact_names(lambda text: self.redactor.text(text)[0])
         self.ended: dict[str, Any] | None = None
         """The end line, if there is one. None in a finished file means that the writer was killed."""
         self.notices: list[str] = []
@@ -418,6 +420,27 @@ class Journal:
         line = self._line(self.index.count + 1, t, "send", kind, channel, data, extra)
         self.storage.append(line, hold=hold)
         return self.index.add(t, _SEND, kind, channel, offset, len(data), message, conn=conn)
+
+    def blank(self, secrets: Iterable[str]) -> bool:
+        """Overwrite secrets in what is recorded already, such as a token that a later answer told to be one.
+
+        Each character becomes `*` (of a number `9`), so that all events stay where they are. True if one was found. It
+        may run in a thread; `flush` must come before.
+        """
+        texts: dict[bytes, bytes] = {}
+        for secret in (each for each in secrets if len(each) >= SHORTEST_SECRET):
+            star = b"9" if secret.isdigit() else b"*"
+            for form in secrecy.forms(secret):
+                # A message is a JSON text in the line of its event.
+                for text in (form, json.dumps(form)[1:-1], json.dumps(form, ensure_ascii=False)[1:-1]):
+                    raw = text.encode("utf-8", "surrogatepass")
+                    texts[raw] = star * len(raw)
+        longest_first = sorted(texts, key=len, reverse=True)
+        if not self.storage.blank({text: texts[text] for text in longest_first}):
+            return False
+        with self._lock:
+            self._cache.clear()
+        return True
 
     def flush(self) -> None:
         """Write what was recorded with `hold`."""

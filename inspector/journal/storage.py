@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import mmap
 import os
 import tempfile
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
@@ -201,6 +203,26 @@ class Storage:
             self.disk_size += written
         self.problem = ""
         return True
+
+    def blank(self, texts: Mapping[bytes, bytes]) -> bool:
+        """Overwrite each of these texts with another of the same length, wherever it stands. True if one was found.
+
+        Offsets stay. It may run in a thread while another one appends; `flush` must come before.
+        """
+        found = False
+        if not self.writable or not self.disk_size:
+            return found
+        try:
+            written = mmap.mmap(self.fd, self.disk_size)
+        except (OSError, ValueError):
+            return found  # A device, for example, keeps nothing.
+        with written:
+            for text, other in texts.items():
+                at = -1
+                while (at := written.find(text, at + 1)) >= 0:
+                    written[at : at + len(text)] = other
+                    found = True
+        return found
 
     def grown(self) -> bool:
         """Whether another process has made the file longer; updates the size."""

@@ -154,8 +154,8 @@ class LoadReport:
             if late < 0.01 * self.plan.rate:
                 return f"{start} answers no call."
             return f"{start} answers {late:.3g}/s, slower than the planned {planned}. A queue builds up."
-        p50 = self.latency.percentile(50)
-        if self.latency.percentile(99) > max(_STALL * p50, _STALL_SECONDS):
+        if self.stalls:
+            p50 = self.latency.percentile(50)
             return (
                 f"The server keeps up with {planned} but stalls: p99 {p99} with p50 {duration(p50 * 1e6)}, "
                 f"and {duration(self.longest_gap * 1e6)} without an answer."
@@ -176,6 +176,11 @@ class LoadReport:
         if self.is_closed:
             return self.throughput >= _NEAR_FLOOR * floor.throughput
         return floor.throughput < _KEEPS_UP * self.plan.rate and self.throughput >= _NEAR_FLOOR * floor.throughput
+
+    @property
+    def stalls(self) -> bool:
+        """Whether few calls take very much longer than most."""
+        return self.latency.percentile(99) > max(_STALL * self.latency.percentile(50), _STALL_SECONDS)
 
     @property
     def keeps_up(self) -> bool:

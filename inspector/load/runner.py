@@ -106,6 +106,13 @@ class LoadRun:
         self.stopped = True
         self._wake.set()
 
+    def change_rate(self, rate: float) -> None:
+        """Let calls arrive at another rate from now on; 0 pauses. Only in the open model."""
+        if isinstance(self.arrivals, OpenArrivals):
+            self.arrivals.change_rate(self.now(), rate)
+            self.plan = replace(self.plan, rate=rate or self.plan.rate)
+            self._wake.set()
+
     def kill_now(self) -> None:
         """Kill the server processes without waiting."""
         for connection in self.connections:
@@ -128,6 +135,7 @@ class LoadRun:
             raise
         finally:
             self._finish()
+            self._record_sample()
             await self._close()
         return self.report()
 
@@ -396,19 +404,22 @@ class LoadRun:
         """Seconds that the run took so far."""
         return self._finished_at if self.phase == "over" else self.now()
 
+    def _record_sample(self) -> None:
+        """Record the slowest and the first failed exchanges, before the end of the connections."""
+        journal, m = self.journal, self.measurement
+        if not self._zero or not journal.live:
+            return
+        journal.bound(None)
+        numbers = [0, *(journal.new_conn() for _ in self.connections[1:])]
+        self.kept = self._sample.write(journal, self._zero_in_recording, numbers)
+        if self.kept:
+            journal.record_note(
+                f"A load test made {count(m.warm_up_sent + m.sent)} calls; the slowest and the first failed ones of "
+                f"them are recorded here ({count(self.kept)})."
+            )
+
     def _release(self) -> None:
         for connection in self.connections[1:]:
             connection.journal.close()
             connection.journal.release()
-        journal = self.journal
-        if self._zero and journal.live:
-            journal.bound(None)
-            numbers = [0, *(journal.new_conn() for _ in self.connections[1:])]
-            self.kept = self._sample.write(journal, self._zero_in_recording, numbers)
-            if self.kept:
-                m = self.measurement
-                journal.record_note(
-                    f"A load test made {count(m.warm_up_sent + m.sent)} calls; the slowest and the first failed ones "
-                    f"of them are recorded here ({count(self.kept)})."
-                )
         self._told(self)

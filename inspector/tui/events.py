@@ -182,6 +182,15 @@ class SaveCall(Message):
         self.schema = schema
 
 
+class LoadTool(Message):
+    """Call a tool with these arguments many times, and measure the latency."""
+
+    def __init__(self, tool: str, arguments: Any) -> None:
+        super().__init__()
+        self.tool = tool
+        self.arguments = arguments
+
+
 class Reconnected(Message):
     """The session is connected again, and its lists were read and compared."""
 

@@ -221,25 +221,32 @@ class ScreenNavigator:
 
         self._app.push_screen(ModelScreen(session, name), then)
 
-    def show_recording(self, path: Path, n: int) -> None:
-        self._show_at(Journal.open(path), path, n, lent=False)
+    def show_recording(self, path: Path, n: int, origin: str) -> None:
+        self._show_at(Journal.open(path), path, n, origin)
 
     def show_journal(self, journal: Journal, path: Path, n: int) -> None:
-        self._show_at(journal, path, n, lent=True)
+        self._show_at(journal, path, n, "the checks", lent=True)
 
-    def _show_at(self, journal: Journal, path: Path, n: int, *, lent: bool) -> None:
+    def _show_at(self, journal: Journal, path: Path, n: int, title: str, *, lent: bool = False) -> None:
         from inspector.client.recorded import RecordedSession
         from inspector.tui.main.screen import MainScreen
         from inspector.tui.replay.playback import OpenedFrom, Playback
 
         session = RecordedSession(journal, path)
-        origin = OpenedFrom("the checks" if lent else "the comparison", n, lent=lent)
+        origin = OpenedFrom(title, n, lent=lent)
         self._app.push_screen(MainScreen(session, Playback(session, opened_from=origin), follow_log=False))
 
     def serve(self, server: LoopbackMock) -> None:
         from inspector.tui.replay.serve import ServeScreen
 
         self._app.push_screen(ServeScreen(server))
+
+    async def load(self, session: Commands, tool: str, arguments: Any) -> None:
+        from inspector.load.plan import LoadPlan, PlannedCall
+        from inspector.tui.load.screen import ask_and_load
+
+        call = PlannedCall(tool, arguments if type(arguments) is dict else {})
+        await ask_and_load(self._app, session, LoadPlan((call,)))
 
     def rerun(self, path: Path, suggested: str) -> None:
         from inspector.tui.replay.rerun import RerunScreen

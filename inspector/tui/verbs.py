@@ -54,18 +54,22 @@ CONTEXTS: Mapping[str, str] = {
     "server": "app",
     "failed": "app",
     "authorization": "app",
+    "load": "text",
     "diff": "list",
     "model": "list",
     "frame": "app",
     "check": "list",
     "calls": "list",
     "collection": "calls",
+    "skills": "list",
+    "skill": "skills",
     "start": "app",
 }
 """Every context and its outer context, whose keys work in it too (a key of the inner context wins)."""
 
 _APP = (
     ("palette", "palette", "ctrl+p", "Find any verb, tool, resource, prompt or theme by name."),
+    ("search", "search", "ctrl+f", "Search items, arguments, messages, saved calls and earlier recordings."),
     ("help", "help", "question_mark", "Show the keys of the focused pane."),
     ("quit", "quit", "q", "Quit; asks first if a call is in flight."),
     ("start-list", "start", "b,f3", "Go to the start list, and back. The session stays open."),
@@ -80,6 +84,7 @@ _APP = (
     ("tab-7", "inbox", "7", "Show the questions of the server."),
     ("tab-8", "check", "8", "Show the checks of the server against the specification."),
     ("tab-9", "calls", "9", "Show the saved calls: flows, their steps and the outcome of their last run."),
+    ("tab-0", "skills", "0", "Show the skills, if the server declares them."),
     ("messages", "messages", "m", "Go to the message log."),
     ("back", "back", "escape", "Go from a message to the log; in one column, from the log to the list."),
     ("toggle-messages", "hide", "M", "Hide the message log, or show it again."),
@@ -225,6 +230,7 @@ _FORM = (
     ("editor", "$EDITOR", "ctrl+o", "Edit the arguments as JSON in your editor."),
     ("past-calls", "past calls", "up,ctrl+up", "Choose the arguments of an earlier call."),
     ("save", "save call", "ctrl+s", "Save the call with these arguments as a step of a flow."),
+    ("load", "load test", "f12", "Call the tool with these arguments at a constant rate, and measure the latency."),
     ("saved-calls", "saved calls", "f5", "Load the next saved call of this item into the form."),
     ("model", "model view", "alt+v", "Show the tool as a model gets it: its cost, its text, the limits of hosts."),
     ("about", "whole text", "f2", "Show the whole description, or only its beginning."),
@@ -371,6 +377,16 @@ _DIFF = (
     ("copy", "copy", "c", "Copy both sides of the difference."),
     ("leave", "back", "escape", "Return to the screen that opened the comparison."),
 )
+_LOAD = (
+    ("pause", "pause", "space", "Let no further calls arrive, or go on."),
+    ("faster", "faster", "plus", "Raise the rate by a quarter."),
+    ("slower", "slower", "minus", "Lower the rate by a fifth."),
+    ("report", "report", "x", "Save the report: a web page, JSON or text."),
+    ("edit", "edit plan", "e", "Change the plan and run it."),
+    ("its-messages", "its messages", "m", "Open the recording of the slowest and the failed calls."),
+    ("next-view", "next view", "right_curly_bracket", "Show the series instead of the latency, or the latency again."),
+    ("leave", "back", "escape", "Stop the load test; when it is over, go back."),
+)
 _FRAME = (("leave", "back", "backspace", "Return to the comparison, or to the checks."),)
 _CHECK = (
     ("run", "run all", "ctrl+r", "Run all checks; for a recording, those that need no server."),
@@ -408,6 +424,15 @@ _CALLS = (
     ("leave", "back", "escape", "Stop the run; else drop the filter, or go back to the list."),
 )
 _COLLECTION = (("filter", "filter", "slash", "Show only the flows and steps that match."),)
+_SKILLS = (
+    ("verify", "verify all", "v", "Read every listed file of the skill, and compare it with the list."),
+    ("save", "save", "w", "Save the files that match into a new folder."),
+    ("again", "read again", "r", "Read the list of skills again."),
+)
+_SKILL = (
+    ("next-failure", "next failure", "right_square_bracket", "Go to the next file that failed or is not listed."),
+    ("leave", "list", "escape", "Go back to the list of skills."),
+)
 _START = (
     ("open", "open", "enter", "Open the selected row."),
     ("beside", "open beside", "s", "Open the selected row in the background; the list stays."),
@@ -453,12 +478,15 @@ def _table() -> Iterator[Verb]:
         ("server", "Server", _SERVER),
         ("failed", "No connection", _FAILED),
         ("authorization", "A login", _AUTHORIZATION),
+        ("load", "A load test", _LOAD),
         ("diff", "A comparison", _DIFF),
         ("model", "Model view", _MODEL),
         ("frame", "A recording opened from elsewhere", _FRAME),
         ("check", "Checks", _CHECK),
         ("calls", "Saved calls", _CALLS),
         ("collection", "The list of saved calls", _COLLECTION),
+        ("skills", "Skills", _SKILLS),
+        ("skill", "A skill", _SKILL),
         ("start", "Start", _START),
     ):
         for name, title, key, description in rows:

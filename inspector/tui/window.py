@@ -52,14 +52,20 @@ class Navigator(Protocol):
         `then` gets the tool that the user opened, or None.
         """
 
-    def show_recording(self, path: Path, n: int) -> None:
-        """Show a recording at event `n`, or at its end for 0. Raises `RecordingError`."""
+    def show_recording(self, path: Path, n: int, origin: str) -> None:
+        """Show a recording at event `n`, or at its end for 0.
+
+        `origin` names the screen that a key returns to. Raises `RecordingError`.
+        """
 
     def show_journal(self, journal: Journal, path: Path, n: int) -> None:
         """Show an open journal at event `n`. It stays open; `path` names it."""
 
     def serve(self, server: LoopbackMock) -> None:
         """Show the mock server of a recording."""
+
+    async def load(self, session: Commands, tool: str, arguments: Any) -> None:
+        """Ask for the plan of a load test of a tool, and show its run."""
 
     def rerun(self, path: Path, suggested: str) -> None:
         """Ask for a target, initially `suggested`, and rerun a recording on it."""

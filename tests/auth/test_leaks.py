@@ -225,10 +225,10 @@ def leaks(run: Run) -> list[tuple[str, str, str]]:
         (place, kind, secret)
         for kind, values in run.secrets.items()
         for secret in values
-        for place, content in left.items()
         if len(secret) > 3
-        and not (kind == "state" and place.startswith(seen))
-        and any(form in content for form in forms(secret))
+        for found in (forms(secret),)
+        for place, content in left.items()
+        if not (kind == "state" and place.startswith(seen)) and any(form in content for form in found)
     ]
 
 

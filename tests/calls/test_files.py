@@ -76,14 +76,21 @@ def test_a_plain_value_that_programs_read_differently_is_an_error(text: str, tmp
         ("a: &x [*x]\n", 1, 8, "contains itself"),
         ("a: *x\n", 1, 4, "is not defined above"),
         ("a: 1\n---\nb: 1\n", 2, 1, "A second document"),
-        ("a: {b: 1\n", 2, 1, "Close every “{”"),
+        ("a: {b: 1\n", 2, 1, "A map in braces does not end."),
         ("a: 'x\n", 2, 1, "does not end"),
         ("1: x\n", 1, 1, "The key 1 is not a string."),
         ("on: x\n", 1, 1, "is read as true or false"),
         ("a: \x01\n", 1, 4, "not allowed"),
         (b"a: b\nb: \xff\n", 2, 4, "not UTF-8"),
         ("a: " + "[" * 200, 1, 104, "nested deeper than 100 levels"),
-        ("a: {$.content[0]: 1}\n", 1, 14, "Close every “{”"),
+        ("a: {$.content[0]: 1}\n", 1, 14, "A map in braces does not end."),
+        ("a: [b\n", 2, 1, "A list in brackets does not end."),
+        ("a:\n  - b\n c\n", 3, 2, "This is not a key."),
+        ("a: b: c\n", 1, 5, "A colon cannot stand here."),
+        ("a: - b\n", 1, 4, "A list cannot begin here."),
+        ("a: b\nc\n", 3, 1, "A key has no colon."),
+        ('a: "\\q"\n', 1, 5, "This escape is not known."),
+        ("a: }\n", 1, 4, ""),
     ],
 )
 def test_an_error_names_its_place(text: str | bytes, line: int, column: int, said: str, tmp_path: Path) -> None:
@@ -91,6 +98,7 @@ def test_an_error_names_its_place(text: str | bytes, line: int, column: int, sai
         read(text, tmp_path)
     assert said in caught.value.message
     assert caught.value.position == (line, column)
+    assert caught.value.hint, "each error says what to do"
 
 
 def test_marks_line_ends_and_anchors(tmp_path: Path) -> None:
@@ -316,6 +324,7 @@ def test_secrets_are_masked_in_every_form() -> None:
     secrets = Secrets()
     secrets.add({"a": ["tok/en ü", 12345678], "b": "x"})
     assert secrets.mask('say "tok/en ü", tok%2Fen%20%C3%BC, 12345678, x') == 'say "***", ***, ***, x'
+    assert secrets.mask('"a tok/en…" tok/e… tok…') == '"a ***…" ***… tok…', "of one that was cut off, the beginning"
     assert secrets.mask_value({"tok/en ü": [12345678, 12, "x"]}) == {"***": ["***", 12, "***"]}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ steps:
 
 
 class Told(Silent):
-    """Keeps what a run tells, and cancels it when a large answer has come."""
+    """Keeps what a run tells; the judge cancels the task `cancels`."""
 
     def __init__(self) -> None:
         self.sizes: list[int] = []
@@ -40,8 +41,6 @@ class Told(Silent):
 
     def answer_compared(self, flow: Flow, number: int, size: int) -> None:
         self.sizes.append(size)
-        if self.cancels is not None:
-            asyncio.get_running_loop().call_soon(self.cancels.cancel)
 
     def step_ended(self, flow: Flow, result: StepResult) -> None:
         pass
@@ -65,11 +64,16 @@ async def test_a_large_answer_is_compared_in_a_thread(
 ) -> None:
     flow, told = flow_of(tmp_path), Told()
     ended: list[str] = []
+    loop = asyncio.get_running_loop()
     real = runner.judge
 
     def judge(*words: Any, **more: Any) -> Any:
         with pytest.raises(RuntimeError, match="no running event loop"):
             asyncio.get_running_loop()
+        if told.cancels is not None:
+            loop.call_soon_threadsafe(told.cancels.cancel)
+            while not more["stopped"]():
+                time.sleep(0.001)
         try:
             made = real(*words, **more)
         except JudgingStopped:

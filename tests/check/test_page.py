@@ -5,7 +5,7 @@ import re
 from inspector.check.registry import checks
 from tests.check.page import PAGE, written
 
-_ID = r"\b(BASE|LIFE|STDIO|HTTP|SSE|AUTH|AS|TOOL|RES|PROM|UTIL|CACHE|MRTR|SUB|CLI|TASK|ECO|CASE)-(\d\d)\b"
+_ID = r"\b(BASE|LIFE|STDIO|HTTP|SSE|AUTH|AS|TOOL|RES|PROM|UTIL|CACHE|MRTR|SUB|CLI|TASK|ECO|CASE|DEF)-(\d\d)\b"
 
 
 def test_the_table_of_the_checks_is_current():

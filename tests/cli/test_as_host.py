@@ -85,3 +85,11 @@ def test_what_cannot_be_said(run: Run, words: list[str], said: str) -> None:
     ran = run(*words)
     assert ran.code == 2
     assert said in ran.err
+
+
+def test_a_skill_may_be_named_by_its_uri_after_the_target() -> None:
+    from inspector.cli.parser import scan
+
+    for word in ("tide-table", "skill://harbour/tide-table/SKILL.md"):
+        assert scan(["skills", "@shop", word]).arguments == {"name": word}
+    assert scan(["diff", "a.mcp.jsonl", "@shop"]).arguments == {"a": "a.mcp.jsonl", "b": "@shop"}

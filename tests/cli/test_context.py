@@ -53,6 +53,11 @@ def test_one_tool_is_printed_exactly(run: Run, server: list[str]) -> None:
     )
     document = run("context", "--json", "--tool", "create_order", *server).json
     assert document["text"]["schema"] == schema
+    named = run("context", "--tool", "create_order", "--for", "claude-code,cursor", "--server-name", "My Shop", *server)
+    assert named.out.endswith(
+        "name in Claude Code: mcp__my-shop__create_order (26 characters)\n"
+        "name in Cursor: my-shop:create_order (20 characters)\n"
+    )
     missing = run("context", "--tool", "create-order", *server)
     assert missing.code == 2
     assert "Did you mean create_order?" in missing.err

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
+import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +15,8 @@ import keyring
 import pytest
 from keyring.backend import KeyringBackend
 
+from inspector.config import paths
+from inspector.flows.reports.text import TextReport
 from tests.cli.conftest import Run
 
 SECRETS = {
@@ -20,40 +24,7 @@ SECRETS = {
     "of_capture": "captured-Token-5d7e1f", "of_number": "938475610293847561", "of_object": "inside-Secret-77ab",
 }  # fmt: skip
 
-SERVER = """
-import json, sys
-HELLO = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}, "logging": {}},
-         "serverInfo": {"name": "leaky", "version": "1"}}
-TOOLS = [{"name": name, "inputSchema": {"type": "object"}} for name in ("login", "echo", "fail")]
-TOKEN, NUMBER, INSIDE = sys.argv[1:4]
-def send(message):
-    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\\n")
-    sys.stdout.flush()
-for line in sys.stdin:
-    message = json.loads(line)
-    method, params = message.get("method"), message.get("params", {})
-    if "id" not in message:
-        continue
-    said = json.dumps(params.get("arguments"))
-    if method == "initialize":
-        send({"id": message["id"], "result": HELLO})
-    elif method == "tools/list":
-        send({"id": message["id"], "result": {"tools": TOOLS}})
-    elif method != "tools/call":
-        send({"id": message["id"], "error": {"code": -32601, "message": "Method not found"}})
-    elif params["name"] == "login":
-        sys.stderr.write("issued " + TOKEN + "\\n")
-        sys.stderr.flush()
-        send({"method": "notifications/message", "params": {"level": "info", "data": "issued " + TOKEN}})
-        body = {"token": TOKEN, "number": int(NUMBER), "object": {"deep": [INSIDE]}}
-        send({"id": message["id"], "result": {"content": [{"type": "text", "text": json.dumps(body)}],
-              "structuredContent": body}})
-    elif params["name"] == "echo":
-        send({"id": message["id"], "result": {"content": [{"type": "text", "text": said}],
-              "structuredContent": {"said": params.get("arguments")}}})
-    else:
-        send({"id": message["id"], "error": {"code": -32000, "message": "no " + said, "data": said}})
-"""
+SERVER = Path(__file__).with_name("leaky_server.py")
 
 FLOW = """
 inspector: 1
@@ -67,6 +38,7 @@ steps:
       of_object: $.structuredContent.object
     secret: [of_capture, of_number, of_object]
   - call: echo
+    headers: {X-Env: "{{of_env}}", X-Token: "Bearer {{of_capture}}", X-Number: "{{of_number}}"}
     args: &all
       a: "{{of_env}}"
       b: "{{of_file}}"
@@ -120,6 +92,7 @@ def forms(secret: str) -> set[str]:
     return {
         secret, json.dumps(secret)[1:-1], json.dumps(json.dumps(secret))[3:-3], json.dumps(secret, ensure_ascii=False)[1:-1],
         quote(secret, safe=""), base64.b64encode(secret.encode()).decode(), secret.replace("/", "\\/"),
+        re.escape(secret),
     }  # fmt: skip
 
 
@@ -137,7 +110,7 @@ def calls(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     secret_file = home / "value.txt"
     secret_file.write_text(SECRETS["of_file"] + "\n", encoding="utf-8")
-    (home / "server.py").write_text(SERVER)
+    (home / "values.json").write_text(json.dumps(SECRETS), encoding="utf-8")
     monkeypatch.setenv("SHOP_VALUE", SECRETS["of_env"])
     return folder
 
@@ -150,27 +123,47 @@ def ring() -> Iterator[None]:
     keyring.set_keyring(before)
 
 
-@pytest.mark.parametrize("more", [(), ("--json",), ("-v",), ("--update",), ("--shared", "-v")])
-def test_no_secret_is_found_anywhere(run: Run, calls: Path, home: Path, more: tuple[str, ...]) -> None:
-    values = [SECRETS[name] for name in ("of_capture", "of_number", "of_object")]
-    ran = run(
-        "run", "--environment", "staging", "--junit", "r.xml", "--markdown", "r.md", "--html", "r.html", *more,
-        "--", sys.executable, "-S", str(home / "server.py"), *values,
-    )  # fmt: skip
-    assert ran.code == 5, ran.err
-    # The command line of the server is the user's own text; everything else must be without secrets.
+@pytest.fixture(params=["stdio", "http"])
+def target(request: pytest.FixtureRequest, home: Path) -> Iterator[list[str]]:
+    """The words that name the leaky server."""
+    command = [sys.executable, "-S", "-E", str(SERVER), str(home / "values.json")]
+    if request.param == "stdio":
+        yield ["--", *command]
+        return
+    process = subprocess.Popen([*command, "--http"], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    yield ["--", process.stdout.readline().strip()]
+    process.kill()
+    process.communicate()
+
+
+def clean_files(home: Path) -> int:
+    """How many files there are besides those with the secrets; none of them has one."""
     checked = 0
-    for text in (ran.out, ran.err):
-        assert leaks(without(text, values)) == []
     for path in sorted(home.rglob("*")):
-        if path.is_file() and path.name not in ("value.txt", "server.py"):
-            assert leaks(without(path.read_text(encoding="utf-8", errors="replace"), values)) == [], path
+        if path.is_file() and path.name not in ("value.txt", "values.json"):
+            assert leaks(path.read_text(encoding="utf-8", errors="replace")) == [], path
+            assert leaks(path.name) == []
             checked += 1
-    assert checked >= 6
-    recording = next((home / "recordings").glob("*.mcp.jsonl"))
+    return checked
+
+
+@pytest.mark.parametrize("more", [(), ("--json",), ("-v", "--update"), ("--shared", "-v"), ("--keep", "kept")])
+def test_no_secret_is_found_anywhere(
+    run: Run, calls: Path, home: Path, target: list[str], more: tuple[str, ...]
+) -> None:
+    ran = run(
+        "run", "--environment", "staging", "--junit", "r.xml", "--markdown", "r.md", "--html", "r.html", *more, *target
+    )
+    assert ran.code == 5, ran.err
+    assert leaks(ran.out) == leaks(ran.err) == []
+    assert clean_files(home) >= 6
+    recording = next(home.rglob("*.mcp.jsonl"))
     text = recording.read_text(encoding="utf-8")
     assert "issued ‹redacted " in text
     assert "tools/call" in text
+    if target[1].startswith("http"):
+        assert "X-Env-Back" in text, "the headers of the answers are in the recording"
     if "--json" in more:
         steps = ran.json["flows"][0]["steps"]
         assert [step["outcome"] for step in steps][:2] == ["passed", "passed"], steps[1]
@@ -179,11 +172,20 @@ def test_no_secret_is_found_anywhere(run: Run, calls: Path, home: Path, more: tu
         assert "***" in steps[2]["command"]
 
 
-def without(text: str, values: list[str]) -> str:
-    """A text without the command of the server, in which the test has the values."""
-    for form in (" ".join(values), json.dumps(values)[1:-1], json.dumps(values, separators=(",", ":"))[1:-1]):
-        text = text.replace(form, "")
-    return text
+def test_no_secret_is_in_the_log_file(
+    run: Run, calls: Path, home: Path, target: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> str:
+        raise RuntimeError(f"{SECRETS} {json.dumps(SECRETS)} {list(map(quote, SECRETS.values()))}")
+
+    monkeypatch.setattr(TextReport, "totals", fail)
+    ran = run("run", "--environment", "staging", *target)
+    assert ran.code not in (0, 5)
+    assert leaks(ran.out) == leaks(ran.err) == []
+    log = paths.log_file()
+    assert "RuntimeError" in log.read_text()
+    assert leaks(log.read_text()) == []
+    assert clean_files(home) >= 4
 
 
 def test_a_value_that_is_not_there_is_named_with_its_place(run: Run, calls: Path, home: Path) -> None:

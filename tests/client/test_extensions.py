@@ -201,3 +201,23 @@ async def test_a_demanded_extension_can_be_chosen() -> None:
     assert list(offered) == [TASKS]
     assert [each.id for each in choices][:3] == ["com.example/x", SKILLS, TASKS]
     await session.close()
+
+
+async def test_the_maps_of_both_sides_come_through_the_handshake_unchanged() -> None:
+    """As the scenario about extensions of the handshake era in the official suite: its map goes back to the server."""
+    theirs = {
+        "com.example/conformance": {"values": [None, False, 0, "b"], "nested": {"x": {}}},
+        "com.example/empty": {},
+    }
+    scripted = ScriptedServer(tools__call={"content": []}, tools__list={"tools": []})
+    scripted.initialize["capabilities"] = {"tools": {}, "extensions": theirs}
+    ours = {"io.modelcontextprotocol/ui": {"mimeTypes": ["text/html;profile=mcp-app"]}, **OFFERED}
+    session = make_session(scripted, extensions=ours)
+    await session.open()
+    declared = session.server.capabilities["extensions"]
+    await session.call_tool("test_legacy_extension_capabilities", {"extensions": declared}).result()
+    (call,) = scripted.asked("tools/call")
+    assert json.dumps(call["params"]["arguments"]["extensions"]) == json.dumps(theirs)
+    (opened,) = scripted.asked("initialize")
+    assert json.dumps(opened["params"]["capabilities"]["extensions"]) == json.dumps(ours)
+    await session.close()

@@ -87,7 +87,7 @@ def test_defs_save_what_occurs_twice_in_one_tool() -> None:
     length = len(json.dumps(ADDRESS, separators=(",", ":")))
     (saving,) = savings(cost_of([twice]))
     assert (saving.tool, saving.parts, saving.largest, saving.times) == ("t", 1, "/properties/a", 2)
-    assert saving.characters == length - 2 * len('{"$ref":"#/$defs/N"}') - len('"N":,') - len(',"$defs":{}')
+    assert saving.characters == length - 2 * len('{"$ref":"#/$defs/N"}') - len('"N":') - len(',"$defs":{}')
     other = {"name": "t", "inputSchema": {"properties": {"a": ADDRESS, "b": ADDRESS | {"description": "another"}}}}
     assert savings(cost_of([other])) == []
 

@@ -28,7 +28,9 @@ GOOD_TOOL: dict[str, Any] = {
 
 def good() -> ServerDefinitions:
     """A server within every limit of every host."""
-    result = ToolResult("get_order", {"content": [{"type": "text", "text": "Order 1"}]})
+    result = ToolResult(
+        "get_order", {"content": [{"type": "text", "text": '{"number": 1}'}], "structuredContent": {"number": 1}}
+    )
     return ServerDefinitions.of("shop", [copy.deepcopy(GOOD_TOOL)], "Orders of a shop.", [result])
 
 
@@ -135,6 +137,10 @@ FAULTS: dict[str, Callable[[Any], list[ServerDefinitions]]] = {
     "schema_valid": lambda given: [server(with_parameter("extra", type="text")), server(tool(inputSchema="no"))],
     "no_enum_with": _mixed,
     "no_free_text": lambda given: [server(with_parameter(name, type="string")) for name in given],
+    "structured_replaces_text": lambda given: [
+        server(result={"content": [{"type": "text", "text": "Order 1 was sent."}], "structuredContent": {"number": 1}})
+    ],
+    "text_needed": lambda given: [server(result={"content": [], "structuredContent": {"number": 1}})],
     "free_text_names_api": lambda given: [
         server(with_parameter(name, type="string") | {"description": "Sends a request."}) for name in given
     ],

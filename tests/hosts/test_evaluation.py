@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from inspector.hosts import ServerDefinitions, evaluate, host_facts
-from inspector.hosts.evaluation import MOST_FAULTS, amount_of
+from inspector.hosts.evaluation import MOST_FAULTS, MOST_TOOLS, amount_of
 from tests.hosts.servers import server, tool, with_parameter, with_schema
 
 BY_ID = {fact.id: fact for fact in host_facts().facts}
@@ -25,6 +27,19 @@ def test_a_cut_description_shows_the_last_words_that_arrive() -> None:
 def test_sizes_are_in_the_unit_of_the_host() -> None:
     assert [amount_of("é😀\n", unit) for unit in ("chars", "utf16", "bytes", "lines", "tokens")] == [3, 4, 7, 2, 1]
     assert amount_of("\ud800", "bytes") == 3
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_limit_may_be_reached_but_not_exceeded(more: int) -> None:
+    for id, most, made in (
+        ("HOST-CLAUDE-07", 2_048, lambda n: server(tool(description="x" * n))),
+        ("HOST-CODEX-02", 4_096, lambda n: server(instructions="x" * n)),
+        ("HOST-CURSOR-01", 55, lambda n: server(tool(name="x" * n))),
+        ("HOST-OPENAI-01", 64, lambda n: server(tool(name="x" * n))),
+        ("HOST-OPENAI-03", 128, lambda n: server(*(tool(name=f"t{i}") for i in range(n)))),
+        ("HOST-GEMINI-10", 40_000, lambda n: server(result={"content": [{"type": "text", "text": "x" * n}]})),
+    ):
+        assert bool(found(made(most + more), id)) == bool(more), id
 
 
 def test_a_name_says_which_character_is_refused() -> None:
@@ -69,6 +84,11 @@ def test_hostile_definitions_are_evaluated_in_bounded_time() -> None:
     ]  # fmt: skip
     notes = evaluate(ServerDefinitions.of("s", odd, 7), host_facts().facts)
     assert notes
+
+
+def test_tools_that_are_not_evaluated_still_count() -> None:
+    many = ({"name": f"t{n}"} for n in range(MOST_TOOLS + 1_000))
+    assert found(ServerDefinitions.of("s", many), "HOST-GEMINI-03") == ["6,000 tools"]
 
 
 def test_many_faults_of_one_fact_are_counted() -> None:

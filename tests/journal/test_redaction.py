@@ -2,6 +2,7 @@
 
 import base64
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -193,3 +194,24 @@ def test_marks_of_two_recordings_are_alike_without_their_key() -> None:
     marks = [Redactor(["s3cret-value"]).json('{"a":"s3cret-value"}')[0] for _ in range(2)]
     assert marks[0] != marks[1]
     assert unkeyed(marks[0]) == unkeyed(marks[1])
+
+
+def test_a_secret_that_is_recorded_already_is_overwritten_in_place(tmp_path: Path) -> None:
+    path = tmp_path / "r.mcp.jsonl"
+    journal = Journal.create(path, {"kind": "stdio"})
+    journal.record_stderr("stderr", [b'token "to/ken\xc3\xbc" and 123456789'])
+    body = {"jsonrpc": "2.0", "id": 1, "result": {"t": 'say "to/kenü"', "n": 123456789, "other": "stays"}}
+    journal.record_received("stdio", [json.dumps(body).encode()])
+    assert "to/ken" in journal.event(1).text
+    before = path.stat().st_size
+    journal.flush()
+    assert journal.blank(["to/kenü", "123456789", "abc"])
+    assert not journal.blank(["to/kenü", "123456789"])
+    assert path.stat().st_size == before
+    assert journal.event(1).text == f'token "{"*" * 8}" and 999999999'
+    assert journal.event(2).message["result"]["n"] == 999999999
+    assert journal.event(2).message["result"]["other"] == "stays"
+    assert "to/ken" not in path.read_text()
+    journal.record_note("after")
+    journal.close("closed")
+    assert all(isinstance(json.loads(line), dict) for line in path.read_text().splitlines())

@@ -602,3 +602,15 @@ async def test_a_secret_in_a_result_is_not_written(monkeypatch: Any) -> None:
         assert "only its shape can be written" in " ".join(text.split())
         assert "same value" not in text
         assert "same as a file" not in text
+
+
+def test_what_differs_in_two_long_values_is_shown() -> None:
+    from inspector.tui.work.since import difference_texts
+
+    long = "the same beginning of both of them, and more, "
+    (text,) = difference_texts({"t": f"{long}sun{long}"}, {"t": f"{long}rain{long}"})
+    assert text.startswith("$.t …")
+    assert "sunthe same" in text
+    assert "rainthe same" in text
+    assert len(text) < 110
+    assert difference_texts({"n": 1}, {"n": 2}) == ["$.n 1 → 2"]

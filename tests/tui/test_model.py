@@ -72,7 +72,7 @@ async def test_the_tools_stand_by_cost_with_the_text_of_one_and_its_limits(recor
         await becomes(app, pilot, lambda: "▲ 1280" in screen_text(app), "the limits of the tool")
         shown = screen_text(app)
         for words in ("1,280 characters; at most 1,024 characters", "Claude connectors directory",
-                      "nothing is sent to a model", "Sources"):  # fmt: skip
+                      "nothing is sent to a model", "Sources", "mcp__shop__create_order"):  # fmt: skip
             assert words in shown, words
         assert "\x1b" not in shown
         await pilot.press("o")
@@ -102,6 +102,34 @@ async def test_a_narrow_screen_shows_one_pane_and_a_tool_is_opened(recording: Pa
 async def test_the_result_shows_what_a_model_reads_of_it(recording: Path) -> None:
     async with running(RecordingTarget(recording), size=WIDE) as (app, pilot):
         await becomes(app, pilot, lambda: "~100 tokens, structured ~2" in screen_text(app), "the cost of the result")
+
+
+async def test_a_list_that_is_read_again_is_counted_again(recording: Path) -> None:
+    async with running(RecordingTarget(recording), size=WIDE) as (app, pilot):
+        screen = await opened((app, pilot))
+        screen.session.catalog["tools"].items.append({"name": "new_tool", "inputSchema": {}})
+        screen.session.changes.bump("tools")
+        await becomes(app, pilot, lambda: screen.rows.find("new_tool") is not None, "counted again")
+        assert screen.tool is not None
+        assert screen.tool.name == "list_orders"
+
+
+async def test_quit_ends_the_program(recording: Path) -> None:
+    async with running(RecordingTarget(recording), size=WIDE) as (app, pilot):
+        await opened((app, pilot))
+        await pilot.press("q")
+        await becomes(app, pilot, lambda: not app.is_running or app.return_code is not None, "ended")
+
+
+async def test_the_checks_have_the_limits_of_chosen_hosts(recording: Path) -> None:
+    async with running(RecordingTarget(recording), size=WIDE) as (app, pilot):
+        await becomes(app, pilot, lambda: "create_order" in screen_text(app), "tools")
+        await pilot.press("8")
+        await becomes(app, pilot, lambda: "runs the checks" in screen_text(app), "the checks")
+        await pilot.press("h")
+        await becomes(app, pilot, lambda: "Limits of which hosts?" in screen_text(app), "the dialog")
+        await pilot.press("j", "enter")
+        await becomes(app, pilot, lambda: "hosts all" in screen_text(app) and "HOST-" in screen_text(app), "the notes")
 
 
 def test_a_row_fits_its_width() -> None:

@@ -203,7 +203,8 @@ def _files_check(head: str, says: str, fix: str, wrong: Callable[[Skill, FileChe
 
 
 def _as_listed(skill: Skill, check: FileCheck) -> str:
-    return f"{check.words}, {check.detail}" if check.outcome in ("size", "digest", "unreadable") else ""
+    detail = f": {check.detail}" if check.detail else ""
+    return f"{check.words}{detail}" if check.outcome in ("size", "digest", "unreadable") else ""
 
 
 def _front_matter(skill: Skill, check: FileCheck) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
-from hashlib import blake2b
 from typing import Literal, NamedTuple
 
+from inspector.check.innocent import Innocent, digest_of
 from inspector.check.poison.families import FAMILIES, Level
 from inspector.check.poison.hidden_text import hidden_parts
 from inspector.check.poison.phrases import depends_on_names, phrases
@@ -14,9 +14,8 @@ from inspector.check.poison.prepared import LONGEST, decoded, same_but_numbers, 
 Place = Literal["definition", "result", "error"]
 _SEVERE = frozenset(("secrecy", "exfil", "secretfile", "hidden"))
 """Families that stay a matter of security in data, which others have written."""
-_MOST_INNOCENT = 100_000
-_innocent: set[tuple[bytes, bool, bool, bool]] = set()
-"""Texts without a finding whatever the names of the server are, by their digest and how they were read.
+_innocent = Innocent()
+"""Texts without a finding whatever the names of the server are, and how they were read.
 
 A run of all checks reads the lists of a server once for each revision, and a long list repeats itself but for numbers.
 """
@@ -43,7 +42,7 @@ def judge_text(
     """
     data = place != "definition"
     raw = text[:LONGEST]
-    key = (_digest(same_but_numbers(raw)), data, wanted, hidden)
+    key = _key(raw, data=data, wanted=wanted, hidden=hidden)
     if key in _innocent:
         return
     seen: set[str] = set()
@@ -65,10 +64,13 @@ def judge_text(
                         level = "info"
                     yield Poison(phrase.family, level, phrase.text, kind)
     if not seen and not by_names:
-        if len(_innocent) >= _MOST_INNOCENT:
-            _innocent.clear()
         _innocent.add(key)
 
 
-def _digest(text: str) -> bytes:
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+def is_innocent(text: str, *, wanted: bool) -> bool:
+    """Whether a text of a definition is known to hold nothing, whatever the names of the server are."""
+    return _key(text[:LONGEST], data=False, wanted=wanted, hidden=True) in _innocent
+
+
+def _key(raw: str, *, data: bool, wanted: bool, hidden: bool) -> bytes:
+    return digest_of(same_but_numbers(raw), f"{data:d}{wanted:d}{hidden:d}")

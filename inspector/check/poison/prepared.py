@@ -38,7 +38,8 @@ _PLAIN = re.compile(r"[ -~\n\t]*")
 _SOLID = re.compile(r"[A-Za-z0-9+/_-]{16}|\\x|%")
 """What each text has that is encoded in base64, hex or percent escapes."""
 _ONE_SENTENCE = re.compile(r"[^.!?;\n\r`]*")
-_NUMBER = re.compile(r"(?<![A-Za-z0-9])[0-9]++(?![A-Za-z])")
+_NUMBER = re.compile(r"[A-Za-z0-9+/_-]{16,}+|(?<![A-Za-z0-9])[0-9]++(?![A-Za-z])")
+"""What may be encoded, or a number outside a word."""
 
 
 class Decoded(NamedTuple):
@@ -57,9 +58,9 @@ def is_plain(text: str) -> bool:
 
 def same_but_numbers(text: str) -> str:
     """`text` with 0 for each digit of its numbers. No rule reads a number, unless it is a part of a word or encoded."""
-    if not text.isascii() or _SOLID.search(text):
+    if not text.isascii() or "%" in text or "\\x" in text:
         return text
-    return _NUMBER.sub(lambda found: "0" * len(found[0]), text)
+    return _NUMBER.sub(lambda found: found[0] if len(found[0]) > 15 else "0" * len(found[0]), text)
 
 
 def visible(text: str) -> str:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 from typing import Any
 
+from inspector.check.innocent import Innocent, digest_of
 from inspector.check.poison.families import FAMILIES
-from inspector.check.poison.judge import Place, Poison, judge_text
+from inspector.check.poison.judge import Place, Poison, is_innocent, judge_text
 from inspector.check.poison.names import imitated, wants_context
 from inspector.check.poison.phrases import own_names
+from inspector.check.poison.prepared import same_but_numbers
 from inspector.check.rules import RuleVerdict, short
 from inspector.check.wording import without_odd_values
 from inspector.protocol.jsonrpc import excerpt
@@ -43,6 +45,8 @@ MOST_NAMES = 20_000
 _IN_DATA = frozenset(IDS[family] for family in ("secretfile", "secrecy", "exfil", "image"))
 """The checks of severe orders, in definitions and in data alike."""
 _WANTED = frozenset(("default", "description"))
+_innocent = Innocent()
+"""Definitions without a finding whatever the names of the server are."""
 
 
 def taxonomy_codes(check: str) -> tuple[str, ...]:
@@ -77,16 +81,32 @@ def server_name_rules(name: Any) -> Iterator[RuleVerdict]:
 
 def definition_rules(whose: str, definition: Any, own: Set[str]) -> Iterator[RuleVerdict]:
     """Of a tool, prompt, resource or template, or of the server's instructions. `own`: the names of this server."""
+    key = _key_of(definition)
+    if key in _innocent:
+        return
     left = MOST_FINDINGS
+    innocent = True
     for path, text, is_parameter in texts_of(definition):
-        for found in judge_text(without_odd_values(text), own=own, wanted=is_parameter):
+        shown = without_odd_values(text)
+        for found in judge_text(shown, own=own, wanted=is_parameter):
             id = AT_LEVEL.get((found.family, found.level), IDS[found.family])
             yield id, "should", _sentence(whose, path, found)
             left -= 1
             if not left:
                 return
-    if type(definition) is dict:
-        yield from _parameter_rules(whose, definition)
+        innocent = innocent and is_innocent(shown, wanted=is_parameter)
+    for verdict in _parameter_rules(whose, definition) if type(definition) is dict else ():
+        innocent = False
+        yield verdict
+    if innocent and key:
+        _innocent.add(key)
+
+
+def _key_of(definition: Any) -> bytes:
+    try:
+        return digest_of(same_but_numbers(repr(definition)))
+    except RecursionError:
+        return b""  # No digest is empty.
 
 
 def _parameter_rules(whose: str, tool: dict[str, Any]) -> Iterator[RuleVerdict]:

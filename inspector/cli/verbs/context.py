@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
     from inspector.config.targets import Target
     from inspector.context.cost import ServerCost, ToolCost
-    from inspector.context.growth import Growth, Sizes
+    from inspector.context.growth import CostGrowth, Sizes
     from inspector.context.tokens import TokenCounter
     from inspector.hosts import Fact, ToolResult
 
@@ -39,7 +39,7 @@ def run(invocation: Invocation) -> int:
     name = invocation.option("tokenizer")
     counter = ESTIMATED if name is None else tokenizer(name)
     if invocation.option("tool") is not None:
-        for option in ("for", "against", "budget", "sort"):
+        for option in ("against", "budget", "sort"):
             if invocation.option(option) is not None:
                 raise UsageError(f"--tool cannot be used with --{option}.", hint="Remove one of them.")
     target = target_of(invocation)
@@ -86,14 +86,14 @@ def _tell(
         out.warn(f"note: The list of tools is not complete: {out.safe(surface['incomplete']['tools'], 300)}")
     elif surface["tools"] is None:
         out.note("note: The recording has no response to tools/list.")
-    name = invocation.option("tool")
-    if name is not None:
-        return _one(out, cost, name)
-    against: Growth | None = None
-    if before is not None:
-        against = growth(before[0], before[1], Sizes.of(cost))
     info = surface["server"] or {}
     server = invocation.option("server-name") or target.name or str(info.get("name") or target.label)
+    name = invocation.option("tool")
+    if name is not None:
+        return _one(out, cost, name, _full_names(server, name, facts))
+    against: CostGrowth | None = None
+    if before is not None:
+        against = growth(before[0], before[1], Sizes.of(cost))
     report = report_of(server, cost, facts=facts, results=results, against=against)
     budget = invocation.option("budget")
     above = budget is not None and cost.tokens > budget
@@ -109,17 +109,27 @@ def _tell(
     return ABOVE_BUDGET if above else 0
 
 
-def _one(out: Output, cost: ServerCost, name: str) -> int:
-    """Print the exact text of one tool."""
+def _full_names(server: str, tool: str, facts: tuple[Fact, ...]) -> dict[str, str]:
+    """The name of a tool for the model in each host of which that is known."""
+    from inspector.hosts import ServerDefinitions, host_facts
+
+    known, server = host_facts(), ServerDefinitions.of(server, ()).name
+    hosts = dict.fromkeys(fact.host for fact in facts if known.name_rule(fact.host))
+    return {host: known.full_name(host, server, tool) for host in hosts}
+
+
+def _one(out: Output, cost: ServerCost, name: str, full_names: dict[str, str]) -> int:
+    """Print the exact text of one tool, and its names in the chosen hosts."""
     from inspector.cli import context_report
 
     tool = cost.tool(name)
     if tool is None:
         raise UsageError(f"The server has no tool “{name[:80]}”.", hint=_nearest(name, cost))
     if out.json:
-        out.document(tool.as_json(cost.characters) | {"text": _text_of(tool)})
+        out.document(tool.as_json(cost.characters) | {"text": _text_of(tool), "names": full_names})
     else:
         out.lines(context_report.tool_text(out, tool, estimated=cost.counter.is_estimate))
+        out.lines(context_report.names_text(out, full_names))
     return 0
 
 

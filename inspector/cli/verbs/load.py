@@ -313,7 +313,7 @@ VERBS = {
         "load",
         run,
         slots=(
-            Slot("tool", metavar="TOOL", optional=True),
+            Slot("tool", metavar="TOOL", optional=True, before_target=True),
             Slot("arguments", "pairs", metavar="KEY=VALUE | KEY:=JSON ..."),
         ),
         options=(

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from inspector.cli.files import check_outputs, forced, write_text
@@ -34,23 +37,47 @@ def run(said: Invocation) -> int:
     if said.option("record") is not None:
         raise UsageError("--record names one file, and each flow has a recording.", hint="Use --keep DIR.")
     to_stdout = check_outputs(said, *_REPORTS)
-    collection, options = _read(said, out)
-    _warn_of_unused(out, collection, options)
+    try:
+        with _for_good():
+            collection, options = _read(said, out)
+            _warn_of_unused(out, collection, options)
+            made, opener, progress = _made(said, out, collection, options, shown=not to_stdout)
+        result = _run(made, opener)
+    finally:
+        gc.unfreeze()
+    _report(said, out, result, progress, to_stdout=to_stdout)
+    return result.exit_code
+
+
+@contextmanager
+def _for_good() -> Iterator[None]:
+    """Keep what is made here out of the garbage collector, until `gc.unfreeze`.
+
+    The flows stay until the end. To visit thousands of them at each collection takes longer than to read them.
+    """
+    gc.disable()
+    try:
+        yield
+        gc.freeze()
+    finally:
+        gc.enable()
+
+
+def _made(
+    said: Invocation, out: Output, collection: Collection, options: RunOptions, *, shown: bool
+) -> tuple[CollectionRun, SessionOpener, _Progress]:
+    """The run, checked before anything is sent."""
     from inspector.calls.variables import Secrets
-    from inspector.config import logfile
     from inspector.flows.runner import CollectionRun
 
     secrets = Secrets()
-    secrets.tell(lambda secret: logfile.conceal({secret}))
     opener = _opener(said, out, options)
-    progress = _Progress(out, collection.flows, verbose=bool(said.option("verbose")), shown=not to_stdout)
+    progress = _Progress(out, collection.flows, verbose=bool(said.option("verbose")), shown=shown)
     made = CollectionRun(collection.flows, opener, secrets, options, progress)
     progress.flows(list(made.selected))
     opener.opened = progress.opened(secrets)
     opener.check(made.servers)
-    result = _run(made, opener)
-    _report(said, out, result, progress, to_stdout=to_stdout)
-    return result.exit_code
+    return made, opener, progress
 
 
 def _read(said: Invocation, out: Output) -> tuple[Collection, RunOptions]:

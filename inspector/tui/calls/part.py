@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -43,6 +44,7 @@ from inspector.tui.work.since import difference_texts
 from inspector.tui.work.work_items import SavedArguments, WorkItem, label
 
 if TYPE_CHECKING:
+    from inspector.client.engine.pending_requests import Call
     from inspector.flows.runner import Findings
     from inspector.tui.main.panes import Panes
 
@@ -52,6 +54,8 @@ _WITHOUT_VALUES = ("same shape", "tool error", "same error")
 """The expectations that hold no value of the result."""
 _LOOKED_AT = 5000
 """Requests of the session in which calls are looked for, the newest first."""
+_PINNED_CALL_FIRST = 5.0
+"""Seconds for which flows wait for the pinned call after a restart."""
 _TOLD = 10
 """Seconds for which a notice stands."""
 _LISTS: Mapping[str, ListName] = {"tools/call": "tools", "resources/read": "resources", "prompts/get": "prompts"}
@@ -67,6 +71,7 @@ class CallsPart:
         self.saved: SavedCalls = panes.saved_calls
         self.saved.findings = findings
         self.saved.watched = watched
+        self.saved.blanked = panes.messages.read_again
         self.saved.listeners.append(self._show_under_items)
         self._shown_for: tuple[object, str] | None = None
 
@@ -107,8 +112,8 @@ class CallsPart:
             flow.show(row)
         run = self.saved.runs.get(row.path) if row is not None and row.path is not None else None
         messages.show_run(run.filter if run is not None else "")
-        if run is not None and row is not None and row.number:
-            self.look_at(run.message_of(row.number))
+        if run is not None and row is not None:
+            self.look_at(run.message_of(row.number or run.worst_step))
 
     def look_at(self, n: int) -> None:
         """Select a message in the log, where the log is shown."""
@@ -334,11 +339,14 @@ class CallsPart:
 
     async def _restarted(self) -> None:
         saved = self.saved
-        self._panes.work.send_pinned()
+        call = self._panes.work.send_pinned()
         await asyncio.to_thread(saved.read)
         saved.note_change()
         flows = [flow for flow in saved.flows if flow.path in saved.pinned]
         before = {flow.path: saved.runs.get(flow.path) for flow in flows}
+        # The messages of the pinned call are not those of a run.
+        if call is not None:
+            await asyncio.wait({asyncio.create_task(_until_over(call))}, timeout=_PINNED_CALL_FIRST)
         await saved.run(flows)
         for flow in flows:
             old, new = before[flow.path], saved.runs.get(flow.path)
@@ -376,6 +384,11 @@ class CallsPart:
             return
         said = safe(f"{shown} {new.turned}.", 300)
         self._screen.notify(said, severity=severity, timeout=_TOLD, markup=False)
+
+
+async def _until_over(call: Call) -> None:
+    with suppress(InspectorError):
+        await call.result()
 
 
 def _holds_secret(offered: Sequence[Choice], secrets: Sequence[str]) -> bool:

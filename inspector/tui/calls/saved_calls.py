@@ -66,6 +66,12 @@ class FlowRun:
         """The outcome of a step: the worst of its rows."""
         return worst(each.outcome for each in self.steps.get(number, ()))
 
+    @property
+    def worst_step(self) -> int:
+        """The number of the first step that failed, else of the last one that ran; 0 if none did."""
+        failed = [number for number in self.steps if self.outcome_of(number) == "failed"]
+        return failed[0] if failed else max(self.steps, default=0)
+
     def message_of(self, number: int) -> int:
         """Return the event that shows a step: the answer of its first failed row, else the last; or 0."""
         results = self.steps.get(number, []) if self.first else []
@@ -122,6 +128,8 @@ class SavedCalls:
         """What judges the messages of a run by the rules of the specification."""
         self.watched: Callable[[], bool] = lambda: False
         """Whether a change of a file restarts the server."""
+        self.blanked: Callable[[], None] = lambda: None
+        """Called when recorded events have changed because a secret was overwritten."""
         self.pinned: set[Path] = set()
         """The flows that run again after each restart of a watched server."""
         self._secrets: set[str] = set()
@@ -276,14 +284,17 @@ class SavedCalls:
         self.running = Running(flow)
         self.note_change()
         variables: Variables | None = None
-        stop_telling: Callable[[], None] | None = None
+        stops: list[Callable[[], None]] = []
+        blanking: list[asyncio.Task[None]] = []
         try:
             variables = self._variables(flow, run if only else None)
             if not only:
                 chosen = self.environments.get(self.environment)
                 check(flow, chosen.values if chosen is not None else ())
             # Before the first byte is sent, so that no secret is recorded or shown.
-            stop_telling = variables.secrets.tell(journal.redactor.add)
+            stops.append(variables.secrets.tell(journal.redactor.add))
+            # A server may have told a token, on stderr for example, before its answer shows that it is one.
+            stops.append(variables.secrets.tell(lambda secret: self._blank_soon(secret, blanking), new=True))
             await run_flow(
                 flow, cast("Session", commands), variables, _Progress(self, run),
                 only=[only] if only else None, findings=self.findings,
@@ -292,11 +303,22 @@ class SavedCalls:
             run.error, run.outcome = error.message + (f" {error.hint}" if error.hint else ""), "failed"
         finally:
             run.last = journal.record_note(f"ran {shown}: {run.outcome.replace('_', ' ')}", run_ended=shown)
-            if stop_telling is not None:
-                stop_telling()
+            for stop in stops:
+                stop()
+            await asyncio.gather(*blanking)
             if variables is not None:
                 self._secrets |= variables.secrets.known
             await asyncio.to_thread(self._keep, flow, run)
+
+    def _blank_soon(self, secret: str, tasks: list[asyncio.Task[None]]) -> None:
+        tasks.append(asyncio.get_running_loop().create_task(self._blank(secret)))
+
+    async def _blank(self, secret: str) -> None:
+        """Overwrite a secret where it is recorded already, and have the screen drawn without it."""
+        journal = self.session.journal
+        journal.flush()
+        if await asyncio.to_thread(journal.blank, [secret]):
+            self.blanked()
 
     def ended(self, run: FlowRun, result: FlowResult) -> None:
         """The run of a flow is over, or was stopped."""

@@ -230,7 +230,7 @@ class DiffScreen(Screen[None]):
         found = self._found
         if found is not None:
             side = found.a if which == "a" else found.b
-            window_of(self).navigator.show_recording(side.path, self._shown[which].n)
+            window_of(self).navigator.show_recording(side.path, self._shown[which].n, "the comparison")
 
     def action_copy(self) -> None:
         """Copy the difference: the text of A, then the text of B."""

@@ -356,6 +356,13 @@ class MessagesPane(AtMoment):
             self._run_filter = wanted
             self._set_filter(wanted)
 
+    def read_again(self) -> None:
+        """Draw everything from the recording again, because events in it have changed."""
+        self._rows.forget()
+        self._list.source_changed()
+        self.post_message(EventHighlighted(0))
+        self.post_message(EventHighlighted(self.shown))
+
     def look_at(self, n: int) -> None:
         """Put the cursor on the row of event `n`, if the filter shows it."""
         if self._rows.index_of(n) is not None:

@@ -120,6 +120,11 @@ class MessageRows:
         """The row of event `key`, or None."""
         return self.numbers.position(key) if isinstance(key, int) else None
 
+    def forget(self) -> None:
+        """Read bodies again when they are drawn next."""
+        self._summaries.clear()
+        self._http = HttpWords(self.journal)
+
     def measure_ids(self) -> bool:
         """Measure the ids of new events. Returns True if the column got wider."""
         last = self.journal.index.count

@@ -6,10 +6,12 @@ from textual.dom import DOMNode
 from textual.screen import Screen
 from textual.widget import Widget
 
+from inspector.client.extensions import declared_settings
 from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import KINDS
 from inspector.config.targets import HttpTarget
 from inspector.errors import AuthorizationNeeded
+from inspector.protocol.extensions import SKILLS
 from inspector.text import count, duration, safe
 from inspector.tui.keymap import KeyHint
 from inspector.tui.pane_keys import hints
@@ -29,6 +31,7 @@ TABS: tuple[tuple[str, str, str, str], ...] = (
     ("inbox", "7", "Inbox", "Inbox"),
     ("check", "8", "Check", "Check"),
     ("calls", "9", "Calls", "Call"),
+    ("skills", "0", "Skills", "Skl"),
 )
 """Id, key, title, short title."""
 
@@ -87,8 +90,8 @@ def other_sessions(sessions: Sessions, session: SessionState) -> list[LinePart]:
     return [LinePart([long, [(f"+{len(marks)}", "ask" if asked else "muted")]], (2,))]
 
 
-def main_tabs(session: SessionState, score: str = "") -> list[MainTab]:
-    """Return the tabs with their counts, and the score. The Tasks tab appears if the server may make tasks."""
+def main_tabs(session: SessionState, score: str = "", skills: int = 0) -> list[MainTab]:
+    """Return the tabs with their counts, and the score. Tasks and Skills appear if the server may have some."""
     waiting, tasks = len(session.inbox.open()), session.tasks.items
     tabs = []
     for id, key, title, short in TABS:
@@ -97,6 +100,10 @@ def main_tabs(session: SessionState, score: str = "") -> list[MainTab]:
             if not tasks and not offers_tasks(session):
                 continue
             number = count(len(tasks)) if tasks else ""
+        if id == "skills":
+            if declared_settings(session.server, SKILLS) is None:
+                continue
+            number = count(skills) if skills else ""
         if id in KINDS:
             found = session.catalog[id]
             number = count(len(found)) if found.pages else ""

@@ -10,8 +10,10 @@ from textual.css.query import NoMatches
 from textual.screen import Screen
 from textual.widget import Widget
 
+from inspector.client.extensions import declared_settings
 from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import KINDS
+from inspector.protocol.extensions import SKILLS
 from inspector.tui.events import HintsChanged
 from inspector.tui.main.panes import Panes
 from inspector.tui.main.zoom import Zoom
@@ -21,16 +23,22 @@ WIDE, MEDIUM = 140, 100
 """Widths in cells from which there are three columns, and two."""
 BREAKPOINTS: list[tuple[int, str]] = [(0, "-narrow"), (MEDIUM, "-medium"), (WIDE, "-wide")]
 
-_LISTS: dict[str, str] = {**dict.fromkeys(KINDS, "catalog"), "inbox": "inbox", "tasks": "tasks", "calls": "calls"}
+_LISTS: dict[str, str] = {
+    **dict.fromkeys(KINDS, "catalog"),
+    "inbox": "inbox",
+    "tasks": "tasks",
+    "calls": "calls",
+    "skills": "skills",
+}
 """The list pane of each tab; beside it is the work pane, the task, or the steps of a flow."""
-_BESIDE = {"tasks": "task", "calls": "flow"}
+_BESIDE = {"tasks": "task", "calls": "flow", "skills": "skill"}
 """The pane beside the list of a tab, where it is not the work pane."""
 CSS = """
 MainScreen { layout: vertical; layers: base above; }
 #body { layout: horizontal; height: 1fr; }
 #catalog { width: 34; height: 1fr; }
-#inbox, #tasks, #calls { width: 34; height: 1fr; }
-#work, #task, #flow { width: 1fr; height: 1fr; }
+#inbox, #tasks, #calls, #skills { width: 34; height: 1fr; }
+#work, #task, #flow, #skill { width: 1fr; height: 1fr; }
 #server, #failed, #check { width: 1fr; height: 1fr; }
 #log { width: 41%; height: 1fr; }
 #log > #messages { height: 60%; }
@@ -47,11 +55,12 @@ MainScreen.-medium.-detail #log > #detail { display: block; width: 1fr; height: 
 MainScreen.-medium #catalog, MainScreen.-medium #inbox, MainScreen.-medium #tasks { width: 100%; }
 MainScreen.-medium #work, MainScreen.-medium #task { width: 100%; }
 MainScreen.-medium #calls, MainScreen.-medium #flow { width: 100%; }
+MainScreen.-medium #skills, MainScreen.-medium #skill { width: 100%; }
 MainScreen.-medium #server, MainScreen.-medium #failed, MainScreen.-medium #check { column-span: 2; width: 100%; }
 MainScreen.-medium.-log-hidden #body, MainScreen.-medium.-log-away #body { grid-rows: 1fr; grid-size: 2 1; }
 
 MainScreen.-narrow #catalog, MainScreen.-narrow #inbox, MainScreen.-narrow #tasks { width: 1fr; }
-MainScreen.-narrow #calls, MainScreen.-narrow #log { width: 1fr; }
+MainScreen.-narrow #calls, MainScreen.-narrow #skills, MainScreen.-narrow #log { width: 1fr; }
 MainScreen.-narrow #log > #messages { height: 1fr; }
 MainScreen.-narrow #last { display: block; }
 MainScreen.-log-hidden #log { display: none; }
@@ -64,8 +73,15 @@ MainScreen.-zoomed #body { layout: horizontal; }
 MainScreen.-zoomed #body > * { width: 1fr; height: 1fr; }
 MainScreen.-zoomed #catalog, MainScreen.-zoomed #inbox { width: 1fr; }
 MainScreen.-zoomed #tasks, MainScreen.-zoomed #calls, MainScreen.-zoomed #log { width: 1fr; }
+MainScreen.-zoomed #skills { width: 1fr; }
 MainScreen.-zoomed #log > #detail { display: block; height: 1fr; }
 MainScreen.-zoomed #body > * Edge { width: 1fr; height: 1fr; max-height: 100%; }
+MainScreen.-medium SkillPane #skill-side { width: 42; }
+MainScreen.-narrow SkillPane #skill-md { display: none; }
+MainScreen.-narrow SkillPane #skill-side { width: 1fr; }
+MainScreen.-narrow SkillPane #skill-files { height: 9; }
+MainScreen.-zoomed SkillPane #skill-side { width: 1fr; }
+MainScreen.-zoomed SkillPane #skill-files { height: 1fr; }
 MainScreen.-narrow ServerPane { layout: vertical; }
 MainScreen.-narrow ServerPane #connection, MainScreen.-medium ServerPane #connection { height: 2fr; }
 """
@@ -126,7 +142,7 @@ class PaneLayout:
         panes = self._panes
         places = (
             ("messages", panes.messages), ("detail", panes.detail), ("work", panes.work), ("work", panes.task),
-            ("work", panes.flow),
+            ("work", panes.flow), ("work", panes.skill),
         )  # fmt: skip
         return next((place for place, pane in places if pane is not None and pane.has_focus_within), "list")
 
@@ -139,8 +155,8 @@ class PaneLayout:
         where = self._front
         in_list, in_work = not narrow or where == "list", not narrow or where == "work"
         chosen = _LISTS.get(self.place)
-        # The checks have a separate recording: the log of the session is hidden beside them until the user opens it.
-        log_away = self.place == "check" and where not in ("messages", "detail")
+        # The checks have a separate recording, and a skill needs the room: the log is hidden until the user opens it.
+        log_away = self.place in ("check", "skills") and where not in ("messages", "detail")
         screen.set_class(log_away, "-log-away")
         screen.set_class(where == "detail" and not log_alone, "-detail")
         shown = {
@@ -282,6 +298,12 @@ class PaneLayout:
     async def action_tab_9(self) -> None:
         await self.show_place("calls")
 
+    async def action_tab_0(self) -> None:
+        if declared_settings(self._session.server, SKILLS) is None:
+            self._screen.notify("The server does not declare skills.", timeout=4)
+        else:
+            await self.show_place("skills")
+
     def action_next_pane(self) -> None:
         self._screen.focus_next()
 
@@ -306,7 +328,7 @@ class PaneLayout:
         if self._panes.detail.has_focus_within or (in_log and medium and self._screen.has_class("-detail")):
             self.go("messages")
             self.focus_in(self._panes.messages)
-        elif (self.narrow or self.place == "check") and in_log and not self._screen.has_class("-maximised"):
+        elif (self.narrow or self.place in ("check", "skills")) and in_log and not self._screen.has_class("-maximised"):
             self.go("list")
             self.focus_list()
         elif self.narrow and self._front == "work" and self._session.commands is None:

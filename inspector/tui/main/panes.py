@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from inspector.tui.check.pane import CheckPane
     from inspector.tui.server.failed import FailedPane
     from inspector.tui.server.pane import ServerPane
+    from inspector.tui.skills.pane import SkillsPane
+    from inspector.tui.skills.skill_pane import SkillPane
+    from inspector.tui.skills.state import SkillsState
     from inspector.tui.work.task import TaskPane
     from inspector.tui.work.tasks import TasksPane
 
@@ -77,7 +80,21 @@ _LATER: dict[str, Callable[[SessionState], Widget]] = {
     "failed": _failed,
 }
 """The factories of the panes made later; their modules are imported only then."""
-_ORDER = ("catalog", "inbox", "tasks", "calls", "work", "task", "flow", "server", "check", "failed", "log")
+_ORDER = (
+    "catalog",
+    "inbox",
+    "tasks",
+    "calls",
+    "skills",
+    "work",
+    "task",
+    "flow",
+    "skill",
+    "server",
+    "check",
+    "failed",
+    "log",
+)
 """The columns of the body, in focus order."""
 
 
@@ -92,6 +109,7 @@ class Panes:
         self._made = made
         self._later: dict[str, Widget] = {}
         self._saved: SavedCalls | None = None
+        self._skills_state: SkillsState | None = None
         self._making = asyncio.Lock()
         self.catalog = CatalogPane(session, id="catalog")
         self.work = WorkPane(session, id="work")
@@ -108,11 +126,11 @@ class Panes:
     async def make(self, *names: str) -> None:
         """Make these panes, hidden, if they do not exist.
 
-        They are `inbox`, `tasks`, `task`, `calls`, `flow`, `server`, `check` and `failed`. Afterwards they can be shown
-        and focused. Other names are ignored.
+        They are `inbox`, `tasks`, `task`, `calls`, `flow`, `skills`, `skill`, `server`, `check` and `failed`.
+        Afterwards they can be shown and focused. Other names are ignored.
         """
         async with self._making:
-            made = {"calls": self._calls, "flow": self._flow} | {
+            made = {"calls": self._calls, "flow": self._flow, "skills": self._skills, "skill": self._skill} | {
                 name: partial(make, self._session) for name, make in _LATER.items()
             }
             missing = [name for name in names if name in made and name not in self._later]
@@ -145,6 +163,30 @@ class Panes:
         from inspector.tui.calls.pane import CallsPane
 
         return CallsPane(self.saved_calls, id="calls")
+
+    @property
+    def skills_state(self) -> SkillsState:
+        """The skills of the session."""
+        if self._skills_state is None:
+            from inspector.tui.skills.state import SkillsState
+
+            self._skills_state = SkillsState(self._session)
+        return self._skills_state
+
+    @property
+    def skill_count(self) -> int:
+        """The number of skills that are known; 0 until the tab was shown."""
+        return 0 if self._skills_state is None else len(self._skills_state.log.skills)
+
+    def _skills(self) -> Widget:
+        from inspector.tui.skills.pane import SkillsPane
+
+        return SkillsPane(self.skills_state, id="skills")
+
+    def _skill(self) -> Widget:
+        from inspector.tui.skills.skill_pane import SkillPane
+
+        return SkillPane(self.skills_state, id="skill")
 
     def get(self, name: str) -> Widget | None:
         """A column of the body by its name; None if it does not exist yet."""
@@ -181,6 +223,16 @@ class Panes:
         return self._later.get("flow")  # type: ignore[return-value]  # made by `_flow`
 
     @property
+    def skills(self) -> SkillsPane | None:
+        """The list of skills, once it was shown."""
+        return self._later.get("skills")  # type: ignore[return-value]  # made by `_skills`
+
+    @property
+    def skill(self) -> SkillPane | None:
+        """One skill, once the list of skills was shown."""
+        return self._later.get("skill")  # type: ignore[return-value]  # made by `_skill`
+
+    @property
     def check(self) -> CheckPane | None:
         """The checks, or None until they are first shown."""
         return self._later.get("check")  # type: ignore[return-value]  # made by `_check`
@@ -195,6 +247,15 @@ class Panes:
         for pane in (self.catalog, self.work, self.messages, self.detail):
             if pane.is_on_screen:
                 pane.tick()
-        for other in (self.server, self.failed, self.inbox, self.tasks, self.task, self.last):
+        for other in (
+            self.server,
+            self.failed,
+            self.inbox,
+            self.tasks,
+            self.task,
+            self.skills,
+            self.skill,
+            self.last,
+        ):
             if other is not None and other.display:
                 other.tick()

@@ -17,7 +17,9 @@ from inspector.client.inbox import Question
 from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import KINDS, ListName
 from inspector.config.targets import RecordingTarget
+from inspector.errors import InspectorError
 from inspector.tui import events
+from inspector.tui.advice import error_text
 from inspector.tui.available_verbs import lend
 from inspector.tui.dialogs import Choose, leave_calls
 from inspector.tui.diff.choose import compare_with
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from inspector.tui.calls.part import CallsPart
     from inspector.tui.check.pane import CheckPane
     from inspector.tui.log.pane import MessagesPane
+    from inspector.tui.search.sources import SearchHit
     from inspector.tui.work.result import ResultPane
     from inspector.tui.work.tasks import TaskActions, TasksPane
 
@@ -210,6 +213,20 @@ class MainScreen(Screen[None]):
         self.pane_layout.go("work")
         self.pane_layout.focus_work()
 
+    def on_skills_pane_highlighted(self) -> None:
+        if self.panes.skill is not None:
+            self.panes.skill.tick()
+
+    def on_skills_pane_opened(self) -> None:
+        self.pane_layout.go("work")
+        self.pane_layout.focus_work()
+        pane, state = self.panes.skill, self.panes.skills_state
+        if pane is not None and state.skill is not None and state.skill.kind != "invalid":
+            pane.read(state.skill, state.skill.skill_md)
+
+    def on_skill_pane_left(self) -> None:
+        self.pane_layout.leave_work()
+
     def on_flow_pane_looked(self, event: FlowPane.Looked) -> None:
         self.calls.look_at(event.n)
 
@@ -222,6 +239,12 @@ class MainScreen(Screen[None]):
 
     def on_save_call(self, event: events.SaveCall) -> None:
         self.calls.save(event.list_name, event.address, event.arguments, event.schema)
+
+    @work(exclusive=True, group="dialog")
+    async def on_load_tool(self, event: events.LoadTool) -> None:
+        """Ask for the plan of a load test, and show its run."""
+        if self.session.commands is not None:
+            await window_of(self).navigator.load(self.session.commands, event.tool, event.arguments)
 
     def on_result_pane_expect(self, event: ResultPane.Expect) -> None:
         work = self.panes.work.work
@@ -309,7 +332,7 @@ class MainScreen(Screen[None]):
             session.phase, session.server, len(session.journal), session.journal.incomplete, self.size.width,
             self.pane_layout.place, len(session.inbox.open()), session.latency, session.changes["calls"],
             self.connection.indexing, session.journal.ended is None,
-            session.changes["tasks"], *map(tuple, self._sessions.marks(session)),
+            session.changes["tasks"], self.panes.skill_count, *map(tuple, self._sessions.marks(session)),
             *(len(session.catalog[name]) for name in KINDS),
         )  # fmt: skip
         if facts != self._facts:
@@ -362,7 +385,7 @@ class MainScreen(Screen[None]):
         header = chrome.header(self.session, None, self.size.width) if playback is None else playback.header()
         self.query_one(HeaderLine).parts = [*header, *others]
         line = self.query_one(TabLine)
-        line.tabs = chrome.main_tabs(self.session, check.score if check is not None else "")
+        line.tabs = chrome.main_tabs(self.session, check.score if check is not None else "", self.panes.skill_count)
         line.active = self.pane_layout.place
         if playback is not None:
             line.note, line.hints = playback.tab_note(), playback.tab_hints()
@@ -588,6 +611,33 @@ class MainScreen(Screen[None]):
 
     def action_export(self) -> None:
         self._saving.export(None)
+
+    @work(exclusive=True, group="dialog")
+    async def action_search(self) -> None:
+        """Search everywhere, and go to the chosen result."""
+        from inspector.tui.search.screen import SearchScreen
+
+        collection = self._calls.saved.collection if self._calls is not None else None
+        hit = await self.app.push_screen_wait(SearchScreen(self.session, collection))
+        if hit is not None:
+            await self._open_hit(hit)
+
+    async def _open_hit(self, hit: SearchHit) -> None:
+        key: Any = hit.key
+        if hit.group == "messages":
+            self.post_message(events.ShowEvent(key))
+        elif hit.group == "calls":
+            await self.pane_layout.show_place("calls")
+            if self.panes.calls is not None:
+                self.panes.calls.select(*key)
+        elif hit.group == "recordings":
+            try:
+                path, n = key
+                window_of(self).navigator.show_recording(path, n, "the search")
+            except InspectorError as error:
+                self.notify(error_text(error, self), severity="error", markup=False)
+        else:
+            self.show_address(*key)
 
     async def action_check(self) -> None:
         """Check the server, or the messages in the recording."""

@@ -25,9 +25,16 @@ _DOUBT = {"low": "low confidence", "medium": "medium confidence"}
 
 
 def host_rows(
-    hosts: Sequence[str], notes: Sequence[HostNote], facts: dict[str, tuple[Fact, ...]], width: int
+    hosts: Sequence[str],
+    notes: Sequence[HostNote],
+    facts: dict[str, tuple[Fact, ...]],
+    width: int,
+    names: dict[str, str],
 ) -> list[Row]:
-    """Return the rows about one tool. `facts` are those of each host; `notes` may be about any of them."""
+    """Return the rows about one tool.
+
+    `facts` are those of each host, `notes` may be about any of them, `names` are the tool's full names by host.
+    """
     by_fact: dict[str, list[HostNote]] = {}
     for note in notes:
         by_fact.setdefault(note.fact.id, []).append(note)
@@ -38,7 +45,14 @@ def host_rows(
     if len(shown) < len(columns):
         rows += [Row([(f"{quantity(len(columns) - len(shown), 'more host')} below", "muted")]), Row()]
     rows += _faults(faults)
+    rows += _names(names)
     return rows + _sources(faults or notes)
+
+
+def _names(names: dict[str, str]) -> list[Row]:
+    labels = host_facts().labels
+    shown = [Row([(f"{labels[host]}  ", "normal"), (name[:300], "muted")], 2) for host, name in names.items()]
+    return [Row([("Names for the model", "bright bold")]), *shown, Row()] if shown else []
 
 
 def _table(hosts: Sequence[str], by_fact: dict[str, list[HostNote]], facts: dict[str, tuple[Fact, ...]]) -> list[Row]:

@@ -43,6 +43,8 @@ NARROW = 100
 """Columns below which one pane is shown at a time."""
 WIDE = 150
 """Columns from which all three panes are shown."""
+_LOOK_AGAIN = 0.5
+"""Seconds between looks at whether the list of tools changed."""
 _PANES = ("model-list", "model-text", "model-hosts")
 _BUDGETS = (2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
 _NO_BUDGET = "none"
@@ -60,6 +62,7 @@ class ModelScreen(Screen[str | None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings("model"),
         Binding(BY_ID["app.help"].key, "help", show=False, id="app.help"),
+        Binding(BY_ID["app.quit"].key, "quit", show=False, id="app.quit"),
         Binding(BY_ID["app.next-pane"].key, "next_pane(1)", show=False, id="app.next-pane"),
         Binding(BY_ID["app.previous-pane"].key, "next_pane(-1)", show=False, id="app.previous-pane"),
     ]
@@ -87,6 +90,8 @@ class ModelScreen(Screen[str | None]):
         self._first_tool = name
         self._front = _PANES[0]
         self._cost: ServerCost | None = None
+        self._seen = 0
+        """The changes of the list of tools that were counted."""
         self._server_notes: list[HostNote] = []
         self._facts: dict[str, tuple[Fact, ...]] = {}
         self._saving = Saving(self, session)  # type: ignore[arg-type]
@@ -105,7 +110,8 @@ class ModelScreen(Screen[str | None]):
     def on_mount(self) -> None:
         self.query_one("#model-rows").focus()
         self.query_one(HeaderLine).parts = chrome.header(self.session, None, self.size.width)
-        self.run_worker(self._count, thread=True, exclusive=True, group="count", exit_on_error=False)
+        self._count_again()
+        self.set_interval(_LOOK_AGAIN, self._look)
         self._show_footer()
 
     def on_resize(self) -> None:
@@ -117,6 +123,17 @@ class ModelScreen(Screen[str | None]):
         self._arrange()
 
     # Count
+
+    def _count_again(self) -> None:
+        self._seen = self.session.changes["tools"]
+        self.run_worker(self._count, thread=True, exclusive=True, group="count", exit_on_error=False)
+
+    def _look(self) -> None:
+        """Count again if the server listed its tools again."""
+        found = self.session.catalog["tools"]
+        if self.session.changes["tools"] != self._seen and not found.loading:
+            self._first_tool = self.tool.name if self.tool is not None else ""
+            self._count_again()
 
     def _count(self) -> None:
         catalog = self.session.catalog["tools"]
@@ -211,7 +228,9 @@ class ModelScreen(Screen[str | None]):
         hosts.keys = hints(self, "model.hosts")
         view = self.query_one("#hosts-view", FactsView)
         width = (view.size.width or self.size.width - 4) - 2 * view.pad
-        view.set_sections([RowSection(host_rows(tuple(self._facts), notes, self._facts, width))])
+        known = host_facts()
+        names = {host: known.full_name(host, server.name, tool.name) for host in self._facts if known.name_rule(host)}
+        view.set_sections([RowSection(host_rows(tuple(self._facts), notes, self._facts, width, names))])
 
     def _show_footer(self) -> None:
         footer = self.query_one(Footer)
@@ -315,6 +334,11 @@ class ModelScreen(Screen[str | None]):
 
     def action_leave(self) -> None:
         self.dismiss(None)
+
+    def action_quit(self) -> None:
+        """Leave as the session does, which asks if a call is in flight."""
+        self.dismiss(None)
+        self.app.call_later(self.app.run_action, "screen.quit")
 
     def action_help(self) -> None:
         window_of(self).navigator.show_help(self.focused or self)

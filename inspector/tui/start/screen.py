@@ -8,7 +8,7 @@ import re
 import shlex
 import shutil
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual import work
 from textual.app import ComposeResult
@@ -495,6 +495,20 @@ class StartScreen(Screen[None]):
 
     def action_previous_pane(self) -> None:
         self.focus_previous()
+
+    @work(exclusive=True, group="dialog")
+    async def action_search(self) -> None:
+        """Search earlier recordings."""
+        from inspector.tui.search.screen import SearchScreen
+
+        hit = await self.app.push_screen_wait(SearchScreen(None))
+        if hit is not None:
+            key: Any = hit.key
+            try:
+                path, n = key
+                window_of(self).navigator.show_recording(path, n, "the search")
+            except InspectorError as error:
+                self.notify(error_text(error, self), severity="error", markup=False)
 
     def action_help(self) -> None:
         window_of(self).navigator.show_help(self.focused or self)

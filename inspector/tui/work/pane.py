@@ -260,15 +260,15 @@ class WorkPane(Container):
         self._show_result()
         self.result.redraw()
 
-    def send_pinned(self) -> None:
-        """Call the pinned item again; its result says what is different."""
-        session = self.session.commands
+    def send_pinned(self) -> Call | None:
+        """Call the pinned item again; its result says what is different. Returns the call, if one was sent."""
+        session, call = self.session.commands, None
         if self.pinned is None or session is None:
-            return
+            return None
         work, arguments = self.pinned
         self._compares = work.answer
         try:
-            work.call = work.catalog_item.send(session, arguments)
+            work.call = call = work.catalog_item.send(session, arguments)
             work.sent = arguments
             work.problem = ""
         except InspectorError as error:
@@ -276,6 +276,7 @@ class WorkPane(Container):
         if work is self.work:
             self.request.redraw()
             self._draw_lower()
+        return call
 
     def _compare(self, before: ShownOutcome, answer: ShownOutcome) -> None:
         from inspector.tui.work.since import changes_since

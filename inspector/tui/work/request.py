@@ -17,7 +17,7 @@ from inspector.errors import InspectorError
 from inspector.protocol.form import UNSET
 from inspector.protocol.views import Resource, ResourceTemplate
 from inspector.tui.advice import error_text
-from inspector.tui.events import HintsChanged, LeaveWork, SaveCall, ShowModel
+from inspector.tui.events import HintsChanged, LeaveWork, LoadTool, SaveCall, ShowModel
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.pane_keys import hints
 from inspector.tui.themes import signs_now
@@ -459,6 +459,8 @@ class RequestPane(CompactEdge):
             if work.past:
                 wanted.append("form.past-calls")
             wanted.append("form.save")
+            if self.check_action("load", ()):
+                wanted.append("form.load")
             if self._saved_calls:
                 wanted.append("form.saved-calls")
         if not running:
@@ -480,6 +482,8 @@ class RequestPane(CompactEdge):
             return self.session.commands is not None and work is not None and bool(work.past)
         if action == "saved_calls":
             return self.session.commands is not None and bool(self._saved_calls)
+        if action == "load":
+            return self.session.commands is not None and self._is_tool
         if action in ("call", "leave", "save"):
             return work is not None and (action == "leave" or self.session.commands is not None)
         return True
@@ -493,6 +497,14 @@ class RequestPane(CompactEdge):
         if not self._may_be_task:
             raise SkipAction
         self._call(as_task=True)
+
+    def action_load(self) -> None:
+        """Ask for the plan of a load test with the values of the form."""
+        work = self.work
+        if work is None or not self.check_action("load", ()):
+            raise SkipAction
+        value = self._form.value
+        self.post_message(LoadTool(work.catalog_item.address, {} if value is UNSET else value))
 
     @property
     def _is_tool(self) -> bool:

@@ -13,6 +13,9 @@ from inspector.tui.work.outcome import ShownOutcome
 DIFFERENCES = 5
 """Differences that are named; the others are counted."""
 _VALUE = 40
+"""Characters that are shown of a value."""
+_BEFORE = 12
+"""Characters that are shown before the first difference of two long values."""
 
 
 def changes_since(before: ShownOutcome, answer: ShownOutcome, journal: Journal) -> list[str]:
@@ -35,7 +38,7 @@ def difference_texts(a: object, b: object) -> list[str]:
 
 
 def _text_of(difference: Difference) -> str:
-    before, after = (json_of(value)[:_VALUE] for value in (difference.a, difference.b))
+    before, after = _cut(json_of(difference.a), json_of(difference.b))
     if difference.kind == "added":
         return f"{difference.path} is new: {after}"
     if difference.kind == "removed":
@@ -43,3 +46,17 @@ def _text_of(difference: Difference) -> str:
     if difference.kind == "moved":
         return f"{difference.path} moved to {difference.path_b}"
     return f"{difference.path} {before} {signs_now().sent} {after}"
+
+
+def _cut(before: str, after: str) -> tuple[str, str]:
+    """Two texts, each cut to the part in which they differ first."""
+    pairs = enumerate(zip(before, after, strict=False))
+    same = next((at for at, (one, other) in pairs if one != other), min(len(before), len(after)))
+    start = same - _BEFORE if same > _VALUE - _BEFORE else 0
+    cut = signs_now().cut
+
+    def part(text: str) -> str:
+        head = cut if start else ""
+        return f"{head}{text[start : start + _VALUE]}{cut if len(text) > start + _VALUE else ''}"
+
+    return part(before), part(after)

@@ -1,0 +1,803 @@
+"""Events (`io.modelcontextprotocol/events`, SEP-3415): lists, polls, streams and webhook requests.
+
+The text is a draft, so a fault is a warning at most, and the group runs only on request (`Wanted.drafts`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from inspector.check.asked import RequestOutcome
+from inspector.check.catalog import CheckTable
+from inspector.check.outcome import Outcome, bad, good, remark, skipped
+from inspector.check.raw_connection import RawConnection
+from inspector.check.visit import Visit
+from inspector.config.targets import HttpTarget
+from inspector.errors import SchemaError
+from inspector.journal.format import Dir
+from inspector.journal.journal import Frame
+from inspector.journal.select import Query
+from inspector.protocol import jsonrpc
+from inspector.protocol.events import (
+    LIST_CHANGED,
+    PREFIX,
+    SUBSCRIPTION_ID,
+    EventType,
+    condition,
+    declared,
+    event_page,
+)
+from inspector.protocol.extensions import EVENTS
+from inspector.protocol.jsonrpc import INVALID_PARAMS, Shape, excerpt
+from inspector.protocol.sample import sample
+from inspector.protocol.validation import Validator
+
+_PAGE = "SEP-3415 (draft)"
+_CANCELLED = "notifications/cancelled"
+_UNKNOWN = "inspector-check-no-such-event"
+_NOT_DECLARED = "the server does not declare events"
+_NO_POLL = "no event type is delivered by poll"
+_NO_PUSH = "no event type is delivered by push"
+_MOST_PAGES = 20
+_POLLS = 3
+_NOWHERE = "https://inspector-check.invalid/hook"
+"""A callback that no server can reach (RFC 2606)."""
+
+CHECKS = CheckTable("events", page=_PAGE)
+
+
+# The declaration
+
+
+@CHECKS.active(
+    "EVENT-01 should r5",
+    page=f"{_PAGE}, Capability Negotiation",
+    says="Events are declared under extensions with an object, whose listChanged is a boolean.",
+    fix=f'Declare "extensions": {{"{EVENTS}": {{}}}}, or {{"listChanged": true}} as its value.',
+)
+async def is_declared(visit: Visit) -> Outcome:
+    """The declaration of the shared session."""
+    capabilities = visit.session.server.capabilities
+    extensions = capabilities.get("extensions")
+    if type(extensions) is not dict or EVENTS not in extensions:
+        return skipped(_NOT_DECLARED)
+    found = declared(capabilities)
+    opened = _opening(visit)
+    return bad(found.problem, *opened) if found.problem else good("", *opened)
+
+
+@CHECKS.active(
+    "EVENT-02 info r1+",
+    page=f"{_PAGE}, Capability Negotiation",
+    says="Events are not declared as capabilities.events, and not in the legacy era.",
+    fix=f'Declare "{EVENTS}" under extensions, for 2026-07-28 and later only.',
+)
+async def is_not_the_sketch(visit: Visit) -> Outcome:
+    """The place of the declaration, and the era."""
+    found = declared(visit.session.server.capabilities)
+    opened = _opening(visit)
+    if found.dialect == "sketch":
+        return bad(found.problem, *opened)
+    if found.dialect is None:
+        return skipped(_NOT_DECLARED)
+    if not visit.modern:
+        return bad(f"{EVENTS} is declared at {visit.revision}, which cannot have events.", *opened)
+    return good("", *opened)
+
+
+def _opening(visit: Visit) -> tuple[int, ...]:
+    index = visit.journal.index
+    found = Query(dir=Dir.RECV, shape=Shape.RESULT, method=("initialize", "server/discover"))
+    return tuple(found.numbers(index, visit.visited.first)[-1:])
+
+
+# The list
+
+
+@dataclass
+class _List:
+    """The pages of `events/list`."""
+
+    pages: list[RequestOutcome] = field(default_factory=list)
+    entries: list[dict[str, Any]] = field(default_factory=list)
+    types: list[EventType] = field(default_factory=list)
+    problem: str = ""
+    """Why the pages do not follow each other."""
+
+    @property
+    def events(self) -> tuple[int, ...]:
+        """The evidence."""
+        return tuple(n for page in self.pages for n in page.events)[:10]
+
+
+async def _listed(visit: Visit) -> _List | None:
+    """The list, requested once in a visit; None if the server does not declare events."""
+    if declared(visit.session.server.capabilities).dialect != "extension" or not visit.modern:
+        return None
+    known = visit.remembered.get("events")
+    if isinstance(known, _List):
+        return known
+    found = _List()
+    cursor: Any = None
+    seen: set[str] = set()
+    for _ in range(_MOST_PAGES):
+        page = await visit.ask("events/list", {} if cursor is None else {"cursor": cursor})
+        found.pages.append(page)
+        entries = page.body.get("events")
+        found.entries += [entry for entry in entries if type(entry) is dict] if type(entries) is list else []
+        found.types += event_page(page.body).types
+        cursor = page.body.get("nextCursor")
+        if cursor is None or not page.ok:
+            break
+        if type(cursor) is not str:
+            found.problem = f"nextCursor is {excerpt(cursor, 60)}, not a string."
+            break
+        if cursor in seen:
+            found.problem = f"nextCursor {excerpt(cursor, 60)} comes twice: the list has no end."
+            break
+        seen.add(cursor)
+    visit.remembered["events"] = found
+    return found
+
+
+@CHECKS.active(
+    "EVENT-03 should r5",
+    page=f"{_PAGE}, Listing Available Events",
+    says='events/list answers with an array, which may be empty, and resultType "complete".',
+    fix='Return {"resultType": "complete", "events": […]}; [] without event types.',
+)
+async def has_a_list(visit: Visit) -> Outcome:
+    """The first page."""
+    found = await _listed(visit)
+    if found is None:
+        return skipped(_NOT_DECLARED)
+    first = found.pages[0]
+    if not first.ok:
+        return bad(f"events/list got {first.reply}.", *first.events)
+    if type(first.body.get("events")) is not list:
+        return bad(f"events is {excerpt(first.body.get('events'), 60)}, not an array.", *first.events)
+    if first.body.get("resultType") != "complete":
+        return bad(f'resultType is {excerpt(first.body.get("resultType"), 40)}, not "complete".', *first.events)
+    return good(f"{len(found.types)} event types", *found.events)
+
+
+async def _of_entries(visit: Visit, about: str) -> Outcome:
+    """The problems of descriptors: those with `delivery`, or the others."""
+    found = await _listed(visit)
+    if found is None:
+        return skipped(_NOT_DECLARED)
+    if not found.entries:
+        return skipped("the server lists no event types")
+    for entry in found.entries:
+        named = type(entry.get("name")) is str and bool(entry["name"])
+        problems = event_page({"events": [entry]}).types[0].problems if named else ("name is not a text.",)
+        for problem in problems:
+            if problem.startswith("delivery") == (about == "delivery"):
+                return bad(f"{excerpt(entry.get('name'), 60)}: {problem}", *found.events)
+    return good(f"{len(found.entries)} event types", *found.events)
+
+
+@CHECKS.active(
+    "EVENT-04 should r5",
+    page=f"{_PAGE}, Listing Available Events",
+    says="An event type has a name, a description, an inputSchema and a payloadSchema.",
+    fix='Add the member; a schema without rules is {"type": "object"}.',
+)
+async def has_its_members(visit: Visit) -> Outcome:
+    """Each descriptor, except its delivery modes."""
+    return await _of_entries(visit, "members")
+
+
+@CHECKS.active(
+    "EVENT-05 should r5",
+    page=f"{_PAGE}, Listing Available Events",
+    says="delivery names at least one of poll, push and webhook, each once.",
+    fix='Write "delivery": ["poll"], with the modes that the type supports.',
+)
+async def has_modes(visit: Visit) -> Outcome:
+    """The delivery modes of each descriptor."""
+    return await _of_entries(visit, "delivery")
+
+
+@CHECKS.active(
+    "EVENT-06 should r5",
+    page=f"{_PAGE}, Listing Available Events",
+    says="inputSchema and payloadSchema are valid JSON Schemas.",
+    fix="Correct the schema; a JSON Schema validator names the place.",
+)
+async def has_valid_schemas(visit: Visit) -> Outcome:
+    """Both schemas of each descriptor."""
+    found = await _listed(visit)
+    if found is None:
+        return skipped(_NOT_DECLARED)
+    if not found.types:
+        return skipped("the server lists no event types")
+    for event in found.types:
+        for key, schema in (("inputSchema", event.input_schema), ("payloadSchema", event.payload_schema)):
+            try:
+                Validator(schema)
+            except SchemaError as error:
+                return bad(f"{excerpt(event.name, 60)}: {key} is invalid: {error.message}.", *found.events)
+    return good(f"{len(found.types)} event types", *found.events)
+
+
+@CHECKS.active(
+    "EVENT-07 should r5",
+    page=f"{_PAGE}, Listing Available Events",
+    says="The pages of the list follow each other to an end, and no name comes twice.",
+    fix="Return each event type on one page, and no nextCursor on the last.",
+)
+async def has_unique_names(visit: Visit) -> Outcome:
+    """All pages."""
+    found = await _listed(visit)
+    if found is None:
+        return skipped(_NOT_DECLARED)
+    if found.problem:
+        return bad(found.problem, *found.events)
+    names = [event.name for event in found.types]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        return bad(f"The name {excerpt(twice, 60)} is listed twice.", *found.events)
+    return good(f"{len(found.pages)} pages, {len(names)} event types", *found.events)
+
+
+# Polls
+
+
+def _delivered_by(found: _List, mode: str) -> EventType | None:
+    return next((event for event in found.types if mode in event.delivery), None)
+
+
+def _params(event: EventType, cursor: Any = None, **more: Any) -> dict[str, Any]:
+    arguments = sample(event.input_schema) if event.input_schema else {}
+    return {
+        "name": event.name, "arguments": arguments if type(arguments) is dict else {}, "cursor": cursor, **more
+    }  # fmt: skip
+
+
+async def _polls(visit: Visit) -> tuple[EventType, list[RequestOutcome]] | str:
+    """A first poll with a null cursor, then polls for one event each; or why there are none."""
+    found = await _listed(visit)
+    if found is None:
+        return _NOT_DECLARED
+    event = _delivered_by(found, "poll")
+    if event is None:
+        return _NO_POLL
+    made: list[RequestOutcome] = visit.remembered.setdefault("event polls", [])
+    cursor: Any = None
+    while len(made) <= _POLLS:
+        polled = await visit.ask("events/poll", _params(event, cursor, **({"maxEvents": 1} if made else {})))
+        made.append(polled)
+        if not polled.ok:
+            break
+        cursor = polled.body.get("cursor")
+        if len(made) <= _POLLS and polled.body.get("hasMore") is not True:
+            await asyncio.sleep(_pause(visit, polled.body.get("nextPollMs")))
+    return event, made
+
+
+def _pause(visit: Visit, given: Any) -> float:
+    """As long as the server says, but not longer than a check has time for."""
+    longest = 8 * visit.limits.quiet
+    return min(max(given / 1000, 0.0), longest) if type(given) in (int, float) and given < 1e9 else longest
+
+
+def _all_of(made: list[RequestOutcome]) -> tuple[int, ...]:
+    return tuple(n for polled in made for n in polled.events)[:10]
+
+
+@CHECKS.active(
+    "EVENT-08 should r5",
+    page=f"{_PAGE}, Poll-Based Delivery",
+    mode="tool",
+    says="A first poll, with a null cursor, returns no events, and a cursor or null.",
+    fix="Start from now if cursor is null: return no events and the current position.",
+)
+async def begins_now(visit: Visit) -> Outcome:
+    """The first of the polls."""
+    polls = await _polls(visit)
+    if isinstance(polls, str):
+        return skipped(polls)
+    first = polls[1][0]
+    if not first.ok:
+        return bad(f"The first poll got {first.reply}.", *first.events)
+    events = first.body.get("events")
+    if type(events) is list and events:
+        return bad(f"The first poll returned {len(events)} events.", *first.events)
+    if not isinstance(first.body.get("cursor"), str | None):
+        return bad(f"cursor is {excerpt(first.body['cursor'], 60)}, not a string or null.", *first.events)
+    return good("", *first.events)
+
+
+@CHECKS.active(
+    "EVENT-09 should r5",
+    page=f"{_PAGE}, Poll-Based Delivery",
+    mode="tool",
+    says="A poll returns events, truncated, hasMore and nextPollMs, in milliseconds.",
+    fix='Return {"events": […], "cursor": …, "truncated": false, "hasMore": false, "nextPollMs": 30000}.',
+)
+async def has_its_result(visit: Visit) -> Outcome:
+    """Each of the polls."""
+    polls = await _polls(visit)
+    if isinstance(polls, str):
+        return skipped(polls)
+    for polled in polls[1]:
+        if not polled.ok:
+            return bad(f"A poll got {polled.reply}.", *polled.events)
+        body = polled.body
+        for key, kind, what in (
+            ("events", list, "an array"),
+            ("truncated", bool, "a boolean"),
+            ("hasMore", bool, "a boolean"),
+        ):
+            if type(body.get(key)) is not kind:
+                return bad(f"{key} is {excerpt(body.get(key), 60)}, not {what}.", *polled.events)
+        wait = body.get("nextPollMs")
+        if type(wait) is not int or wait < 0:
+            return bad(f"nextPollMs is {excerpt(wait, 60)}, not a whole number of milliseconds.", *polled.events)
+        if 0 < wait < 100:
+            return bad(f"nextPollMs is {wait}: it seems to be in seconds.", *polled.events)
+    return good("", *_all_of(polls[1]))
+
+
+@CHECKS.active(
+    "EVENT-10 should r5",
+    page=f"{_PAGE}, Cursor Lifecycle",
+    mode="tool",
+    says="The cursor of an event type is always null, or never.",
+    fix="Return a cursor from each poll if the type can replay, else never.",
+)
+async def is_consistent(visit: Visit) -> Outcome:
+    """Each of the polls."""
+    polls = await _polls(visit)
+    if isinstance(polls, str):
+        return skipped(polls)
+    answered = [polled for polled in polls[1] if polled.ok]
+    if len(answered) < 2:
+        return skipped("fewer than two polls were answered")
+    kinds = {polled.body.get("cursor") is None for polled in answered}
+    events = _all_of(answered)
+    return good("", *events) if len(kinds) == 1 else bad("The cursor is null in one poll and not in another.", *events)
+
+
+@CHECKS.active(
+    "EVENT-11 should r5",
+    page=f"{_PAGE}, Poll-Based Delivery",
+    mode="tool",
+    says="A poll returns at most maxEvents events, and the rest with hasMore.",
+    fix="Cut the list at maxEvents, return the cursor of the last event, and set hasMore.",
+)
+async def respects_the_limit(visit: Visit) -> Outcome:
+    """The polls for one event."""
+    polls = await _polls(visit)
+    if isinstance(polls, str):
+        return skipped(polls)
+    came = [polled for polled in polls[1][1:] if polled.ok and _occurrences(polled)]
+    for polled in came:
+        if len(_occurrences(polled)) > 1:
+            return bad(f"A poll with maxEvents 1 returned {len(_occurrences(polled))} events.", *polled.events)
+    return good("", *_all_of(came)) if came else skipped("no event happened")
+
+
+def _occurrences(polled: RequestOutcome) -> list[Any]:
+    events = polled.body.get("events")
+    return events if type(events) is list else []
+
+
+@CHECKS.active(
+    "EVENT-12 should r5",
+    page=f"{_PAGE}, Event Occurrences",
+    mode="tool",
+    says="An event has eventId, name, timestamp and data; in a poll it has no cursor.",
+    fix='Return {"eventId": "…", "name": "…", "timestamp": "2026-11-22T08:00:00Z", "data": {…}}.',
+)
+async def has_its_occurrence(visit: Visit) -> Outcome:
+    """The events of the polls."""
+    return await _of_occurrences(visit, _wrong_occurrence)
+
+
+@CHECKS.active(
+    "EVENT-13 should r5",
+    page=f"{_PAGE}, Event Occurrences",
+    mode="tool",
+    says="The data of an event matches the payloadSchema of its type.",
+    fix="Return the data that the schema describes, or correct the schema.",
+)
+async def fits_its_schema(visit: Visit) -> Outcome:
+    """The data of the events of the polls."""
+    return await _of_occurrences(visit, _wrong_data)
+
+
+async def _of_occurrences(visit: Visit, wrong: Any) -> Outcome:
+    polls = await _polls(visit)
+    if isinstance(polls, str):
+        return skipped(polls)
+    event, made = polls
+    amount = 0
+    for polled in made:
+        for occurrence in _occurrences(polled)[:100]:
+            amount += 1
+            problem = wrong(event, occurrence)
+            if problem:
+                return bad(problem, *polled.events)
+    return good(f"{amount} events", *_all_of(made)) if amount else skipped("no event happened")
+
+
+def _wrong_occurrence(event: EventType, occurrence: Any) -> str:
+    if type(occurrence) is not dict:
+        return "An event is not an object."
+    for key in ("eventId", "name", "timestamp"):
+        if type(occurrence.get(key)) is not str:
+            return f"{key} is {excerpt(occurrence.get(key), 60)}, not a string."
+    if occurrence["name"] != event.name:
+        return f"name is {excerpt(occurrence['name'], 60)}, not {excerpt(event.name, 60)}."
+    if type(occurrence.get("data")) is not dict:
+        return f"data is {excerpt(occurrence.get('data'), 60)}, not an object."
+    return "An event of a poll has a cursor." if "cursor" in occurrence else ""
+
+
+def _wrong_data(event: EventType, occurrence: Any) -> str:
+    try:
+        validator = Validator(event.payload_schema)
+    except SchemaError:
+        return ""  # EVENT-06 reports it.
+    data = occurrence.get("data") if type(occurrence) is dict else None
+    found = validator.errors(data, limit=1)
+    return f"data{found[0].path}: {found[0].message}." if found else ""
+
+
+# Errors
+
+
+def _meaning(asked: RequestOutcome) -> str:
+    return condition(asked.code, asked.error.get("data")).name
+
+
+@CHECKS.active(
+    "EVENT-14 should r5",
+    page=f"{_PAGE}, Error Handling",
+    says="An unknown event type gets the error NotFound.",
+    fix='Return error -32023 with data {"kind": "event"}.',
+)
+async def refuses_unknown_names(visit: Visit) -> Outcome:
+    """A poll of a type that is not listed."""
+    if await _listed(visit) is None:
+        return skipped(_NOT_DECLARED)
+    asked = await visit.ask("events/poll", {"name": _UNKNOWN, "arguments": {}, "cursor": None}, probe=True)
+    if _meaning(asked) != "NotFound":
+        return bad(f"A poll of an unknown event type got {asked.reply}.", *asked.events)
+    return good("", *asked.events)
+
+
+@CHECKS.active(
+    "EVENT-15 should r5",
+    page=f"{_PAGE}, Error Handling",
+    says="Arguments that break the inputSchema get error -32602.",
+    fix="Validate the arguments before you use them, and return -32602 (Invalid params), not -32603.",
+)
+async def refuses_bad_arguments(visit: Visit) -> Outcome:
+    """A poll, or a stream, with arguments of a wrong type."""
+    found = await _listed(visit)
+    if found is None:
+        return skipped(_NOT_DECLARED)
+    for mode, method in (("poll", "events/poll"), ("push", "events/stream")):
+        for event in found.types:
+            wrong = _bad_arguments(event.input_schema) if mode in event.delivery else None
+            if wrong is not None:
+                params = {"name": event.name, "arguments": wrong, "cursor": None}
+                asked = await visit.ask(method, params, probe=True, patient=False)
+                if asked.code != INVALID_PARAMS:
+                    return bad(f"The arguments {excerpt(wrong, 60)} got {asked.reply}.", *asked.events)
+                return good("", *asked.events)
+    return skipped("no event type that can be polled or streamed has arguments")
+
+
+def _bad_arguments(schema: dict[str, Any]) -> dict[str, Any] | None:
+    """Arguments that a schema forbids; None if none are known."""
+    try:
+        validator = Validator(schema)
+    except SchemaError:
+        return None
+    properties = schema.get("properties")
+    for name in list(properties)[:20] if type(properties) is dict else ():
+        for value in ([{"inspector": "check"}], 1.5, "inspector-check"):
+            if not validator.is_valid({name: value}):
+                return {name: value}
+    return None
+
+
+@CHECKS.active(
+    "EVENT-16 should r5",
+    page=f"{_PAGE}, Error Handling",
+    says="A delivery mode that an event type does not list gets the error Unsupported.",
+    fix='Return error -32026 with data {"feature": "deliveryMode", "value": "push"}.',
+)
+async def refuses_other_modes(visit: Visit) -> Outcome:
+    """A poll of a type without poll, or a stream of one without push."""
+    found = await _listed(visit)
+    if found is None:
+        return skipped(_NOT_DECLARED)
+    for mode, method in (("poll", "events/poll"), ("push", "events/stream")):
+        event = next((each for each in found.types if each.delivery and mode not in each.delivery), None)
+        if event is not None:
+            asked = await visit.ask(method, _params(event), probe=True, patient=False)
+            if _meaning(asked) != "Unsupported":
+                what = f"{method} of {excerpt(event.name, 60)}, which is not delivered by {mode},"
+                return bad(f"{what} got {asked.reply}.", *asked.events)
+            return good("", *asked.events)
+    return skipped("each event type is delivered by poll and by push")
+
+
+@CHECKS.active(
+    "EVENT-17 should r5",
+    page=f"{_PAGE}, Cursor Lifecycle",
+    says="A cursor that is out of range is not an error: truncated is true, and the cursor is a fresh one.",
+    fix="Start at a position that you can serve, return its cursor, and set truncated.",
+)
+async def accepts_old_cursors(visit: Visit) -> Outcome:
+    """A poll with a cursor that the server never gave: worth a note at most."""
+    found = await _listed(visit)
+    if found is None:
+        return skipped(_NOT_DECLARED)
+    event = _delivered_by(found, "poll")
+    if event is None:
+        return skipped(_NO_POLL)
+    asked = await visit.ask("events/poll", _params(event, "inspector-check-cursor"), probe=True)
+    if not asked.ok:
+        return remark(f"A cursor that the server never gave got {asked.reply}.", *asked.events)
+    cursor = asked.body.get("cursor")
+    if asked.body.get("truncated") is not True and cursor is not None:
+        return remark("A cursor that the server never gave is not answered with truncated.", *asked.events)
+    if cursor == "inspector-check-cursor":
+        return bad("The server returns a cursor that it never gave.", *asked.events)
+    return good("", *asked.events)
+
+
+# Streams
+
+
+def _subscription(frame: Frame) -> Any:
+    params = frame.message.get("params")
+    meta = params.get("_meta") if type(params) is dict else None
+    return meta.get(SUBSCRIPTION_ID) if type(meta) is dict else None
+
+
+def _is_told(frame: Frame) -> bool:
+    return frame.shape is Shape.NOTIFICATION and str(frame.message.get("method")).startswith(PREFIX)
+
+
+class _Stream:
+    """A stream of events on a connection of the check, and what came first."""
+
+    def __init__(self, link: RawConnection, id: int | str, asked: RequestOutcome, first: Frame | None) -> None:
+        self.link = link
+        self.id = id
+        self.asked = asked
+        self.first = first
+
+    @property
+    def told(self) -> list[Frame]:
+        """The notifications of events that have come."""
+        return [frame for frame in self.link.frames if _is_told(frame)]
+
+
+@asynccontextmanager
+async def _streaming(visit: Visit, id: int | str) -> AsyncIterator[_Stream | str]:
+    """A stream of an event type that is delivered by push, cancelled at the end; or why there is none."""
+    if declared(visit.session.server.capabilities).dialect != "extension":
+        yield _NOT_DECLARED
+        return
+    # A connection of its own: over HTTP, closing it is what ends the stream.
+    async with visit.fresh() as link:
+        page = await link.ask("events/list", {})
+        event = next((each for each in event_page(page.body).types if "push" in each.delivery), None)
+        if event is None:
+            yield _NO_PUSH
+            return
+        request = jsonrpc.request(id, "events/stream", link.dressed(_params(event)))
+        asked = link.begin(request)
+
+        def begins(frame: Frame) -> bool:
+            return _is_told(frame) or (frame.shape in (Shape.RESULT, Shape.ERROR) and frame.message.get("id") == id)
+
+        first = await link.until(begins, visit.limits.request / 2)
+        try:
+            yield _Stream(link, id, asked, first)
+        finally:
+            link.notify(_CANCELLED, {"requestId": id})
+
+
+@CHECKS.active(
+    "EVENT-18 should r5",
+    page=f"{_PAGE}, Push-Based Delivery",
+    mode="tool",
+    apart=True,
+    says="A stream begins with notifications/events/active, or the request gets an error.",
+    fix="Send notifications/events/active with cursor and truncated before the first event.",
+)
+async def begins_with_active(visit: Visit) -> Outcome:
+    """The first message of a stream."""
+    async with _streaming(visit, 7_100_001) as stream:
+        if isinstance(stream, str):
+            return skipped(stream)
+        first = stream.first
+        if first is None:
+            return bad("Nothing came on the stream.", stream.asked.n)
+        if first.shape is Shape.ERROR:
+            return skipped("the stream was refused")
+        if first.shape is Shape.RESULT or first.message["method"] != f"{PREFIX}active":
+            what = "The result" if first.shape is Shape.RESULT else excerpt(first.message["method"], 60)
+            return bad(f"{what} came first.", stream.asked.n, first.n)
+        return good("", stream.asked.n, first.n)
+
+
+@CHECKS.active(
+    "EVENT-19 should r5",
+    page=f"{_PAGE}, Push-Based Delivery",
+    mode="tool",
+    apart=True,
+    says="Each notification of a stream has the id of its request, with the same type, as subscriptionId.",
+    fix=f'Add "_meta": {{"{SUBSCRIPTION_ID}": ID}} to the params; 9 and "9" are different ids.',
+)
+async def names_its_stream(visit: Visit) -> Outcome:
+    """The first messages of a stream with a number as id, and of one with a string."""
+    seen: list[int] = []
+    for id in (7_100_002, "7100003"):
+        async with _streaming(visit, id) as stream:
+            if isinstance(stream, str):
+                return skipped(stream)
+            await stream.link.quiet(4 * visit.limits.quiet)
+            for frame in stream.told[:100]:
+                named = _subscription(frame)
+                if type(named) is not type(id) or named != id:
+                    what = f"{excerpt(frame.message['method'], 60)} of {excerpt(id, 20)}"
+                    return bad(f"{what} has the subscriptionId {excerpt(named, 40)}.", stream.asked.n, frame.n)
+                seen.append(frame.n)
+    return good("", *seen[:10]) if seen else skipped("nothing came on the stream")
+
+
+@CHECKS.active(
+    "EVENT-20 should r5",
+    page=f"{_PAGE}, Push-Based Delivery",
+    mode="tool",
+    apart=True,
+    says="A heartbeat is notifications/events/heartbeat with the cursor, and not an SSE comment.",
+    fix='Send notifications/events/heartbeat with {"cursor": …} at least every 30 s.',
+)
+async def beats(visit: Visit) -> Outcome:
+    """The first heartbeat, if it comes in the time of a check."""
+    async with _streaming(visit, 7_100_004) as stream:
+        if isinstance(stream, str):
+            return skipped(stream)
+        name = f"{PREFIX}heartbeat"
+        longest = max(visit.limits.check - 2 * visit.limits.request, visit.limits.request)
+        beat = await stream.link.until(lambda frame: _is_told(frame) and frame.message["method"] == name, longest)
+        if beat is None:
+            return skipped(f"no heartbeat within {longest:g} s; the draft allows 30 s")
+        params = beat.message.get("params")
+        cursor = params.get("cursor") if type(params) is dict else 0
+        if not isinstance(cursor, str | None):
+            return bad(f"The cursor of a heartbeat is {excerpt(cursor, 60)}.", stream.asked.n, beat.n)
+        return good("", stream.asked.n, beat.n)
+
+
+@CHECKS.active(
+    "EVENT-21 should r5",
+    page=f"{_PAGE}, Push-Based Delivery",
+    mode="tool",
+    apart=True,
+    transports=frozenset(("stdio",)),
+    says="After notifications/cancelled no event comes on the stream.",
+    fix="Stop the delivery when the request of the stream is cancelled.",
+)
+async def ends(visit: Visit) -> Outcome:
+    """Messages after the cancellation; two answers later, those before it have come."""
+    async with _streaming(visit, 7_100_005) as stream:
+        if isinstance(stream, str):
+            return skipped(stream)
+        if stream.first is None or stream.first.shape is not Shape.NOTIFICATION:
+            return skipped("the stream did not begin")
+        cancelled = stream.link.notify(_CANCELLED, {"requestId": stream.id})
+        if not await stream.link.barrier():
+            return skipped("the server did not answer after the cancellation")
+        before = len(stream.told)
+        await stream.link.quiet(8 * visit.limits.quiet)
+        late = stream.told[before:]
+        if late:
+            return bad(f"{len(late)} messages came after the cancellation.", cancelled, late[0].n)
+        return good("", cancelled)
+
+
+@CHECKS.active(
+    "EVENT-22 should r5",
+    page=f"{_PAGE}, Dynamic event types",
+    says="notifications/events/list_changed comes only to a client that asked for it, from a server that declares it.",
+    fix="Send it on the streams of subscriptions/listen whose filter has eventsListChanged, and declare listChanged.",
+)
+async def tells_changes_on_request(visit: Visit) -> Outcome:
+    """All that has come in this visit."""
+    if await _listed(visit) is None:
+        return skipped(_NOT_DECLARED)
+    index = visit.journal.index
+    first = visit.visited.first
+    came = Query(dir=Dir.RECV, shape=Shape.NOTIFICATION, method=LIST_CHANGED).numbers(index, first)
+    asked = False
+    for n in Query(dir=Dir.SEND, method="subscriptions/listen").numbers(index, first):
+        message = visit.journal.event(n).message
+        params = message.get("params") if type(message) is dict else None
+        wanted = params.get("notifications") if type(params) is dict else None
+        asked = asked or (type(wanted) is dict and wanted.get("eventsListChanged") is True)
+    if came and not asked:
+        return bad("It came, and no subscription asked for it.", *came[:3])
+    if came and not declared(visit.session.server.capabilities).list_changed:
+        return bad("It came, and listChanged is not declared.", *came[:3])
+    return good("" if came else "none came unasked", *_opening(visit), *came[:3])
+
+
+# Webhooks
+
+
+async def _subscribed(visit: Visit, url: str, secret: str) -> RequestOutcome | str:
+    found = await _listed(visit)
+    event = None if found is None else _delivered_by(found, "webhook")
+    if event is None:
+        return _NOT_DECLARED if found is None else "no event type is delivered by webhook"
+    delivery = {"mode": "webhook", "url": url, "secret": secret}
+    params = _params(event, delivery=delivery, ttlMs=60_000)
+    asked = await visit.ask("events/subscribe", params, probe=True)
+    if asked.ok:
+        await visit.ask("events/unsubscribe", _params(event, delivery={"url": url}), probe=True)
+    return asked
+
+
+_SECRET = "whsec_" + "QUJDRA" * 8 + "QUJDREE="
+"""Of 39 bytes that are the same in each run: nothing is delivered to it."""
+
+
+@CHECKS.active(
+    "EVENT-23 should r5",
+    page=f"{_PAGE}, Subscription identity",
+    mode="intrusive",
+    says="events/subscribe without a login gets the error Forbidden.",
+    fix="Return error -32024 (Forbidden), or HTTP 401, unless the client has logged in.",
+)
+async def needs_a_login(visit: Visit) -> Outcome:
+    """A subscription without credentials, to a host that does not exist."""
+    target = visit.target
+    headers = target.headers if isinstance(target, HttpTarget) else ()
+    if await visit.token_fields() or any(name.lower() == "authorization" for name, _ in headers):
+        return skipped("this session has credentials")
+    asked = await _subscribed(visit, _NOWHERE, _SECRET)
+    if isinstance(asked, str):
+        return skipped(asked)
+    if _meaning(asked) != "Forbidden" and asked.status not in (401, 403):
+        return bad(f"events/subscribe without a login got {asked.reply}.", *asked.events)
+    return good("", *asked.events)
+
+
+@CHECKS.active(
+    "EVENT-24 should r5",
+    page=f"{_PAGE}, Webhook security",
+    mode="intrusive",
+    says="A callback URL with http, and a secret in a wrong form, get error -32602.",
+    fix="Check that delivery.url is https and that delivery.secret is whsec_ and the base64 of 24 to 64 bytes.",
+)
+async def refuses_bad_webhooks(visit: Visit) -> Outcome:
+    """A subscription with each."""
+    seen: list[int] = []
+    for what, url, secret in (
+        ("an http URL", _NOWHERE.replace("https", "http", 1), _SECRET), ("a short secret", _NOWHERE, "whsec_QUJD")
+    ):  # fmt: skip
+        asked = await _subscribed(visit, url, secret)
+        if isinstance(asked, str):
+            return skipped(asked)
+        if _meaning(asked) == "Forbidden":
+            return skipped("the server refuses webhooks without a login")
+        if asked.code != INVALID_PARAMS:
+            return bad(f"events/subscribe with {what} got {asked.reply}.", *asked.events)
+        seen += asked.events
+    return good("", *seen)

@@ -1,0 +1,105 @@
+"""Asks for the plan of a load: rate or users, length, warm-up, connections."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+
+from inspector.errors import UsageError
+from inspector.load.plan import LoadPlan
+from inspector.tui.keymap import KeyHint
+from inspector.tui.widgets.edge import Edge
+from inspector.tui.widgets.editor import Editor
+
+_LABEL = 16
+_FIELDS: Mapping[str, tuple[str, str]] = {
+    "rate": ("calls per second", "open model: constant arrival"),
+    "users": ("or users", "closed model: each waits for its answer"),
+    "seconds": ("length", "30 s"),
+    "warm_up": ("warm-up", "3 s"),
+    "in_flight": ("calls at once", "16 on each connection"),
+    "connections": ("connections", "1"),
+    "max_waiting": ("most waiting", "1,000; further calls are not sent"),
+}
+"""Each field's label, and its hint when it is empty."""
+_NUMBER = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,6})?) ?(ms|s|min|/s)?")
+_WHOLE = ("users", "in_flight", "connections", "max_waiting")
+_UNITS = {"ms": 1e-3, "min": 60.0}
+
+
+class LoadDialog(ModalScreen[LoadPlan | None]):
+    """Asks for the plan, starting with a given one."""
+
+    DEFAULT_CSS = """
+    LoadDialog { align: center middle; }
+    LoadDialog > Edge { width: 90%; max-width: 90; height: 13; max-height: 100%; }
+    LoadDialog Vertical { height: 1fr; padding: 0 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+r", "take", show=False, priority=True),
+        Binding("enter", "next", show=False, priority=True),
+        Binding("escape", "leave", show=False, priority=True),
+        Binding("up", "app.focus_previous", show=False),
+        Binding("down", "app.focus_next", show=False),
+    ]
+
+    def __init__(self, plan: LoadPlan) -> None:
+        super().__init__()
+        self._plan = plan
+
+    def compose(self) -> ComposeResult:
+        keys = [KeyHint("^r", "start", "ctrl+r"), KeyHint("enter", "next", "enter"), KeyHint("esc", "cancel", "escape")]
+        with Edge(title=f"Load  {', '.join(self._plan.tools)[:60]}", keys=keys), Vertical():
+            for name, (label, empty) in _FIELDS.items():
+                value = "" if self._is_empty(name) else f"{getattr(self._plan, name):g}"
+                yield Editor(value, placeholder=empty, lead=[(f"{label:<{_LABEL}}  ", "muted")], id=f"load-{name}")
+
+    def _is_empty(self, name: str) -> bool:
+        return (name == "users" and not self._plan.users) or (name == "rate" and bool(self._plan.users))
+
+    def on_mount(self) -> None:
+        self.query(Editor).first().focus()
+
+    def action_next(self) -> None:
+        """Go to the next field; in the last one, start."""
+        if self.focused is list(self.query(Editor))[-1]:
+            self.action_take()
+        else:
+            self.focus_next()
+
+    def action_take(self) -> None:
+        """Accept the plan if it can be run."""
+        said = {name: self.query_one(f"#load-{name}", Editor).value.strip() for name in _FIELDS}
+        try:
+            self.dismiss(planned(self._plan, said))
+        except UsageError as error:
+            self.query_one(Edge).note = [(error.message, "error")]
+
+    def action_leave(self) -> None:
+        """Close without a plan."""
+        self.dismiss(None)
+
+
+def planned(plan: LoadPlan, said: Mapping[str, str]) -> LoadPlan:
+    """Return a plan with the values of the fields; an empty field has its default. Raises `UsageError`."""
+    defaults = LoadPlan(plan.calls)
+    values: dict[str, Any] = {name: getattr(defaults, name) for name in _FIELDS}
+    for name, text in said.items():
+        if not text:
+            continue
+        found = _NUMBER.fullmatch(text.replace(",", ""))
+        if found is None or (name in _WHOLE and not found[1].isdigit()):
+            raise UsageError(f"“{text[:40]}” is not a number.")
+        values[name] = int(found[1]) if name in _WHOLE else float(found[1]) * _UNITS.get(found[2] or "", 1.0)
+    if said.get("users") and said.get("rate"):
+        raise UsageError("Give a rate or users, not both.")
+    if not said.get("warm_up"):
+        values["warm_up"] = min(defaults.warm_up, values["seconds"] / 5)
+    return replace(plan, **values)

@@ -1,0 +1,381 @@
+"""The screen of a load test: live figures while it runs, and the report afterwards."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.screen import Screen
+
+from inspector.client.recording import new_journal
+from inspector.client.session_state import Commands
+from inspector.config.targets import RecordingTarget
+from inspector.errors import InspectorError
+from inspector.journal.journal import Journal
+from inspector.load.arrivals import OpenArrivals
+from inspector.load.floor import measure_floor
+from inspector.load.plan import MOST_RATE, LoadPlan
+from inspector.load.report import LoadReport
+from inspector.load.runner import LoadRun
+from inspector.text import quantity
+from inspector.tui.advice import error_text
+from inspector.tui.dialogs import AskPath, Choose, Confirm
+from inspector.tui.files import write_new
+from inspector.tui.keymap import KeyHint, bindings
+from inspector.tui.load.dialog import LoadDialog
+from inspector.tui.load.rows import error_rows, latency_rows, now_rows, plan_rows, process_rows, series_rows
+from inspector.tui.main import chrome
+from inspector.tui.pane_keys import hints
+from inspector.tui.themes import signs_now
+from inspector.tui.verbs import BY_ID
+from inspector.tui.widgets.edge import Edge
+from inspector.tui.widgets.fact_rows import Row, RowSection
+from inspector.tui.widgets.facts_view import FactsView
+from inspector.tui.widgets.status import Footer, HeaderLine
+from inspector.tui.widgets.too_small import TooSmall
+from inspector.tui.window import window_of
+
+_NARROW = 120
+"""Cells below which one column beside the counts is shown, and a key changes it."""
+_STRANGE = re.compile(r"[^A-Za-z0-9._-]+")
+_FORMATS = (
+    ("html", "a web page with plots"),
+    ("json", "all figures, with histogram and series"),
+    ("txt", "the report of the command line"),
+)
+
+
+class LoadScreen(Screen[None]):
+    """One load test after another, of the same calls."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings("load"),
+        Binding(BY_ID["app.help"].key, "help", show=False, id="app.help"),
+        Binding(BY_ID["app.quit"].key, "quit", show=False, id="app.quit"),
+        Binding(BY_ID["app.next-pane"].key, "app.focus_next", show=False, id="app.next-pane"),
+        Binding(BY_ID["app.previous-pane"].key, "app.focus_previous", show=False, id="app.previous-pane"),
+    ]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (_NARROW, "-wide")]  # noqa: RUF012 - declared so by Textual
+    DEFAULT_CSS = """
+    LoadScreen { layout: vertical; }
+    LoadScreen #load-verdict { height: 3; }
+    LoadScreen #load-body { height: 1fr; }
+    LoadScreen #load-left { width: 36; }
+    LoadScreen #load-plan { height: auto; max-height: 45%; }
+    LoadScreen #load-plan FactsView { height: auto; max-height: 12; }
+    LoadScreen #load-now { height: 1fr; }
+    LoadScreen #load-latency { width: 1fr; }
+    LoadScreen #load-right { width: 1fr; }
+    LoadScreen #load-series { height: 3fr; }
+    LoadScreen #load-errors { height: 1fr; min-height: 5; }
+    LoadScreen #load-process { height: 2fr; }
+    LoadScreen.-narrow #load-verdict { height: 4; }
+    LoadScreen.-narrow #load-errors { height: 5; }
+    LoadScreen.-narrow #load-plan { display: none; }
+    LoadScreen.-narrow.-series #load-latency { display: none; }
+    LoadScreen.-narrow #load-right { display: none; }
+    LoadScreen.-narrow.-series #load-right { display: block; }
+    LoadScreen.-narrow #load-process { display: none; }
+    """
+
+    def __init__(self, session: Commands, plan: LoadPlan, allowed: frozenset[str]) -> None:
+        super().__init__()
+        self.session = session
+        self._plan = plan
+        self._allowed = allowed
+        self._run: LoadRun | None = None
+        self._report: LoadReport | None = None
+        self._journal: Journal | None = None
+        self._problem = ""
+        self._is_paused = False
+        self._planned_rate = plan.rate
+
+    def compose(self) -> ComposeResult:
+        yield HeaderLine(id="header")
+        yield Edge(FactsView(what="the result", id="load-verdict-text"), id="load-verdict")
+        with Horizontal(id="load-body"):
+            with Vertical(id="load-left"):
+                yield Edge(FactsView(what="the plan", id="plan-rows"), title="Plan", id="load-plan")
+                yield Edge(FactsView(what="the counts", id="now-rows"), title="Now", id="load-now")
+            yield Edge(FactsView(what="the latency", id="latency-rows"), title="Latency", id="load-latency")
+            with Vertical(id="load-right"):
+                yield Edge(FactsView(what="the series", id="series-rows"), title="Over time", id="load-series")
+                yield Edge(FactsView(what="the errors", id="error-rows"), title="Errors", id="load-errors")
+                yield Edge(FactsView(what="the figures", id="process-rows"), title="Server process", id="load-process")
+        yield Footer(id="footer")
+        yield TooSmall()
+
+    def on_mount(self) -> None:
+        self.query_one("#now-rows").focus()
+        self._start()
+
+    def on_unmount(self) -> None:
+        self._release()
+
+    def on_resize(self) -> None:
+        self.query_one(TooSmall).fit(self.size)
+        self.call_after_refresh(self._draw)
+
+    # The run
+
+    def _start(self) -> None:
+        """Run the plan on connections of its own. The session in the window stays as it is."""
+        target, window = self.session.target, window_of(self)
+        if isinstance(target, RecordingTarget):
+            return
+        self._release()
+        self._problem = ""
+        self._report = None
+        self._is_paused = False
+        self._planned_rate = self._plan.rate
+        self._journal = new_journal(target, settings=window.settings, keep=window.keep)
+        self._run = LoadRun(
+            target, self.session.options, self._plan, self._journal, allowed=self._allowed,
+            measure_floor=measure_floor, told=lambda run: self._draw(),
+        )  # fmt: skip
+        self.run_worker(self._go(self._run), exclusive=True, group="load", exit_on_error=False)
+        self._draw()
+
+    async def _go(self, run: LoadRun) -> None:
+        try:
+            self._report = await run.go()
+        except InspectorError as error:
+            self._problem = error_text(error, self)
+        finally:
+            if self._journal is not None:
+                self._journal.close()
+        self._draw()
+
+    def _release(self) -> None:
+        if self._journal is not None:
+            self._journal.close()
+            self._journal.release()
+            self._journal = None
+
+    @property
+    def _is_over(self) -> bool:
+        return self._run is None or self._run.phase == "over"
+
+    # Show
+
+    def _draw(self) -> None:
+        """Draw the figures so far; called about four times a second."""
+        run = self._run
+        if run is None or not self.is_mounted or not self.is_current:
+            return
+        report = self._report or run.report()
+        self.query_one(HeaderLine).parts = chrome.header(self.session, None, self.size.width)
+        self._draw_verdict(run, report)
+        self._show("plan-rows", plan_rows(self._plan))
+        cells = self._cells("now-rows")
+        self._show(
+            "now-rows", now_rows(report, run.seconds, run.arrivals.at_server, run.arrivals.queued, min(cells, 32))
+        )
+        self._show("latency-rows", latency_rows(report, self._cells("latency-rows")))
+        # Three charts with a name and an empty line each, and two lines below them.
+        lines = (self._lines("series-rows") - 8) // 3
+        self._show("series-rows", series_rows(report, self._cells("series-rows"), max(lines, 1)))
+        self._show("error-rows", error_rows(report, self._cells("error-rows")))
+        lines = (self._lines("process-rows") - 3) // 2
+        self._show("process-rows", process_rows(report, self._cells("process-rows"), max(lines, 1)))
+        self.query_one("#load-latency", Edge).facts = [f"{quantity(report.latency.count, 'answer')} after the warm-up"]
+        self.query_one("#load-errors", Edge).facts = [f"{report.failed:,} of {report.sent:,}"] if report.failed else []
+        pids = [str(connection.pid) for connection in run.connections if connection.pid]
+        self.query_one("#load-process", Edge).facts = [f"pid {', '.join(pids[:3])}"] if pids else []
+        self._draw_footer()
+
+    def _draw_verdict(self, run: LoadRun, report: LoadReport) -> None:
+        edge = self.query_one("#load-verdict", Edge)
+        edge.title = [("Load  ", "muted"), (", ".join(self._plan.tools), "bright")]
+        edge.tone = "error" if self._problem else ""
+        states = {
+            "connecting": "connecting", "floor": "measuring the own floor", "running": "running",
+            "draining": "waiting for the last answers", "over": "incomplete" if report.incomplete else "done",
+        }  # fmt: skip
+        state = "paused" if self._is_paused and not self._is_over else states[run.phase]
+        edge.facts = [f"{state}  {min(run.seconds, self._plan.seconds):.1f} s of {self._plan.seconds:g} s"]
+        if self._problem:
+            row = Row([(self._problem, "error")])
+        elif not report.latency.count and not report.failed:
+            row = Row([("The verdict appears after the warm-up.", "muted")])
+        else:
+            good = report.keeps_up and not report.stalls and not report.failed
+            sign = (f"{signs_now().done} ", "received") if good else (f"{signs_now().finding} ", "finding")
+            row = Row([sign, (report.verdict, "bright")], 2)
+        self.query_one("#load-verdict-text", FactsView).show(RowSection([row]))
+
+    def _cells(self, id: str) -> int:
+        view = self.query_one(f"#{id}", FactsView)
+        return max(min(view.content_size.width, view.scrollable_content_region.width) - 2, 20)
+
+    def _lines(self, id: str) -> int:
+        return self.query_one(f"#{id}", FactsView).size.height
+
+    def _show(self, id: str, rows: list[Row]) -> None:
+        self.query_one(f"#{id}", FactsView).show(RowSection(rows))
+
+    def hints(self) -> list[KeyHint]:
+        """The keys that work now."""
+        wanted: list[str | tuple[str, str]] = []
+        if self.check_action("pause", ()):
+            wanted += [("load.pause", "go on" if self._is_paused else "pause"), "load.faster", "load.slower"]
+        wanted.append(("load.leave", "back" if self._is_over else "stop"))
+        for name in ("report", "edit", "its_messages", "next_view"):
+            if self.check_action(name, ()):
+                wanted.append(f"load.{name.replace('_', '-')}")
+        return hints(self, *wanted)
+
+    def _draw_footer(self) -> None:
+        footer = self.query_one(Footer)
+        footer.hints = [*self.hints(), *hints(self, "app.help", "app.quit")]
+        footer.note = "only slow and failed calls are recorded"
+
+    # Actions
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Rate and pause work while calls arrive; a report, another plan and messages need the end."""
+        run, is_over = self._run, self._is_over
+        if action in ("pause", "faster", "slower"):
+            return run is not None and run.phase == "running" and isinstance(run.arrivals, OpenArrivals)
+        if action == "report":
+            return self._report is not None
+        if action == "edit":
+            return is_over
+        if action == "its_messages":
+            return self._report is not None and bool(self._report.recording)
+        if action == "next_view":
+            return self.size.width < _NARROW
+        return True
+
+    def action_pause(self) -> None:
+        """Let no calls arrive, or go on."""
+        self._is_paused = not self._is_paused
+        self._change_rate(0.0 if self._is_paused else self._planned_rate)
+
+    def action_faster(self) -> None:
+        """Raise the rate by a quarter."""
+        self._step(1.25)
+
+    def action_slower(self) -> None:
+        """Lower the rate by a fifth."""
+        self._step(0.8)
+
+    def _step(self, factor: float) -> None:
+        self._planned_rate = float(f"{min(max(self._planned_rate * factor, 0.1), MOST_RATE):.3g}")
+        if not self._is_paused:
+            self._change_rate(self._planned_rate)
+
+    def _change_rate(self, rate: float) -> None:
+        run = self._run
+        if run is not None and isinstance(run.arrivals, OpenArrivals):
+            run.change_rate(rate)
+            self._plan = replace(self._plan, rate=self._planned_rate)
+            self._draw()
+
+    def action_next_view(self) -> None:
+        """Show the series instead of the latency, or the latency again."""
+        self.toggle_class("-series")
+        self.call_after_refresh(self._draw)
+
+    def action_edit(self) -> None:
+        """Change the plan and run it."""
+        self.run_worker(self._edit(), exclusive=True, group="dialog")
+
+    async def _edit(self) -> None:
+        plan = await self.app.push_screen_wait(LoadDialog(self._plan))
+        if plan is not None:
+            self._plan = plan
+            self._start()
+
+    def action_report(self) -> None:
+        """Save the report."""
+        self.run_worker(self._save(), exclusive=True, group="dialog")
+
+    async def _save(self) -> None:
+        report = self._report
+        form = await self.app.push_screen_wait(Choose("Save the report", _FORMATS))
+        if form is None or report is None:
+            return
+        label = _STRANGE.sub("-", f"{self.session.target.label}-{self._plan.tools[0]}").strip("-.")[:60] or "server"
+        path = await self.app.push_screen_wait(AskPath("Save the report", f"{label}-load.{form}"))
+        if path is not None:
+            self.run_worker(partial(self._write, path, report, form), thread=True, group="write", exit_on_error=False)
+
+    def _write(self, path: Path, report: LoadReport, form: str) -> None:
+        severity: Literal["information", "error"] = "information"
+        try:
+            write_new(path, report_text(report, form).encode())
+            text = f"Saved {path}"
+        except InspectorError as error:
+            text, severity = error.message, "error"
+        self.app.call_from_thread(partial(self.notify, text, severity=severity, markup=False))
+
+    def action_its_messages(self) -> None:
+        """Open the recording of the slowest and the failed calls."""
+        if self._report is not None and self._report.recording:
+            window_of(self).navigator.show_recording(Path(self._report.recording), 0, "the load report")
+
+    def action_leave(self) -> None:
+        """Stop the run; when it is over, go back."""
+        if self._is_over:
+            self.dismiss(None)
+        elif self._run is not None:
+            self._run.stop()
+            if self._run.phase in ("connecting", "floor"):
+                self.workers.cancel_group(self, "load")
+
+    def action_quit(self) -> None:
+        self.app.exit(0)
+
+    def action_help(self) -> None:
+        window_of(self).navigator.show_help(self.focused or self)
+
+
+def report_text(report: LoadReport, form: str) -> str:
+    """Return the report as a file: `html`, `json` or `txt`."""
+    if form == "html":
+        from inspector.load.reports.html import as_html
+
+        return as_html(report)
+    if form == "json":
+        return json.dumps(report.as_json(), indent=2, ensure_ascii=False) + "\n"
+    from inspector.load.reports.text import LoadText
+
+    return "".join(f"{line}\n" for line in LoadText(report).lines())
+
+
+async def ask_and_load(app: App[Any], session: Commands, plan: LoadPlan) -> None:
+    """Ask for the plan, and for permission where a load could do harm; then show the run."""
+    from inspector.load.safety import is_this_machine
+
+    target = session.target
+    if isinstance(target, RecordingTarget):
+        return
+    found = await app.push_screen_wait(LoadDialog(plan))
+    if found is None:
+        return
+    calls = (
+        f"{quantity(found.users, 'user')} for {found.seconds:g} s"
+        if found.users
+        else f"{found.rate * found.seconds:,.0f} calls"
+    )
+    tool = session.catalog["tools"].get(found.tools[0]) or {}
+    notes = tool.get("annotations")
+    if not (type(notes) is dict and notes.get("readOnlyHint") is True):
+        detail = (
+            f"The tool “{found.tools[0][:80]}” is not annotated read-only: each call may change something ({calls})."
+        )
+        if not await app.push_screen_wait(Confirm("Call this tool many times?", detail, "call it", "cancel")):
+            return
+    if not is_this_machine(target):
+        detail = f"{target.describe()[:200]} is not on this machine ({calls})."
+        if not await app.push_screen_wait(Confirm("Load this server?", detail, "load it", "cancel")):
+            return
+    app.push_screen(LoadScreen(session, found, frozenset(found.tools)))

@@ -1,0 +1,234 @@
+"""The sources of a search, as results without widgets. Those that read files run in a thread and can be stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard
+
+from inspector.client.recording_info import RecordingInfo, list_recordings
+from inspector.client.state.catalog import KINDS, ListName
+from inspector.journal.filters import Filter, parse
+from inspector.journal.filters.completion import quoted
+from inspector.journal.filters.conditions import Scan
+from inspector.journal.filters.text import Needle
+from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import NotJson, excerpt
+from inspector.protocol.jsonrpc import parse as parse_json
+from inspector.text import quantity
+
+if TYPE_CHECKING:
+    from inspector.calls.collection import Collection
+
+GroupId = Literal["tools", "arguments", "resources", "templates", "prompts", "messages", "calls", "recordings"]
+TITLES: dict[GroupId, str] = {
+    "tools": "Tools",
+    "arguments": "Arguments",
+    "resources": "Resources",
+    "templates": "Resource templates",
+    "prompts": "Prompts",
+    "messages": "Messages of this session",
+    "calls": "Saved calls",
+    "recordings": "Earlier sessions",
+}
+"""The groups in the order of the screen."""
+
+MOST = 200
+"""Results of a group that are kept; further ones are counted."""
+MOST_COUNTED = 10_000
+"""Matching messages of the session up to which they are counted."""
+MOST_IN_FILE = 500
+"""Matching messages of a recording up to which they are counted: the next file is more interesting."""
+LONGEST = 100
+"""Characters of a text that is searched for."""
+_TEXT = 2000
+"""Characters of a description that are searched."""
+_DEPTH = 8
+_MOST_ARGUMENTS = 500
+_SLICE = 1 << 14
+"""Events that are searched between two looks at whether the search is still wanted."""
+_BLOCK = 1 << 20
+_LINE = 1 << 16
+"""Bytes of a line that are read for its number."""
+
+Wanted = Callable[[], bool]
+"""Whether the search goes on; False after the text has changed or the screen was left."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """One result. `name` and `text` come from a server or a file: untrusted."""
+
+    group: GroupId
+    name: str
+    text: str = ""
+    note: str = ""
+    key: Hashable = None
+    """What to open: see the source."""
+
+
+class Words:
+    """The typed text: words that must all occur, in any case."""
+
+    def __init__(self, text: str) -> None:
+        self.all = text[:LONGEST].split()
+        self._folded = [word.casefold() for word in self.all]
+
+    def __bool__(self) -> bool:
+        return bool(self.all)
+
+    def fit(self, *texts: object) -> bool:
+        """Whether each word occurs in one of some texts."""
+        shown = "\n".join(text[:_TEXT] for text in texts if isinstance(text, str)).casefold()
+        return all(word in shown for word in self._folded)
+
+    @property
+    def filter(self) -> str:
+        """The filter that leaves the messages with these words."""
+        return " ".join(quoted(word) for word in self.all)
+
+
+def items(words: Words, catalog: Any, name: ListName) -> Iterator[SearchHit]:
+    """Yield the items of a list whose name, title or description fits. The key is the list's name and the address."""
+    kind = KINDS[name]
+    for item in catalog[name].items:
+        address = item.get(kind.id_field)
+        texts = [item.get(key) for key in ("description", "title", "name")]
+        if isinstance(address, str) and words.fit(address, *texts):
+            described = next(filter(_is_text, texts), "")
+            note = item.get("mimeType")
+            yield SearchHit(name, address, described, note if isinstance(note, str) else "", (name, address))
+
+
+def _is_text(value: object) -> TypeGuard[str]:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def arguments(words: Words, catalog: Any) -> Iterator[SearchHit]:
+    """Yield the arguments of tools whose name or description fits. The key is that of the tool."""
+    for item in catalog["tools"].items:
+        tool = item.get("name")
+        if not isinstance(tool, str):
+            continue
+        for path, schema in _properties(item.get("inputSchema")):
+            choices = schema.get("enum")
+            listed = " ".join(str(choice)[:LONGEST] for choice in choices[:50]) if type(choices) is list else ""
+            described = schema.get("description") or schema.get("title")
+            if words.fit(path, described, listed):
+                kind = schema.get("type")
+                about = "  ".join(part for part in (kind, described) if isinstance(part, str) and part)
+                yield SearchHit("arguments", tool, f"{path}  {about}".rstrip(), listed, ("tools", tool))
+
+
+def _properties(schema: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the path and the schema of the properties in a schema, outer ones first, a bounded number of them."""
+    waiting: list[tuple[str, Any, int]] = [("", schema, 0)]
+    given = 0
+    for path, outer, depth in waiting:
+        if type(outer) is not dict or depth > _DEPTH:
+            continue
+        properties = outer.get("properties")
+        for name, inner in list(properties.items())[:_MOST_ARGUMENTS] if type(properties) is dict else ():
+            if type(inner) is not dict or given >= _MOST_ARGUMENTS:
+                continue
+            given += 1
+            yield f"{path}{name}", inner
+            waiting.append((f"{path}{name}.", inner, depth + 1))
+        waiting.append((f"{path.rstrip('.')}[].", outer.get("items"), depth + 1))
+
+
+def messages(words: Words, journal: Journal, last: int, wanted: Wanted) -> Iterator[list[int]]:
+    """Yield the numbers of the messages with the words among the events up to `last`, newest first, slice by slice."""
+    filter: Filter = parse(words.filter)
+    scan = Scan(journal)
+    for high in range(last, 0, -_SLICE):
+        if not wanted():
+            return
+        yield list(filter.each(scan, max(high - _SLICE + 1, 1), high))[::-1]
+
+
+def flows(words: Words, collection: Collection) -> Iterator[SearchHit]:
+    """Yield the saved calls whose file, name or text fits. The key is the path and the number of the step, or 0."""
+    for flow in collection.flows:
+        if words.fit(flow.name, flow.path.name):
+            yield SearchHit("calls", flow.path.name, flow.name, quantity(len(flow.steps), "step"), (flow.path, 0))
+            continue
+        for number in range(1, len(flow.steps) + 1):
+            shown = excerpt(flow.raw_step(number), _TEXT)
+            if words.fit(shown):
+                yield SearchHit("calls", flow.path.name, f"step {number}  {shown}", "", (flow.path, number))
+                break
+
+
+def recordings(words: Words, mine: Path | None, wanted: Wanted) -> Iterator[SearchHit]:
+    """Yield the recordings of the state folder with a line that has all words, newest first.
+
+    The key is the path and the number of the first such event. Words are searched in the bytes of the file, in the
+    spellings that a recording usually has for them.
+    """
+    for info in list_recordings():
+        if not wanted():
+            return
+        if info.problem or info.path == mine:
+            continue
+        first, amount = _matches(info.path, words, wanted)
+        if first:
+            more = "+" if amount >= MOST_IN_FILE else ""
+            found = f"{amount:,}{more} {'message' if amount == 1 else 'messages'}"
+            yield SearchHit("recordings", info.label or info.path.name, _when(info), found, (info.path, first))
+
+
+def _when(info: RecordingInfo) -> str:
+    return info.started.astimezone().strftime("%a %d %b %Y %H:%M") if info.started is not None else ""
+
+
+def _matches(path: Path, words: Words, wanted: Wanted) -> tuple[int, int]:
+    """Return the first event whose line has all words (0: none), and the number of such lines."""
+    needles = [Needle(word).plain for word in words.all]
+    lead, *others = sorted(needles, key=lambda forms: -max(map(len, forms)))
+    first = amount = 0
+    with suppress(OSError), open(path, "rb") as file:
+        rest = b""
+        while wanted():
+            block = file.read(_BLOCK)
+            data = rest + block
+            end = data.rfind(b"\n") + 1 if block else len(data)
+            if not data:
+                break
+            low = data[:end].lower()
+            for start, stop in _lines_with(low, lead):
+                if all(any(low.find(form, start, stop) >= 0 for form in forms) for forms in others):
+                    first = first or _number(data[start:stop])
+                    amount += 1
+            rest = data[end:] if len(data) - end < _BLOCK * 64 else b""
+            if not block or amount >= MOST_IN_FILE:
+                break
+    return (first or 1 if amount else 0), amount
+
+
+def _lines_with(data: bytes, forms: Iterable[bytes]) -> Iterator[tuple[int, int]]:
+    """Yield start and end of the lines that have one of some texts, each once, ascending."""
+    forms = tuple(forms)
+    at = 0
+    while at < len(data):
+        found = [place for form in forms if (place := data.find(form, at)) >= 0]
+        if not found:
+            return
+        start = data.rfind(b"\n", 0, min(found)) + 1
+        stop = data.find(b"\n", min(found))
+        stop = len(data) if stop < 0 else stop
+        yield start, stop
+        at = stop + 1
+
+
+def _number(line: bytes) -> int:
+    """Return the number of the event of a line; 1 for the header."""
+    if len(line) <= _LINE:
+        with suppress(NotJson):
+            value = parse_json(line)
+            n = value.get("n") if type(value) is dict else None
+            return n if type(n) is int and n > 0 else 1
+    head = line[:100].partition(b'{"n":')[2].partition(b",")[0]
+    return int(head) if head.isdigit() else 1

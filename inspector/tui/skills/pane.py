@@ -1,0 +1,162 @@
+"""The list of skills, from their entries alone."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import ClassVar
+
+from rich.segment import Segment
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.message import Message
+
+from inspector.skills.entries import Skill
+from inspector.skills.verify import FileCheck
+from inspector.text import safe
+from inspector.tui.advice import error_text
+from inspector.tui.events import HintsChanged
+from inspector.tui.keymap import KeyHint, bindings
+from inspector.tui.pane_keys import hints
+from inspector.tui.skills.actions import SkillActions
+from inspector.tui.skills.state import SkillsState
+from inspector.tui.themes import signs_now
+from inspector.tui.widgets import paint
+from inspector.tui.widgets.edge import Edge
+from inspector.tui.widgets.virtual_list import VirtualList
+
+
+def sign_of(skill: Skill, checks: list[FileCheck], differs: bool) -> paint.Piece:
+    """The sign of a skill: failed, as listed, or not read."""
+    signs = signs_now()
+    if skill.kind == "invalid" or any(check.failed for check in checks):
+        return (signs.failed, "error")
+    if differs or skill.problems:
+        return (signs.finding, "finding")
+    if checks and all(check.outcome == "matches" for check in checks):
+        return (signs.done, "received")
+    return (signs.later, "muted")
+
+
+class SkillRows:
+    """A `RowSource` over the skills of a session."""
+
+    def __init__(self, state: SkillsState) -> None:
+        self._state = state
+        self.skills: list[Skill] = []
+
+    def take(self) -> None:
+        """Take in the skills of now."""
+        self.skills = self._state.log.skills
+
+    def __len__(self) -> int:
+        return len(self.skills)
+
+    def key_at(self, index: int) -> Hashable:
+        """The URI of a skill."""
+        return self.skills[index].uri or index
+
+    def index_of(self, key: Hashable) -> int | None:
+        """The row of a URI."""
+        return next((at for at, skill in enumerate(self.skills) if (skill.uri or at) == key), None)
+
+    def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
+        skill = self.skills[index]
+        log = self._state.log
+        sign = sign_of(skill, self._state.checks(skill), bool(log.unlisted(skill) or log.missing(skill)))
+        same = log.same_name(skill)
+        note = skill.directory.partition("://")[2] if same else skill.version
+        right = {"dynamic": "dynamic", "invalid": "invalid"}.get(skill.kind, note)
+        left = [sign, " ", (safe(skill.name, 80) or "(unnamed)", "bright" if selected else "normal")]
+        return paint.spread(paint.segments(left, room=width), paint.segments(safe(right, 40), "muted"), width)
+
+
+class SkillsPane(Edge, SkillActions):
+    """The list. The skill under the cursor is shown beside it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("skills")]
+    DEFAULT_CSS = """
+    SkillsPane > VirtualList { height: 1fr; }
+    """
+
+    class Highlighted(Message):
+        """The cursor is on another skill."""
+
+    class Opened(Message):
+        """A skill was opened: its SKILL.md is read, and the focus goes to its files."""
+
+    def __init__(self, state: SkillsState, *, id: str | None = None) -> None:
+        super().__init__(title="Skills", id=id)
+        self.state = state
+        self._rows = SkillRows(state)
+        self._list = VirtualList(self._rows, empty="")
+        self._seen: object = None
+
+    def compose(self) -> ComposeResult:
+        yield from super().compose()
+        yield self._list
+
+    def on_mount(self) -> None:
+        self.state.load(self.redraw)
+        self.tick()
+
+    def redraw(self) -> None:
+        """Draw what a request has changed."""
+        if self.is_attached:
+            self.tick()
+            problem = self.state.problem
+            if problem is not None:
+                self.notify(error_text(problem, self), severity="warning", markup=False, timeout=8)
+
+    def tick(self) -> None:
+        """Draw what is new."""
+        state = self.state
+        seen = state.advance()
+        if seen == self._seen:
+            return
+        self._seen = seen
+        self._rows.take()
+        self._list.empty = self._empty()
+        self._list.source_changed()
+        self._take_cursor()
+        self.facts = ([state.working] if state.working else []) + ([f"{len(self._rows):,}"] if len(self._rows) else [])
+        self.keys = self.hints()
+        self.post_message(self.Highlighted())
+        self.post_message(HintsChanged())
+
+    def _empty(self) -> str:
+        state = self.state
+        if state.working or (not state.log.pages and state.problem is None):
+            commands = state.session.commands
+            return "Reading skills/list." if commands is not None else "skills/list was not read up to here."
+        if state.problem is not None:
+            return safe(state.problem.message, 500)
+        return "The server lists no skills. It may still serve some by their URI."
+
+    def _take_cursor(self) -> None:
+        at = self._list.cursor
+        skill = self._rows.skills[at] if 0 <= at < len(self._rows) else None
+        if (skill.uri if skill is not None else "") != self.state.uri:
+            self.state.select(skill)
+
+    def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
+        event.stop()
+        self._take_cursor()
+        self.keys = self.hints()
+        self.post_message(self.Highlighted())
+        self.post_message(HintsChanged())
+
+    def on_virtual_list_selected(self, event: VirtualList.Selected) -> None:
+        event.stop()
+        self._take_cursor()
+        if self.state.skill is not None:
+            self.post_message(self.Opened())
+
+    def focus_inside(self) -> bool:
+        """Focus the list."""
+        self.screen.set_focus(self._list)
+        return True
+
+    def hints(self) -> list[KeyHint]:
+        """The keys for the list."""
+        open_ = [("list.select", "open")] if len(self._rows) else []
+        return [*hints(self, *open_), *self.skill_hints()]

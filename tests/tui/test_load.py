@@ -1,0 +1,109 @@
+"""The load test in the interface: the plan is asked for, the run is shown, stopped, saved; its recording opens."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from inspector.config.targets import StdioTarget
+from inspector.errors import UsageError
+from inspector.load import echo
+from inspector.load.plan import LoadPlan, PlannedCall
+from inspector.tui.load.dialog import LoadDialog, planned
+from inspector.tui.load.rows import error_rows, latency_rows, now_rows, plan_rows, process_rows, series_rows
+from inspector.tui.load.screen import LoadScreen, report_text
+from inspector.tui.widgets.fact_rows import plain
+from tests.load.simulated import stalls
+from tests.load.test_report import run
+from tests.tui.live_app import NARROW, WIDE, becomes, running, shows
+from tests.tui.tui_screens import screen_text
+
+ECHO = StdioTarget((sys.executable, "-I", echo.__file__, "stdio"))
+PLAN = LoadPlan((PlannedCall("get", {"k": "v"}),))
+
+
+@pytest.fixture(autouse=True)
+def short_floor(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("inspector.load.floor.SECONDS", 0.25)
+
+
+def test_the_fields_of_the_dialog_make_a_plan() -> None:
+    plan = planned(PLAN, {"rate": "50/s", "seconds": "2 min", "warm_up": "500ms", "max_waiting": "2,000"})
+    assert (plan.rate, plan.seconds, plan.warm_up, plan.max_waiting) == (50, 120, 0.5, 2000)
+    assert planned(plan, {"users": "3", "rate": "", "seconds": "5"}).warm_up == 1
+    for wrong in ({"rate": "x"}, {"users": "1.5"}, {"rate": "1", "users": "1"}, {"rate": "0"}, {"seconds": "-1"}):
+        with pytest.raises(UsageError):
+            planned(PLAN, wrong)
+
+
+@pytest.mark.parametrize("cells", [30, 60])
+def test_no_row_is_wider_than_its_pane(cells: int) -> None:
+    found = run(0.025, stalls)
+    for rows in (
+        now_rows(found, 5.0, 16, 300, cells), latency_rows(found, max(cells, 40))[:-1], series_rows(found, cells, 4),
+        process_rows(found, cells, 3), error_rows(found, cells),
+    ):  # fmt: skip
+        assert max(len(line) for line in plain(rows[:-1]).split("\n")) <= max(cells, 40)
+
+
+def test_rows_show_the_figures() -> None:
+    found = run(0.025, stalls)
+    text = plain(latency_rows(found, 60))
+    assert "from the intended start" in text
+    assert "p99" in text
+    assert "closed, 3 users" in plain(plan_rows(run(0.02, users=3).plan))
+    assert "/s" in plain(series_rows(found, 60, 4)).split("\n")[0]
+    assert "k=" in plain(plan_rows(PLAN))
+
+
+async def test_a_tool_is_loaded_and_the_run_is_stopped_and_saved(home: Path) -> None:
+    async with running(ECHO, size=WIDE, until="Returns at once.", keep=True) as (app, pilot):
+        await pilot.press("enter")
+        await shows(app, pilot, "f12 load test")
+        await pilot.press("f12")
+        await becomes(app, pilot, lambda: isinstance(app.screen, LoadDialog), "the dialog")
+        await pilot.press("ctrl+r")
+        await becomes(app, pilot, lambda: isinstance(app.screen, LoadScreen), "the screen")
+        screen = app.screen
+        assert isinstance(screen, LoadScreen)
+        await shows(app, pilot, "space pause")
+        await pilot.press("plus", "space")
+        await shows(app, pilot, "open, 12.5/s")
+        await shows(app, pilot, "space go on")
+        await pilot.press("space", "escape")
+        await shows(app, pilot, "incomplete")
+        await shows(app, pilot, "esc back")
+        assert screen._report is not None
+        assert '"model": "open"' in report_text(screen._report, "json")
+        await pilot.press("x")
+        await shows(app, pilot, "a web page with plots")
+        await pilot.press("enter")
+        await shows(app, pilot, "Save the report")
+        await pilot.press("enter")
+        await becomes(app, pilot, lambda: bool(list(home.glob("*-load.html"))), "a file")
+        await pilot.press("e")
+        await becomes(app, pilot, lambda: isinstance(app.screen, LoadDialog), "the dialog")
+        await pilot.press("escape", "m")
+        await shows(app, pilot, "read-only")
+        await shows(app, pilot, "tools/call")
+        await pilot.press("backspace")
+        await becomes(app, pilot, lambda: app.screen is screen, "the report")
+        await pilot.press("escape")
+        await becomes(app, pilot, lambda: not isinstance(app.screen, LoadScreen), "the session")
+
+
+async def test_a_narrow_screen_shows_one_column_beside_the_counts() -> None:
+    async with running(ECHO, size=NARROW, until="Returns at once.") as (app, pilot):
+        await pilot.press("enter")
+        await shows(app, pilot, "f12 load test")
+        await pilot.press("f12")
+        await becomes(app, pilot, lambda: isinstance(app.screen, LoadDialog), "the dialog")
+        await pilot.press("ctrl+r")
+        await shows(app, pilot, "Latency")
+        assert "Over time" not in screen_text(app)
+        await pilot.press("right_curly_bracket")
+        await shows(app, pilot, "Over time")
+        assert "Latency" not in screen_text(app)
+        await pilot.press("escape")

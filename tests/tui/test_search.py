@@ -1,0 +1,164 @@
+"""Search everywhere: what is found, in which group, and where enter leads."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector.calls.collection import Collection
+from inspector.client.state.catalog import KINDS
+from inspector.journal.journal import Journal
+from inspector.tui.main.screen import MainScreen
+from inspector.tui.search import sources
+from inspector.tui.search.screen import SearchScreen
+from inspector.tui.search.sources import SearchHit, Words
+from tests.tui.live_app import on_demo
+from tests.tui.talks import example
+from tests.tui.tui_screens import screen_lines, screen_text, settle
+
+
+class Catalog(dict[str, Any]):
+    """The lists of a server."""
+
+    def __init__(self, **lists: list[dict[str, Any]]) -> None:
+        super().__init__({name: type("List", (), {"items": lists.get(name, [])}) for name in KINDS})
+
+
+def always() -> bool:
+    return True
+
+
+def test_items_are_found_by_name_title_and_description() -> None:
+    catalog = Catalog(tools=[
+        {"name": "refund-order", "description": "Pay back"}, {"name": "x", "title": "Refunds"},
+        {"name": "y", "description": "Use REFUND-order"}, {"name": "z"}, {"name": 7}, {},
+    ])  # fmt: skip
+    assert [hit.name for hit in sources.items(Words("refund"), catalog, "tools")] == ["refund-order", "x", "y"]
+    assert [hit.name for hit in sources.items(Words("order refund use"), catalog, "tools")] == ["y"]
+
+
+def test_arguments_are_found_by_path_description_and_choices() -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "policy": {"type": "object", "properties": {"refund_days": {"type": "integer", "description": "Days"}}},
+            "include": {"type": "array", "items": {"enum": ["orders", "refunds"]}},
+            "list": {"type": "array", "items": {"properties": {"refunded": {}}}},
+            "odd": ["refund"],
+        },
+    }
+    catalog = Catalog(tools=[{"name": "report", "inputSchema": schema}, {"name": "broken", "inputSchema": "refund"}])
+    found = list(sources.arguments(Words("refund"), catalog))
+    assert [hit.text for hit in found] == ["policy.refund_days  integer  Days", "list[].refunded"]
+    assert {hit.key for hit in found} == {("tools", "report")}
+
+
+def test_a_schema_without_an_end_is_searched_to_a_bound() -> None:
+    endless: dict[str, Any] = {"properties": {}}
+    endless["properties"]["needle"] = endless
+    assert (
+        0 < len(list(sources.arguments(Words("needle"), Catalog(tools=[{"name": "t", "inputSchema": endless}])))) < 20
+    )
+
+
+def test_messages_come_newest_first_and_stop_when_they_are_no_longer_wanted() -> None:
+    journal = example().journal
+    found = [n for numbers in sources.messages(Words("hello"), journal, len(journal), always) for n in numbers]
+    assert found == sorted(found, reverse=True)
+    assert found
+    assert not list(sources.messages(Words("hello"), journal, len(journal), lambda: False))
+
+
+@pytest.fixture
+def recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The recordings folder with one recording of three messages."""
+    monkeypatch.setenv("INSPECTOR_STATE_HOME", str(tmp_path))
+    folder = tmp_path / "recordings"
+    folder.mkdir()
+    journal = Journal.create(folder / "2026-01-01T00-00-00Z-shop-0001.mcp.jsonl", {"kind": "stdio", "label": "shop"})
+    for text in ("nothing", "Refund GRÜN of order", 'a "quoted" refund', "refund" + "x" * 3_000_000):
+        message = {"jsonrpc": "2.0", "method": "say", "params": {"text": text}}
+        journal.record_received("stdio", [json.dumps(message, ensure_ascii=False).encode()])
+    journal.close()
+    journal.release()
+    return folder
+
+
+@pytest.mark.parametrize(("text", "first", "amount"), [
+    ("refund", 2, "3 messages"), ("REFUND order", 2, "1 message"), ("grün", 2, "1 message"), ('"quoted"', 3, "1 message"),
+])  # fmt: skip
+def test_earlier_sessions_are_found_by_their_messages(recorded: Path, text: str, first: int, amount: str) -> None:
+    (hit,) = sources.recordings(Words(text), None, always)
+    assert (hit.name, hit.note) == ("shop", amount)
+    assert isinstance(hit.key, tuple)
+    assert hit.key[1] == first
+
+
+def test_the_session_itself_and_damaged_files_are_left_out(recorded: Path) -> None:
+    (recorded / "2026-01-02T00-00-00Z-x-0001.mcp.jsonl").write_bytes(b"refund\xff\0")
+    (mine,) = recorded.glob("*shop*")
+    assert not list(sources.recordings(Words("refund"), mine, always))
+    assert not list(sources.recordings(Words("nowhere"), None, always))
+
+
+def test_saved_calls_are_found_by_file_name_and_step(tmp_path: Path) -> None:
+    (tmp_path / "refunds.calls.yaml").write_text(
+        "inspector: 1\nname: Pay back\nsteps:\n  - call: echo\n    args: {message: order 7}\n"
+    )
+    collection = Collection.read([tmp_path])
+    assert [hit.key for hit in sources.flows(Words("pay"), collection)] == [(tmp_path / "refunds.calls.yaml", 0)]
+    (hit,) = sources.flows(Words("order"), collection)
+    assert hit.text.startswith("step 1")
+
+
+async def test_a_text_is_typed_and_enter_opens_the_result(recorded: Path) -> None:
+    async with on_demo(size=(120, 35)) as (app, pilot):
+        assert isinstance(app.screen, MainScreen)
+        await pilot.press("ctrl+f", *"echo")
+        await settle(pilot, lambda: "Messages of this session" in screen_text(app))
+        lines = screen_lines(app)
+        assert any(line.startswith("│ Tools") for line in lines)
+        assert "underline" not in screen_text(app)
+        await pilot.press("enter")
+        await settle(pilot, lambda: isinstance(app.screen, MainScreen))
+        assert "╭─ echo" in screen_text(app)
+
+
+async def test_letters_are_text_and_keys_move_between_groups(recorded: Path) -> None:
+    async with on_demo(size=(120, 35)) as (app, pilot):
+        await pilot.press("ctrl+f", *"refund")
+        await settle(pilot, lambda: "Earlier sessions" in screen_text(app))
+        await pilot.press("q")
+        assert isinstance(app.screen, SearchScreen)
+        await settle(pilot, lambda: "Nothing has all of these words." in screen_text(app))
+        await pilot.press("backspace", "tab", "ctrl+o")
+        await settle(pilot, lambda: "3 messages" in screen_text(app))
+        await pilot.press("enter")
+        await settle(pilot, lambda: "read-only" in screen_text(app))
+        assert "shop" in screen_lines(app)[0]
+
+
+async def test_esc_goes_back_and_nothing_is_found_by_an_empty_text() -> None:
+    async with on_demo(size=(80, 24)) as (app, pilot):
+        await pilot.press("ctrl+f")
+        assert "Type what you are looking for." in screen_text(app)
+        await pilot.press("down", "tab", "enter", "ctrl+o", "escape")
+        assert isinstance(app.screen, MainScreen)
+
+
+def test_a_group_keeps_a_bounded_number_of_results() -> None:
+    from inspector.tui.search.screen import SearchRows
+
+    rows = SearchRows()
+    rows.clear(Words("x"))
+    for n in range(sources.MOST + 50):
+        rows.add(SearchHit("messages", "x", key=n))
+    rows.arrange()
+    assert rows.totals["messages"] == sources.MOST + 50
+    assert len(rows.hits["messages"]) == sources.MOST
+    rows.only = "messages"
+    rows.arrange()
+    assert len(rows) == sources.MOST + 1

@@ -1,0 +1,127 @@
+"""The tab of skills: the list, files that are read when asked for, verification, saving, a recording."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from inspector.config.targets import RecordingTarget, StdioTarget
+from inspector.tui.app import InspectorApp
+from tests.tui.live_app import NARROW, ROOT, Live, becomes, demo, main_screen, running, shows
+from tests.tui.tui_screens import screen_text
+
+SERVER = str(Path(__file__).parents[1] / "servers" / "skills.py")
+
+
+def hostile() -> StdioTarget:
+    """A server of skills with faults."""
+    return StdioTarget((sys.executable, SERVER), name="bad", env={"PYTHONPATH": ROOT})
+
+
+def reads(app: InspectorApp) -> list[str]:
+    """The files that were asked for."""
+    journal = main_screen(app).session.journal
+    events = (journal.event(n) for n in range(1, len(journal) + 1))
+    sent = (event.message for event in events if event.dir.name == "SEND" and isinstance(event.message, dict))
+    return [message["params"]["uri"] for message in sent if message.get("method") == "resources/read"]
+
+
+async def on_list(live: Live) -> None:
+    app, pilot = live
+    await shows(app, pilot, "0 Sk")
+    await pilot.press("0")
+
+
+async def test_the_list_reads_no_file_and_enter_reads_skill_md() -> None:
+    async with running(demo(), era="modern") as (app, pilot):
+        await on_list((app, pilot))
+        await shows(app, pilot, "tide-table")
+        assert "Finds an order" in screen_text(app)
+        assert "SKILL.md was not read" in screen_text(app)
+        assert reads(app) == []
+        await pilot.press("enter")
+        await shows(app, pilot, "Order lookup")
+        assert reads(app) == ["skill://shop/order-lookup/SKILL.md"]
+        assert "references/STATUS.md" in screen_text(app)
+        await pilot.press("down", "down", "enter")
+        await shows(app, pilot, "Status words")
+        assert len(reads(app)) == 2
+
+
+async def test_verify_asks_first_and_failures_hide_the_content() -> None:
+    async with running(hostile(), era="modern") as (app, pilot):
+        await on_list((app, pilot))
+        await shows(app, pilot, "tide-table")
+        await pilot.press("v")
+        await shows(app, pilot, "Read and verify tide-table?")
+        assert "2 files, 198 B" in screen_text(app)
+        assert reads(app) == []
+        await pilot.press("y")
+        await shows(app, pilot, "1 failed")
+        assert "1 not listed" in screen_text(app)
+        await pilot.press("enter", "right_square_bracket")
+        await shows(app, pilot, "✗ digest differs ─")
+        text = screen_text(app)
+        assert "expected" in text
+        assert "Leave at once" not in text
+        await pilot.press("right_square_bracket")
+        await shows(app, pilot, "its entry does not list it")
+
+
+async def test_entries_that_cannot_be_used_say_why() -> None:
+    async with running(hostile(), era="modern") as (app, pilot):
+        await on_list((app, pilot))
+        await shows(app, pilot, "invalid")
+        await pilot.press("down")
+        await shows(app, pilot, "neither a list nor")
+        assert "\x1b" not in screen_text(app)
+        assert "verify all" not in screen_text(app).splitlines()[-1]
+        await pilot.press("down")
+        await shows(app, pilot, "1,073,741,824 bytes")
+        assert reads(app) == []
+
+
+async def test_one_column_shows_the_files_above_one_of_them() -> None:
+    async with running(demo(), size=NARROW, era="modern") as (app, pilot):
+        await on_list((app, pilot))
+        await shows(app, pilot, "tide-table")
+        await pilot.press("enter")
+        await shows(app, pilot, "allowed-tools: list-orders")
+        assert "scripts/total.py" in screen_text(app)
+        await pilot.press("escape")
+        await shows(app, pilot, "tide-table")
+
+
+async def test_a_skill_is_saved_into_a_new_folder(tmp_path: Path) -> None:
+    async with running(demo(), era="modern") as (app, pilot):
+        await on_list((app, pilot))
+        await shows(app, pilot, "tide-table")
+        await pilot.press("enter")
+        await shows(app, pilot, "Order lookup")
+        await pilot.press("w")
+        await shows(app, pilot, "Save the skill")
+        await pilot.press("ctrl+u", *str(tmp_path / "out"), "enter")
+        await shows(app, pilot, "Saved 1 file")
+    written = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
+    assert [path.name for path in written] == ["SKILL.md"]
+
+
+async def test_a_recording_shows_what_was_read(tmp_path: Path) -> None:
+    kept = tmp_path / "kept.mcp.jsonl"
+    async with running(demo(), era="modern", record=kept) as (app, pilot):
+        await on_list((app, pilot))
+        await shows(app, pilot, "tide-table")
+        await pilot.press("enter")
+        await shows(app, pilot, "Order lookup")
+    async with running(RecordingTarget(kept)) as (app, pilot):
+        await becomes(app, pilot, lambda: "0 Skills" in screen_text(app), "skills")
+        await pilot.press("0")
+        await shows(app, pilot, "Order lookup")
+        assert "verify all" not in screen_text(app)
+
+
+async def test_a_server_without_skills_has_no_tab() -> None:
+    async with running(demo(), era="legacy", until="connected") as (app, pilot):
+        assert "0 Skills" not in screen_text(app)
+        await pilot.press("0")
+        await shows(app, pilot, "does not declare skills")
