@@ -31,7 +31,7 @@ TABS: tuple[tuple[str, str, str, str], ...] = (
     ("inbox", "7", "Inbox", "Inbox"),
     ("check", "8", "Check", "Check"),
     ("calls", "9", "Calls", "Call"),
-    ("skills", "0", "Skills", "Skl"),
+    ("skills", "0", "Skills", "Skills"),
 )
 """Id, key, title, short title."""
 
