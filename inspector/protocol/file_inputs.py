@@ -5,10 +5,17 @@ Source: SEP-2356 (closed; its successor SEP-2631 is a draft without a final text
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import os
+import stat
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from inspector.errors import UsageError
 from inspector.protocol.jsonrpc import excerpt
+from inspector.reasons import os_reason
 
 KEYWORD = "x-mcp-file"
 MOST = 10_000
@@ -66,3 +73,62 @@ def _file_input(where: str, schema: dict[str, Any]) -> FileInput:
         problems.append(f"maxSize is {excerpt(most, 40)}, not an integer above 0")
         most = None
     return FileInput(where, tuple(accept), most, " and ".join(problems))
+
+
+class PickedFile(NamedTuple):
+    """A file that the user picked. The value has neither its name nor its path (C-FILE-04)."""
+
+    value: str
+    """The base64 data URI."""
+    size: int
+    media_type: str
+    sha256: str
+    warnings: tuple[str, ...]
+    """What the server may not accept; the user decides (C-FILE-03)."""
+
+
+LARGEST = 64 << 20
+"""Bytes of a file that can be picked."""
+
+
+def file_input(schema: Any) -> FileInput | None:
+    """Return the keyword of one text property; None without a right one (C-FILE-02)."""
+    if type(schema) is not dict or KEYWORD not in schema:
+        return None
+    found = _file_input("", schema)
+    return None if found.problem else found
+
+
+def pick_file(path: Path, wanted: FileInput) -> PickedFile:
+    """Read a file that the user picked. Raises `UsageError` for anything but a regular file of up to 64 MiB."""
+    import mimetypes
+
+    try:
+        # Without O_NONBLOCK, opening a FIFO would wait for its writer.
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
+    except (OSError, ValueError) as error:
+        why = os_reason(error) if isinstance(error, OSError) else "its name is not valid"
+        raise UsageError(f"{path} cannot be read: {why}.") from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise UsageError(f"{path} is not a regular file.")
+    with open(descriptor, "rb") as file:
+        data = file.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise UsageError(f"{path} is larger than {LARGEST >> 20} MiB.")
+    kind = mimetypes.guess_type(path.name, strict=False)[0] or "application/octet-stream"
+    warnings = []
+    if wanted.accept and not any(_fits(each, kind, path.suffix) for each in wanted.accept):
+        warnings.append(f"the server accepts {', '.join(wanted.accept[:10])}, and this is {kind}")
+    if wanted.max_size is not None and len(data) > wanted.max_size:
+        warnings.append(f"the server accepts {wanted.max_size:,} bytes, and this file has {len(data):,}")
+    value = f"data:{kind};base64,{base64.b64encode(data).decode()}"
+    return PickedFile(value, len(data), kind, hashlib.sha256(data).hexdigest(), tuple(warnings))
+
+
+def _fits(accepted: str, kind: str, suffix: str) -> bool:
+    """Whether a file has an accepted type (`image/png`, `image/*`) or suffix (`.pdf`)."""
+    wanted = accepted.strip().lower()
+    if wanted.startswith("."):
+        return suffix.lower() == wanted
+    return wanted in (kind, "*/*", f"{kind.partition('/')[0]}/*")
