@@ -255,6 +255,7 @@ _FIELD = (
     ("newline", "new line", "ctrl+j", "Insert a line break in a text field."),
     ("null", "null", "ctrl+t", "Make the value null, or a value again."),
     ("clear", "unset", "ctrl+l", "Unset the field, or restore its default."),
+    ("file", "file", "alt+f", "Choose a file whose bytes are sent, if the field takes one."),
     ("remove", "remove", "alt+delete,f8", "Remove this item, or an added key."),
     ("move-up", "move up", "alt+up,f6", "Move this item up."),
     ("move-down", "move down", "alt+down,f7", "Move this item down."),
