@@ -18,6 +18,7 @@ class Skip(StrEnum):
 
     CALLS = "it calls tools: allow that with --allow-calls read-only, NAME or all"
     LOGIN = "it needs a login: allow that with --auth"
+    SKILL_FILES = "it reads files of skills: allow that with --read-skills"
     INTRUSIVE = "it may be harmful or slow: allow that with --intrusive"
     FOREIGN_TOKEN = "it needs a token for another server (--foreign-token-env)"
     RECORDING = "it needs a live server, not a recording"
