@@ -62,7 +62,7 @@ class LoadRun:
         the tools are known. `told` is called about four times a second, and when the phase changes.
         """
         self.target, self.plan, self.journal = target, plan, journal
-        # Nobody answers questions during a load, and a call that waits for a person does not time out.
+        # No person answers during a load, and a call that waits for a person does not time out.
         self.options = replace(options, standing=options.standing.unattended)
         self.phase: Phase = "connecting"
         self.measurement = Measurement(plan)

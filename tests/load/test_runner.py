@@ -234,7 +234,7 @@ async def test_calls_that_ask_are_answered_and_counted(journal: Journal) -> None
     assert report.done == 30
 
 
-def test_nobody_is_asked_during_a_load(journal: Journal) -> None:
+def test_a_load_asks_no_person(journal: Journal) -> None:
     asking = Options(standing=StandingAnswers("ask", "ask", ("file:///a",)))
     run = LoadRun(TARGET, asking, LoadPlan((PlannedCall("get"),)), journal)
     assert run.options.standing == StandingAnswers(None, None, ("file:///a",))

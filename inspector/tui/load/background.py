@@ -1,4 +1,4 @@
-"""Runs a load on an event loop in a thread of its own, so that drawing does not delay its calls."""
+"""Runs a load in a thread of its own, so that drawing does not delay its calls."""
 
 from __future__ import annotations
 
