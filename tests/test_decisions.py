@@ -80,7 +80,7 @@ def test_no_sentence_is_compared_to_decide() -> None:
     [
         ('error.message.startswith("The schema")', True),
         ('"not logged in" in problem', True),
-        ('said.startswith(("it calls tools", "no"))', True),
+        ('said.startswith(("needs tool calls", "no"))', True),
         ('what == "a new token"', True),
         ("one.message == other.message", True),
         ('str(error).find("x")', True),

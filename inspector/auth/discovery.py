@@ -127,7 +127,7 @@ def protected_resource(server: str, challenge: Challenge | None, revision: str) 
                 places=tried, fix=f"Name {place} in the challenge",
             )  # fmt: skip
             tried = []
-        return (yield from _read_resource(values, answer, place, server, f"{number} of {len(places)}", tried))
+        return (yield from _read_resource(values, answer, place, server, f"URL {number} of {len(places)}", tried))
     if failure is not None:
         # A URL that did not respond proves nothing.
         yield from record_step("resource", failure.message, ok=False, rule="C-AUTH-06", places=tried, fix=failure.hint)
@@ -173,7 +173,7 @@ def _read_resource(
             facts |= {"expected": urls.canonical(server), "found": found.resource}
             raise InvalidDocument(
                 f"The protected resource metadata is for “{safe(found.resource, 200)}”, not for this server, "
-                f"{safe(server, 200)}. It is ignored.",
+                f"{safe(server, 200)}. Inspector ignores it.",
                 hint="Its “resource” must be the URL of the MCP server (RFC 9728 section 3.3).",
                 field="resource", rule="C-AUTH-07",
             )  # fmt: skip
@@ -185,7 +185,7 @@ def _read_resource(
         )  # fmt: skip
         raise
     yield from record_step(
-        "resource", f"{which}: it names this server, as {safe(found.resource, 200)}", rule="C-AUTH-06", **facts
+        "resource", f"{which} names this server: {safe(found.resource, 200)}", rule="C-AUTH-06", **facts
     )
     return found
 
@@ -214,8 +214,8 @@ def _chosen(resource: ProtectedResource) -> Flow[str]:
             raise
         assert isinstance(answer, str)
         issuer = answer
-    place = f"{issuers.index(issuer) + 1} of {len(issuers)}"
+    which = f", number {issuers.index(issuer) + 1} of {len(issuers)}" if len(issuers) > 1 else ""
     yield from record_step(
-        "server", f"{safe(issuer, 300)}, {place}", rule="C-AUTH-08", issuer=issuer, issuers=list(issuers)
+        "server", f"{safe(issuer, 300)}{which}", rule="C-AUTH-08", issuer=issuer, issuers=list(issuers)
     )
     return issuer

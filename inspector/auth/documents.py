@@ -21,7 +21,7 @@ MOST = 500
 
 _SCOPE = re.compile(r"[!#-\[\]-~]{1,256}\Z")
 _SECONDS = "be a number of seconds from now, such as 3600"
-_KINDS = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
+_KINDS = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "null"}
 
 
 class InvalidDocument(AuthorizationNeeded):
@@ -86,7 +86,7 @@ class OAuthDocument:
         if value is None:
             return ""
         if not isinstance(value, str):
-            raise self.refused(name, f"is {_kind(value)}, not a text", "be a text")
+            raise self.refused(name, f"is {_kind(value)}, not a string", "be a string")
         if len(value) > longest:
             raise self.refused(name, f"is {len(value)} characters long", f"have at most {longest}")
         return value
@@ -104,12 +104,12 @@ class OAuthDocument:
         if value is None:
             return None
         if not isinstance(value, list):
-            raise self.refused(name, f"is {_kind(value)}, not a list of texts", "be a list of texts")
+            raise self.refused(name, f"is {_kind(value)}, not a list of strings", "be a list of strings")
         if len(value) > MOST:
             raise self.refused(name, f"has {len(value)} entries", f"have at most {MOST}")
         for entry in value:
             if not isinstance(entry, str):
-                raise self.refused(name, f"contains {_kind(entry)}, not only texts", "be a list of texts")
+                raise self.refused(name, f"contains {_kind(entry)}, not only strings", "be a list of strings")
             if len(entry) > urls.LONGEST:
                 raise self.refused(
                     name, f"contains an entry of {len(entry)} characters", f"have at most {urls.LONGEST}"

@@ -115,7 +115,7 @@ def _first(
         if values is None or not ("issuer" in values or "token_endpoint" in values):
             tried.append([place, documents.described(answer) if values is None else "another JSON object"])
             continue
-        which = f"{number} of {len(places)} URLs"
+        which = f"URL {number} of {len(places)}"
         return (yield from _read(values, answer, place, issuer, which, named, tried)), tried, None
     return None, tried, failure
 
@@ -138,14 +138,14 @@ def _read(
     yield from record_step("metadata", f"{which}: {safe(place, 200)}", rule="C-AUTH-09", **facts)
     if found is None:
         yield from record_step(
-            "issuer", f"The document has another issuer: “{safe(named, 200)}”", ok=False, rule="C-AUTH-10",
+            "issuer", f"The metadata has another issuer: “{safe(named, 200)}”", ok=False, rule="C-AUTH-10",
             expected=issuer, found=named,
             fix="The two must be equal, character by character. Publish the issuer as the protected resource "
                 "metadata names it, or name it there as it is published.",
         )  # fmt: skip
         raise AuthorizationNeeded(
-            f"The metadata was fetched for the issuer “{safe(issuer, 200)}”, but its issuer is “{safe(named, 200)}”. "
-            "It is ignored.",
+            f"The metadata of the authorization server “{safe(issuer, 200)}” has another issuer, "
+            f"“{safe(named, 200)}”. Inspector ignores it.",
             hint="The two must be equal, character by character (RFC 8414 section 3.3).",
         )
     yield from record_step("issuer", f"{safe(issuer, 200)}, as expected", rule="C-AUTH-10")

@@ -38,7 +38,7 @@ def given(server: AuthorizationServer, options: AuthOptions) -> Flow[OAuthClient
             )  # fmt: skip
             raise AuthorizationNeeded(
                 f"The client {safe(options.client_id, 100)} is registered with {safe(of, 200)}, but the server uses "
-                f"{safe(server.issuer, 200)}. The client is not used there.",
+                f"{safe(server.issuer, 200)}. Inspector does not send it to another server.",
                 hint="Give a client that is registered with that server, or none.",
             )
         if options.client_secret:

@@ -45,9 +45,9 @@ RULES: dict[str, Rule] = {
         "first, then those of OpenID Connect. The client uses the first document.", f"{_DISCOVERY}; RFC 8414 section 3",
     ),
     "C-AUTH-10": Rule(
-        "The issuer in the document must equal the issuer that it was fetched for, character by character: otherwise "
-        "one authorization server could pose as another. A document of another issuer is ignored, and no browser is "
-        "opened.", "RFC 8414 section 3.3",
+        "The issuer in the metadata must equal the issuer of the authorization server, character by character: "
+        "otherwise one server could pose as another. The client ignores other metadata and opens no browser.",
+        "RFC 8414 section 3.3",
     ),
     "C-AUTH-12": Rule(
         "PKCE (S256) binds an authorization code to a secret of the client, so a stolen code is useless. An "

@@ -262,7 +262,7 @@ def read_environment(path: Path) -> Environment:
         _check_name(located, (name,), name)
         if isinstance(value, (dict, list)):
             raise located.error(
-                (name,), f"The value of “{safe(name, _SHOWN)}” is not a text, number, true or false.",
+                (name,), f"The value of “{safe(name, _SHOWN)}” is not a string, number, true or false.",
                 hint="Write one value, or move it to “vars” of the flow.",
             )  # fmt: skip
     return Environment(path.stem, path, values, located)
@@ -466,7 +466,7 @@ _WANTED = {
     "asked": "a number, true, false, a text, or a map with min, max, any or each",
 }  # fmt: skip
 _KINDS = {
-    "string_type": "a text", "dict_type": "a map of keys", "list_type": "a list", "int_type": "a whole number",
+    "string_type": "a string", "dict_type": "a map of keys", "list_type": "a list", "int_type": "a whole number",
     "float_type": "a number", "bool_type": "true or false", "model_type": "a map of keys",
     "string_too_short": "a text that is not empty", "too_short": "a list that is not empty",
     "model_attributes_type": "a map of keys",

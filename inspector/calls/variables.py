@@ -355,4 +355,4 @@ def _from_keyring(rest: str, error: Callable[..., CallsError]) -> str:
 
 def _type_name(value: Any) -> str:
     names = {int: "a number", float: "a number", bool: "true or false", list: "a list", dict: "an object"}
-    return names.get(type(value), "a text")
+    return names.get(type(value), "a string")

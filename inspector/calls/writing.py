@@ -494,13 +494,13 @@ def _plain_or_quoted(value: Any, *, in_flow: bool) -> str:
 
 def _integer(value: int) -> str:
     if abs(value) >= 10**LONGEST_NUMBER:
-        raise ConfigError(f"An integer has more than {LONGEST_NUMBER:,} digits.", hint="Write it as a text.")
+        raise ConfigError(f"An integer has more than {LONGEST_NUMBER:,} digits.", hint="Write it as a string.")
     return int.__repr__(value)
 
 
 def _float(value: float) -> str:
     if not math.isfinite(value):
-        raise ConfigError(f"{value} is not a number that JSON has.", hint="Write it as a text.")
+        raise ConfigError(f"JSON has no number {value}.", hint="Write it as a string.")
     digits, exponent, power = float.__repr__(value).partition("e")
     # YAML 1.1 reads a number as a float only with a point, and with a sign in the exponent.
     digits = digits if "." in digits else digits + ".0"

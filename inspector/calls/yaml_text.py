@@ -344,13 +344,13 @@ class _Reader:
 
     def _key(self, event: Any) -> str:
         if not isinstance(event, yaml.ScalarEvent):
-            raise self._error(event, "A key is a text, not a list or an object.")
+            raise self._error(event, "A key must be a string, not a list or an object.")
         if event.tag is not None and not event.style:
             raise self._error(event, f"Tags are not supported: {safe(event.tag, 80)}", hint="Leave the tag out.")
         value = self._scalar(event)
         if not isinstance(value, str):
             raise self._error(
-                event, f"The key {safe(event.value, 80)} is not a text.", hint=f'Quote it: "{safe(event.value, 80)}".'
+                event, f"The key {safe(event.value, 80)} is not a string.", hint=f'Quote it: "{safe(event.value, 80)}".'
             )
         return value
 

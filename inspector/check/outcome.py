@@ -16,12 +16,12 @@ class Skip(StrEnum):
     The sentences are for the command line and the reports. The interface names its own keys (`tui/check/rows.py`).
     """
 
-    CALLS = "it calls tools: allow that with --allow-calls read-only, NAME or all"
-    LOGIN = "it needs a login: allow that with --auth"
-    SKILL_FILES = "it reads files of skills: allow that with --read-skills"
-    INTRUSIVE = "it may be harmful or slow: allow that with --intrusive"
-    FOREIGN_TOKEN = "it needs a token for another server (--foreign-token-env)"
-    RECORDING = "it needs a live server, not a recording"
+    CALLS = "needs tool calls: allow them with --allow-calls read-only, NAME or all"
+    LOGIN = "needs a login: allow it with --auth"
+    SKILL_FILES = "needs to read files of skills: allow it with --read-skills"
+    INTRUSIVE = "may be harmful or slow: allow it with --intrusive"
+    FOREIGN_TOKEN = "needs a token for another server: set --foreign-token-env"
+    RECORDING = "needs a live server, not a recording"
     NOT_SHOWN = "the recording does not show it"
     NO_SESSION = "the session could not be opened at this revision"
 

@@ -66,7 +66,7 @@ _ORIGIN = r"^A request (from|for the host) \S+ was served"
 _CODE_0 = r"got error 0 "
 _NO_ANSWER = r"^Parameters of the wrong type got no response"
 _NO_METHOD = r"^A request without a method got (no response|status 400)"
-_IS_ERROR = r"^It returns a result with isError"
+_IS_ERROR = r"^The request got a result with isError"
 _FIRST_PAGE = r"with an invalid cursor got the result"
 _INTERNAL = r"got error -32603 "
 

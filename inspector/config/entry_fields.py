@@ -26,7 +26,7 @@ def texts(raw: Mapping[str, Any], key: str) -> tuple[str, ...]:
     if value is None:
         return ()
     if not isinstance(value, list):
-        raise ConfigError(f"“{key}” must be a list of texts, not {files.kind_of(value)}")
+        raise ConfigError(f"“{key}” must be a list of strings, not {files.kind_of(value)}")
     return tuple(scalar(item, f"“{key}” item {number}") for number, item in enumerate(value, 1))
 
 
@@ -36,7 +36,7 @@ def text_map(raw: Mapping[str, Any], key: str) -> dict[str, str]:
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise ConfigError(f"“{key}” must be an object of texts, not {files.kind_of(value)}")
+        raise ConfigError(f"“{key}” must be an object of strings, not {files.kind_of(value)}")
     return {name: scalar(item, f"“{key}.{files.shown(name)}”") for name, item in value.items() if item is not None}
 
 

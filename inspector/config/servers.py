@@ -99,7 +99,7 @@ class ServerList:
             named = [entry for entry in self.entries if entry.name == name]
             if named:
                 return TargetError(
-                    f"@{shown} matches no config file that has @{name}",
+                    f"No config file that has @{name} matches @{shown}",
                     hint=f"Write {_listed(named)}.",
                 )
         nowhere = "No config file has the server" if self.config is None else f"{self.config} has no server"

@@ -13,6 +13,8 @@ from inspector.doctor.diagnosis import NO_FIX, Fix, Weight
 from inspector.hints import Hint, Parameter
 
 LONGEST_LINE = 500
+_SAYS_ERROR = re.compile(r"(?:^|[\s\]>])(?:[Ee]rror|ERROR|[Ff]atal|FATAL)\]?:\s*(\S.{0,300})")
+"""A line such as `Error: no directory given` or `prog: error: unrecognized arguments: --x`."""
 _NAME = r"[\w.@/+-]{1,200}"
 _PACKAGES = {"yaml": "pyyaml", "PIL": "pillow", "dotenv": "python-dotenv", "bs4": "beautifulsoup4"}
 """Python packages whose name differs from their module's."""
@@ -47,12 +49,16 @@ def stderr_cause(lines: Sequence[str], server: ServerFacts) -> StderrCause | Non
 
 
 def _traceback(lines: Sequence[str]) -> StderrCause | None:
-    """Return the last line of a traceback without a known cause."""
+    """Return the last line of a traceback without a known cause, or the last line that says what is wrong."""
     for line in reversed(lines):
         found = re.match(r"\s*(?:Uncaught )?([A-Za-z_][\w.]*(?:Error|Exception))\b:?\s*(.*)", line)
         if found:
             said = f"{found[1]}: {found[2]}" if found[2] else found[1]
             return StderrCause(f"It fails with {said.rstrip('.')}.", NO_FIX, Weight.LIKELY)
+    for line in reversed(lines):
+        said_so = _SAYS_ERROR.search(line)
+        if said_so:
+            return StderrCause(f"The server ends with the error “{said_so[1].rstrip(' .')}”.", NO_FIX, Weight.LIKELY)
     return None
 
 
@@ -162,7 +168,8 @@ def _syntax(found: re.Match[str], server: ServerFacts) -> StderrCause:
 
 def _no_package(found: re.Match[str], server: ServerFacts) -> StderrCause:
     return StderrCause(
-        f"The package registry has no {found[1].strip(chr(39) + chr(34))}.", Fix("Check the spelling of the package.")
+        f"The package {found[1].strip(chr(39) + chr(34)).rstrip('@')} is not in the registry.",
+        Fix("Check the spelling of the package."),
     )
 
 
@@ -189,6 +196,7 @@ _TABLE: tuple[tuple[re.Pattern[str], _Made], ...] = (
     (re.compile(r"can't open file '?\"?([^'\":]{1,400})"), _no_file),
     (re.compile(r"^\s*(SyntaxError\b.{0,300}|IndentationError\b.{0,300})"), _syntax),
     (re.compile(rf"(?:npm (?:error|ERR!) 404\s+'?|E404.{{0,40}}?)({_NAME})\*?'? is not in"), _no_package),
+    (re.compile(r"The requested resource '(@?[\w./-]{1,200})@[^']{0,100}' could not be found"), _no_package),
     (re.compile(rf"(?:Because )?['\"`]?({_NAME})['\"`]? was not found in the package registry"), _no_package),
     (re.compile(rf"\b(?:\w*sh|env)(?:: (?:line )?\d+)?: ['\"‘]?({_NAME})['\"’]?: (?:command )?not found"), _no_program),
     (re.compile(rf"env: ['\"‘]?({_NAME})['\"’]?: No such file or directory"), _no_program),

@@ -43,7 +43,7 @@ _CONTENT_TYPES = ("text", "image", "audio", "resource", "resource_link")
 _SCHEMA_RULE = "TOOL-09 "
 """The rule that structured content matches the output schema."""
 _ARTICLES = {
-    "string": "a text", "number": "a number", "integer": "a whole number", "boolean": "true or false",
+    "string": "a string", "number": "a number", "integer": "a whole number", "boolean": "true or false",
     "object": "an object", "array": "a list", "null": "null", "text": "a text block", "image": "an image block",
     "audio": "an audio block", "resource": "a resource block", "resource_link": "a resource link",
 }  # fmt: skip
@@ -683,7 +683,7 @@ def _unequal(expected: Any, found: Any, place: Place) -> list[_Failure]:
     if _is_number(expected) and _is_number(found) and expected == found:
         note = f"{type_of(expected)} and {type_of(found)} are different types."
     elif isinstance(expected, str) is not isinstance(found, str) and str(expected) == str(found):
-        note = "One is a text, the other is not."
+        note = "One is a string, the other is not."
     return [_Failure(place, shown(expected), shown(found), note)]
 
 

@@ -101,7 +101,7 @@ def open(
 
         if env or cwd or network is not None or spoken == "stdio":
             raise UsageError(
-                "env=, cwd= and a transport of its own do not work with an app in this process.",
+                "env=, cwd= and transport= do not apply to an app in this process.",
                 hint="Remove these arguments.",
             )
         found = app_target(target, path, fields)
@@ -215,7 +215,9 @@ def _extensions(wanted: Mapping[str, Mapping[str, Any]] | Sequence[str]) -> dict
         id = full_id(name)
         settings = wanted[name] if isinstance(wanted, Mapping) else default_settings(id)
         if not isinstance(settings, Mapping):
-            raise UsageError(f"The settings of {id[:80]} are not a mapping.", hint="Pass {} for an extension without.")
+            raise UsageError(
+                f"The settings of {id[:80]} are not a mapping.", hint="Pass {} for an extension without settings."
+            )
         found[id] = settings
     return found
 

@@ -231,5 +231,5 @@ def _scalar(variable: Variable, value: Any) -> str:
     if isinstance(value, (int, float)):
         return safe(value)
     raise UsageError(
-        f"The value of {safe(variable.name, 80)} is nested: a URI accepts texts, lists and objects of texts"
+        f"The value of {safe(variable.name, 80)} is nested: a URI accepts strings, and lists and objects of strings"
     )

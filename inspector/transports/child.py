@@ -182,7 +182,7 @@ def _spawn_error(error: Exception, name: str, program: str | None, cwd: str | No
         return SpawnError(
             f"The command “{name}” was not found.",
             hint=Hint(
-                "Is it installed, and on the PATH? A path such as ./server needs its folder; see ", Parameter.CWD, "."
+                "Install it, or put its folder on the PATH. For a path such as ./server, set ", Parameter.CWD, "."
             ),
         )
     if isinstance(error, PermissionError) and os.path.isdir(os.path.join(cwd or "", name)):

@@ -112,8 +112,8 @@ _APP = (
 # `<` and `>` change the speed, as in other terminal players: digits are tabs, `+` and `-` change time and folds.
 _REPLAY = (
     ("play", "play", "space", "Play the recording, or pause; at the end, play from the beginning."),
-    ("next-frame", "next frame", "right", "Go forward by one event."),
-    ("previous-frame", "previous frame", "left", "Go back by one event."),
+    ("next-frame", "next event", "right", "Go forward by one event."),
+    ("previous-frame", "previous event", "left", "Go back by one event."),
     ("next-exchange", "next exchange", "shift+right", "Go forward to the end of the next exchange."),
     ("previous-exchange", "previous exchange", "shift+left", "Go back to the end of the previous exchange."),
     ("next-finding", "next finding", "right_square_bracket", "Go forward to the next event with a finding."),
@@ -255,6 +255,7 @@ _FIELD = (
     ("newline", "new line", "ctrl+j", "Insert a line break in a text field."),
     ("null", "null", "ctrl+t", "Make the value null, or a value again."),
     ("clear", "unset", "ctrl+l", "Unset the field, or restore its default."),
+    ("file", "file", "alt+f", "Choose a file whose bytes are sent, if the field takes one."),
     ("remove", "remove", "alt+delete,f8", "Remove this item, or an added key."),
     ("move-up", "move up", "alt+up,f6", "Move this item up."),
     ("move-down", "move down", "alt+down,f7", "Move this item down."),

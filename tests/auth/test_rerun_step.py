@@ -45,7 +45,7 @@ def test_the_metadata_are_read_again_and_checked_as_ever(name: str) -> None:
     world.run(rerun_step.step(state(), name, KNOWN))
     assert fetched(world) == [("GET", AS_PLACE)]
     assert not world.told()[-1].ok
-    assert "It is ignored" in world.told()[-1].text
+    assert "Inspector ignores it" in world.told()[-1].text
 
 
 def test_metadata_of_2025_03_26_are_read_again_as_of_then() -> None:

@@ -78,7 +78,7 @@ def test_a_plain_value_that_programs_read_differently_is_an_error(text: str, tmp
         ("a: 1\n---\nb: 1\n", 2, 1, "A second document"),
         ("a: {b: 1\n", 2, 1, "A map in braces does not end."),
         ("a: 'x\n", 2, 1, "does not end"),
-        ("1: x\n", 1, 1, "The key 1 is not a text."),
+        ("1: x\n", 1, 1, "The key 1 is not a string."),
         ("on: x\n", 1, 1, "is read as true or false"),
         ("a: \x01\n", 1, 4, "not allowed"),
         (b"a: b\nb: \xff\n", 2, 4, "not UTF-8"),

@@ -358,7 +358,7 @@ def test_what_yaml_cannot_hold_is_refused() -> None:
         step_text({"args": {"n": 10**5000}})
     with pytest.raises(ConfigError, match="half a surrogate pair"):
         step_text({"args": {"n": "a\ud800"}})
-    with pytest.raises(ConfigError, match="not a number that JSON has"):
+    with pytest.raises(ConfigError, match="JSON has no number"):
         step_text({"args": {"n": float("inf")}})
 
 

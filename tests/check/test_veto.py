@@ -185,7 +185,7 @@ async def test_a_recording_decides_what_it_shows_and_skips_the_rest_with_a_reaso
     results = {result.check.id: result for result in of_recording(journal, "a session", wanted).results}
     assert results["BASE-02"].verdict == "pass"
     assert results["TOOL-09"].outcome.text == "the recording does not show it: no structured content was seen"
-    assert results["BASE-07"].outcome.text == "it needs a live server, not a recording"
+    assert results["BASE-07"].outcome.text == "needs a live server, not a recording"
     journal.release()
 
 

@@ -109,7 +109,7 @@ def test_a_command_can_be_written_as_one_likes(world: World, server: Any, comman
         ({"servers": {"a": {"command": "x", "env": {"A": {"secret": "s"}}}}}, "“env.A” must be text"),
         ({"servers": {"a": {"url": "ftp://u:pass-word@h"}}}, "not an http or https URL"),
         ({"$schema": 5, "servers": {}}, "“$schema” must be text, not a number"),
-        ({"servers": {"a": {"command": "x", "headers": 5}}}, "“headers” must be an object of texts"),
+        ({"servers": {"a": {"command": "x", "headers": 5}}}, "“headers” must be an object of strings"),
         ({"servers": {"a": {"command": 5, "url": "https://h"}}}, "“command” must be text"),
         ({"servers": {"a": {"url": "https://h", "args": "x"}}}, "“args” must be a list"),
         ({"servers": {"a": {"url": "https://h", "type": "http", "transport": "ws"}}}, "“transport” is ws"),

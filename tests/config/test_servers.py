@@ -285,7 +285,7 @@ def test_a_name_in_two_files_is_told_apart_by_part_of_its_file(world: World) -> 
         assert target.command == (command,)
     with pytest.raises(TargetError, match="is in 2 files"):
         world.open("@a:json")
-    with pytest.raises(TargetError, match="matches no config file that has @a") as caught:
+    with pytest.raises(TargetError, match="No config file that has @a matches") as caught:
         world.open("@a:zed")
     assert "@a:cursor" in caught.value.hint
 

@@ -121,7 +121,7 @@ async def test_one_can_go_to_the_message_and_back(pair: tuple[Path, Path]) -> No
         await pilot.press("right_square_bracket", "b")
         assert await wait_until(app, lambda: isinstance(app.screen, MainScreen) and "four" in screen_text(app))
         await quiet(app)
-        assert "frame 8 of 10" in screen_text(app)
+        assert "event 8 of 10" in screen_text(app)
         assert "the comparison" in screen_text(app)
         await pilot.press("backspace")
         await quiet(app)

@@ -109,6 +109,17 @@ async def test_a_recording_sends_nothing() -> None:
         await shows(app, pilot, "A recording sends no requests")
 
 
+async def test_a_changed_list_is_read_again() -> None:
+    """C-EVENT-18, C-EVENT-20."""
+    async with running(demo(), era="modern", extensions=OFFERED) as (app, pilot):
+        screen = await opened((app, pilot))
+        before = len(screen.session.journal)
+        screen.feed.must_list_again = True
+        await shows(app, pilot, "is read again")
+        await becomes(app, pilot, lambda: len(screen.session.journal) >= before + 2, "a new list")
+        assert not screen.feed.must_list_again
+
+
 async def test_leaving_the_view_ends_the_stream() -> None:
     """C-EVENT-27."""
     async with running(demo("--tick", "0.05"), era="modern", extensions=OFFERED) as (app, pilot):

@@ -192,6 +192,35 @@ async def test_enter_and_tab_go_from_field_to_field():
         assert at(view, "/a").has_focus
 
 
+async def test_enter_goes_past_the_head_of_an_open_object():
+    address = schema(("street",), street=TEXT)
+    view = made(schema(("customer", "address"), customer=TEXT, address=address))
+    async with stage(view).run_test(size=(50, 20)) as pilot:
+        at(view, "/customer").focus()
+        await pilot.press("A", "enter", "B")
+        await checked(pilot, view)
+        assert view.value == {"customer": "A", "address": {"street": "B"}}
+
+
+async def test_a_missing_object_is_filled_in_at_its_first_field():
+    view = made(schema(("address",), address=schema(("street",), street=TEXT)))
+    async with stage(view).run_test(size=(50, 20)) as pilot:
+        assert view.focus_wrong()
+        await pilot.pause()
+        assert pilot.app.focused is at(view, "/address/street")
+
+
+async def test_enter_on_a_list_without_items_adds_the_first():
+    view = made(schema(items={"type": "array", "items": schema(("sku",), sku=TEXT)}))
+    async with stage(view).run_test(size=(50, 20)) as pilot:
+        at(view, "/items").focus()
+        await pilot.press("enter")
+        await checked(pilot, view)
+        await settle(pilot, lambda: pilot.app.focused is at(view, "/items/0/sku"))
+        await pilot.press("A")
+        assert view.value == {"items": [{"sku": "A"}]}
+
+
 async def test_text_takes_lines_and_an_empty_field_is_left_out():
     view = made(schema(a=TEXT, n=NUMBER))
     app = stage(view)

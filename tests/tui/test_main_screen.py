@@ -357,7 +357,7 @@ async def test_the_session_is_recorded_where_it_was_wished(tmp_path: Path) -> No
 
 
 async def test_the_recording_opens_as_the_session_was() -> None:
-    async with on_recording(until="frame 20 of 20") as (app, pilot):
+    async with on_recording(until="event 20 of 20") as (app, pilot):
         lines = screen_lines(app)
         assert lines[0].split()[:2] == ["replay", SESSION.name]
         assert "read-only" in lines[-1]
@@ -374,7 +374,7 @@ async def test_a_recording_without_its_end_is_shown_to_the_last_whole_line(tmp_p
     torn = tmp_path / "torn.mcp.jsonl"
     torn.write_bytes(b"".join(lines[:12]) + lines[12][:40])
     async with on_recording(torn, until="end is missing") as (app, pilot):
-        await shows(app, pilot, "frame 11 of 11")
+        await shows(app, pilot, "event 11 of 11")
 
 
 async def test_a_recording_that_grows_is_followed_to_its_end(tmp_path: Path) -> None:
@@ -382,14 +382,14 @@ async def test_a_recording_that_grows_is_followed_to_its_end(tmp_path: Path) -> 
     growing = tmp_path / "growing.mcp.jsonl"
     growing.write_bytes(b"".join(lines[:4]))
     async with on_recording(growing, follow=True, until="following") as (app, pilot):
-        await shows(app, pilot, "frame 3 of 3")
+        await shows(app, pilot, "event 3 of 3")
         with growing.open("ab") as file:
             file.write(b"".join(lines[4:10]) + lines[10][:30])
-        await shows(app, pilot, "frame 9 of 9")
+        await shows(app, pilot, "event 9 of 9")
         assert "1 Tools 1" in screen_lines(app)[1]
         with growing.open("ab") as file:
             file.write(lines[10][30:] + b"".join(lines[11:]))
-        await shows(app, pilot, "frame 20 of 20")
+        await shows(app, pilot, "event 20 of 20")
         await becomes(app, pilot, lambda: "following" not in screen_text(app))
 
 
@@ -399,7 +399,7 @@ async def test_a_recording_of_a_newer_version_is_shown_raw_with_a_notice(tmp_pat
     newer.write_bytes(head.replace(b'"version": 1', b'"version": 2') + b"".join(rest))
     async with on_recording(newer, until="recording of a newer version") as (app, pilot):
         await shows(app, pilot, "This recording has format version 2")
-        await shows(app, pilot, "frame 21 of 21")
+        await shows(app, pilot, "event 21 of 21")
 
 
 async def test_the_theme_is_the_one_of_the_settings(home: Path) -> None:
@@ -523,6 +523,6 @@ async def test_the_inbox_shows_its_question_whenever_one_goes_there() -> None:
         for _ in range(2):
             await pilot.press("7")
             await shows(app, pilot, "asks you")
-            await shows(app, pilot, "sent to")
+            await shows(app, pilot, "Your answer goes to")
             await pilot.press("1", "down")
             await becomes(app, pilot, lambda: "asks you" not in screen_text(app), "the tool")

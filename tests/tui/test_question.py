@@ -45,7 +45,7 @@ async def test_defaults_are_accepted_by_one_key(tmp_path: Path) -> None:
         assert "Demo server asks you" in shown
         assert "elicitation  form  1 of 1" in shown
         assert "Please tell us about yourself." in shown
-        assert "sent to Demo server" in shown
+        assert "Your answer goes to Demo server" in shown
         assert app.work.asking.tone == "ask"
         assert "1 required" in shown, "the address has no default and is required"
         assert "to fix" not in shown, "it was not sent yet"

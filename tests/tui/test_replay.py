@@ -110,7 +110,7 @@ async def goes_to(pilot: Pilot[int], n: int) -> None:
 
 async def test_it_opens_at_its_end_as_the_session_was(path: Path) -> None:
     async with replayed(path) as (app, pilot, screen):
-        await shows(app, pilot, f"frame {LAST} of {LAST}")
+        await shows(app, pilot, f"event {LAST} of {LAST}")
         lines = screen_lines(app)
         assert lines[0].split()[:4] == ["replay", "shop.mcp.jsonl", "shop", "python"]
         assert "read-only" in lines[0]
@@ -204,7 +204,7 @@ async def test_the_log_shows_all_with_a_line_where_it_is_now(path: Path) -> None
         await pilot.press("m")
         await goes_to(pilot, PROGRESSED)
         await shows(app, pilot, "── now ──")
-        assert f"{PROGRESSED} of {LAST} so far" in screen_text(app)
+        assert f"{PROGRESSED} of {LAST} rows so far" in screen_text(app)
         assert screen.panes.messages.current == PROGRESSED
         await pilot.press("down")
         assert screen.panes.messages.current == PROGRESSED + 1
@@ -214,7 +214,7 @@ async def test_the_log_shows_all_with_a_line_where_it_is_now(path: Path) -> None
         await pilot.press("down", "down", "enter")
         assert playback(screen).player.position == PROGRESSED + 2
         await pilot.press("ctrl+home")
-        await shows(app, pilot, f"0 of {LAST} so far")
+        await shows(app, pilot, f"0 of {LAST} rows so far")
         assert screen.panes.messages.current == 1
 
 
@@ -291,7 +291,7 @@ async def test_the_matches_of_the_filter_are_gone_through(path: Path) -> None:
         assert stops == [CALLED, PAID, 10, REFUSED]
         await pilot.press("N")
         await becomes(app, pilot, lambda: playback(screen).player.position == 10)
-        assert "of 4 so far" in screen_text(app)
+        assert "of 4 rows so far" in screen_text(app)
         await goes_to(pilot, LAST - 1)
         await pilot.press("n")
         await shows(app, pilot, "No later message matches method:tools/call")
@@ -324,7 +324,7 @@ async def test_a_click_on_the_line_of_time_goes_there(path: Path) -> None:
 async def test_it_has_room_in_every_size(path: Path, size: tuple[int, int]) -> None:
     async with replayed(path, size=size) as (app, pilot, _screen):
         await goes_to(pilot, PROGRESSED)
-        await shows(app, pilot, f"frame {PROGRESSED} of {LAST}")
+        await shows(app, pilot, f"event {PROGRESSED} of {LAST}")
         text = screen_text(app)
         assert "00:11.000" in text
         assert "of 00:20.000" in text
@@ -352,7 +352,7 @@ async def test_in_ascii_it_is_all_ascii(path: Path) -> None:
 
 async def test_a_place_and_a_speed_can_be_given_at_first(path: Path) -> None:
     async with replayed(path, at="#7", speed=4.0, fold=0.0) as (app, pilot, screen):
-        await shows(app, pilot, f"frame {ASKED} of {LAST}")
+        await shows(app, pilot, f"event {ASKED} of {LAST}")
         assert "‖ 4×" in screen_lines(app)[0]
         assert "gaps in real time" in screen_text(app)
         assert not playback(screen).player.playing
@@ -363,18 +363,18 @@ async def test_at_the_end_of_a_growing_file_it_stays_there_and_elsewhere_it_stay
     lines, tape.lines = tape.lines, tape.lines[:7]
     path = tape.write(tmp_path / "growing.mcp.jsonl")
     async with replayed(path, follow=True) as (app, pilot, screen):
-        await shows(app, pilot, "frame 6 of 6")
+        await shows(app, pilot, "event 6 of 6")
         tape.lines = lines[:9]
         tape.write(path)
-        await shows(app, pilot, "frame 8 of 8")
+        await shows(app, pilot, "event 8 of 8")
         await pilot.press("left")
         tape.lines = lines[:11]
         tape.write(path)
-        await shows(app, pilot, "frame 7 of 10")
+        await shows(app, pilot, "event 7 of 10")
         await pilot.press("ctrl+end")
         tape.lines = lines
         tape.write(path)
-        await shows(app, pilot, f"frame {LAST} of {LAST}")
+        await shows(app, pilot, f"event {LAST} of {LAST}")
         assert playback(screen).player.at_end
 
 

@@ -262,7 +262,7 @@ async def no_request(visit: Visit) -> Outcome:
                 status = status_of(visit.journal, sent)  # Over HTTP+SSE the POST itself may be rejected.
                 shown = f"error {code}" if frame is not None else f"status {status}" if status >= 400 else "no response"
                 events = (sent,) if frame is None else (sent, frame.n)
-                fine, refused = code == INVALID_REQUEST, shown != "no response"
+                fine, refused = code == INVALID_REQUEST, frame is not None or status >= 400
         seen += events
         if not fine:
             what = "A request without a method" if "method" not in message else "A request of JSON-RPC 1.0"

@@ -152,7 +152,7 @@ async def unknown_tool(visit: Visit) -> Outcome:
     if asked.code == INVALID_PARAMS:
         return good("", *asked.events)
     if asked.body.get("isError") is True:
-        return doubtful("It returns a result with isError, not an error.", *asked.events)
+        return doubtful("The request got a result with isError, not an error.", *asked.events)
     if asked.error:
         return doubtful(f"The request got {asked.reply}.", *asked.events)
     return bad(f"The request got {asked.reply}.", *asked.events)

@@ -379,7 +379,7 @@ async def at_once(visit: Visit) -> Outcome:
     lost = [answer for answer in answers if not answer.message]
     if lost:
         return bad(
-            f"{len(lost)} of {_AT_ONCE} concurrent requests got no response, but {lost[0].shown}.", *lost[0].events
+            f"{len(lost)} of {_AT_ONCE} concurrent requests failed; the first got {lost[0].shown}.", *lost[0].events
         )
     return good("", *(n for answer in answers for n in answer.events))
 

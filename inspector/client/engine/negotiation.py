@@ -84,7 +84,7 @@ class Conclusion:
 
 
 _PINNED = Conclusion(Reason.PINNED, "requested")
-_REMEMBERED = Conclusion(Reason.REMEMBERED, "as in an earlier session")
+_REMEMBERED = Conclusion(Reason.REMEMBERED, "known from an earlier session")
 _DISCOVERED = Conclusion(Reason.DISCOVERED, "server/discover got a result")
 _SILENT = Conclusion(Reason.SILENCE, "server/discover got no response")
 _EXITED = Conclusion(Reason.EXIT, "the server exited at server/discover")

@@ -182,13 +182,13 @@ class QuestionPane(CompactEdge):
     def _foot_lines(self, question: Question) -> list[Paragraph]:
         """Return who receives the answer, and for which request (C-ELIC-02)."""
         number = (f"{signs_now().asked} {safe(question.id, 20)}", "ask")
-        wanted = ", in response to request " if question.reply is None else ", as input "
+        wanted = " for its request " if question.reply is None else " as input "
         around = labels.inside(self.session, question)
         if question.state != "open":
             return []
         if self._looks_back:
             return [self._what_came(self.session, question)]
-        to: list[paint.Piece] = [("sent to ", "faint"), labels.asker(self.session.server)]
+        to: list[paint.Piece] = [("Your answer goes to ", "faint"), labels.asker(self.session.server)]
         lines: list[Paragraph] = [[*to, (wanted, "faint"), number, ("  ", "faint"), *around]]
         if question.problem:
             lines.append((question.problem, "error"))

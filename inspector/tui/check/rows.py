@@ -244,7 +244,7 @@ class CheckHead(Widget):
     def _how_far(self) -> list[Piece]:
         assert self.progress is not None
         done, total, now = self.progress
-        of = f" of {count(total)}" if total else " done"
+        of = f" of {count(total)} checks" if total else f" check{'' if done == 1 else 's'} done"
         return [(count(done), "bright bold"), (f"{of}   ", "muted"), (now, "normal"), *self._faults("   ")]
 
     def _faults(self, lead: str) -> list[Piece]:

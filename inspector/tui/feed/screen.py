@@ -261,12 +261,16 @@ class EventsScreen(Screen[int | None]):
         self._arrived.action_last()
 
     def tick(self) -> None:
-        """Draw what has arrived."""
+        """Draw what has arrived; read the list of types again if the server says that it has changed."""
+        if self.feed.must_list_again:
+            self.feed.must_list_again = False
+            self.notify("The list of event types has changed and is read again.", timeout=5)
+            self.action_again()
         subscription = self.rows.subscription
         if subscription is None:
             return
         state = self.followed.state if self.followed is not None else "polling" if self._polling else ""
-        shown = (subscription.total, state, self.feed.stray_count, self.feed.must_list_again)
+        shown = (subscription.total, state, self.feed.stray_count)
         if shown == self._shown:
             return
         ended = self._shown[1:2] != (state,)
@@ -348,6 +352,4 @@ def _facts(subscription: Subscription, state: str, feed: Feed) -> list[paint.Pie
         if amount:
             shown = f"{amount:,} out of order" if noun == "out of order" else quantity(amount, noun)
             found.append([(shown, role)])
-    if feed.must_list_again:
-        found.append([("the list has changed", "finding")])
     return found

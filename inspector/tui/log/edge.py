@@ -56,7 +56,7 @@ def facts(state: LogState) -> list[paint.Pieces]:
     if state.looking and view.behind:
         found.append(f"{_things(rows, thing)} so far {signs.cut}")
     elif state.happened is not None and not state.maximised:
-        found.append(f"{count(state.happened)} of {count(rows)} so far")
+        found.append(f"{count(state.happened)} of {_things(rows, thing)} so far")
     elif state.one_exchange and not state.maximised:
         found.append(f"in this exchange {_things(rows, thing)}")
     elif view.exchanges is not None:

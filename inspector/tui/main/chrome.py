@@ -25,13 +25,13 @@ TABS: tuple[tuple[str, str, str, str], ...] = (
     ("tools", "1", "Tools", "Tools"),
     ("resources", "2", "Resources", "Res"),
     ("templates", "3", "Templates", "Tmpl"),
-    ("prompts", "4", "Prompts", "Prompts"),
-    ("tasks", "5", "Tasks", "Tasks"),
+    ("prompts", "4", "Prompts", "Prompt"),
+    ("tasks", "5", "Tasks", "Task"),
     ("server", "6", "Server", "Srv"),
     ("inbox", "7", "Inbox", "Inbox"),
     ("check", "8", "Check", "Check"),
-    ("calls", "9", "Calls", "Calls"),
-    ("skills", "0", "Skills", "Skl"),
+    ("calls", "9", "Calls", "Call"),
+    ("skills", "0", "Skills", "Skills"),
 )
 """Id, key, title, short title."""
 

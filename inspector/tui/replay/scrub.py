@@ -72,10 +72,10 @@ class ScrubPane(Container):
         line.columns, line.mark = profile.columns(cells), mark
         total = moment(total_time(player.journal, profile.latest))
         time: paint.Pieces = [(moment(player.now), "bright"), (f" of {total}", "muted")]
-        frames = f"frame {count(player.position)} of {count(player.count)}"
+        events = f"event {count(player.position)} of {count(player.count)}"
         errors: paint.Pieces = [(f"{signs_now().edge} ", "chart-error"), f"errors {count(profile.errors)}"]
         if line is self._slim:
-            shown = [(f"{playing(player)} ", "progress"), *time, (f"   {frames}", "muted")]
+            shown = [(f"{playing(player)} ", "progress"), *time, (f"   {events}", "muted")]
             line.words = [*shown, "   ", *errors] if profile.errors else shown
         else:
             line.begin, line.end = moment(0)[:5], total[:-4]
@@ -83,7 +83,7 @@ class ScrubPane(Container):
             self._edge.title = time
             fold = profile.fold
             folded = f"gaps over {fold / 1_000_000:g} s folded" if fold < UNFOLDED else "gaps in real time"
-            self._edge.facts = (frames, folded)
+            self._edge.facts = (events, folded)
         line.refresh()
 
 

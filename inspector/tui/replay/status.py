@@ -93,7 +93,7 @@ def footer(screen: Screen[None], player: Player, shown: Sequence[KeyHint]) -> li
         return [*play, *hints(screen, "replay.seek"), *shown]
     found = [
         *play,
-        *_pair(screen, "replay.previous-frame", "replay.next-frame", "frame"),
+        *_pair(screen, "replay.previous-frame", "replay.next-frame", "event"),
         *_pair(screen, "replay.previous-exchange", "replay.next-exchange", "exchange"),
         *_pair(screen, "replay.previous-finding", "replay.next-finding", "finding", gap=" "),
         *_pair(screen, "replay.slower", "replay.faster", speeds.words(player.speed), gap=" "),

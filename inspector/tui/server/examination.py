@@ -71,9 +71,11 @@ class Examination:
         self._changed()
 
     def rows(self, width: int) -> list[Row]:
-        """Return the cause first, then the steps, the last lines of stderr and the fix."""
+        """Return the cause and the fix first, then the steps and the last lines of stderr."""
         found = self.diagnosis
         rows = paragraph(found.cause if found is not None else "The doctor checks each step …", "bright")
+        if found is not None and (found.fix.text or found.fix.command):
+            rows += fix_rows(found.fix)
         rows.append(Row())
         for step in self.steps:
             rows += _step_rows(step, width)
@@ -83,8 +85,6 @@ class Examination:
             rows += [Row(), Row([("stderr, last lines", "muted")])]
             for line in found.last_words:
                 rows += paragraph(line, indent=2)
-        if found.fix.text or found.fix.command:
-            rows += [Row(), *fix_rows(found.fix)]
         if found.recording:
             rows += [Row(), Row([(f"recording: {found.recording}", "faint")])]
         return rows
@@ -93,7 +93,8 @@ class Examination:
 def fix_rows(fix: Fix) -> list[Row]:
     """Return the fix: a command or a sentence."""
     where = f"   in {fix.folder}" if fix.folder and fix.command else ""
-    rows = [Row([("Try   ", "bright"), (fix.command or advice(fix.hint), "normal"), (where, "muted")], 6)]
+    label = "Try   " if fix.command else "Fix   "
+    rows = [Row([(label, "bright"), (fix.command or advice(fix.hint), "normal"), (where, "muted")], 6)]
     if fix.command and fix.text:
         rows.append(Row([("      ", "normal"), (advice(fix.hint), "muted")], 6))
     return rows

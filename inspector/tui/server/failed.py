@@ -183,6 +183,8 @@ class FailedPane(Container):
         assert error is not None
         cause = self._cause if self.session.phase == "failed" else None
         rows = paragraph(cause.text if cause is not None else error.message, "bright")
+        if cause is not None and (cause.fix.text or cause.fix.command):
+            rows += fix_rows(cause.fix)
         rows.append(Row())
         steps = connection_steps(self.session.journal)
         if isinstance(error, AuthorizationNeeded):
@@ -193,8 +195,8 @@ class FailedPane(Container):
             for line in error.stderr:
                 rows += paragraph(line, indent=2)
         if cause is not None and (cause.fix.text or cause.fix.command):
-            rows += [Row(), *fix_rows(cause.fix)]
-        elif error.hint and not (isinstance(error, ServerExited) and error.stderr):
+            return rows
+        if error.hint and not (isinstance(error, ServerExited) and error.stderr):
             rows += [Row(), *paragraph(advice(error.hint, keymap_of(self)))]
         return rows
 

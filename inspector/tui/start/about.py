@@ -78,7 +78,7 @@ def _of_entry(thing: Configured) -> RowDetails:
     entry, last = thing.entry, thing.last
     rows = fact("opens", entry.summary)
     rows += fact("file", f"{entry.path}  ({entry.source_label})")
-    rows += fact("last opened", last.describe(time.time()) if last is not None else "never opened", thing.state[1])
+    rows += fact("last opened", last.describe(time.time()) if last is not None else "never", thing.state[1])
     if thing.asks:
         rows += fact("consent", "This file is not yours: opening the server asks first.", "finding")
     return RowDetails(f"@{entry.name}", (entry.kind,), rows)

@@ -12,7 +12,7 @@ from rich.segment import Segment
 from inspector.client.recording_info import RecordingInfo
 from inspector.config.remember import LastOpen
 from inspector.config.servers import ServerEntry
-from inspector.text import cell_len, count, duration, quantity, size
+from inspector.text import cell_len, duration, quantity, size
 from inspector.tui.sessions import OpenSession
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
@@ -253,7 +253,7 @@ class StartRows:
             state = [("never connected", "error")]
         told = paint.cell([(when(info.started), "normal")], 17)
         if width >= _ROOMY:
-            told += paint.cell(count(info.events) if info.events is not None else "", 9, right=True)
+            told += paint.cell(quantity(info.events, "event") if info.events is not None else "", 14, right=True)
             lasted = duration(info.duration) if info.duration is not None else size(info.size)
             told += paint.cell([(lasted, "muted")], 10, right=True)
         target = info.target if info.target != info.label else ""

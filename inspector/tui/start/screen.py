@@ -128,6 +128,8 @@ class StartScreen(Screen[None]):
         self._found = False
         self._left = False
         """A session was in front since the list was last shown."""
+        self._phases: list[str] = []
+        """The phases of the open sessions when they were last drawn."""
         self._beside = False
         """A session is being opened in the background: the list keeps its cursor and the focus."""
 
@@ -181,7 +183,12 @@ class StartScreen(Screen[None]):
             self._find()
 
     def sessions_changed(self) -> None:
-        """Draw the changes of the open sessions."""
+        """Draw the changes of the open sessions. One that connected or failed changes the state of its entry."""
+        phases: list[str] = [opened.session.phase for opened in self.sessions.opened]
+        if phases != self._phases:
+            self._phases = phases
+            if self._found and self.is_current:
+                self._find()
         if self._found:
             self._show_rows(keep=True)
         self._show_header()

@@ -188,8 +188,21 @@ class FormView(VerticalScroll, can_focus=False):
         for widget in self._slots.values():
             widget.touched = True
         self._check()
-        wrong = [widget for widget in self.children if isinstance(widget, FieldFrame) and widget.error]
+        wrong: list[Widget] = []
+        for child in self.children:
+            if isinstance(child, FieldFrame) and child.error:
+                # What is missing in an object that shows its fields is typed in the first of them.
+                wrong += self._within(child.field.path) if _shows_fields(child) else []
+                wrong.append(child)
         return bool(self._errors) and (self._focus_one(wrong) or self.focus_first())
+
+    def _within(self, path: str) -> list[Widget]:
+        """The fields inside an object, those that show their own fields excepted."""
+        return [
+            widget
+            for (known, _), widget in self._slots.items()
+            if known.startswith(f"{path}/") and not _shows_fields(widget)
+        ]
 
     def _focus_one(self, candidates: Sequence[Widget]) -> bool:
         for widget in candidates:
@@ -217,10 +230,10 @@ class FormView(VerticalScroll, can_focus=False):
         self._touched()
 
     def go_next(self, field: FieldFrame) -> None:
-        """Focus the field after this one (`FieldHost`)."""
+        """Focus the field after this one (`FieldHost`). The head of an object that shows its fields takes no text."""
         later = list(self.children)
         for widget in later[later.index(field) + 1 :]:
-            if widget.focusable:
+            if widget.focusable and not _shows_fields(widget):
                 self.screen.set_focus(widget)
                 return
 
@@ -444,3 +457,8 @@ class FormView(VerticalScroll, can_focus=False):
         focused = self.screen.focused
         if isinstance(focused, FieldFrame) and focused in self.children:
             self.scroll_to_widget(focused, animate=False, immediate=True, force=True)
+
+
+def _shows_fields(widget: Widget) -> bool:
+    """Whether a widget is the head of an object whose fields are below it."""
+    return isinstance(widget, ContainerField) and widget.field.is_open and widget.field.kind != "array"

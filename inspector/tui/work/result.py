@@ -133,6 +133,8 @@ class ResultPane(CompactEdge):
         self._draw()
 
     def _draw(self) -> None:
+        if not self.is_attached:
+            return  # A call ended while the screen was being closed.
         answer = self.answer
         if answer is not None and not answer.is_prepared:
             self._prepare(answer)

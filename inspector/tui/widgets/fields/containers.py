@@ -45,7 +45,8 @@ class ContainerField(FieldFrame, can_focus=True):
 
     def key_verbs(self) -> list[str | tuple[str, str]]:
         field = self.field
-        found: list[str | tuple[str, str]] = [("items.open", "fold" if field.is_open else "open")]
+        title = "fold" if field.is_open else "add an item" if self._starts_with_an_item else "open"
+        found: list[str | tuple[str, str]] = [("items.open", title)]
         if field.can_add and field.kind == "array":
             found.append("items.add")
         if field.is_item:
@@ -57,7 +58,16 @@ class ContainerField(FieldFrame, can_focus=True):
     def body_clicked(self, x: int, y: int) -> None:
         self.action_open()
 
+    @property
+    def _starts_with_an_item(self) -> bool:
+        """Whether opening it adds an item: a list without items would show nothing to fill in."""
+        field = self.field
+        return field.kind == "array" and field.can_add and not field.is_open and field.value in (UNSET, [])
+
     def action_open(self) -> None:
+        if self._starts_with_an_item:
+            self.action_add()
+            return
         path, is_open = self.field.path, not self.field.is_open
 
         def show(form: Form) -> None:
