@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -133,6 +137,43 @@ FIRST_OF_VERB = {scan(shlex.split(command)[1:]).verb.name: command for command i
 """For each verb, the command that is run as a process; the others call the same entry function in this process."""
 
 
+IN_SHELL = re.compile(r"[|<>;&$`*~\n]")
+"""What the shell does for a command."""
+
+
+@pytest.fixture
+def as_user(folder: Path, programs: str, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a user as the current one, and the environment of a user, for commands in this process."""
+    for name in os.environ.keys() - (env := environment(folder, PATH=programs)).keys():
+        monkeypatch.delenv(name)
+    for name, value in env.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def run_here(words: list[str]) -> tuple[int, str]:
+    """Run `inspector WORDS` in this process: the exit code, and what it prints on both outputs, in its order."""
+    kept = os.dup(1), os.dup(2)
+    with tempfile.TemporaryFile() as file, open(os.devnull) as nothing:
+        try:
+            for number in (1, 2):
+                os.dup2(file.fileno(), number)
+            with (
+                io.TextIOWrapper(os.fdopen(1, "wb", 0, closefd=False), "utf-8", write_through=True) as out,
+                redirect_stdout(out),
+                redirect_stderr(out),
+                patch.object(sys, "stdin", nothing),
+            ):
+                code = main.run(words)
+        finally:
+            for number, before in zip((1, 2), kept, strict=True):
+                os.dup2(before, number)
+                os.close(before)
+        file.seek(0)
+        return code, file.read().decode()
+
+
 def run_as_process(words: list[str], folder: Path, programs: str) -> Ran:
     """Run a command as a user does."""
     env = environment(folder, PATH=programs)
@@ -143,22 +184,17 @@ def run_as_process(words: list[str], folder: Path, programs: str) -> Ran:
 @pytest.mark.parametrize("command", HEADLESS)
 def test_what_is_to_be_typed_works(
     command: str,
-    folder: Path,
+    as_user: Path,
     programs: str,
-    monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
+    folder = as_user
     words = shlex.split(command)
     if "-o" in words:
         (folder / words[words.index("-o") + 1]).unlink(missing_ok=True)
     if command in FIRST_OF_VERB.values():
         ran = run_as_process(words, folder, programs)
     else:
-        for name in os.environ.keys() - (env := environment(folder, PATH=programs)).keys():
-            monkeypatch.delenv(name)
-        for name, value in env.items():
-            monkeypatch.setenv(name, value)
-        monkeypatch.chdir(folder)
         ran = Ran(main.run(words[1:]), *capfd.readouterr())
     assert ran.code == 0, ran.err
     # A list may be empty; then stderr says so.
@@ -192,23 +228,23 @@ SESSIONS = [
 
 
 @pytest.mark.parametrize(("page", "block"), SESSIONS)
-def test_the_output_on_a_page_is_what_the_program_prints(page: Path, block: str, folder: Path, programs: str) -> None:
-    """A line `…` on the page stands for lines that it does not show. `GOLDEN=write` updates the page."""
-    env = environment(folder, PATH=programs, COLUMNS="90")
+def test_the_output_on_a_page_is_what_the_program_prints(
+    page: Path, block: str, as_user: Path, programs: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line `…` on the page stands for lines that it does not show. `GOLDEN=write` updates the page.
+
+    Commands that need the shell run in it; `test_what_is_to_be_typed_works` runs one of each verb as a process.
+    """
+    folder = as_user
+    monkeypatch.setenv("COLUMNS", "90")
     code = 0
     for command, shown in commands_with_output(block):
-        run = subprocess.run(
-            command.replace("$?", str(code)),
-            shell=True,
-            cwd=folder,
-            env=env,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        code = run.returncode
-        printed = run.stdout.rstrip("\n").replace(str(folder), "~/shop").replace(programs.partition(":")[0], "/usr/bin")
+        words = [] if IN_SHELL.search(command) else shlex.split(command)
+        if words[:1] == ["inspector"]:
+            code, output = run_here(words[1:])
+        else:
+            code, output = run_in_shell(command.replace("$?", str(code)))
+        printed = output.rstrip("\n").replace(str(folder), "~/shop").replace(programs.partition(":")[0], "/usr/bin")
         if not shows(shown, printed) and os.environ.get("GOLDEN") == "write":
             text = page.read_text(encoding="utf-8")
             old, new = (f"$ {command}\n{output}\n" for output in (shown, updated(shown, printed)))
@@ -216,6 +252,14 @@ def test_the_output_on_a_page_is_what_the_program_prints(page: Path, block: str,
             page.write_text(text.replace(old, new), encoding="utf-8")
         else:
             assert shows(shown, printed), f"{command}\n{printed}"
+
+
+def run_in_shell(command: str) -> tuple[int, str]:
+    """Run a line of a page: the exit code, and both outputs."""
+    ran = subprocess.run(
+        command, shell=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    return ran.returncode, ran.stdout
 
 
 def commands_with_output(block: str) -> list[tuple[str, str]]:

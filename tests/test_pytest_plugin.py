@@ -295,8 +295,9 @@ def test_new_episodes_are_appended_and_a_mismatch_says_how_to_accept_it(run: Run
     assert "3 passed" in run("--mcp-record=new-episodes", SAID="a,b")
     assert "3 passed" in run("--mcp-record=none", SAID="a,b")
     found = re.findall(r"To accept the change, run: pytest (\S+) (\S+)", run("--mcp-record=none", code=1, SAID="z"))
-    for mode, test in set(found):
-        run(mode, test, SAID="z")
+    modes = {mode for mode, _ in found}
+    assert modes == {"--mcp-record=rewrite"}
+    run(*modes, *{test for _, test in found}, SAID="z")
     assert "3 passed" in run("--mcp-record=none", SAID="z")
 
 

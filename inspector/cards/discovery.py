@@ -197,9 +197,9 @@ async def _entries(found: Discovery, answer: CardResponse, fetch: FetchCard, see
     entries = reading.of_kind("card")
     others, nested = len(reading.of_kind("other")), len(reading.of_kind("catalog"))
     if others:
-        found.notes.append(f"{others:,} entries of other types were skipped.")
+        found.notes.append(f"Skipped entries of other types: {others:,}.")
     if nested:
-        found.notes.append(f"{nested:,} nested catalogs were not followed.")
+        found.notes.append(f"Nested catalogs that were not followed: {nested:,}.")
     if len(entries) > MOST_CARDS:
         found.notes.append(f"The catalog names {len(entries):,} cards; the first {MOST_CARDS} were fetched.")
     for entry in entries[:MOST_CARDS]:

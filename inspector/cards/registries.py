@@ -6,6 +6,7 @@ Forms: a `server.json`, the API's wrapped form (`{"server": …, "_meta": …}`)
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -15,12 +16,15 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 from inspector.cards.discovery import CardResponse, FetchCard
+from inspector.cards.fetching import CardFetcher
 from inspector.config import registry
 from inspector.config.definition import Definition
 from inspector.config.expand import InputQuestion
 from inspector.config.servers import ServerEntry
+from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import ConfigError, UsageError
 from inspector.protocol.jsonrpc import NotJson, excerpt, parse
+from inspector.transports.http_url import parse_url
 
 LARGEST = 16 << 20
 """Bytes of a registry file or of one page of an API."""
@@ -179,6 +183,21 @@ async def search_address(url: str, words: str, fetch: FetchCard) -> RegistryList
     return listing
 
 
+async def search_source(source: str, words: str) -> RegistryListing:
+    """Search a registry that the user names: a file, or an address. Raises `UsageError`."""
+    if "://" not in source:
+        return await asyncio.to_thread(read_file, Path(source).expanduser())
+    try:
+        url = parse_url(source).text
+    except ValueError as error:
+        raise UsageError(f"“{source[:200]}” is not an address: {error}.") from None
+    fetcher = CardFetcher(url, largest=LARGEST)
+    try:
+        return await search_address(url, words, fetcher.get)
+    finally:
+        await fetcher.aclose()
+
+
 def read_file(path: Path) -> RegistryListing:
     """Return the servers of a registry file. Raises `UsageError`."""
     from inspector.reasons import os_reason
@@ -224,16 +243,31 @@ def start_facts(choice: RegistryChoice, environ: Mapping[str, str] | None = None
     if definition is None:
         return
     yield f"{'connects to' if definition.kind == 'http' else 'runs'} {definition.summary}"
+    fixed = {
+        item.get("name"): item["value"]
+        for item in _items(choice, "environmentVariables")
+        if item.get("value") is not None
+    }
     for name in dict.fromkeys((*env_names(choice), *_declared(choice, "environmentVariables"))):
-        yield f"variable {name}{', from your environment' if name in environ else ''}"
+        if name in fixed:
+            yield f"variable {name} is {excerpt(fixed[name], 200)}"
+        else:
+            yield f"variable {name}{', from your environment' if name in environ else ''}"
     for name in header_names(choice):
         yield f"header {name}"
 
 
-def unfilled(text: str) -> str:
-    """Return the first `{variable}` that a filled URL or header still has; empty if it has none (C-REG-05)."""
-    found = _VARIABLE.search(text)
-    return found[0] if found else ""
+def filled(server: RegistryServer, target: StdioTarget | HttpTarget) -> StdioTarget | HttpTarget:
+    """Return a target whose URL and headers have no `{variable}` left (C-REG-05). Raises `UsageError`."""
+    texts = [target.url, *(value for _, value in target.headers)] if isinstance(target, HttpTarget) else []
+    for text in texts:
+        found = _VARIABLE.search(text)
+        if found:
+            raise UsageError(
+                f"{server.name} leaves {found[0]} open: its document does not declare it.",
+                hint="Tell its publisher, and open the URL directly.",
+            )
+    return target
 
 
 def own_questions(question: InputQuestion) -> InputQuestion:
@@ -320,10 +354,14 @@ def document_problems(inner: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _declared(choice: RegistryChoice, key: str) -> list[str]:
+    return [item["name"] for item in _items(choice, key) if type(item.get("name")) is str]
+
+
+def _items(choice: RegistryChoice, key: str) -> list[dict[str, Any]]:
+    """The objects of a list of a choice."""
     part = choice.raw.get("package", choice.raw.get("remote"))
     items = part.get(key) if type(part) is dict else None
-    names = [item.get("name") for item in items if type(item) is dict] if type(items) is list else []
-    return [name for name in names if type(name) is str]
+    return [item for item in items if type(item) is dict] if type(items) is list else []
 
 
 def _text(members: Mapping[str, Any], key: str) -> str:

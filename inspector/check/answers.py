@@ -37,6 +37,8 @@ class Answer(NamedTuple):
     """The result, or the error."""
     status: int
     """The status of the HTTP response that contains it; 0 if there is none."""
+    at: int = -1
+    """When it arrived, in microseconds of the recording; -1 if it is too large to compare."""
 
 
 Rule = Callable[[Answer, Watched], Iterator[RuleVerdict]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from inspector.check import answers, notices, rules
+from inspector.check import answers, cache_rules, notices, rules
 from inspector.check.rules import RuleVerdict
 from inspector.check.watched import Watched
 from inspector.protocol.revisions import Era
@@ -26,6 +26,10 @@ class EraRules(NamedTuple):
 ERAS: dict[Era, EraRules] = {
     "legacy": EraRules((), (), (rules.request_rules,), notices.RULES_BEFORE, ()),
     "modern": EraRules(
-        answers.RESULT_RULES, answers.ERROR_RULES, (rules.no_requests,), notices.RULES, (rules.header_rules,)
+        (*answers.RESULT_RULES, cache_rules.changed_early),
+        answers.ERROR_RULES,
+        (rules.no_requests,),
+        (*notices.RULES, cache_rules.forgets),
+        (rules.header_rules,),
     ),
 }

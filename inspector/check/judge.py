@@ -261,7 +261,8 @@ class Judge:
             yield from stdio_error_rules(method, body)
         about = era.results if shape == Shape.RESULT else era.errors
         if about and type(body) is dict:
-            answer = Answer(method, self._request(request)[1], body, self._status(event))
+            at = -1 if large else event.t
+            answer = Answer(method, self._request(request)[1], body, self._status(event), at)
             for rule in about:
                 yield from rule(answer, watched)
         if not large:

@@ -18,6 +18,7 @@ class Skip(StrEnum):
 
     CALLS = "needs tool calls: allow them with --allow-calls read-only, NAME or all"
     LOGIN = "needs a login: allow it with --auth"
+    SKILL_FILES = "needs to read files of skills: allow it with --read-skills"
     INTRUSIVE = "may be harmful or slow: allow it with --intrusive"
     FOREIGN_TOKEN = "needs a token for another server: set --foreign-token-env"
     RECORDING = "needs a live server, not a recording"

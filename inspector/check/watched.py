@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from inspector.journal import channels
 from inspector.protocol.jsonrpc import UNSUPPORTED_VERSION, id_key
@@ -26,6 +26,14 @@ class Listen:
         self.agreed: dict[str, Any] | None = None
 
 
+class CachedAnswer(NamedTuple):
+    """An answer that a client may use again."""
+
+    until: int
+    """The end of its time to live, in microseconds of the recording; 0 without one."""
+    digest: bytes
+
+
 class Watched:
     """Revision, capabilities of both sides, tools seen so far, ids and progress. Bounded in size."""
 
@@ -33,6 +41,7 @@ class Watched:
     MOST_STREAMS = 4096
     MOST_LISTENS = 1000
     MOST_TASKS = 1000
+    MOST_CACHED = 1000
 
     def __init__(self) -> None:
         self.offered = ""
@@ -57,6 +66,8 @@ class Watched:
         """Whether a request has a logLevel."""
         self.scopes: dict[str, str] = {}
         """The `cacheScope` of the first page of each list."""
+        self.cached: dict[tuple[str, str], CachedAnswer] = {}
+        """The newest answers with a time to live, by method and what it depends on."""
         self.task_keys: dict[str, dict[str, str]] = {}
         """By task, the input requests by key."""
         self.own_names: frozenset[str] = frozenset()
@@ -132,6 +143,10 @@ class Watched:
             for tool in tools if type(tools) is list else ():
                 if type(tool) is dict and type(tool.get("name")) is str and len(self.tools) < self.LIMIT:
                     self.tools[tool["name"]] = tool
+
+    def keep_cached(self, key: tuple[str, str], answer: CachedAnswer) -> None:
+        """Remember an answer with a time to live."""
+        _keep(self.cached, key, answer, self.MOST_CACHED)
 
     def wanted_by(self, task: str) -> dict[str, str]:
         """The input requests of a task by key; the caller adds what it sees."""

@@ -19,14 +19,13 @@ from inspector.cards.registries import RegistryChoice, RegistryListing, Registry
 from inspector.cli import setup
 from inspector.cli.output import Output
 from inspector.config import trust
-from inspector.config.targets import HttpTarget
 from inspector.errors import UsageError
 from inspector.transports.http_url import parse_url
 
 if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
     from inspector.config.expand import InputQuestion
-    from inspector.config.targets import StdioTarget
+    from inspector.config.targets import HttpTarget, StdioTarget
 
 NAME = 200
 TEXT = 2000
@@ -99,15 +98,7 @@ def _target(out: Output, server: RegistryServer, choice: RegistryChoice, source:
         return setup.ask(registries.own_questions(question))
 
     entry = registries.entry_of(server, choice, Path(source))
-    target = resolve(entry, prompt=ask, consent=trust.always)
-    texts = [target.url, *(value for _, value in target.headers)] if isinstance(target, HttpTarget) else []
-    for text in texts:
-        if registries.unfilled(text):
-            raise UsageError(
-                f"{server.name} leaves {registries.unfilled(text)} open: its document does not declare it.",
-                hint="Tell its publisher, and open the URL directly.",
-            )
-    return target
+    return registries.filled(server, resolve(entry, prompt=ask, consent=trust.always))
 
 
 def _print_server(out: Output, server: RegistryServer, choices: list[RegistryChoice]) -> None:
@@ -143,18 +134,7 @@ def _source(invocation: Invocation) -> str:
 
 
 def _listing(invocation: Invocation, words: str) -> RegistryListing:
-    source = _source(invocation)
-    if "://" not in source:
-        return registries.read_file(Path(source))
-    return asyncio.run(_searched(_checked(source), words))
-
-
-async def _searched(url: str, words: str) -> RegistryListing:
-    fetcher = CardFetcher(url, largest=registries.LARGEST)
-    try:
-        return await registries.search_address(url, words, fetcher.get)
-    finally:
-        await fetcher.aclose()
+    return asyncio.run(registries.search_source(_source(invocation), words))
 
 
 def _checked(url: str) -> str:

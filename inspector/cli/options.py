@@ -368,6 +368,8 @@ ASK = Option("--ask", "Answer elicitation and sampling requests on the terminal"
 
 WATCH = Option("--watch", "Restart the server when one of its files changes")
 
+YES = Option("--yes", "Start several configured servers without asking")
+
 HOSTS = Option(
     "--for",
     "Show the limits of these hosts, separated by commas; all is every host",

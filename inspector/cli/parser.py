@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from inspector.cli import verbs
-from inspector.cli.options import CONNECT, HELP, HELP_ALL, JSON, QUIET, VERSION, WATCH, Option
+from inspector.cli.options import CONNECT, HELP, HELP_ALL, JSON, QUIET, VERSION, WATCH, YES, Option
 from inspector.cli.verb import HELP_NAMES, Invocation, Slot, Verb, load
 from inspector.errors import UsageError
 
-_BEFORE_THE_VERB = (*CONNECT, WATCH, JSON, QUIET, HELP, HELP_ALL, VERSION)
+_BEFORE_THE_VERB = (*CONNECT, WATCH, YES, JSON, QUIET, HELP, HELP_ALL, VERSION)
 _NEGATIVE_NUMBER = re.compile(r"-[\d.]")
 _WHOLE_TARGET = re.compile(r"@|https?://", re.IGNORECASE)
 

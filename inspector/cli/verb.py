@@ -24,16 +24,8 @@ class Slot:
     """
 
     __slots__ = (
-        "after",
-        "before_target",
-        "choices",
-        "completes",
-        "kind",
-        "metavar",
-        "name",
-        "optional",
-        "takes_command",
-    )
+        "after", "before_target", "choices", "completes", "kind", "metavar", "name", "optional", "takes_command",
+    )  # fmt: skip
 
     def __init__(
         self,

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from inspector.apps.definitions import is_for_model
 from inspector.context.tokens import ESTIMATED, TokenCounter
-from inspector.hosts.evaluation import reaches_model
 from inspector.protocol.jsonrpc import compact_json
 from inspector.protocol.subschemas import subschemas
 
@@ -116,7 +116,7 @@ class ServerCost:
 def cost_of(tools: Any, instructions: Any = "", counter: TokenCounter = ESTIMATED) -> ServerCost:
     """Return the cost of the tools in a list of the server. Tools for apps only, and odd entries, do not count."""
     entries = tools if type(tools) is list else []
-    found = tuple(tool_cost(entry, counter) for entry in entries if type(entry) is dict and reaches_model(entry))
+    found = tuple(tool_cost(entry, counter) for entry in entries if type(entry) is dict and is_for_model(entry))
     text = instructions if type(instructions) is str else ""
     return ServerCost(found, text, counter.count(text) if text else 0, counter)
 

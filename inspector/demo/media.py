@@ -51,6 +51,7 @@ def picture(width: int = 96, height: int = 64, colour: tuple[int, int, int] = (2
     return png(width, height, pixel)
 
 
+@cache
 def tone(frequency: float = 440.0, seconds: float = 0.25) -> bytes:
     """A sine tone as WAV (8 kHz, 8 bit, mono) that fades out."""
     import math

@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import Any, Literal
 
 from inspector.client.engine.pending_requests import Call
-from inspector.client.session import Session
+from inspector.client.session_state import Commands
 from inspector.errors import InspectorError, NotOffered, ServerError
 from inspector.events.subscription import PollPlan, Row, Subscription
 from inspector.hints import Hint, Parameter
@@ -43,9 +43,9 @@ FollowState = Literal["starting", "active", "waiting", "reconnecting", "ended"]
 """`active`: the stream is confirmed; `waiting`: for the next poll."""
 LOOK_EVERY = 0.1
 """Seconds between two looks at the journal."""
-AT_ONCE = 200
+AT_ONCE = 100
 """Messages of the journal that are looked at in one turn, so that keys are read between turns."""
-BEHIND = 0.01
+BEHIND = 0.005
 """Seconds between two turns while there is more."""
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
 """Seconds before a stream is opened again, or a poll repeated after an error; each further one waits twice as long."""
@@ -90,7 +90,7 @@ class Following:
 class Feed:
     """The events of one session. Make one for each session that shows events."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Commands) -> None:
         self.session = session
         self.types: list[EventType] = []
         self.problems: list[str] = []
@@ -138,7 +138,8 @@ class Feed:
         cursor: str | None = None
         cursors: set[str] = set()
         for _ in range(MOST_PAGES):
-            page = event_page(await self.session.request("events/list", {} if cursor is None else {"cursor": cursor}))
+            params = {} if cursor is None else {"cursor": cursor}
+            page = event_page(await self.session.start("events/list", params, progress=False).result())
             problems += page.problems
             for each in page.types:
                 if each.name in types:

@@ -35,6 +35,7 @@ _DATA, _ID, _CURSOR = 300, 100, 60
 
 RowSink = Callable[["Row", Any], None]
 """Called with each row and, for an event, the whole occurrence."""
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 DataCheck = Callable[[dict[str, Any]], str]
 """Returns what is wrong with the data of an event, as a sentence; empty if nothing is."""
 
@@ -103,6 +104,8 @@ class Subscription:
         self.rows: deque[Row] = deque(maxlen=MOST_ROWS)
         self.total = 0
         """All rows, also those that are no longer kept."""
+        self.dropped = 0
+        """Rows that are no longer kept because newer ones came."""
         self.ended = ""
         """Why the server ended it, as a sentence; empty while it lasts."""
         self.must_list_again = False
@@ -266,6 +269,7 @@ class Subscription:
         self._add(Row("gap", n, at, cursor=_short(cursor), note="Events may be missing here (truncated)."))
 
     def _add(self, row: Row, occurrence: Any = None) -> None:
+        self.dropped += len(self.rows) == MOST_ROWS
         self.rows.append(row)
         self.total += 1
         if self.sink is not None:
@@ -279,7 +283,7 @@ class Subscription:
 
 def _as_text(data: Any) -> tuple[str, bytes]:
     try:
-        text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+        text = _ENCODER.encode(data)
     except RecursionError:
         text = "data nested too deeply to show"
     return text, hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, NamedTuple
 
+from inspector.apps.definitions import is_for_model
 from inspector.errors import SchemaError
 from inspector.hosts.facts import Fact, NameRule
 from inspector.protocol.jsonrpc import NotJson, compact_json, parse
@@ -73,7 +74,7 @@ class ServerDefinitions:
         kept = []
         total = 0
         for tool in tools:
-            if type(tool) is dict and type(tool.get("name")) is str and reaches_model(tool):
+            if type(tool) is dict and type(tool.get("name")) is str and is_for_model(tool):
                 total += 1
                 if total <= MOST_TOOLS:
                     kept.append(tool)
@@ -153,14 +154,6 @@ def criteria_of(fact: Fact) -> dict[str, Any]:
     if fact.name is not None and fact.name.most is not None:
         found.setdefault("max_full_name", fact.name.most)
     return found
-
-
-def reaches_model(tool: dict[str, Any]) -> bool:
-    """Whether a host offers the tool to a model: not a tool whose `_meta.ui.visibility` is for apps only."""
-    meta = tool.get("_meta")
-    ui = meta.get("ui") if type(meta) is dict else None
-    visibility = ui.get("visibility") if type(ui) is dict else None
-    return type(visibility) is not list or "model" in visibility
 
 
 def _measures(fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:

@@ -543,7 +543,7 @@ class Journal:
             raise RecordingError(
                 "This recording cannot be marked: "
                 + ("it has no file." if path is None else "it has a newer format than this Inspector."),
-                hint="Record it with `--record FILE`." if path is None else "Update Inspector.",
+                hint=Hint("Record it with ", Parameter.RECORD.to("FILE"), ".") if path is None else "Update Inspector.",
             )
         storage = self.storage
         with reopened(path, storage.fd, is_locked=storage.writable) as fd:

@@ -74,7 +74,7 @@ class Redactor:
         self._key = os.urandom(16)
         self._forms: set[str] = set()
         self._secrets: set[str] = set()
-        self._pattern: re.Pattern[str] | None = None
+        self._compiled: re.Pattern[str] | None = None
         self._marked: dict[str, str] = {}
         """By mark, the text that it replaced in a message."""
         for secret in secrets:
@@ -90,8 +90,15 @@ class Redactor:
         self._forms |= new
         self._secrets.add(secret)
         logfile.conceal(new)
-        longest_first = sorted(self._forms, key=len, reverse=True)
-        self._pattern = re.compile("|".join(map(re.escape, longest_first)))
+        self._compiled = None
+
+    @property
+    def _pattern(self) -> re.Pattern[str]:
+        """All forms, longest first. Most recordings contain none of them, and never need it; compiling takes 20 ms."""
+        if self._compiled is None:
+            longest_first = sorted(self._forms, key=len, reverse=True)
+            self._compiled = re.compile("|".join(map(re.escape, longest_first)))
+        return self._compiled
 
     def mark(self, value: str) -> str:
         """Return the mark of a secret value."""
@@ -103,7 +110,7 @@ class Redactor:
     def text(self, text: str) -> tuple[str, bool]:
         """Return the text without known secrets, and whether it was changed."""
         # One search per form takes less than half the time of one for all forms.
-        if self._pattern is None or not any(form in text for form in self._forms):
+        if not any(form in text for form in self._forms):
             return text, False
         return self._pattern.sub(lambda found: self.mark(found.group()), text), True
 
@@ -113,7 +120,7 @@ class Redactor:
         Secrets are removed from strings, keys and whole numbers. A string that is a name in the protocol stays, and so
         does a number that is an id: they reveal nothing, and the message could not be read without them.
         """
-        if self._pattern is None:
+        if not self._forms:
             return text, False
         places = sorted(at for form in self._forms for at in _places(text, form))
         if not places:
@@ -142,7 +149,6 @@ class Redactor:
 
     def _token(self, literal: str) -> str:
         """Return a string or number of a JSON text without secrets."""
-        assert self._pattern is not None
         if not literal.startswith('"'):
             return f'"{self._keep(literal)}"' if len(literal) >= SHORTEST_NUMBER and literal in self._forms else literal
         value = unquote(literal)
@@ -165,7 +171,7 @@ class Redactor:
     @property
     def active(self) -> bool:
         """Whether there is any secret to search for in message bodies."""
-        return self._pattern is not None
+        return bool(self._forms)
 
     def headers(self, pairs: Iterable[tuple[str, str]]) -> tuple[list[tuple[str, str]], bool]:
         """Return header pairs without secret values, in order, and whether any was changed. A scheme (`Bearer`)

@@ -48,15 +48,18 @@ class PlanUser(User):
     def on_start(self):
         self.calls = Group()
         number = next(_numbers)
-        self.due = time.monotonic() + INTERVAL * (number % USERS) / USERS
         self.client = client_of(number)
+        self.due = time.monotonic() + INTERVAL * (number % USERS) / USERS
+        gevent.sleep(max(self.due - time.monotonic(), 0))
 
     def on_stop(self):
         self.calls.join(timeout=60)
 
+    def wait_time(self):
+        return max(self.due - time.monotonic(), 0)
+
     @task
     def arrive(self):
-        gevent.sleep(max(self.due - time.monotonic(), 0))
         self.calls.spawn(make_call, self.client, self.due)
         self.due += INTERVAL
 '''

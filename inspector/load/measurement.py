@@ -14,6 +14,8 @@ MOST_ERRORS = 50
 """Different errors that are told apart; further ones are counted as one."""
 MOST_SAMPLES = 120
 """Points of the series over the planned time; at most twice as many with the wait for the last answers."""
+_LEAST_WIDTH = 0.25
+"""Seconds of a point, at least: in shorter ones, counts of a few calls jump."""
 OTHER = "other"
 _DIGITS = re.compile(r"\d+")
 
@@ -77,6 +79,8 @@ class Measurement:
         self.sent = self.done = self.failed = self.not_sent = 0
         """Calls after the warm-up; `done` have a result, `failed` an error."""
         self.warm_up_sent = 0
+        self.answers = 0
+        """Results that came after the warm-up, also to calls that were due before."""
         self.errors: dict[tuple[str, int | None, str], ErrorCount] = {}
         self.series: list[Sample] = []
         self.longest_gap = 0.0
@@ -84,7 +88,7 @@ class Measurement:
         self.first_answer: float | None = None
         self.last_answer = 0.0
         self._gap_from = 0.0
-        self._width = max(plan.seconds / MOST_SAMPLES, 0.05)
+        self._width = max(plan.seconds / MOST_SAMPLES, _LEAST_WIDTH)
         self._sample = Sample(0.0)
         self._times = Histogram()
         self._most = 2 * MOST_SAMPLES
@@ -135,6 +139,8 @@ class Measurement:
             self._gap_from = now
         if error is not None:
             self._sample.failed += 1
+        elif now >= self.warm_up:
+            self.answers += 1
         if has_time and busy <= 0.5:
             self.service_few.add(now - sent)  # A queue may build up in the warm-up already.
         if intended < self.warm_up:

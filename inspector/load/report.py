@@ -183,6 +183,11 @@ class LoadReport:
         return self.latency.percentile(99) > max(_STALL * self.latency.percentile(50), _STALL_SECONDS)
 
     @property
+    def has_gap(self) -> bool:
+        """Whether the server gave no answer for a time that is much longer than most calls."""
+        return self.longest_gap > max(_STALL * self.service.percentile(50), _STALL_SECONDS)
+
+    @property
     def keeps_up(self) -> bool:
         """Whether the server answered what was planned, without a queue that stays."""
         if self.is_closed:
@@ -243,6 +248,7 @@ class LoadReport:
             "not_sent": self.not_sent,
             "waiting": self.waiting,
             "throughput": round(self.throughput, 2),
+            "longest_gap": _ms(self.longest_gap),
             "latency": {"from": "sent" if self.is_closed else "intended", **_times(self.latency)},
             "service": {"from": "sent", **_times(self.service)},
             "errors": [error.as_json() for error in self.errors],

@@ -157,13 +157,11 @@ class LoadRun:
     def report(self) -> LoadReport:
         """Return the figures so far."""
         m, plan = self.measurement, self.plan
-        counted = min(self.seconds, plan.seconds) - plan.warm_up
-        if m.last_answer > plan.seconds:
-            counted = m.last_answer - plan.warm_up  # Answers that came later are divided by the time that they took.
+        counted = max(min(self.seconds, plan.seconds), m.last_answer) - plan.warm_up
         session = self.connections[0].session if self.connections else None
         return LoadReport(
             plan, m.sent, m.done, m.failed, m.not_sent, self.waiting if self.stopped or self.phase != "over" else 0,
-            self.seconds, m.done / counted if counted > 0 else 0.0, m.latency, m.service, m.own_delay,
+            self.seconds, m.answers / counted if counted > 0 else 0.0, m.latency, m.service, m.own_delay,
             m.service_few, m.service_many, m.longest_gap, sorted(m.errors.values(), key=lambda error: -error.count),
             list(m.series), m.width, self.process.cpu, self.process.most_rss, self.own_cpu, self.floor,
             sum(connection.reconnects for connection in self.connections),
@@ -215,15 +213,15 @@ class LoadRun:
     # Run
 
     async def _run(self) -> None:
-        self._zero = time.monotonic()
-        self._zero_in_recording = self.journal.now()
         for connection in self.connections:
             connection.begin()
         self._read_process(0.0)
-        self._enter("running")
         gc.collect()
         gc.freeze()  # A collection in the middle of the run would look at all modules, and cost milliseconds.
         try:
+            self._zero = time.monotonic()
+            self._zero_in_recording = self.journal.now()
+            self._enter("running")
             await self._drive()
         finally:
             gc.unfreeze()

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from inspector.errors import SchemaError, UsageError
+from inspector.protocol.file_inputs import file_input
 from inspector.protocol.formfield import Field, can_add
 from inspector.protocol.formnotes import Notes
 from inspector.protocol.formschema import Choice, FieldShape, Shaper
@@ -176,6 +177,7 @@ class Form:
             is_open=container and self._is_open(path, shape, value, depth, required),
             is_item=is_item,
             can_add=container and can_add(kind, shape, value),
+            file=file_input(shape.schema) if kind == "string" else None,
         )
 
     def _is_open(self, path: str, shape: FieldShape, value: Any, depth: int, required: bool) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from inspector.protocol.file_inputs import FileInput
 from inspector.protocol.formschema import Choice, FieldShape
 from inspector.protocol.formvalues import UNSET, json_of, same, text_of
 
@@ -46,6 +47,8 @@ class Field:
     """Whether it is an item of an array or an added key: it can be removed."""
     can_add: bool
     """Whether an item (`Form.add`) or a key (`Form.add_key`) can be added to it."""
+    file: FileInput | None = None
+    """The files that it takes as a data URI (`x-mcp-file`); None if it is not a file."""
 
     @property
     def label(self) -> str:

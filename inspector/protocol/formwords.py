@@ -7,10 +7,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from inspector.protocol.file_inputs import file_input
 from inspector.protocol.formschema import Choice, FieldShape, Shaper
 from inspector.protocol.formvalues import json_of, same, text_of
 from inspector.reasons import json_fault
-from inspector.text import safe
+from inspector.text import safe, size
 
 HINT_LIMIT = 60
 """Characters of a hint."""
@@ -35,6 +36,10 @@ def _hint(shape: FieldShape, shaper: Shaper, level: int) -> str:
     if kind == "multi":
         chosen = _range(schema, "minItems", "maxItems")
         return f"{chosen or 'any'} of {len(shape.choices):,}"
+    wanted = file_input(schema) if kind == "string" else None
+    if wanted is not None:
+        limit = f"at most {size(wanted.max_size)}" if wanted.max_size is not None else ""
+        return ", ".join(filter(None, ("file", *wanted.accept[:5], limit)))
     if kind == "string":
         form = schema.get("format")
         length = _range(schema, "minLength", "maxLength")

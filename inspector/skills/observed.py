@@ -81,19 +81,23 @@ class SkillLog:
         return self.version != version
 
     def _take(self, n: int) -> None:
-        message = self.journal.event(n).message
+        method = self.journal.index.method(n)
+        if method == "resources/read" and not self._newest:
+            return  # Before any entry is known, it is not a file of a skill.
         request = self.journal.index.pair(n)
         asked = self.journal.event(request).message if request else None
         params = asked.get("params") if type(asked) is dict else None
         params = params if type(params) is dict else {}
+        uri = params.get("uri")
+        if method == "resources/read":
+            if isinstance(uri, str):
+                self._reads[uri] = n
+            return
+        message = self.journal.event(n).message
         message = message if type(message) is dict else {}
         result = message.get("result")
-        method = self.journal.index.method(n)
-        uri = params.get("uri")
         if method == "skills/list":
             self._take_page(n, "cursor" in params, result, message.get("error"))
-        elif method == "resources/read" and isinstance(uri, str):
-            self._reads[uri] = n
         elif method == "skills/get" and type(result) is dict and isinstance(uri, str):
             skill = read_entry(result.get("skill"))
             if skill.uri == uri:

@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -88,10 +88,13 @@ class InspectorApp(KeysInOrder, App[int]):
         config: Path | None = None,
         comparing: tuple[Path, Path, Rules] | None = None,
         watch: bool = False,
+        others: Sequence[Target] = (),
     ) -> None:
         # None: the theme decides whether the terminal's own colours are used. NO_COLOR always uses them, never greys.
         super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         self.target = target
+        self.others = others
+        """Further targets, opened behind the first one."""
         self.options = options
         self.settings = settings
         self.keep = keep
@@ -132,9 +135,16 @@ class InspectorApp(KeysInOrder, App[int]):
         elif self.target is None:
             self.navigator.show_start()
         else:
-            self.navigator.open_target(self.target)
+            self._open_all(self.target, *self.others)
         # Not before the first frame: the fast parser, which pays off with many messages.
         self.set_timer(1.0, lambda: self.run_worker(warm_up, thread=True, exit_on_error=False))
+
+    def _open_all(self, *targets: Target) -> None:
+        """Open targets; the first one is in front."""
+        for target in targets:
+            self.navigator.open_target(target)
+        if len(targets) > 1:
+            self.navigator.show_session(self.sessions.opened[0])
 
     def _leave_on_signals(self) -> None:
         """On SIGHUP and SIGTERM, quit like `q`: restore the terminal and stop the server."""
@@ -241,9 +251,12 @@ def run(
     settings: Settings,
     config: Path | None = None,
     watch: bool = False,
+    others: Sequence[Target] = (),
 ) -> int:
-    """Run the interface until the user quits. Returns the exit code."""
-    app = partial(InspectorApp, target, options, settings, record=record, keep=keep, config=config, watch=watch)
+    """Run the interface until the user quits. `others` are opened behind the target. Returns the exit code."""
+    app = partial(
+        InspectorApp, target, options, settings, record=record, keep=keep, config=config, watch=watch, others=others
+    )
     return _run(app, settings)
 
 

@@ -221,6 +221,11 @@ class ScreenNavigator:
 
         self._app.push_screen(ModelScreen(session, name), then)
 
+    def show_events(self, session: Commands, then: Callable[[int | None], None]) -> None:
+        from inspector.tui.feed.screen import EventsScreen
+
+        self._app.push_screen(EventsScreen(session), then)
+
     def show_recording(self, path: Path, n: int, origin: str) -> None:
         self._show_at(Journal.open(path), path, n, origin)
 

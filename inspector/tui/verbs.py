@@ -57,12 +57,14 @@ CONTEXTS: Mapping[str, str] = {
     "load": "text",
     "diff": "list",
     "model": "list",
+    "events": "list",
     "frame": "app",
     "check": "list",
     "calls": "list",
     "collection": "calls",
     "skills": "list",
     "skill": "skills",
+    "skill-list": "skills",
     "start": "app",
 }
 """Every context and its outer context, whose keys work in it too (a key of the inner context wins)."""
@@ -103,6 +105,7 @@ _APP = (
         "",
         "Check the server against the specification, on separate connections.",
     ),
+    ("events", "events", "f6", "List, poll and follow the events of the server (draft extension)."),
     ("pin", "pin", "", "Pin what the server offers now, to get a warning when it changes."),
     ("theme", "theme", "", "Choose a theme."),
 )
@@ -142,6 +145,13 @@ _CATALOG = (
     ("call", "call", "ctrl+r", "Send the request with the values of its form."),
     ("refresh", "reload list", "r", "Request the list from the server again."),
     ("model", "model view", "v", "Show what the tools cost a model, and which limits of hosts they exceed."),
+    ("page", "page", "u", "Read the page of the tool (MCP Apps) and show its policy, text and source."),
+)
+_EVENTS = (
+    ("follow", "follow", "ctrl+r", "Follow the event type with these arguments: by a stream, or by polls."),
+    ("poll", "poll once", "f5", "Poll the event type once, from the last cursor."),
+    ("again", "read again", "f2", "Read the list of event types again."),
+    ("leave", "leave", "escape", "Stop following; then go back to the session."),
 )
 _MODEL = (
     ("sort", "sort", "o", "Sort the tools by cost, by name, or in the server's order."),
@@ -245,6 +255,7 @@ _FIELD = (
     ("newline", "new line", "ctrl+j", "Insert a line break in a text field."),
     ("null", "null", "ctrl+t", "Make the value null, or a value again."),
     ("clear", "unset", "ctrl+l", "Unset the field, or restore its default."),
+    ("file", "file", "alt+f", "Choose a file whose bytes are sent, if the field takes one."),
     ("remove", "remove", "alt+delete,f8", "Remove this item, or an added key."),
     ("move-up", "move up", "alt+up,f6", "Move this item up."),
     ("move-down", "move down", "alt+down,f7", "Move this item down."),
@@ -429,7 +440,10 @@ _SKILLS = (
     ("save", "save", "w", "Save the files that match into a new folder."),
     ("again", "read again", "r", "Read the list of skills again."),
 )
+_SKILL_LIST = (("filter", "filter", "slash", "Show only the skills that match."),)
 _SKILL = (
+    ("next-tab", "view", "right_curly_bracket", "Show SKILL.md as it is written, or as text."),
+    ("previous-tab", "view", "left_curly_bracket", "Show SKILL.md as it is written, or as text."),
     ("next-failure", "next failure", "right_square_bracket", "Go to the next file that failed or is not listed."),
     ("leave", "list", "escape", "Go back to the list of skills."),
 )
@@ -443,6 +457,7 @@ _START = (
     ("filter", "type", "slash", "Go to the field: type a target, or a filter for the list."),
     ("clear", "clear", "escape", "Clear the field; if it is empty, return to the session."),
     ("demo", "demo", "f5", "Open the demo server."),
+    ("registry", "registry", "f6", "Search the registry of the settings for the typed words."),
     ("check", "check", "c", "Open the selected server or recording and check it."),
     ("doctor", "doctor", "d", "Find out why the selected server does not connect."),
     ("log-in", "log in", "l", "Open the selected server and log in."),
@@ -481,11 +496,13 @@ def _table() -> Iterator[Verb]:
         ("load", "A load test", _LOAD),
         ("diff", "A comparison", _DIFF),
         ("model", "Model view", _MODEL),
+        ("events", "Events", _EVENTS),
         ("frame", "A recording opened from elsewhere", _FRAME),
         ("check", "Checks", _CHECK),
         ("calls", "Saved calls", _CALLS),
         ("collection", "The list of saved calls", _COLLECTION),
         ("skills", "Skills", _SKILLS),
+        ("skill-list", "The list of skills", _SKILL_LIST),
         ("skill", "A skill", _SKILL),
         ("start", "Start", _START),
     ):

@@ -52,6 +52,9 @@ class Navigator(Protocol):
         `then` gets the tool that the user opened, or None.
         """
 
+    def show_events(self, session: Commands, then: Callable[[int | None], None]) -> None:
+        """Show the events of a live session. `then` gets the message that the user opened, or None."""
+
     def show_recording(self, path: Path, n: int, origin: str) -> None:
         """Show a recording at event `n`, or at its end for 0.
 

@@ -70,7 +70,7 @@ async def test_a_url_of_a_card_is_fetched_alone():
     (ENTRY | {"url": "http://169.254.169.254/latest"}, "uses http"),
     (ENTRY | {"url": "https://169.254.169.254/latest"}, "private"), (ENTRY | {"url": "https://127.0.0.1/x"}, "private"),
     (ENTRY | {"url": "https://0x7f000001/x"}, "private"), (ENTRY | {"url": f"{HOME}{CATALOG}", "type": CARD_TYPE}, ""),
-    (ENTRY | {"type": "application/ai-catalog+json"}, "nested"), (ENTRY | {"type": "application/a2a"}, "other types"),
+    (ENTRY | {"type": "application/ai-catalog+json"}, "Nested catalogs"), (ENTRY | {"type": "application/a2a"}, "other types"),
 ])  # fmt: skip
 async def test_entries_that_are_not_followed(entry, says):
     found, asked = await looked({CATALOG: catalog(entry)}, HOME)

@@ -7,12 +7,13 @@ import pytest
 from inspector.cards.discovery import CardResponse
 from inspector.cards.registries import (
     document_problems,
+    filled,
     read_file,
     read_listing,
     search_address,
     start_facts,
-    unfilled,
 )
+from inspector.config.targets import HttpTarget
 from inspector.errors import UsageError
 
 TIDES = {
@@ -113,8 +114,12 @@ def test_a_bundle_is_not_started():
 
 
 def test_an_undeclared_variable_is_seen():
-    assert unfilled("https://{region}.example/mcp") == "{region}"
-    assert unfilled("https://eu.example/mcp") == ""
+    server = read_listing(TIDES).servers[0]
+    target = HttpTarget("https://eu.example/mcp")
+    assert filled(server, target) is target
+    for left in (HttpTarget("https://a.example/{region}"), HttpTarget("https://a.example", headers=(("X", "{key}"),))):
+        with pytest.raises(UsageError, match="leaves"):
+            filled(server, left)
 
 
 def test_a_file_is_read(tmp_path):

@@ -113,6 +113,11 @@ def without_the_broken_one(request, data):
     return json.dumps(message).encode()
 
 
+def takes(keyword, kind="string"):
+    """The schema of a tool that takes a file."""
+    return {"type": "object", "properties": {"chart": {"type": kind, "format": "uri", "x-mcp-file": keyword}}}
+
+
 CASES = [
     Case("TOOL-01", R4, capability("tools", ...)),
     Case("TOOL-02", R4, tool(name=7)),
@@ -140,6 +145,7 @@ CASES = [
     Case("TOOL-24", R4, tool(description="Adds\u2063 two numbers.")),
     Case("TOOL-25", R4, Answers("tools/list", many)),
     Case("TOOL-30", R4, Takes(ends_in_a_call), right=Fault(), allowed=CALLS),
+    Case("FILE-01", R4, tool(inputSchema=takes({"accept": "image/png"})), right=tool(inputSchema=takes({}))),
     Case("TOOL-26", R4, tool(**UI), right=Both(tool(**UI), PAGE)),
     Case("TOOL-27", R4, tool(inputSchema=SCHEMA | {"required": ["cuont"]})),
     Case("TOOL-28", R4, says("Traceback (most recent call last):\n  File \"x.py\", line 1"), allowed=CALLS, right=says("7")),
@@ -234,3 +240,17 @@ async def test_a_tool_that_also_destroys_is_not_called_as_a_read_only_one():
 
 def is_call(journal, n):
     return journal.index.method(n) == "tools/call" and "params" in (journal.event(n).message or {})
+
+
+@pytest.mark.parametrize(("keyword", "kind"), [
+    (True, "string"), ([], "string"), ({"maxSize": "1MB"}, "string"), ({"maxSize": -1}, "string"), ({}, "object"),
+    ({"maxSize": True}, "string"), ({"accept": [7]}, "string"),
+])  # fmt: skip
+async def test_each_part_of_a_file_input_is_looked_at(keyword, kind):
+    await is_found(Case("FILE-01", R4, tool(inputSchema=takes(keyword, kind))))
+
+
+async def test_a_list_of_files_is_not_blamed():
+    files = {"type": "array", "items": {"type": "string", "x-mcp-file": {"accept": [".pdf"], "maxSize": 5}}}
+    schema = {"type": "object", "properties": {"files": files}}
+    await is_not_blamed(Case("FILE-01", R4, None, right=tool(inputSchema=schema)))

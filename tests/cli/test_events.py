@@ -178,3 +178,20 @@ def test_the_sketch_is_used_only_on_request(run: Run, script: Script) -> None:
     assert (ran.code != 0, "add --sketch" in ran.err) == (True, True)
     ran = run("events", "--sketch", *server)
     assert (ran.code, "as before SEP-3415" in ran.err) == (0, True)
+
+
+def test_a_removed_type_is_looked_up_in_the_new_list(run: Run, script: Script) -> None:
+    """C-EVENT-18."""
+    gone = {"error": {"code": -32023, "message": "gone", "data": {"kind": "event"}}}
+    server = script({
+        "server/discover": {"result": DISCOVERED | {"capabilities": {"extensions": {EVENTS: {}}}}},
+        "events/list": [
+            {"result": {"resultType": "complete", "events": [TIDE]}},
+            {"result": {"resultType": "complete", "events": [HOOK]}},
+        ],
+        "events/poll": gone,
+    })  # fmt: skip
+    ran = run("events", "--follow", "tide.turned", "--by", "poll", "--for", "5", *server)
+    assert ran.code == 1
+    assert "The server no longer lists tide.turned." in ran.err
+    assert "-32023 means NotFound (SEP-3415)." in ran.err

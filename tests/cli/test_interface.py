@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from math import inf
 from pathlib import Path
@@ -116,3 +117,40 @@ def test_files_are_watched_of_a_server_that_is_started_here(run: Run, shown: lis
     assert "Inspector starts with a command" in ran.err
     ran = run("tools", "--watch", "--", "python", "server.py")
     assert ran.code == 2
+
+
+@pytest.fixture
+def three(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with three configured servers of the user."""
+    file = tmp_path / "servers.json"
+    file.write_text(json.dumps({"mcpServers": {name: {"command": f"run-{name}"} for name in ("a", "b", "c")}}))
+    return file
+
+
+def test_several_names_open_several_servers_after_a_question(
+    run: Run, shown: list[tuple[Any, ...]], three: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = run("@a", "@b", "--config", str(three))
+    assert asked.code == 2
+    assert "would start 2 configured servers without asking" in asked.err
+    assert not shown
+    assert run("@a", "@b", "@a", "--yes", "--config", str(three)).code == 7
+    ((target, _, rest),) = shown
+    assert (target.name, [other.name for other in rest["others"]]) == ("a", ["b"])
+
+
+@pytest.mark.parametrize("words", [["--record", "x.mcp.jsonl"], ["--header", "A: 1"], ["--watch"]])
+def test_options_for_one_server_are_refused_for_several(
+    run: Run, shown: list[tuple[Any, ...]], three: Path, words: list[str]
+) -> None:
+    ran = run(*words, "--yes", "--config", str(three), "@a", "@b")
+    assert ran.code == 2
+    assert f"{words[0]} is for one server" in ran.err
+    assert not shown
+
+
+def test_a_name_that_is_not_configured_is_told(run: Run, shown: list[tuple[Any, ...]], three: Path) -> None:
+    ran = run("@a", "@z", "--yes", "--config", str(three))
+    assert ran.code != 0
+    assert "z" in ran.err
+    assert not shown

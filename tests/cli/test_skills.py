@@ -35,6 +35,7 @@ def test_the_list_reads_no_file(run: Run, script: Script, tmp_path: Path) -> Non
     ran = run("skills", "--era", "legacy", "--record", str(kept), *server(script))
     assert ran.code == 0
     assert ran.out.split()[:6] == ["tide-table", "2", "files", "198", "B", URI]
+    assert "defined for 2026-07-28" in ran.err
     assert '"resources/read"' not in kept.read_text()
     assert '\\"io.modelcontextprotocol/skills\\":{}' in kept.read_text()
 

@@ -52,6 +52,7 @@ def test_the_vector() -> None:
         lambda: judged(webhook_id="msg_2"),
         lambda: judged(webhook_timestamp=str(AT + 1), now=AT + 1),
         lambda: judged(webhook_signature="v1,AAAA"),
+        lambda: judged(webhook_signature=SIGNATURE.replace("Nk=", "Nj=")),
         lambda: judged(webhook_signature=SIGNATURE.replace("v1,", "v1a,")),
         lambda: judged(webhook_signature=""),
         lambda: judged(secret=new_secret()),

@@ -173,7 +173,8 @@ def test_a_collector_that_is_down_costs_a_sentence_and_no_session(collector: Col
     send(live, 1, name="echo")
     receive(live, id=1, result={})
     live.close()
-    report = stream.finish(0.2)
+    until(lambda: stream.report.problem)
+    report = stream.finish(0.05)
     assert report.lost == "2 spans did not reach the collector: it is not reachable."
 
 

@@ -88,6 +88,7 @@ else:
         "test_imports.py",
         "test_in_process.py",
         "test_interface_login.py",
+        "test_locust.py",
         "test_rerun.py",
         "test_serve.py",
         "test_session.py",

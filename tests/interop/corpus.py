@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 Over = Literal["stdio", "http", "sse"]
@@ -32,6 +33,7 @@ PYTHON: Mapping[str, tuple[str, ...]] = {
     "reference-old": ("mcp-server-sqlite==2025.4.25", "mcp-server-time==0.6.2", "mcp==1.30.0"),
     "mcp-proxy": ("mcp-proxy==0.13.0", "mcp==1.30.0"),
     "grafana": ("mcp-grafana==2.1.1",),
+    "locust": ("locust==2.47.0", "--editable", str(Path(__file__).parents[2])),
 }
 """What each of the Python environments holds."""
 

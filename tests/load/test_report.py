@@ -22,7 +22,7 @@ from tests.load.simulated import CALL, simulate, stalls
 def report(m: Measurement, plan: LoadPlan, **more: Any) -> LoadReport:
     ends = max([plan.seconds, m.last_answer])
     return LoadReport(
-        plan, m.sent, m.done, m.failed, m.not_sent, seconds=ends, throughput=m.done / (ends - plan.warm_up),
+        plan, m.sent, m.done, m.failed, m.not_sent, seconds=ends, throughput=m.answers / (ends - plan.warm_up),
         latency=m.latency, service=m.service, service_few=m.service_few, service_many=m.service_many,
         longest_gap=m.longest_gap, errors=list(m.errors.values()), series=m.series, width=m.width,
         **({"target": "python server.py", "transport": "stdio", "floor": Floor(0.0005, 0.001, 5000, 5000)} | more),
@@ -62,7 +62,9 @@ def test_a_plan_that_limits_the_calls_at_once_is_not_the_servers_fault() -> None
 
 
 def test_we_are_the_limit() -> None:
-    assert run(0.025, more={"own_cpu": 0.97, "cpu": 2.0}).verdict.startswith("Inspector is the limit with 39")
+    assert run(0.025, more={"own_cpu": 0.97, "cpu": 2.0}).verdict.startswith(
+        "Inspector is the limit with 40/s and 97 %"
+    )
     slow_floor = Floor(0.5, 1.0, 40, 40)
     assert run(0.025, more={"floor": slow_floor}).verdict.startswith("Inspector is the limit")
     closed = run(0.001, users=4, more={"floor": Floor(0.001, 0.002, 1100, 1100)})
@@ -76,12 +78,14 @@ def test_a_busy_server_is_the_limit_even_if_we_are_busy_too() -> None:
 def test_the_closed_model_says_so() -> None:
     found = run(0.02, users=3)
     assert found.verdict == (
-        "3 users get 49.9/s, p99 60 ms. Calls that a stall delayed are not counted; the open model counts them."
+        "3 users get 50.1/s, p99 60 ms. Calls that a stall delayed are not counted; the open model counts them."
     )
     assert next(LoadText(found).lines()).startswith(
         "Closed model: each of 3 users sends the next call after the answer"
     )
     assert found.as_json()["latency"]["from"] == "sent"
+    told = [line for line in LoadText(run(0.02, stalls, users=3)).lines() if "without an answer" in line]
+    assert "was 1.0 s. The users sent nothing meanwhile: at their mean rate, 4" in told[0]
 
 
 def test_errors_and_lost_connections() -> None:

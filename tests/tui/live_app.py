@@ -56,10 +56,12 @@ async def running(
     until: str = "",
     settings: Settings | None = None,
     era: Literal["legacy", "modern"] = "legacy",
+    extensions: dict[str, dict[str, Any]] | None = None,
     **more: Any,
 ) -> AsyncIterator[Live]:
     """The app on a target, when its screen shows `until`."""
-    options = Options(timeout=600, era=era, standing=StandingAnswers(sampling="ask", elicitation="ask", roots="ask"))
+    answers = StandingAnswers(sampling="ask", elicitation="ask", roots="ask")
+    options = Options(timeout=600, era=era, standing=answers, extensions=extensions or {})
     more.setdefault("keep", False)
     app = InspectorApp(target, options, settings or Settings(), **more)
     async with app.run_test(size=size, notifications=True) as pilot:

@@ -138,6 +138,7 @@ async def test_the_run_of_another_session_is_remembered_with_its_time() -> None:
         text = screen_text(app)
         assert "✓ greet" in text
         assert "calls/echo.yaml  today " in text
+        assert "· within 1 min" in text, "what the steps expect is shown without its result"
         assert "2 of 3 steps  1 failed" in text
 
 

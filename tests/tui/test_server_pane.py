@@ -12,6 +12,7 @@ from inspector.config.targets import StdioTarget
 from inspector.tui.available_verbs import who_does
 from inspector.tui.server.pane import ServerPane
 from inspector.tui.verbs import BY_ID
+from inspector.tui.widgets.facts_view import FactsView
 from inspector.tui.work.request import RequestPane
 from tests.tui.live_app import (
     NARROW,
@@ -70,6 +71,14 @@ async def test_it_says_who_the_server_is_and_what_it_can() -> None:
         assert "**" not in text, "instructions are markdown"
         assert "✓ handshake" in text
         assert "✓ ready" in text
+
+
+async def test_it_says_until_when_answers_are_fresh() -> None:
+    async with on_demo(era="modern") as (app, pilot):
+        await pilot.press("6")
+        await shows(app, pilot, "Cached answers")
+        rows = app.screen.query_one("#identity-rows", FactsView)
+        assert "server/discover  at " in "".join(section.copy_text(0) for section in rows.sections)
 
 
 async def test_what_is_not_offered_is_reported_and_stderr_is_kept(home: Path) -> None:

@@ -177,3 +177,16 @@ def test_leaving_ends_all_sessions_at_once_and_their_recordings(configured: Path
             pass
         assert not journal.end_is_missing
         journal.release()
+
+
+async def test_several_targets_are_open_at_once_and_the_first_is_in_front() -> None:
+    other = demo("--tick", "60")
+    async with running(demo(), size=MEDIUM, others=[other]) as (app, pilot):
+        await becomes(app, pilot, lambda: ready(app, 2), "both connected")
+        first, second = app.sessions.opened
+        assert app.screen is first.screen
+        assert second.session.target == other
+        await pilot.press("b")
+        await shows(app, pilot, "Open now")
+        await pilot.press("down", "enter")
+        await becomes(app, pilot, lambda: app.screen is second.screen, "the second")

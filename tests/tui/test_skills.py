@@ -46,6 +46,12 @@ async def test_the_list_reads_no_file_and_enter_reads_skill_md() -> None:
         await pilot.press("down", "down", "enter")
         await shows(app, pilot, "Status words")
         assert len(reads(app)) == 2
+        await pilot.press("right_curly_bracket")
+        await shows(app, pilot, "allowed-tools: list-orders export-orders")
+        assert "## Status" not in screen_text(app)
+        await pilot.press("escape", "slash", *"tide")
+        await becomes(app, pilot, lambda: "order-lookup" not in screen_text(app).split("╭─ SKILL.md")[0], "filtered")
+        await shows(app, pilot, "leave")
 
 
 async def test_verify_asks_first_and_failures_hide_the_content() -> None:
@@ -125,3 +131,17 @@ async def test_a_server_without_skills_has_no_tab() -> None:
         assert "0 Skills" not in screen_text(app)
         await pilot.press("0")
         await shows(app, pilot, "does not declare skills")
+
+
+async def test_an_extension_that_a_server_demands_can_be_offered() -> None:
+    server = StdioTarget((sys.executable, str(Path(SERVER).with_name("demanding.py"))), name="demanding")
+    async with running(server, era="modern") as (app, pilot):
+        await shows(app, pilot, "pay")
+        await pilot.press("enter", "ctrl+r")
+        await shows(app, pilot, "The server needs the extension")
+        await pilot.press("6", "e")
+        await shows(app, pilot, "demanded by an error of the server")
+        await pilot.press("enter")
+        await shows(app, pilot, "com.example/pay  in effect")
+        await pilot.press("1", "enter", "ctrl+r")
+        await shows(app, pilot, "It is paid.")

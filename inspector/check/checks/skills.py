@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterator
 
 from inspector.check.asked import RequestOutcome
 from inspector.check.catalog import CheckTable
-from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
+from inspector.check.outcome import Outcome, Skip, bad, doubtful, good, skipped
 from inspector.check.rules import short
 from inspector.check.skill_rules import (
     NOWHERE,
@@ -28,7 +28,6 @@ _PAGE = "SEP-2640"
 _NO_SKILLS = "the server declares no skills"
 _NONE_LISTED = "the server lists no skill with files"
 _NO_FOLDERS = "the server does not declare directoryRead"
-_FILES = "it reads files of skills: allow that with --read-skills"
 _READ = "skill files"
 
 CHECKS = CheckTable("skills", page=_PAGE)
@@ -192,7 +191,7 @@ def _files_check(head: str, says: str, fix: str, wrong: Callable[[Skill, FileChe
     @_needs_skills
     async def probe(visit: Visit, served: ServedSkills) -> Outcome:
         if not visit.allowed.skills:
-            return skipped(_FILES)
+            return skipped(Skip.SKILL_FILES)
         seen: list[int] = []
         for skill, check, asked in await _read_files(visit, served):
             text = wrong(skill, check)

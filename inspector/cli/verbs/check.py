@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from inspector.cli import check_many, setup
 from inspector.cli.files import check_outputs, forced, is_stdout, new_recording, write_text
-from inspector.cli.options import HOSTS, Option, output, path, seconds, secret
+from inspector.cli.options import HOSTS, YES, Option, output, path, seconds, secret
 from inspector.cli.output import Output
 from inspector.cli.verb import Verb
 from inspector.config.targets import HttpTarget, RecordingTarget, Target
@@ -423,7 +423,7 @@ def _verb() -> Verb:
             Option("--start", "Start the server with this command first, and stop it afterwards", "COMMAND"),
             Option("--wait", "With --start: seconds to wait for the server; default 20", "SECONDS", read=seconds),
             Option("--max-time", "Time limit of the whole run", "SECONDS", read=seconds),
-            Option("--yes", "Start several configured servers without asking"),
+            YES,
             Option("-v --verbose", "Show passed and skipped checks too"),
             _report_option("junit", "a JUnit report"),
             _report_option("sarif", "a SARIF report"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from inspector.cli.options import ARGS, Option, count, path, seconds
 from inspector.cli.output import PIPED, Output
 from inspector.cli.verb import Slot, Verb
-from inspector.errors import NotOffered, ServerError, UsageError
+from inspector.errors import InspectorError, NotOffered, ServerError, UsageError
 from inspector.hints import Hint
 
 if TYPE_CHECKING:
@@ -259,6 +259,8 @@ async def _follow(invocation: Invocation, session: Session, out: Output, feed: F
         feed.stop(followed)
         rows.flush()
         out.note(_summary(subscription) + (f"; {feed.stray_count:,} stray notifications" if feed.stray_count else ""))
+    if feed.must_list_again and session.phase == "ready":
+        await _tell_of_new_list(out, feed, event)
     if followed.error is not None:
         raise followed.error
     if subscription.ended:
@@ -267,6 +269,19 @@ async def _follow(invocation: Invocation, session: Session, out: Output, feed: F
     if session.phase == "lost" and session.error is not None:
         raise session.error
     return 0
+
+
+async def _tell_of_new_list(out: Output, feed: Feed, event: EventType) -> None:
+    """Read the list again, and say what became of the event type (C-EVENT-18)."""
+    with suppress(InspectorError):
+        await feed.list_types()
+        now = feed.find(event.name)
+        name = out.safe(event.name, NAME)
+        if now is None:
+            out.note(f"note: The server no longer lists {name}.")
+        else:
+            changed = "with another definition" if now.raw != event.raw else "unchanged"
+            out.note(f"note: The server still lists {name}, {changed}.")
 
 
 async def _print_until_over(out: Output, rows: _Rows, followed: Following) -> None:

@@ -42,14 +42,16 @@ def run(invocation: Invocation) -> int:
 
 def _print(out: Output, session: SessionState, transport: str) -> None:
     from inspector.client.extensions import client_in, extension_states, map_problem, offered_in
+    from inspector.client.state.freshness import NewestAnswers, as_json
 
     server = session.server
     client = client_in(session.journal, session.upto)
     states = extension_states(server, offered_in(session.journal, session.upto))
+    cached = next((each for each in NewestAnswers(session.journal).advance() if each.method == "server/discover"), None)
     if out.json:
         ours = {
             "era": server.era, "revision": server.revision, "transport": transport, "client": client,
-            "extensions": [state.as_json() for state in states],
+            "extensions": [state.as_json() for state in states], **({"cache": as_json(cached)} if cached else {}),
         }  # fmt: skip
         out.document(ours | {key: value for key, value in server.raw.items() if key not in ours})
         return
@@ -83,6 +85,8 @@ def _print(out: Output, session: SessionState, transport: str) -> None:
         label = ""
     if len(states) > SHOWN_EXTENSIONS:
         facts.append(("", f"{len(states) - SHOWN_EXTENSIONS:,} more extensions; --json has all"))
+    if cached is not None:
+        facts.append(("cache", cached.describe(session.journal.clock(session.now))))
     out.lines(f"{label:<12}{text}" for label, text in facts)
     if server.instructions:
         out.lines(["instructions", *(line.rstrip() for line in out.wrapped(server.instructions, "  "))])

@@ -7,11 +7,13 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from inspector.cli.options import WATCH
+from inspector.cli.options import WATCH, YES
 from inspector.cli.verb import Verb
 from inspector.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from inspector.cli.verb import Invocation
     from inspector.config.targets import RecordingTarget, Target
 
@@ -24,6 +26,8 @@ def run(invocation: Invocation) -> int:
     from inspector.cli.setup import target_of
     from inspector.config.targets import RecordingTarget, StdioTarget
 
+    if len(invocation.target_words) > 1 and invocation.target_words[0].startswith("@"):
+        return _several(invocation)
     target = target_of(invocation) if invocation.target_words else None
     if invocation.option("watch") and target is not None and not isinstance(target, StdioTarget):
         raise UsageError(
@@ -35,8 +39,26 @@ def run(invocation: Invocation) -> int:
     return interface(invocation, target)
 
 
-def interface(invocation: Invocation, target: Target | None) -> int:
-    """Run the interface on a server, or on its start screen."""
+def _several(invocation: Invocation) -> int:
+    """Run the interface on several configured servers: all are open, the first one is in front."""
+    from inspector.cli import setup
+    from inspector.config.servers import find_servers, resolve
+
+    for name in ("record", "header", "env", "cwd", "watch"):
+        if invocation.option(name):
+            raise UsageError(f"--{name} is for one server, but several are named.", hint="Open them one by one.")
+    listed = find_servers(config=invocation.option("config"))
+    entries = list({entry.reference: entry for entry in map(listed.find, invocation.target_words)}.values())
+    setup.confirm_start(invocation, entries)
+    consent = setup.consent_of(invocation)
+    targets = [resolve(entry, prompt=setup.ask, consent=consent) for entry in entries]
+    for target in targets:
+        setup.warn_of_interception(invocation, target)
+    return interface(invocation, targets[0], targets[1:])
+
+
+def interface(invocation: Invocation, target: Target | None, others: Sequence[Target] = ()) -> int:
+    """Run the interface on a server, or on its start screen. `others` are open behind it."""
     from inspector.cli.files import new_recording
     from inspector.cli.setup import options_of, settings_of
     from inspector.tui import app
@@ -52,6 +74,7 @@ def interface(invocation: Invocation, target: Target | None) -> int:
         settings=settings,
         config=invocation.option("config"),
         watch=bool(invocation.option("watch")),
+        others=others,
     )
 
 
@@ -78,7 +101,8 @@ VERBS = {
         run,
         target="optional",
         prints=False,
-        options=(WATCH,),
+        options=(WATCH, YES),
+        several=True,
         examples=(
             "inspector demo",
             "inspector npx -y @modelcontextprotocol/server-everything",

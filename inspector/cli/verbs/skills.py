@@ -117,6 +117,9 @@ async def _read(reader: SkillReader, skill: Skill, out: Output, *, everything: b
         await reader.verify(skill)
         if offers_directories(reader.session.server):
             await reader.walk(skill)
+        elif not reader.session.catalog.resources.pages and reader.session.server.can("resources"):
+            # Files that are not listed may stand in the list of resources.
+            await reader.session.load("resources")
     except (SkillRefused, NotOffered, ServerError) as problem:
         reader.notes.append(problem.message)
 
@@ -142,6 +145,9 @@ def _print(out: Output, log: SkillLog, skills: list[Skill], session: SessionStat
                 first = skill.problems[0]
                 more = f", and {len(skill.problems) - 1} more" if len(skill.problems) > 1 else ""
                 out.note(f"note: {out.safe(skill.name or 'an entry', NAME)}: {out.safe(first.text, TEXT)}{more}")
+    if session.server.era == "legacy" and session.server.known:
+        revision = out.safe(session.server.revision, NAME)
+        out.note(f"note: The server declares skills at {revision}; they are defined for 2026-07-28 and later.")
     if log.dropped:
         out.note(f"note: {log.dropped:,} further entries are not shown.")
     return DIFFERENT if failed else 0

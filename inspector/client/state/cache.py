@@ -15,8 +15,8 @@ from inspector.client.state.catalog import BY_METHOD, KINDS
 
 KEPT = 1000
 """Maximum hints; the oldest are dropped."""
-LONGEST = 30 * 24 * 3600.0
-"""Maximum seconds of freshness, whatever the server says."""
+LONGEST = 24 * 3600.0
+"""Maximum seconds of freshness that we use, whatever the server says (C-HINT-04)."""
 
 CACHEABLE = frozenset(("server/discover", "resources/read", *BY_METHOD))
 
@@ -46,19 +46,21 @@ class Cache:
         """Store the hint of a response. Not `fresh`: it depends on input outside the key, and is never reused."""
         if method not in CACHEABLE:
             return
-        key = (method, _told_apart(method, params))
+        key = (method, subject_of(method, params))
         self._hints.pop(key, None)
         if not fresh or type(result) is not dict:
             return
         now = self._clock()
         scope = result.get("cacheScope")
-        self._hints[key] = CacheHint(now, now + _seconds(result.get("ttlMs")), scope if isinstance(scope, str) else "")
+        self._hints[key] = CacheHint(
+            now, now + seconds_of(result.get("ttlMs")), scope if isinstance(scope, str) else ""
+        )
         if len(self._hints) > KEPT:
             self._hints.popitem(last=False)
 
     def hint(self, method: str, params: dict[str, Any] | None = None) -> CacheHint | None:
         """Return the hint of the latest response to this request."""
-        return self._hints.get((method, _told_apart(method, params)))
+        return self._hints.get((method, subject_of(method, params)))
 
     def is_fresh(self, method: str, params: dict[str, Any] | None = None) -> bool:
         """Whether the latest response to exactly this request may be reused (C-CACHE-01, C-CACHE-02)."""
@@ -88,13 +90,13 @@ class Cache:
             del self._hints[key]
 
 
-def _told_apart(method: str, params: dict[str, Any] | None) -> str:
+def subject_of(method: str, params: dict[str, Any] | None) -> str:
     """Return the part of the parameters that affects the result: the URI, or the cursor of a page."""
     value = (params or {}).get("uri" if method == "resources/read" else "cursor")
     return "" if value is None else f"={value}" if method in BY_METHOD else str(value)
 
 
-def _seconds(ttl: Any) -> float:
+def seconds_of(ttl: Any) -> float:
     """Return `ttlMs` in seconds; 0 if it is missing, negative or not a number (C-CACHE-02)."""
     if type(ttl) not in (int, float) or not ttl > 0:
         return 0.0

@@ -54,7 +54,7 @@ def plan_line(plan: LoadPlan) -> str:
             f"Closed model: {users} the next call after the answer, so calls that a stall delays are not counted; "
             f"{plan.seconds:g} s{warm_up}"
         )
-    return f"Open model: {plan.rate:g} calls/s at constant arrival for {plan.seconds:g} s{warm_up}"
+    return f"Open model: {plan.rate:,.6g} calls/s at constant arrival for {plan.seconds:g} s{warm_up}"
 
 
 class LoadText:
@@ -128,6 +128,15 @@ class LoadText:
             left, right = time_text(report.latency.value(name)), time_text(report.service.value(name))
             yield f"{name:<6}{left:>26}{right:>18}"
         yield ""
+        if report.has_gap:
+            text = f"The longest time without an answer was {time_text(report.longest_gap)}."
+            if report.is_closed:
+                missing = round(report.longest_gap * report.throughput)
+                text += (
+                    f" The users sent nothing meanwhile: at their mean rate, {quantity(missing, 'call')} are missing."
+                )
+            yield text
+            yield ""
 
     def _histogram(self) -> Iterator[str]:
         report = self.report
@@ -200,9 +209,10 @@ class LoadText:
         if report.reconnects:
             yield f"            {quantity(report.reconnects, 'reconnect')}"
         if report.floor is not None:
+            over = "stdio" if report.transport == "stdio" else "http"
             yield (
                 f"own floor   p50 {time_text(report.floor.p50)}, p99 {time_text(report.floor.p99)}: "
-                f"a server that answers at once, over {self._safe(report.transport, 20)}, with the same plan"
+                f"a server that answers at once, over {over}, with the same plan"
             )
         else:
             yield "own floor   not measured"

@@ -56,7 +56,7 @@ def now_rows(report: LoadReport, now: float, at_server: int, queued: int, cells:
     rows = [Row(head), Row([(bar * filled, "chart"), (signs_now().bars[0] * (cells - filled), "faint")]), Row()]
     failed = 100 * report.failed / report.sent if report.sent else 0.0
     rows.append(_number(cells, "sent", report.sent, f"{report.sent / counted:.4g}/s" if counted else ""))
-    rows.append(_number(cells, "done", report.done, f"{report.done / counted:.4g}/s" if counted else ""))
+    rows.append(_number(cells, "done", report.done, f"{report.throughput:.4g}/s" if counted else ""))
     rows.append(_number(cells, "failed", report.failed, f"{failed:.2g} %", "error" if report.failed else "bright"))
     many = at_server + queued > plan.at_once
     limit = "" if plan.users else f"of {count(plan.max_waiting)}"

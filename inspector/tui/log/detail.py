@@ -11,6 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from inspector.client.session_state import SessionState
+from inspector.client.state.freshness import freshness
 from inspector.errors import InspectorError
 from inspector.journal import channels
 from inspector.journal.durations import took
@@ -146,6 +147,10 @@ class DetailPane(Edge):
             facts.append(duration(time.server))
             if time.person:
                 facts.append([(yours(duration(time.person)), "ask")])
+        cached = freshness(journal, n)
+        if cached is not None:
+            now = journal.clock(self.session.now)
+            facts.append([(cached.describe(now), "normal" if cached.is_fresh(now) else "muted")])
         mark = journal.marks.of(n)
         if mark is not None:
             facts.append([(f"* {safe(one_line(mark.note), _NOTE)}" if mark.note else "* marked", "bright")])

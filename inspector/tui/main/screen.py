@@ -18,6 +18,7 @@ from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import KINDS, ListName
 from inspector.config.targets import RecordingTarget
 from inspector.errors import InspectorError
+from inspector.protocol.extensions import EVENTS
 from inspector.tui import events
 from inspector.tui.advice import error_text
 from inspector.tui.available_verbs import lend
@@ -477,6 +478,25 @@ class MainScreen(Screen[None]):
 
         window_of(self).navigator.show_model(self.session, event.name, opened)
 
+    def action_events(self) -> None:
+        """Show the events of the server. The draft extension must be offered (`--extension events`)."""
+        session = self.session.commands
+        if session is None:
+            self.notify("A recording sends no requests; the log shows its events.", timeout=5)
+            return
+        if session.options.extensions.get(EVENTS) is None:
+            self.notify(
+                "Events are a draft. Offer the extension io.modelcontextprotocol/events first: choose “extensions” in "
+                "the palette, or connect with --extension events.", severity="warning", timeout=8,
+            )  # fmt: skip
+            return
+
+        def opened(n: int | None) -> None:
+            if n is not None:
+                self.post_message(events.ShowEvent(n))
+
+        window_of(self).navigator.show_events(session, opened)
+
     def on_leave_work(self) -> None:
         self.pane_layout.leave_work()
 
@@ -507,9 +527,13 @@ class MainScreen(Screen[None]):
         self.pane_layout.focus_in(self.panes.messages)
 
     def on_open_resource(self, event: events.OpenResource) -> None:
-        self.pane_layout.show_made("resources")
+        # The item under the cursor of the list would replace a resource that the list does not have.
+        with self.prevent(events.ItemHighlighted, VirtualList.Highlighted):
+            self.pane_layout.show_made("resources")
+            self.panes.catalog.select("resources", event.uri)
         self.panes.work.open_resource(event.uri)
         self.pane_layout.go("work")
+        self.panes.work.focus_work()
 
     def on_copy(self, event: events.Copy) -> None:
         copy(self, event.text, event.what)

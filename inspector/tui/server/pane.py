@@ -14,6 +14,7 @@ from textual.message import Message
 
 from inspector.client.extensions import client_in, extension_states, map_problem, offered_in
 from inspector.client.session_state import SessionState
+from inspector.client.state.freshness import NewestAnswers, folded
 from inspector.client.state.login import Authorizations
 from inspector.client.state.steps import connection_steps
 from inspector.config.secrecy import mask_url
@@ -48,6 +49,7 @@ _LOOKED_AT = 50_000
 _SHOWN_CHANGES = 20
 _SHOWN_CAPABILITIES = 60
 _SHOWN_SUBSCRIPTIONS = 100
+_SHOWN_ANSWERS = 20
 _SHOWN_EXTENSION, _SHOWN_SETTINGS = 80, 200
 """Characters of an extension's id, and of its settings."""
 _SHOWN_TARGET, _SHOWN_TEXT = 300, 600
@@ -119,6 +121,7 @@ class ServerPane(Container):
         self._stderr = StderrRows(session)
         self._stderr_shown = 0
         self._authorizations = Authorizations(session.journal)
+        self._newest = NewestAnswers(session.journal)
 
     def compose(self) -> ComposeResult:
         yield Edge(
@@ -204,7 +207,10 @@ class ServerPane(Container):
         self._authorizations.advance()
         moment = None if self.session.at_end else self.session.upto
         self._authorizations.upto = moment
+        now = self.session.journal.clock(self.session.now)
+        cached = self._newest.advance(self.session.upto)
         seen = (
+            [(answer.n, answer.is_fresh(now), answer.changed_early) for answer in cached],
             changes["server"],
             changes["phase"],
             changes["subscriptions"],
@@ -263,6 +269,7 @@ class ServerPane(Container):
         rows += self._capabilities()
         rows += self._extensions()
         rows += self._subscriptions()
+        rows += self._freshness()
         if (found := self._authorizations.logged_in()) is not None:
             rows += [*heading("Logged in"), *logged_in_rows(found, session.journal)]
         if not server.instructions:
@@ -312,6 +319,26 @@ class ServerPane(Container):
             refused = "  requested, but the server refused"
             rows.append(Row([(f"  {signs_now().failed} ", "finding"), name, (refused, "finding")], 4))
         return [*heading("Subscriptions"), *rows] if rows else []
+
+    def _freshness(self) -> list[Row]:
+        """The cache hints of the newest answers: when each was received, and until when it is fresh."""
+        session, rows = self.session, list[Row]()
+        found, now = folded(self._newest.advance(session.upto)), session.journal.clock(session.now)
+        for answer, pages in found[:_SHOWN_ANSWERS]:
+            fresh = answer.is_fresh(now)
+            sign, role = (signs_now().done, "received") if fresh else (" ", "muted")
+            name = f"{answer.method}  {answer.subject if answer.method.endswith('/read') else ''}".rstrip()
+            name += f", {pages} pages" if pages > 1 else ""
+            told = f"  at {answer.received:%H:%M:%S}, {answer.describe(now)}"
+            rows.append(Row([(f"  {sign} ", role), safe(name, _SHOWN_EXTENSION), (told, "muted")], 4))
+            if answer.problem:
+                rows.append(Row([(f"      {safe(answer.problem, _SHOWN_TEXT)}: not used", "finding")], 6))
+            if answer.changed_early:
+                rows.append(Row([("      changed inside its time to live, no notification", "finding")], 6))
+        if len(found) > _SHOWN_ANSWERS:
+            rows.append(Row([(f"  {len(found) - _SHOWN_ANSWERS:,} more", "muted")]))
+        unused = "" if session.server.era == "modern" else "  (not used in this revision)"
+        return [*heading(f"Cached answers{unused}"), *rows] if rows else []
 
     def _interception(self) -> list[Row]:
         """Parties that can read the messages: anyone on the path without verification, and a proxy."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable
 from typing import ClassVar
 
@@ -22,6 +23,8 @@ from inspector.tui.skills.state import SkillsState
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.edge import Edge
+from inspector.tui.widgets.editor import Editor
+from inspector.tui.widgets.filter_input import FilterInput
 from inspector.tui.widgets.virtual_list import VirtualList
 
 
@@ -43,10 +46,20 @@ class SkillRows:
     def __init__(self, state: SkillsState) -> None:
         self._state = state
         self.skills: list[Skill] = []
+        self._twice: set[str] = set()
+        """Names that several skills have."""
+        self.words = ""
+        """The filter."""
+        self._at: dict[Hashable, int] = {}
 
     def take(self) -> None:
         """Take in the skills of now."""
         self.skills = self._state.log.skills
+        self._twice = {name for name, number in Counter(skill.name for skill in self.skills).items() if number > 1}
+        words = self.words.casefold().split()
+        if words:
+            self.skills = [skill for skill in self.skills if _matches(skill, words)]
+        self._at = {self.key_at(at): at for at in range(len(self.skills) - 1, -1, -1)}
 
     def __len__(self) -> int:
         return len(self.skills)
@@ -57,23 +70,27 @@ class SkillRows:
 
     def index_of(self, key: Hashable) -> int | None:
         """The row of a URI."""
-        return next((at for at, skill in enumerate(self.skills) if (skill.uri or at) == key), None)
+        return self._at.get(key)
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
         skill = self.skills[index]
         log = self._state.log
         sign = sign_of(skill, self._state.checks(skill), bool(log.unlisted(skill) or log.missing(skill)))
-        same = log.same_name(skill)
-        note = skill.directory.partition("://")[2] if same else skill.version
+        note = skill.directory.partition("://")[2] if skill.name in self._twice else skill.version
         right = {"dynamic": "dynamic", "invalid": "invalid"}.get(skill.kind, note)
         left = [sign, " ", (safe(skill.name, 80) or "(unnamed)", "bright" if selected else "normal")]
         return paint.spread(paint.segments(left, room=width), paint.segments(safe(right, 40), "muted"), width)
 
 
+def _matches(skill: Skill, words: list[str]) -> bool:
+    text = f"{skill.name} {skill.uri} {skill.description}".casefold()
+    return all(word in text for word in words)
+
+
 class SkillsPane(Edge, SkillActions):
     """The list. The skill under the cursor is shown beside it."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings("skills")]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("skills"), *bindings("skill-list")]
     DEFAULT_CSS = """
     SkillsPane > VirtualList { height: 1fr; }
     """
@@ -89,11 +106,13 @@ class SkillsPane(Edge, SkillActions):
         self.state = state
         self._rows = SkillRows(state)
         self._list = VirtualList(self._rows, empty="")
+        self._filter = FilterInput()
         self._seen: object = None
 
     def compose(self) -> ComposeResult:
         yield from super().compose()
         yield self._list
+        yield self._filter
 
     def on_mount(self) -> None:
         self.state.load(self.redraw)
@@ -125,6 +144,8 @@ class SkillsPane(Edge, SkillActions):
 
     def _empty(self) -> str:
         state = self.state
+        if self._rows.words.strip() and state.log.skills:
+            return "No skill matches the filter."
         if state.working or (not state.log.pages and state.problem is None):
             commands = state.session.commands
             return "Reading skills/list." if commands is not None else "skills/list was not read up to here."
@@ -156,7 +177,26 @@ class SkillsPane(Edge, SkillActions):
         self.screen.set_focus(self._list)
         return True
 
+    # The filter
+
+    def action_filter(self) -> None:
+        """Type a filter."""
+        self._filter.action_select_all()
+        self.screen.set_focus(self._filter)
+
+    def on_editor_changed(self, event: Editor.Changed) -> None:
+        event.stop()
+        self._rows.words = event.value
+        self._seen = None
+        self.tick()
+
+    def on_filter_input_left(self, event: FilterInput.Left) -> None:
+        event.stop()
+        self.screen.set_focus(self._list)
+
     def hints(self) -> list[KeyHint]:
         """The keys for the list."""
+        if self._filter.has_focus:
+            return self._filter.hints()
         open_ = [("list.select", "open")] if len(self._rows) else []
         return [*hints(self, *open_), *self.skill_hints()]

@@ -29,11 +29,15 @@ from inspector.tui.widgets.fact_rows import Row, RowSection, fact, heading, para
 from inspector.tui.widgets.facts_view import FactsView
 from inspector.tui.widgets.markdown import MarkdownSection
 from inspector.tui.widgets.sections import Section, TextSection
+from inspector.tui.widgets.tab_row import Tab, TabRow
 from inspector.tui.widgets.text_view import beginning
 from inspector.tui.widgets.virtual_list import VirtualList
 
 _SHOWN_VALUE, _SHOWN_TEXT, _SHOWN_FIELDS, _SHOWN_PROBLEMS = 2000, 100_000, 40, 20
 """Characters of a field and of a file, and the number of fields and problems that are shown."""
+
+
+_VIEWS = (Tab("rendered", "rendered"), Tab("source", "source"))
 
 
 class FileRow(NamedTuple):
@@ -134,6 +138,8 @@ class SkillPane(Container, SkillActions):
         self._rows = FileRows()
         self._list = VirtualList(self._rows, empty="Select a skill.")
         self._seen: object = None
+        self._source = False
+        """SKILL.md and other Markdown are shown as they are written."""
 
     def compose(self) -> ComposeResult:
         yield Edge(FactsView(id="skill-text", empty="Select a skill."), title="SKILL.md", id="skill-md")
@@ -206,8 +212,28 @@ class SkillPane(Container, SkillActions):
         edge.title = "SKILL.md" if skill is None else f"SKILL.md  {safe(skill.name, 80)}"
         check = None if skill is None or skill.kind == "invalid" else self.state.log.check(skill, skill.skill_md)
         edge.facts = [] if check is None else [_outcome(check)]
+        self._show_views(edge, check)
         view = self.query_one("#skill-text", FactsView)
         view.show(*(self._sections(skill, check) if skill is not None else ()))
+
+    def _show_views(self, edge: Edge, check: FileCheck | None) -> None:
+        """Offer both views of a content that may be shown."""
+        edge.tabs = _VIEWS if check is not None and check.data and not check.failed else ()
+        edge.tab_row.active = _VIEWS[self._source].id if edge.tabs else ""
+
+    def on_tab_row_chosen(self, event: TabRow.Chosen) -> None:
+        event.stop()
+        self._show_source(event.tab == "source")
+
+    def action_next_tab(self) -> None:
+        """Show the other view of SKILL.md."""
+        self._show_source(not self._source)
+
+    action_previous_tab = action_next_tab
+
+    def _show_source(self, source: bool) -> None:
+        self._source, self._seen = source, None
+        self.tick()
 
     def _sections(self, skill: Skill, check: FileCheck | None) -> list[Section]:
         """The entry's fields, then the text; after a failure why it is not used."""
@@ -218,6 +244,8 @@ class SkillPane(Container, SkillActions):
             return [RowSection([*rows, *_failure_rows(check)])]
         if check.front_matter is None:
             return [RowSection([*rows, Row(), *paragraph(self._how_to_read(), "muted")])]
+        if self._source:
+            return [TextSection(beginning(check.data.decode("utf-8", "replace"), _SHOWN_TEXT))]
         body = beginning(check.front_matter.body, _SHOWN_TEXT)
         return [RowSection([*rows, Row()]), MarkdownSection(body)]
 
@@ -237,12 +265,12 @@ class SkillPane(Container, SkillActions):
         row, edge = self._row, self.query_one("#skill-file", Edge)
         view = self.query_one("#skill-file-rows", FactsView)
         if row is None or skill is None or row.kind in ("blank", "heading"):
-            edge.title, edge.facts = "File", []
+            edge.title, edge.facts, edge.tabs = "File", [], ()
             problems = RowSection(_entry_rows(skill, self.state)) if skill is not None else None
             view.show(*([problems] if problems is not None and self._one_column else []))
             return
         if row.found is not None:
-            edge.title, edge.facts = safe(row.found.path, 200), [[("not listed", "finding")]]
+            edge.title, edge.facts, edge.tabs = safe(row.found.path, 200), [[("not listed", "finding")]], ()
             text = (
                 "The server has this file in the directory of the skill, but its entry does not list it. "
                 "It is not read here. The list of resources (2) can read it."
@@ -252,6 +280,7 @@ class SkillPane(Container, SkillActions):
         check = row.check
         assert check is not None
         edge.title, edge.facts = safe(check.file.path or check.file.uri, 200), [_outcome(check)]
+        self._show_views(edge, check if self._one_column and check.file.path.endswith(".md") else None)
         if self._one_column and check.file.uri == skill.uri:
             view.show(*self._sections(skill, check))
         else:
@@ -278,7 +307,7 @@ class SkillPane(Container, SkillActions):
             rows += fact("", "A script. It is not run.", "muted")
         if check.file.uri == skill.uri:
             return [RowSection(rows)]
-        return [RowSection([*rows, Row()]), _content_section(check)]
+        return [RowSection([*rows, Row()]), _content_section(check, source=self._source)]
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
         event.stop()
@@ -324,7 +353,12 @@ class SkillPane(Container, SkillActions):
         live = self.state.session.commands is not None
         unread = row is not None and row.check is not None and row.check.outcome == "not-read" and live
         wanted: list[str | tuple[str, str]] = [("list.select", "read")] if unread else []
-        return [*hints(self, *wanted), *self.skill_hints(), *hints(self, "skill.next-failure", ("skill.leave", "list"))]
+        views = ["skill.next-tab"] if self.query_one("#skill-md", Edge).tabs else []
+        return [
+            *hints(self, *wanted),
+            *self.skill_hints(),
+            *hints(self, *views, "skill.next-failure", ("skill.leave", "list")),
+        ]
 
 
 def _outcome(check: FileCheck) -> paint.Pieces:
@@ -343,6 +377,9 @@ def _entry_rows(skill: Skill, state: SkillsState) -> list[Row]:
         rows += fact(safe(label, 30), safe(text, _SHOWN_VALUE, multiline=True))
     rows += fact("uri", safe(skill.uri, _SHOWN_VALUE))
     rows += fact("server", safe(state.session.target.label, 200))
+    if state.session.server.era == "legacy":
+        text = f"{state.session.server.revision}: skills are defined for 2026-07-28 and later"
+        rows += fact("revision", text, "muted")
     same = state.log.same_name(skill)
     if same:
         rows += fact("same name", ", ".join(safe(other.uri, 200) for other in same[:5]), "finding")
@@ -386,7 +423,7 @@ def _failure_rows(check: FileCheck) -> list[Row]:
     ]
 
 
-def _content_section(check: FileCheck) -> Section:
+def _content_section(check: FileCheck, *, source: bool) -> Section:
     """A file as text; of a binary one only its size. Nothing is rendered or opened."""
     try:
         text = check.data.decode()
@@ -395,4 +432,4 @@ def _content_section(check: FileCheck) -> Section:
     if "\0" in text:
         return RowSection(paragraph(f"Binary content, {check.size:,} bytes. It is not shown.", "muted"))
     shown = beginning(text, _SHOWN_TEXT)
-    return MarkdownSection(shown) if check.file.path.endswith(".md") else TextSection(shown)
+    return MarkdownSection(shown) if check.file.path.endswith(".md") and not source else TextSection(shown)

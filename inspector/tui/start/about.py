@@ -10,7 +10,7 @@ from inspector.client.recording_info import RecordingInfo
 from inspector.text import duration, quantity, safe, size
 from inspector.tui.ask import labels
 from inspector.tui.sessions import OpenSession
-from inspector.tui.start.rows import Configured, Thing, when
+from inspector.tui.start.rows import Configured, InRegistry, Thing, when
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets.fact_rows import Row, fact
 from inspector.tui.widgets.paint import Pieces
@@ -34,7 +34,18 @@ def about(thing: Thing | None) -> RowDetails | None:
         return _of_session(thing)
     if isinstance(thing, Configured):
         return _of_entry(thing)
+    if isinstance(thing, InRegistry):
+        return _of_found(thing)
     return _of_recording(thing) if isinstance(thing, RecordingInfo) else None
+
+
+def _of_found(thing: InRegistry) -> RowDetails:
+    rows = fact("opens", thing.choice.summary)
+    rows += fact("about", thing.server.description) if thing.server.description else []
+    rows += fact("registry", thing.source)
+    for problem in thing.server.problems[:3]:
+        rows += fact("", problem, "finding")
+    return RowDetails(thing.server.name, (thing.state,), rows)
 
 
 def _of_session(opened: OpenSession) -> RowDetails:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from rich.segment import Segment
 
@@ -17,6 +17,9 @@ from inspector.tui.sessions import OpenSession
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.paint import Piece, Pieces
+
+if TYPE_CHECKING:
+    from inspector.cards.registries import RegistryChoice, RegistryServer
 
 _ROOMY, _WIDE = 100, 140
 """Widths in cells from which kind and file of an entry have columns, and from which a failure has more room."""
@@ -51,15 +54,31 @@ class Typed:
     kind: str
 
 
+@dataclass(frozen=True)
+class InRegistry:
+    """One way to open a server of a registry."""
+
+    server: RegistryServer
+    choice: RegistryChoice
+    source: str
+    """The registry: a file or an address."""
+
+    @property
+    def state(self) -> str:
+        """Version, status and whether it is the latest, in a few words."""
+        latest = "" if self.server.is_latest is not False else "not latest"
+        return " ".join(filter(None, (self.server.version, self.server.status, latest)))
+
+
 @dataclass(frozen=True, slots=True)
 class Demo:
     """The demo server."""
 
 
-Thing = OpenSession | Configured | RecordingInfo | Typed | Demo
+Thing = OpenSession | Configured | RecordingInfo | Typed | Demo | InRegistry
 """A row's target."""
 
-GroupName = Literal["typed", "open", "configured", "recordings", "demo"]
+GroupName = Literal["typed", "open", "configured", "recordings", "demo", "registry"]
 
 
 @dataclass(slots=True)
@@ -172,6 +191,8 @@ class StartRows:
         if isinstance(thing, Typed):
             pieces: list[Piece] = ["  Open as typed: ", (thing.text, "bright"), ("  " + thing.kind, "muted")]
             return lambda width: paint.cut(paint.segments(pieces, room=width), width)
+        if isinstance(thing, InRegistry):
+            return lambda width: self._in_registry(thing, width)
         demo: list[Piece] = [
             "  ",
             ("f5", "key"),
@@ -214,6 +235,11 @@ class StartRows:
             width, sign, f"@{entry.name}", entry.kind, entry.summary, paint.cell([thing.state], states),
             paint.cell(source, 18, right=True) if roomy else [], dim=entry.disabled,
         )  # fmt: skip
+
+    def _in_registry(self, thing: InRegistry, width: int) -> list[Segment]:
+        roomy = width >= _ROOMY
+        state = paint.cell([(thing.state, "muted")], 28 if roomy else 20)
+        return self._columns(width, "", thing.server.name, thing.choice.kind[:6], thing.choice.summary, state, [])
 
     def _recording(self, info: RecordingInfo, width: int) -> list[Segment]:
         state: Pieces = [(quantity(info.failures, "error"), "error")] if info.failures else ""
@@ -261,6 +287,8 @@ def _shortened(target: str, cells: int) -> str:
 def _identity(thing: Thing) -> Hashable:
     if isinstance(thing, Configured):
         return (str(thing.entry.path), thing.entry.name)
+    if isinstance(thing, InRegistry):
+        return (thing.server.name, thing.server.version, thing.choice.name)
     return str(thing.path) if isinstance(thing, RecordingInfo) else thing if isinstance(thing, OpenSession) else ""
 
 
@@ -269,6 +297,8 @@ def _name_of(thing: Thing) -> str:
         return f"@{thing.entry.name}"
     if isinstance(thing, RecordingInfo):
         return thing.label or thing.path.name
+    if isinstance(thing, InRegistry):
+        return thing.server.name
     return thing.name if isinstance(thing, OpenSession) else ""
 
 
@@ -282,6 +312,8 @@ def _has(words: Sequence[str], thing: Thing) -> bool:
         texts = (f"@{entry.name}", entry.summary, entry.source_label)
     elif isinstance(thing, RecordingInfo):
         texts = (thing.label, thing.target, thing.revision, when(thing.started), thing.path.name)
+    elif isinstance(thing, InRegistry):
+        texts = (thing.server.name, thing.server.title, thing.server.description, thing.choice.summary)
     else:
         return True
     text = " ".join(texts).casefold()

@@ -32,7 +32,7 @@ from inspector.tui.keymap import KeyHint, bindings, label
 from inspector.tui.pane_keys import hints, keymap_of
 from inspector.tui.sessions import CloseSession, OpenSession, Sessions, ShowSession, calls_in_flight
 from inspector.tui.start.about import about
-from inspector.tui.start.rows import Configured, Demo, Group, StartRows, Thing, Typed
+from inspector.tui.start.rows import Configured, Demo, Group, InRegistry, StartRows, Thing, Typed
 from inspector.tui.start.trust import opened
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
@@ -121,6 +121,10 @@ class StartScreen(Screen[None]):
         self._configured: list[Configured] = []
         self._problems: list[str] = []
         self._recordings: list[RecordingInfo] = []
+        self._in_registry: list[InRegistry] = []
+        self._registry_note = ""
+        self._searched = False
+        """A registry has been searched."""
         self._found = False
         self._left = False
         """A session was in front since the list was last shown."""
@@ -240,6 +244,9 @@ class StartScreen(Screen[None]):
             octets = sum(info.size for info in self._recordings)
             kept = f"{len(self._recordings)} recordings  {size(octets)} of {size(self.settings.keep_recordings_bytes)}"
         groups.append(Group("recordings", "Recordings", self._recordings, NO_RECORDING, kept))
+        if self._searched or self._registry_note:
+            facts = f"{len(self._in_registry)} in {self.settings.registry}"
+            groups.append(Group("registry", "Registry", self._in_registry, self._registry_note, facts))
         if typed is not None and typed not in groups:
             groups.append(typed)
         return groups
@@ -287,7 +294,8 @@ class StartScreen(Screen[None]):
         back = [("app.start-list", f"back to {front.name[:20]}")] if front is not None else []
         if isinstance(self.focused, Editor):
             shown += ["start.clear"] if self._field.value else []
-            named = [*hints(self, *shown, ("app.next-pane", "list"), "start.demo")]
+            registry = ["start.registry"] if self.settings.registry else []
+            named = [*hints(self, *shown, ("app.next-pane", "list"), "start.demo", *registry)]
             # The key that is not a letter.
             typing = [key for key in window_of(self).verb_keys.keys("app.start-list") if len(key) > 1]
             named += [KeyHint(label(key), title, key, verb) for verb, title in back for key in typing[:1]]
@@ -392,6 +400,8 @@ class StartScreen(Screen[None]):
             self.action_demo()
         elif isinstance(thing, Typed):
             self._open_typed(thing.text)
+        elif isinstance(thing, InRegistry):
+            self._open_found(thing)
 
     @work(exclusive=True, group="dialog")
     async def _open_typed(self, text: str) -> None:
@@ -421,6 +431,48 @@ class StartScreen(Screen[None]):
             if target is not None:
                 self._beside = beside
                 self.post_message(OpenTarget(target, first, beside=beside))
+
+    @work(exclusive=True, group="dialog")
+    async def _open_found(self, thing: InRegistry) -> None:
+        """Open a server of a registry, after the user has seen what it starts."""
+        from inspector.tui.start.registry import opened_from
+
+        try:
+            target = await opened_from(self.app, thing)
+        except InspectorError as error:
+            self.notify(error_text(error, self), severity="error", markup=False, timeout=10)
+        else:
+            if target is not None:
+                self.post_message(OpenTarget(target))
+
+    @work(exclusive=True, group="registry")
+    async def action_registry(self) -> None:
+        """Search the registry of the settings for the typed words. Nothing else contacts it."""
+        from inspector.cards.registries import search_source
+        from inspector.tui.start.registry import found_in
+
+        words, source = self._field.value.strip(), self.settings.registry
+        if not source:
+            text = "No registry is set. Name a file or an address in the setting “registry”."
+            self.notify(text, severity="warning", markup=False, timeout=8)
+            return
+        self._registry_note = f"searching {source}"
+        self._show_rows(keep=True)
+        try:
+            listing = await search_source(source, words)
+        except InspectorError as error:
+            self._registry_note = ""
+            self.notify(error_text(error, self), severity="error", markup=False, timeout=10)
+        else:
+            self._in_registry = found_in(listing, words, source)
+            self._registry_note = "" if self._in_registry else f"No server of {source} fits."
+            self._searched = True
+        self._show_rows(keep=True)
+        rows = self._list.source
+        first = rows.find(lambda thing: isinstance(thing, InRegistry)) if isinstance(rows, StartRows) else None
+        if first is not None:
+            self._list.cursor = first  # Else Enter would open the words of the search as a command.
+            self._show_footer()
 
     def action_demo(self) -> None:
         """Open the demo server."""

@@ -11,12 +11,13 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
 
+from inspector.apps.definitions import tool_app
 from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import ListName, SurfaceChange
 from inspector.errors import NotOffered
 from inspector.text import count
 from inspector.tui.advice import advice
-from inspector.tui.events import HintsChanged, ItemHighlighted, ItemOpened, ShowModel
+from inspector.tui.events import HintsChanged, ItemHighlighted, ItemOpened, OpenResource, ShowModel
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.pane_keys import hints, keymap_of
 from inspector.tui.themes import signs_now
@@ -269,7 +270,10 @@ class CatalogPane(Edge):
             self.post_message(self.CallRequested())
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A recording cannot be refreshed; only tools have a model view."""
+        """A recording cannot be refreshed or read from; only tools have a model view, and some a page."""
+        if action == "page":
+            tool = self.item if self.list_name == "tools" and self.session.commands is not None else None
+            return bool(tool_app(tool).uri)
         if action == "model":
             return self.list_name == "tools" and self.item is not None
         return self.session.commands is not None or action != "refresh"
@@ -278,6 +282,10 @@ class CatalogPane(Edge):
         """Show the tools as a model gets them."""
         name = self.item.get("name") if self.item is not None else None
         self.post_message(ShowModel(name if isinstance(name, str) else ""))
+
+    def action_page(self) -> None:
+        """Read the page of the tool."""
+        self.post_message(OpenResource(tool_app(self.item).uri))
 
     def action_refresh(self) -> None:
         session = self.session.commands
@@ -294,6 +302,8 @@ class CatalogPane(Edge):
             wanted.append("catalog.refresh")
         if self.check_action("model", ()):
             wanted.append("catalog.model")
+        if self.check_action("page", ()):
+            wanted.append("catalog.page")
         return hints(self, *wanted)
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:

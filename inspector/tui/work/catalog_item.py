@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
+from inspector.apps.definitions import tool_app
 from inspector.client.engine.pending_requests import Call
 from inspector.client.session_state import Commands
 from inspector.client.state.catalog import ListName
@@ -77,7 +78,9 @@ class CatalogItem:
         view = self.view
         if isinstance(view, Tool):
             hints = sorted(view.hints, key=lambda hint: hint != "destructive")
-            return [[(hint, "error" if hint == "destructive" else "muted")] for hint in hints]
+            mark = tool_app(view.raw).mark
+            marks: list[paint.Pieces] = [[(mark, "bright")]] if mark else []
+            return [*marks, *([(hint, "error" if hint == "destructive" else "muted")] for hint in hints)]
         found: list[paint.Pieces] = []
         if isinstance(view, (Resource, ResourceTemplate)) and view.mime_type:
             found.append(safe(view.mime_type, 60))
@@ -97,6 +100,13 @@ class CatalogItem:
                 found.append(("  ".join(notes), "muted"))
         if isinstance(view, Tool) and view.task_support != "forbidden":
             found.append((f"tasks: {safe(view.task_support, 40)}", "muted"))
+        if isinstance(view, Tool):
+            app = tool_app(view.raw)
+            if app.uri:
+                found.append((f"page {safe(app.uri, 300)}", "muted"))
+            if not app.is_for_model:
+                found.append(("Only pages may call it: a host must not give it to a model.", "muted"))
+            found += [(problem.text, "finding") for problem in app.problems]
         if view.icons:
             found.append((f"icons {len(view.icons)}, not fetched", "faint"))
         if view.problems:

@@ -10,6 +10,7 @@ from typing import Any
 
 from rich.segment import Segment
 
+from inspector.apps.definitions import tool_app
 from inspector.client.state.catalog import CatalogList
 from inspector.protocol.views import UNNAMED, NamedView, Prompt, Resource, ResourceTemplate, Tool
 from inspector.text import cell_len, safe
@@ -275,7 +276,8 @@ class CatalogRows:
         """
         view = view_of(self.list.kind.name, item)
         shown = view.display_name if isinstance(view, (Resource, ResourceTemplate)) else view.name or view.display_name
-        return ((safe(shown, 80), "bright"),)
+        mark = tool_app(item).mark if isinstance(view, Tool) else ""
+        return ((safe(shown, 80), "bright"), *(((f"  {mark}", "muted"),) if mark else ()))
 
     def _about(self, view: NamedView, room: int) -> list[paint.Piece]:
         """The second column: a URI; else title and description, or the arguments without either."""

@@ -29,6 +29,7 @@ from inspector.protocol.validation import Validator, Violation
 from inspector.protocol.views import ContentBlock
 from inspector.text import duration, yours
 from inspector.tui.widgets.content_blocks import json_text
+from inspector.tui.work.app_page import PageInResult
 
 Kind = Literal["result", "tool-error", "protocol-error", "connection", "timeout", "cancelled"]
 
@@ -212,6 +213,8 @@ class ShownOutcome:
         """The number of content blocks, messages or contents; None if the result has no such list."""
         self.model_cost: ResultCost | None = None
         """The characters of a tool's result that a model reads."""
+        self.page: PageInResult | None = None
+        """The page of MCP Apps in the result; the first view."""
         self.is_light = False
         """The value was dropped: `value` reads it from the journal."""
         self.changes: list[str] | None = None

@@ -27,6 +27,8 @@ from inspector.tui.widgets import paint
 from inspector.tui.widgets.compact import CompactEdge
 from inspector.tui.widgets.content import ContentView
 from inspector.tui.widgets.content_blocks import json_text
+from inspector.tui.widgets.fact_rows import RowSection
+from inspector.tui.widgets.facts_view import FactsView
 from inspector.tui.widgets.json_view import AT_ONCE, JsonView
 from inspector.tui.widgets.links import Link, look_at, open_in_browser
 from inspector.tui.widgets.messages_view import MessagesView
@@ -35,6 +37,7 @@ from inspector.tui.widgets.sections import Below
 from inspector.tui.widgets.tab_row import Tab, TabRow
 from inspector.tui.widgets.table_view import Marks, TableView
 from inspector.tui.widgets.virtual_list import VirtualList
+from inspector.tui.work.app_page import page_in
 from inspector.tui.work.call_events import Happened
 from inspector.tui.work.outcome import CODE_NAMES, CallOutcome, ShownOutcome
 
@@ -67,6 +70,7 @@ class ResultPane(CompactEdge):
     DEFAULT_CSS = """
     ResultPane > FoldView { height: 1fr; }
     ResultPane > VirtualList { height: 1fr; }
+    ResultPane > FactsView { height: 1fr; }
     ResultPane > .-alone { margin-top: 1; }
     ResultPane > Paragraphs { max-height: 50%; }
     """
@@ -95,6 +99,7 @@ class ResultPane(CompactEdge):
         self._happened = VirtualList()
         self._happened.muted = True
         self._differences = Paragraphs(most=DIFFERENCES, after=1)
+        self._page = FactsView(what="the facts of the page")
 
     def compose(self) -> ComposeResult:
         yield from super().compose()
@@ -102,6 +107,7 @@ class ResultPane(CompactEdge):
         yield self._content
         yield self._json
         yield self._table
+        yield self._page
         yield self._happened
         yield self._differences
 
@@ -147,16 +153,23 @@ class ResultPane(CompactEdge):
         """Choose the first view, at once for a small result, in a thread for a large one."""
         n = answer.outcome.answer_n
         if self.session.journal.index.size(n) <= AT_ONCE:
-            answer.prepare(self.session.journal.event(n).text)
+            self._look_at(answer)
             return
 
         def prepare() -> None:
-            answer.prepare(self.session.journal.event(n).text)
+            self._look_at(answer)
             if not get_current_worker().is_cancelled:
                 self.app.call_from_thread(self._is_ready, answer)
                 return_freed_memory()
 
         self.run_worker(prepare, thread=True, group="prepare", exclusive=True, exit_on_error=False)
+
+    def _look_at(self, answer: ShownOutcome) -> None:
+        """Find the views of an answer. A page comes first."""
+        answer.page = page_in(self.session, answer.outcome.request_n, answer.outcome.value)
+        answer.prepare(self.session.journal.event(answer.outcome.answer_n).text)
+        if answer.page is not None:
+            answer.first = "page"
 
     def _is_ready(self, answer: ShownOutcome) -> None:
         answer.lighten()
@@ -216,13 +229,15 @@ class ResultPane(CompactEdge):
         answer = self.answer
         tab = self._shown_view
         within = self._content.has_focus or self._json.has_focus or self._table.has_focus_within
-        within = within or self._happened.has_focus
+        within = within or self._happened.has_focus or self._page.has_focus
         shows_table = tab == "table" and self._open_row is None and bool(self._views)
         shows_json = tab in ("structured", "raw", "data") or (tab == "table" and self._open_row is not None)
         waits = answer is not None and not answer.is_prepared
         self._table.display = shows_table
         self._json.display = shows_json and bool(self._views)
-        self._content.display = waits or (not shows_json and not shows_table and bool(self._views))
+        self._page.display = tab == "page" and bool(self._views)
+        shows_other = shows_json or shows_table or self._page.display
+        self._content.display = waits or (not shows_other and bool(self._views))
         self._happened.display = self._load_happened()
         self._differences.show(_differences(answer) if answer is not None and tab == "content" else ())
         if waits and answer is not None:
@@ -232,6 +247,11 @@ class ResultPane(CompactEdge):
             self._table.load(answer.table, _marks(answer))
         elif answer is not None and shows_json:
             self._load_json(answer)
+        elif answer is not None and answer.page is not None and tab == "page":
+            self._page.show(RowSection(answer.page.rows))
+        elif answer is not None and answer.page is not None and tab == "text":
+            self._content.nothing("The page has no text.")
+            self._content.load_plain([{"type": "text", "text": answer.page.text}] if answer.page.text else ())
         elif answer is not None and self._views:
             self._load_content(answer)
         if within:
@@ -244,6 +264,8 @@ class ResultPane(CompactEdge):
             return self._table.list
         if self._json.display:
             return self._json
+        if self._page.display:
+            return self._page
         return self._happened if self._happened.display else self._content
 
     def focus_inside(self) -> bool:
@@ -688,8 +710,11 @@ def _tabs(answer: ShownOutcome) -> list[Tab]:
         return []
     items = answer.items
     tabs: list[Tab] = []
+    if answer.page is not None:
+        tabs += [Tab("page", "page"), Tab("text", "text")]
     if items is not None or not answer.has_structured:
-        tabs.append(Tab("content", answer.items_key, f"{items:,}" if items not in (None, 1) else ""))
+        name = "source" if answer.page is not None else answer.items_key
+        tabs.append(Tab("content", name, f"{items:,}" if items not in (None, 1) else ""))
     if answer.table is not None:
         tabs.append(Tab("table", "table"))
     if answer.has_structured:

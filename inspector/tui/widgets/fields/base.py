@@ -14,7 +14,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from inspector.protocol.form import UNSET, Field, Form
-from inspector.text import lines
+from inspector.text import lines, size
 from inspector.tui.available_verbs import binds
 from inspector.tui.keymap import bindings
 from inspector.tui.themes import ascii_only, palette, signs_now
@@ -264,6 +264,8 @@ class FieldFrame(Widget):
         found: list[str | tuple[str, str]] = []
         if self.field.nullable:
             found.append(("field.null", "value" if self.field.value is None else "null"))
+        if self.field.file is not None:
+            found.append("field.file")
         if self.field.is_item:
             found.append("field.remove")
             if self.field.name.isdecimal():
@@ -291,6 +293,24 @@ class FieldFrame(Widget):
             self.host.change(self, lambda form: form.unset(field.path), structure=True)
         else:
             self.host.change(self, lambda form: form.put(field.path, None), structure=True)
+
+    def action_file(self) -> None:
+        """Choose a file; its bytes become the value. Nothing is read before."""
+        if self.field.file is None:
+            raise SkipAction
+        self.run_worker(self._pick_file(), group="file", exit_on_error=False)
+
+    async def _pick_file(self) -> None:
+        from inspector.tui.widgets.pick_file import PickFile
+
+        path, wanted = self.field.path, self.field.file
+        picked = await self.app.push_screen_wait(PickFile(self.field.label, wanted)) if wanted is not None else None
+        if picked is None:
+            return
+        self.host.change(self, lambda form: form.put(path, picked.value), structure=True)
+        about = f"{size(picked.size)}, {picked.media_type}, SHA-256 {picked.sha256[:16]}"
+        text = ". ".join((about, *(f"Warning: {warning}" for warning in picked.warnings)))
+        self.app.notify(text, markup=False, severity="warning" if picked.warnings else "information", timeout=10)
 
     def action_clear(self) -> None:
         field = self.field

@@ -1,0 +1,179 @@
+"""Servers of a registry in the start list: found only on demand, described in full, opened after a question."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar
+
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+
+from inspector.cards.registries import (
+    RegistryListing,
+    entry_of,
+    filled,
+    own_questions,
+    start_facts,
+)
+from inspector.config import trust
+from inspector.config.expand import InputQuestion
+from inspector.config.targets import HttpTarget, StdioTarget
+from inspector.text import safe
+from inspector.tui.keymap import KeyHint
+from inspector.tui.start.rows import InRegistry
+from inspector.tui.themes import signs_now
+from inspector.tui.widgets.edge import Edge
+from inspector.tui.widgets.editor import Editor
+from inspector.tui.widgets.fact_rows import Row, RowSection, paragraph
+from inspector.tui.widgets.facts_view import FactsView
+
+MOST = 200
+"""Servers of a search that are listed."""
+_LINE = 800
+
+
+def found_in(listing: RegistryListing, words: str, source: str) -> list[InRegistry]:
+    """Return the ways to open the servers of a listing that fit the words, as many as are listed."""
+    fitting = [server for server in listing.matching(words) if server.is_latest is not False]
+    return [
+        InRegistry(server, choice, source)
+        for server in fitting[:MOST]
+        for choice in server.choices
+        if choice.definition is not None
+    ]
+
+
+async def opened_from(app: App[int], thing: InRegistry) -> StdioTarget | HttpTarget | None:
+    """Return the target of a server after the user has agreed and given its values; None if not.
+
+    Must run in a worker. Raises `ConfigError` for a missing value, and `UsageError`.
+    """
+    from inspector.config.servers import resolve
+
+    if not await app.push_screen_wait(AskStart(thing)):
+        return None
+    entry = entry_of(thing.server, thing.choice, Path(thing.source))
+    answers: dict[str, str | None] = {}
+
+    def prompt(question: InputQuestion) -> str | None:
+        if question.id not in answers:
+            raise _ValueWanted(own_questions(question))
+        return answers[question.id] or question.default
+
+    while True:
+        try:
+            return filled(thing.server, resolve(entry, prompt=prompt, consent=trust.always))
+        except _ValueWanted as wanted:
+            question = wanted.question
+        answer = await app.push_screen_wait(AskValue(question))
+        if answer is None:
+            return None
+        answers[question.id] = answer
+
+
+class _ValueWanted(Exception):
+    """A value of the user is needed before the target can be made."""
+
+    def __init__(self, question: InputQuestion) -> None:
+        super().__init__(question.id)
+        self.question = question
+
+
+class AskStart(ModalScreen[bool]):
+    """Shows the whole command or URL, its variables and headers. Enter does not accept it."""
+
+    DEFAULT_CSS = """
+    AskStart { align: center middle; }
+    AskStart > Edge { width: 90%; max-width: 110; height: auto; max-height: 90%; }
+    AskStart FactsView { height: 1fr; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "answer(True)", show=False, priority=True),
+        Binding("n,escape,q", "answer(False)", show=False, priority=True),
+        Binding("enter", "nothing", show=False, priority=True),
+    ]
+
+    def __init__(self, thing: InRegistry) -> None:
+        super().__init__()
+        self._thing = thing
+
+    def compose(self) -> ComposeResult:
+        keys = [KeyHint("y", "open it", "y"), KeyHint("esc", "do not open", "escape")]
+        edge = Edge(FactsView(), title=f"Open {safe(self._thing.server.name, 60)}?", keys=keys)
+        edge.tone = "ask"
+        edge.styles.height = min(len(self._rows()) + 8, 30)
+        yield edge
+
+    def on_mount(self) -> None:
+        view = self.query_one(FactsView)
+        view.show(RowSection(self._rows()))
+        view.focus()
+
+    def _rows(self) -> list[Row]:
+        server, mark = self._thing.server, signs_now().finding
+        rows = [
+            *paragraph(server.description, limit=5),
+            Row([(f"from {safe(self._thing.source, _LINE)}", "muted")]),
+            Row(),
+        ]
+        rows += [Row(f"  {safe(fact, _LINE)}", 4) for fact in start_facts(self._thing.choice)]
+        for problem in server.problems[:10]:
+            rows.append(Row([(f"  {mark} ", "finding"), safe(problem, _LINE)], 4))
+        if server.after_install:
+            rows += [Row(), Row([("Its publisher says (shown, never run):", "muted")])]
+            rows += paragraph(server.after_install, "muted", indent=2, limit=10)
+        return rows
+
+    def action_answer(self, answer: bool) -> None:
+        """Close with an answer."""
+        self.dismiss(answer)
+
+    def action_nothing(self) -> None:
+        """Ignore the key."""
+
+
+class AskValue(ModalScreen[str | None]):
+    """Asks for one value of a server; a secret is hidden."""
+
+    DEFAULT_CSS = """
+    AskValue { align: center middle; }
+    AskValue > Edge { width: 80%; max-width: 90; height: 8; }
+    AskValue Editor { margin: 1 1 0 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "take", show=False, priority=True),
+        Binding("escape", "leave", show=False, priority=True),
+    ]
+
+    def __init__(self, question: InputQuestion) -> None:
+        super().__init__()
+        self._question = question
+
+    def compose(self) -> ComposeResult:
+        question = self._question
+        keys = [KeyHint("enter", "use it", "enter"), KeyHint("esc", "do not open", "escape")]
+        shown = "" if question.secret else question.default or ""
+        with Edge(title=safe(question.id, 60), keys=keys), Vertical():
+            view = FactsView()
+            view.styles.height = 2
+            yield view
+            editor = Editor(
+                "" if question.choices else shown, placeholder=safe(", ".join(question.choices), 80) or "value"
+            )
+            editor.concealed = question.secret
+            yield editor
+
+    def on_mount(self) -> None:
+        about = self._question.description or f"for {self._question.server}"
+        self.query_one(FactsView).show(RowSection(paragraph(about, limit=2)))
+        self.query_one(Editor).focus()
+
+    def action_take(self) -> None:
+        """Close with the typed value; an empty one stands for the default."""
+        self.dismiss(self.query_one(Editor).value)
+
+    def action_leave(self) -> None:
+        """Close without a value."""
+        self.dismiss(None)

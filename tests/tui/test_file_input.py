@@ -1,0 +1,45 @@
+"""A field with `x-mcp-file`: the user picks a file, and its bytes are sent as a data URI."""
+
+import sys
+from pathlib import Path
+
+from inspector.config.targets import StdioTarget
+from inspector.tui.widgets.pick_file import PickFile
+from tests.tui.live_app import becomes, running, shows
+from tests.tui.tui_screens import screen_text
+
+SERVER = """
+import json, sys
+SCHEMA = {"type": "object", "required": ["chart"], "properties": {
+    "chart": {"type": "string", "format": "uri", "x-mcp-file": {"accept": ["image/png"], "maxSize": 3}}}}
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" not in message:
+        continue
+    result = {}
+    if message["method"] == "initialize":
+        result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}
+    elif message["method"] == "tools/list":
+        result = {"tools": [{"name": "draw", "inputSchema": SCHEMA}]}
+    elif message["method"] == "tools/call":
+        result = {"content": [{"type": "text", "text": "got " + message["params"]["arguments"]["chart"]}]}
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"""
+
+
+async def test_a_file_is_picked_read_and_sent(tmp_path: Path) -> None:
+    file = tmp_path / "c.png"
+    file.write_bytes(b"\x00\xff\xe4\n")
+    async with running(StdioTarget((sys.executable, "-c", SERVER)), until="draw") as (app, pilot):
+        await pilot.press("enter")
+        await shows(app, pilot, "file, image/png, at most 3 B")
+        await pilot.press("alt+f")
+        await becomes(app, pilot, lambda: isinstance(app.screen, PickFile), "the dialog")
+        await pilot.press(*"/nothing", "enter")
+        await shows(app, pilot, "/nothing cannot be read")
+        await pilot.press("ctrl+u", *str(file), "enter")
+        await shows(app, pilot, "data:image/png;base64,AP/kCg==")
+        await shows(app, pilot, "Warning:")
+        await pilot.press("ctrl+r")
+        await shows(app, pilot, "got data:image/png;base64,AP/kCg==")
+        assert "c.png" not in screen_text(app)

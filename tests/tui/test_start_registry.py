@@ -1,0 +1,75 @@
+"""Servers of a registry in the start list: searched on demand, described in full, opened after a question."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from inspector.config.settings import Settings
+from inspector.config.targets import StdioTarget
+from inspector.tui.main.screen import MainScreen
+from inspector.tui.start.registry import AskStart, AskValue
+from tests.tui.live_app import becomes, running, shows
+from tests.tui.tui_screens import screen_text
+
+SERVER = {
+    "name": "example.demo/tides", "description": "Tide times \x1b[31m", "version": "1.0.0",
+    "packages": [{
+        "registryType": "pypi", "identifier": "inspector.demo", "version": "1.0.0", "runtimeHint": sys.executable,
+        "transport": {"type": "stdio"},
+        "environmentVariables": [{"name": "TIDES_KEY", "isRequired": True, "isSecret": True}, {"name": "MODE", "value": "x"}],
+    }],
+}  # fmt: skip
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """Settings that name a registry file with one server that the demo stands for."""
+    file = tmp_path / "registry.json"
+    server = json.loads(json.dumps(SERVER))
+    server["packages"][0]["runtimeHint"] = "python3"
+    file.write_text(json.dumps({"servers": [{"server": server}]}))
+    return Settings(registry=str(file))
+
+
+async def test_a_server_is_found_and_asked_for_and_its_secret_is_hidden(settings: Settings) -> None:
+    async with running(None, settings=settings, until="Start") as (app, pilot):
+        await pilot.press(*"tide", "f6")
+        await shows(app, pilot, "example.demo/tides")
+        await pilot.press("enter")
+        await becomes(app, pilot, lambda: isinstance(app.screen, AskStart), "the question")
+        await shows(app, pilot, "runs python3 -m inspector.demo")
+        assert "variable TIDES_KEY" in screen_text(app)
+        assert 'variable MODE is "x"' in screen_text(app)
+        await pilot.press("enter", "space")
+        assert isinstance(app.screen, AskStart), "no key that is pressed in passing starts it"
+        await pilot.press("y")
+        await becomes(app, pilot, lambda: isinstance(app.screen, AskValue), "the value")
+        await pilot.press(*"s3cret")
+        assert "s3cret" not in screen_text(app)
+        await pilot.press("enter")
+        await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "the session")
+        target = app.screen.session.target  # type: ignore[attr-defined]
+        assert isinstance(target, StdioTarget)
+        assert target.env == {"TIDES_KEY": "s3cret", "MODE": "x"}
+        assert "s3cret" in target.secrets
+
+
+async def test_a_refusal_opens_nothing(settings: Settings) -> None:
+    async with running(None, settings=settings, until="Start") as (app, pilot):
+        await pilot.press(*"tide", "f6")
+        await shows(app, pilot, "example.demo/tides")
+        await pilot.press("enter")
+        await becomes(app, pilot, lambda: isinstance(app.screen, AskStart), "the question")
+        await pilot.press("escape")
+        await shows(app, pilot, "Registry")
+        assert not isinstance(app.screen, MainScreen)
+
+
+async def test_without_a_registry_nothing_is_searched() -> None:
+    async with running(None, until="Start") as (app, pilot):
+        await pilot.press(*"tide", "f6")
+        await shows(app, pilot, "No registry is set.")
