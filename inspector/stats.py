@@ -105,8 +105,11 @@ class SessionStats:
         }  # fmt: skip
 
 
-def measure(journal: Journal, first: int = 1, last: int | None = None) -> SessionStats:
-    """Measure the requests and notifications among the events `first` to `last` (by default all that are indexed)."""
+def measure(journal: Journal, first: int = 1, last: int | None = None, *, by_name: bool = True) -> SessionStats:
+    """Measure the requests and notifications among the events `first` to `last` (by default all that are indexed).
+
+    Without `by_name`, a method has one row, whatever its requests name, and no body is read.
+    """
     index = journal.index
     last = index.count if last is None else min(last, index.count)
     groups: dict[tuple[str, str, str], GroupStats] = {}
@@ -115,7 +118,7 @@ def measure(journal: Journal, first: int = 1, last: int | None = None) -> Sessio
     people = asks_people(index)
     for query, dir in ((SENT_REQUESTS, "send"), (RECEIVED_REQUESTS, "recv")):
         for n in query.each(index, first - 1, last):
-            group = _group(groups, dir, *_what(journal, n))
+            group = _group(groups, dir, *(_what(journal, n) if by_name else (index.method(n), "")))
             answer = index.pair(n) if index.pair(n) <= last else 0
             state = index.state_at(n, last)
             group.count += 1

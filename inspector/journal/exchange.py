@@ -180,7 +180,7 @@ def walk_open(index: Index, found: dict[int, None], after: int, upto: int, most:
             found[n] = None
             if len(found) > most:
                 del found[next(iter(found))]
-        elif pair in found and (code in _ENDING or (states[pair - 1] in _GIVEN_UP and _gives_up(index, n))):
+        elif pair in found and (code in _ENDING or (states[pair - 1] in _GIVEN_UP and is_giving_up(index, n))):
             del found[pair]
 
 
@@ -199,12 +199,12 @@ def given_up_at(index: Index, request: int) -> int:
             n = index._pairs.index(request, n) + 1
         except ValueError:
             break
-        if _gives_up(index, n):
+        if is_giving_up(index, n):
             return n
     return index.count + 1
 
 
-def _gives_up(index: Index, n: int) -> bool:
+def is_giving_up(index: Index, n: int) -> bool:
     """Whether an event about a request is its cancellation or timeout."""
     return index.kind(n) is Kind.LIFE or index.method(n) == CANCELLED
 

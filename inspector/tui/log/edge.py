@@ -124,6 +124,8 @@ def footer_hints(widget: Widget, state: LogState) -> list[KeyHint]:
         wanted.append("messages.partner")
     if session.commands is not None and sent_by_us(session.journal.index, n):
         wanted += ["messages.send-again", "messages.edit-again"]
+    if state.maximised:
+        wanted.insert(2, "messages.timeline")
     return hints(
         widget, *wanted, "messages.follow", "messages.times", ("app.zoom", "restore" if state.maximised else "zoom")
     )
@@ -136,7 +138,7 @@ def _fold_hint(state: LogState) -> tuple[str, str]:
 def exchange_keys(widget: Widget, state: LogState) -> list[KeyHint]:
     """Return the keys at the bottom of the exchange view, which act on the filtered events."""
     these = f"export these {count(state.view.matching)}" if state.filter is not None else "export"
-    wanted: list[str | tuple[str, str]] = ["messages.filter", "list.select"]
+    wanted: list[str | tuple[str, str]] = ["messages.filter", "list.select", "messages.timeline"]
     if state.session.commands is not None:
         wanted.append("messages.send-again")
     if state.view.folding is None or state.view.folding.hidden:

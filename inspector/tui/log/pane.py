@@ -75,6 +75,13 @@ class MessagesPane(AtMoment):
             self.one = one
             self.other = other
 
+    class ShowTimeline(Message):
+        """Show the session as a timeline, with the cursor at event `n`."""
+
+        def __init__(self, n: int) -> None:
+            super().__init__()
+            self.n = n
+
     def __init__(self, session: SessionState, *, id: str | None = None) -> None:
         super().__init__(title="Messages", id=id)
         self.session = session
@@ -450,6 +457,8 @@ class MessagesPane(AtMoment):
         """At a moment of a recording, the playback keys move the moment; a recording sends nothing."""
         if action in ("send_again", "edit_again"):
             return self.session.commands is not None
+        if action == "timeline":
+            return self.maximised
         return self._upto is None or action not in ("next_hit", "previous_hit", "next_finding", "previous_finding")
 
     @property
@@ -545,6 +554,10 @@ class MessagesPane(AtMoment):
         else:
             numbers = self._view.filtered.numbers if self._view.filtered is not None else ()
             self.post_message(Export(numbers))
+
+    def action_timeline(self) -> None:
+        """Show the timeline instead of the rows."""
+        self.post_message(self.ShowTimeline(self.shown))
 
     def action_compare(self) -> None:
         if not self._compared:

@@ -69,6 +69,7 @@ MainScreen.-maximised #log { width: 1fr; layout: horizontal; }
 MainScreen.-maximised #log > #messages { width: 1fr; height: 1fr; }
 MainScreen.-maximised #log > #detail { display: block; width: 52; height: 1fr; }
 MainScreen.-narrow.-maximised #log > #detail { display: none; }
+MainScreen.-narrow.-timeline #log > #detail { display: block; width: 1fr; }
 MainScreen.-zoomed #body { layout: horizontal; }
 MainScreen.-zoomed #body > * { width: 1fr; height: 1fr; }
 MainScreen.-zoomed #catalog, MainScreen.-zoomed #inbox { width: 1fr; }
@@ -179,6 +180,12 @@ class PaneLayout:
         else:
             panes.messages.display = True
             panes.detail.styles.clear_rule("display")
+        if panes.timeline is not None:
+            in_timeline = log_alone and screen.has_class("-timeline")
+            panes.timeline.display = in_timeline and not (narrow and where == "detail")
+            if in_timeline:
+                panes.messages.display = False
+                panes.detail.display = where == "detail"
         self._zoom.apply()
         self._keep_focus()
         self._arranged()
@@ -222,7 +229,32 @@ class PaneLayout:
     def maximise(self, maximised: bool) -> None:
         """Give the log the whole screen, one row per exchange, or end that."""
         self._screen.set_class(maximised, "-maximised")
+        self._screen.remove_class("-timeline")
         self._panes.messages.maximised = maximised
+
+    async def show_timeline(self, n: int) -> None:
+        """Show the timeline instead of the maximised log, with the cursor at event `n`."""
+        timeline = await self._panes.make_timeline()
+        timeline.start_at(n)
+        self._screen.add_class("-timeline")
+        self._front = "messages"
+        self.arrange()
+        timeline.focus_inside()
+        timeline.call_after_refresh(timeline.tick)
+
+    def leave_timeline(self, filter: str) -> None:
+        """Show the rows of the maximised log again; with a filter, those that match it."""
+        self._screen.remove_class("-timeline")
+        self._front = "messages"
+        self.arrange()
+        if filter:
+            self._panes.messages.show_filtered(filter)
+        self.focus_in(self._panes.messages)
+
+    @property
+    def _in_log(self) -> bool:
+        """Whether the messages, or the timeline in their place, have the focus."""
+        return self._panes.messages.has_focus_within or self._panes.in_timeline
 
     # Focus
 
@@ -259,6 +291,8 @@ class PaneLayout:
 
     def focus_in(self, pane: Widget | None) -> None:
         """Focus a pane: the widget that it names, its list, or itself."""
+        if pane is self._panes.messages and self._screen.has_class("-timeline"):
+            pane = self._panes.timeline
         if pane is None:
             return
         if isinstance(pane, TakesFocus):
@@ -312,7 +346,7 @@ class PaneLayout:
 
     def action_messages(self) -> None:
         """Go to the log; from the log, back to the list."""
-        if self._panes.messages.has_focus_within:
+        if self._in_log:
             self.maximise(False)
             self.go("list")
             self.arrange()

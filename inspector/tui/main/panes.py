@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from inspector.tui.skills.pane import SkillsPane
     from inspector.tui.skills.skill_pane import SkillPane
     from inspector.tui.skills.state import SkillsState
+    from inspector.tui.timeline.pane import TimelinePane
     from inspector.tui.work.task import TaskPane
     from inspector.tui.work.tasks import TasksPane
 
@@ -118,6 +119,8 @@ class Panes:
         self.log = Vertical(self.messages, self.detail, id="log")
         self.body = Container(self.catalog, self.work, self.log, id="body")
         self.last = LastMessageLine(session, id="last")
+        self.timeline: TimelinePane | None = None
+        """The timeline, shown instead of the messages; None until it is first shown."""
 
     def compose(self) -> ComposeResult:
         """The body with the panes that exist from the start."""
@@ -143,6 +146,23 @@ class Panes:
                 self._later[name] = pane
             if missing:
                 self._made()
+
+    async def make_timeline(self) -> TimelinePane:
+        """Make the timeline, hidden, if it does not exist."""
+        async with self._making:
+            if self.timeline is None:
+                from inspector.tui.timeline.pane import TimelinePane
+
+                pane = TimelinePane(self._session, id="timeline")
+                pane.display = False
+                await self.log.mount(pane, before=self.detail)
+                self.timeline = pane
+            return self.timeline
+
+    @property
+    def in_timeline(self) -> bool:
+        """Whether the timeline has the focus."""
+        return self.timeline is not None and self.timeline.has_focus_within
 
     @property
     def saved_calls(self) -> SavedCalls:
@@ -255,6 +275,7 @@ class Panes:
             self.task,
             self.skills,
             self.skill,
+            self.timeline,
             self.last,
         ):
             if other is not None and other.display:

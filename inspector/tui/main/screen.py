@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from inspector.tui.check.pane import CheckPane
     from inspector.tui.log.pane import MessagesPane
     from inspector.tui.search.sources import SearchHit
+    from inspector.tui.timeline.pane import TimelinePane
     from inspector.tui.work.result import ResultPane
     from inspector.tui.work.tasks import TaskActions, TasksPane
 
@@ -503,6 +504,12 @@ class MainScreen(Screen[None]):
     def on_messages_pane_compared(self, event: MessagesPane.Compared) -> None:
         self.panes.detail.compare(event.one, event.other)
         self.pane_layout.go("detail")
+
+    async def on_messages_pane_show_timeline(self, event: MessagesPane.ShowTimeline) -> None:
+        await self.pane_layout.show_timeline(event.n)
+
+    def on_timeline_pane_left(self, event: TimelinePane.Left) -> None:
+        self.pane_layout.leave_timeline(event.filter)
 
     def on_event_highlighted(self, event: events.EventHighlighted) -> None:
         self.panes.detail.show(event.n)

@@ -220,9 +220,9 @@ class Playback:
         return status.tab_hints(self._screen) if self.player.at_end else []
 
     def footer_hints(self, shown: list[KeyHint]) -> list[KeyHint]:
-        """The keys of the player beside those of the panes, unless text is typed."""
+        """The keys of the player beside those of the panes. Text and a timeline need the same keys."""
         screen, origin = self._screen, self.opened_from
-        if not isinstance(screen.focused, Editor):
+        if not isinstance(screen.focused, Editor) and not screen.panes.in_timeline:
             shown = status.footer(screen, self.player, shown)
         return shown if origin is None else [*hints(screen, ("frame.leave", origin.title)), *shown]
 

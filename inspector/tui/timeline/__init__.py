@@ -1,0 +1,1 @@
+"""The timeline of a session: lanes over time, figures by method, requests in flight."""

@@ -1,0 +1,310 @@
+"""Draws the lanes of a timeline, its axis, and the strip of the whole session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import log
+from typing import NamedTuple
+
+from inspector.journal.durations import asks_people, questions
+from inspector.journal.format import Dir, Kind
+from inspector.journal.index import State
+from inspector.journal.lanes import OPEN, EventLane, LaneRows, RequestLane, number_at
+from inspector.text import Signs, cell_len, count
+from inspector.tui.themes import signs_now
+from inspector.tui.timeline.canvas import CellLine
+from inspector.tui.timeline.view import TimelineView
+
+WIDE_NAMES, NAMES = 16, 10
+"""Cells of the names of the lanes."""
+LEAST_LABEL = 4
+"""Cells below which a name is not drawn beside a bar."""
+MOST_ROWS = 24
+_FAILED = (State.ERROR, State.TIMED_OUT, State.LOST)
+_STEPS = (1, 2, 5)
+_MINUTES = (60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 43200, 86400)
+_TICK = 10
+"""Least cells between two ticks of the axis."""
+
+Label = Callable[[int], str]
+"""The name of a message beside its bar or sign."""
+
+
+class LaneLine(NamedTuple):
+    """A line of a lane. Only the first line of a lane has its name, in a role."""
+
+    name: str
+    role: str
+    cells: CellLine
+
+
+class LaneDrawing:
+    """Draws the lanes of a view. `label` reads the name of a message; it is called for visible ones only."""
+
+    def __init__(self, view: TimelineView, label: Label) -> None:
+        self.view = view
+        self._label = label
+        self._people: dict[int, list[tuple[int, int]]] = {}
+
+    def lines(self, height: int) -> list[LaneLine]:
+        """Return at most `height` lines of all lanes. Where all fit, empty lines are between them."""
+        lanes = self.view.lanes
+        below: list[list[LaneLine]] = [self._in_flight(2 if height >= 12 else 1)]
+        if len(lanes.received):
+            rows = lanes.received.rows
+            below.append(self._requests("server asks", lanes.received, rows, 2 if height >= 16 else 1))
+        for name, lane in (
+            ("notifications", lanes.notifications), ("login", lanes.login), ("process", lanes.process)
+        ):  # fmt: skip
+            if len(lane):
+                below.append(self._events(name, lane))
+        used = sum(len(part) for part in below)
+        room = min(max(height - used, 1), MOST_ROWS)
+        found = self._requests("requests", lanes.sent, self._rows(room), room)
+        spaced = len(found) + used + len(below) <= height
+        for part in below:
+            found += [*([LaneLine("", "", CellLine(self.view.window.cells))] if spaced else []), *part]
+        found = found[:height]
+        self._draw_moment(found)
+        return found
+
+    # Requests
+
+    def _rows(self, most: int) -> LaneRows:
+        """Return the rows with room for labels if they fit, else those without."""
+        view, window = self.view, self.view.window
+        rows = view.rows()
+        fits = len(rows.occupied(window.begin, window.end - 1, most + 1)) <= most
+        return rows if fits else view.lanes.sent.rows
+
+    def _requests(self, name: str, lane: RequestLane, rows: LaneRows, most: int) -> list[LaneLine]:
+        window = self.view.window
+        begin, end = window.begin, window.end - 1
+        occupied = rows.occupied(begin, end, most + 1)
+        cut = len(occupied) > most
+        shown = occupied[: most - 1] if cut and most > 1 else occupied[:most]
+        lines: list[LaneLine] = []
+        drawn = 0
+        for row in shown:
+            line, number = self._row(lane, rows, row)
+            lines.append(LaneLine(name if not lines else "", "bright", line))
+            drawn += number
+        if cut:
+            line = CellLine(window.cells)
+            hidden = lane.overlapping(begin, end) - drawn
+            most_flying = lane.flying(begin, end)
+            words = f"+{count(max(hidden, 1))} more, at most {count(most_flying)} in flight"
+            line.put(0, words, "muted")
+            if most > 1:
+                lines.append(LaneLine("", "", line))
+        return lines or [LaneLine(name, "bright", CellLine(window.cells))]
+
+    def _row(self, lane: RequestLane, rows: LaneRows, row: int) -> tuple[CellLine, int]:
+        """Draw a row. Returns the line and how many requests it stands for."""
+        window = self.view.window
+        line = CellLine(window.cells)
+        bars = []
+        for position in rows.within(row, window.begin, window.end - 1, window.step):
+            first = window.cell(lane.begins[position])
+            end = lane.ends[position]
+            last = window.cell(self.view.latest if end == OPEN else end)
+            if last >= 0:
+                bars.append((lane.requests[position], first, max(last, first), end))
+        for at, (n, first, last, end) in enumerate(bars):
+            following = bars[at + 1][1] if at + 1 < len(bars) else window.cells
+            self._bar(line, n, first, last, end, following)
+        return line, len(bars)
+
+    def _bar(self, line: CellLine, n: int, first: int, last: int, end: int, following: int) -> None:
+        view, signs = self.view, signs_now()
+        cells = line.cells
+        sign = signs.bars[-1]
+        line.fill(first, last, sign, self.role(n))
+        for low, high in self._questions(n, end):
+            line.fill(max(view.window.cell(low), first), min(view.window.cell(high), last), sign, "chart-ask")
+        if last >= cells:
+            line.put(cells - 1, signs.sent, "bright")
+        low, high = max(first, 0), min(last, cells - 1)
+        inside = high - low - (last >= cells)
+        room = min(following, cells) - high - 2
+        # A name beside a short bar can be read in full where nothing follows soon.
+        if inside >= LEAST_LABEL or room >= LEAST_LABEL:
+            name = self._label(n)
+            if inside >= min(cell_len(name), max(room, LEAST_LABEL)):
+                self._write(line, low + 1, name, "bright", inside, on_bar=True)
+            elif room >= LEAST_LABEL:
+                self._write(line, high + 2, name, "normal", room, on_bar=False)
+
+    def _write(self, line: CellLine, at: int, text: str, role: str, room: int, *, on_bar: bool) -> None:
+        cut = cell_len(text) > room
+        after = line.put(at, text, role, room - cut, on_bar=on_bar)
+        if cut:
+            line.put(after, signs_now().cut, role, 1, on_bar=on_bar)
+
+    def role(self, n: int) -> str:
+        """Return the role of a request's bar."""
+        view = self.view
+        index, state = view.session.journal.index, view.state(n)
+        if state in _FAILED:
+            return "chart-error"
+        if index.dir(n) is Dir.RECV:
+            return "chart-ask"
+        return "chart" if state in (State.DONE, State.LATE) else "chart-dim"
+
+    def _questions(self, n: int, end: int) -> list[tuple[int, int]]:
+        """Return when a person was asked during a request."""
+        index = self.view.session.journal.index
+        if not asks_people(index) or index.dir(n) is not Dir.SEND:
+            return []
+        found = self._people.get(n)
+        if found is None:
+            last = index.pair(n) or index.count
+            found = list(questions(index, n, last, self.view.latest))
+            if end != OPEN:
+                if len(self._people) > 1000:
+                    self._people.clear()
+                self._people[n] = found
+        return found
+
+    # Numbers in flight, and events
+
+    def _in_flight(self, lines: int) -> list[LaneLine]:
+        view, window, signs = self.view, self.view.window, signs_now()
+        flying = view.lanes.sent.flying
+        most = flying(window.begin, window.end - 1)
+        drawn = [CellLine(window.cells) for _ in range(lines)]
+        levels = len(signs.bars)
+        last = window.cell(view.latest)
+        for cell in range(min(window.cells, last + 1)):
+            begin = window.time(cell)
+            number = flying(begin, begin + window.step - 1)
+            height = -(-number * lines * levels // most) if most else 0
+            for line in range(lines):
+                part = min(height - line * levels, levels)
+                if part > 0:
+                    drawn[lines - 1 - line].fill(cell, cell, signs.bars[part - 1], "chart-dim")
+        told = f"at most {count(most)}"
+        if lines == 1:
+            return [LaneLine(told, "muted", drawn[0])]
+        return [LaneLine("in flight", "bright", drawn[0]), LaneLine(told, "muted", drawn[1])]
+
+    def _events(self, name: str, lane: EventLane) -> list[LaneLine]:
+        view, window = self.view, self.view.window
+        line = CellLine(window.cells)
+        found = [(window.cell(view.session.journal.index.time(n)), n, number)
+                 for n, number in lane.within(window.begin, window.end - 1, window.step)]  # fmt: skip
+        for at, (cell, n, number) in enumerate(found):
+            sign, role = event_sign(view, n, signs_now())
+            line.put(cell, sign, role)
+            following = found[at + 1][0] if at + 1 < len(found) else window.cells
+            room = min(following, window.cells) - cell - 3
+            if room >= LEAST_LABEL * 2:
+                label = self._label(n) if number == 1 else f"{count(number)} {signs_now().times} {self._label(n)}"
+                self._write(line, cell + 2, label, "muted", room, on_bar=False)
+        return [LaneLine(name, "bright", line)]
+
+    # The moment and the cursor
+
+    def _draw_moment(self, lines: list[LaneLine]) -> None:
+        """In a replay, draw what is later than the moment faint."""
+        moment = self.view.moment
+        if moment is not None:
+            first = self.view.window.cell(moment) + 1
+            for _, _, line in lines:
+                line.fade(first)
+
+
+def event_sign(view: TimelineView, n: int, signs: Signs) -> tuple[str, str]:
+    """Return the sign of an event without a duration, and its role."""
+    index = view.session.journal.index
+    kind = index.kind(n)
+    if kind is Kind.AUTH:
+        return signs.local, "ask"
+    if kind is not Kind.RPC:
+        return signs.local, "muted"
+    if index.dir(n) is Dir.SEND:
+        return signs.sent, "sent"
+    if index.method(n) == "notifications/progress":
+        return signs.progress, "progress"
+    return signs.notification, "notification"
+
+
+# The axis and the whole session
+
+
+def axis(view: TimelineView) -> CellLine:
+    """Return the scale of a window, from its beginning."""
+    window = view.window
+    line = CellLine(window.cells)
+    tick = tick_of(window.step)
+    t = 0
+    while t < window.length:
+        cell = t // window.step
+        label = tick_text(t, tick)
+        if cell + cell_len(label) <= window.cells:
+            line.put(cell, label, "muted")
+        t += tick
+    return line
+
+
+def tick_of(step: int) -> int:
+    """Return the microseconds between two ticks of an axis with cells of `step` microseconds."""
+    least = step * _TICK
+    unit = 1
+    while unit < 60_000_000:
+        for part in _STEPS:
+            if unit * part >= least and unit * part < 60_000_000:
+                return unit * part
+        unit *= 10
+    for seconds in _MINUTES:
+        if seconds * 1_000_000 >= least:
+            return seconds * 1_000_000
+    return -(-least // 86_400_000_000) * 86_400_000_000
+
+
+def tick_text(t: int, tick: int) -> str:
+    """Format a time on an axis: `0`, `0.2 s`, `40 ms`, `1:30`."""
+    if not t:
+        return "0"
+    if tick >= 60_000_000:
+        minutes = t // 60_000_000
+        return f"{minutes // 60} h {minutes % 60:02} m" if tick >= 3600_000_000 or minutes >= 60 else f"{minutes} m"
+    if tick >= 1_000_000:
+        seconds = t // 1_000_000
+        return f"{seconds // 60}:{seconds % 60:02}" if seconds >= 60 else f"{seconds} s"
+    if tick >= 100_000:
+        return f"{t / 1e6:.1f} s"
+    if tick >= 1000:
+        return f"{t // 1000} ms" if t < 1_000_000 else f"{t / 1e6:.3f} s"
+    return f"{t / 1e3:.{3 if tick < 10 else 2 if tick < 100 else 1}f} ms"
+
+
+def strip(view: TimelineView, cells: int) -> CellLine:
+    """Return the whole session in one line: how many events, errors in red; those of the window are bright."""
+    index, latest = view.session.journal.index, view.latest
+    line = CellLine(cells)
+    step = max(-(-(latest + 1) // cells), 1)
+    before, numbers = 0, []
+    for cell in range(cells):
+        upto = number_at(index, (cell + 1) * step - 1)
+        numbers.append(max(upto - before, 0))
+        before = max(upto, before)
+    most = max(numbers, default=0)
+    bars = signs_now().bars
+    for cell, number in enumerate(numbers):
+        if number:
+            # Logarithmic, so that a few events are visible beside very many.
+            level = round(log(1 + number) / log(1 + most) * (len(bars) - 1))
+            line.fill(cell, cell, bars[level], "chart")
+    for n, _ in view.lanes.errors.within(0, latest, step):
+        cell = index.time(n) // step
+        if cell < cells:
+            line.fill(cell, cell, line.text[cell] if line.text[cell] != " " else bars[0], "error")
+    return line
+
+
+def strip_cells(view: TimelineView, cells: int) -> tuple[int, int]:
+    """Return the first and last cell of the window in the strip of the whole session."""
+    step = max(-(-(view.latest + 1) // cells), 1)
+    begin, end = view.window.begin // step, min(view.window.end - 1, view.latest) // step
+    return min(begin, cells - 1), min(max(end, begin), cells - 1)

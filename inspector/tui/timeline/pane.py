@@ -1,0 +1,389 @@
+"""The timeline of a session, with figures by method and the messages at the cursor."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import ClassVar
+
+from textual import events, work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.message import Message
+from textual.timer import Timer
+
+from inspector.client.session_state import SessionState
+from inspector.stats import SessionStats, measure
+from inspector.text import count, duration, quantity
+from inspector.tui.events import EventHighlighted, HintsChanged, Save, ShowEvent
+from inspector.tui.keymap import KeyHint, bindings
+from inspector.tui.log.rows import moment
+from inspector.tui.pane_keys import hints
+from inspector.tui.timeline.parts import (
+    SORTS,
+    DrawnLines,
+    LaneLines,
+    Names,
+    item_lines,
+    method_lines,
+    session_lines,
+)
+from inspector.tui.timeline.view import ZOOM, TimelineView
+from inspector.tui.widgets import paint
+from inspector.tui.widgets.edge import Edge
+
+TALL, STRIP, LOW = 34, 30, 26
+"""Lines from which the figures have their full height, from which the session has a pane, and from which both are
+shown at all."""
+WIDE = 90
+"""Cells from which the messages at the cursor have a pane beside the figures."""
+CLOCK = 0.25
+"""Seconds between two drawings while a request is in flight."""
+AGAIN = 0.02
+"""Seconds until more of a long recording is read."""
+PATIENCE = 0.2
+"""Seconds without a key before the figures are measured."""
+MOST_MEASURED = 100_000
+"""Messages of a window whose figures are measured."""
+
+
+class LanesView(DrawnLines, can_focus=True):
+    """The lanes. A click puts the cursor there."""
+
+    class Clicked(Message):
+        """The user clicked a cell of the line."""
+
+        def __init__(self, cell: int) -> None:
+            super().__init__()
+            self.cell = cell
+
+    def on_click(self, event: events.Click) -> None:
+        event.stop()
+        self.post_message(self.Clicked(event.x - 1))
+
+
+class TimelinePane(Vertical):
+    """The timeline, shown instead of the rows of the maximised log. Call `tick` when the session may have changed."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("timeline")]
+    DEFAULT_CSS = """
+    TimelinePane { width: 1fr; height: 1fr; }
+    TimelinePane #timeline-session { height: 4; }
+    TimelinePane.-tall #timeline-session { height: 5; }
+    TimelinePane #timeline-lanes { height: 1fr; }
+    TimelinePane #timeline-below { height: 10; }
+    TimelinePane #timeline-methods { width: 3fr; height: 1fr; }
+    TimelinePane #timeline-items { width: 2fr; height: 1fr; }
+    TimelinePane.-tall #timeline-below { height: 14; }
+    TimelinePane.-no-strip #timeline-session { display: none; }
+    TimelinePane.-slim #timeline-items { display: none; }
+    TimelinePane.-low #timeline-below { display: none; }
+    """
+
+    class Left(Message):
+        """The user wants the rows again; with `filter`, only those that match it."""
+
+        def __init__(self, filter: str = "") -> None:
+            super().__init__()
+            self.filter = filter
+
+    def __init__(self, session: SessionState, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.session = session
+        self.view = TimelineView(session)
+        self._names = Names(session)
+        self._lines = LaneLines(self.view, self._names)
+        self._sort = SORTS[0]
+        self._of_session = False
+        """The figures are those of the whole session."""
+        self._measured: tuple[int, int] | None = None
+        """The first and last event of the figures shown."""
+        self._stats: SessionStats | None = None
+        self._drawn: tuple[object, ...] = ()
+        self._delay: Timer | None = None
+        self._more: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        self._session_lines = DrawnLines()
+        self._lanes = LanesView()
+        self._methods = DrawnLines()
+        self._items = DrawnLines()
+        yield Edge(self._session_lines, title="Session", id="timeline-session")
+        yield Edge(self._lanes, title="Timeline", id="timeline-lanes")
+        with Horizontal(id="timeline-below"):
+            yield Edge(self._methods, title="By method", id="timeline-methods")
+            yield Edge(self._items, title="At the cursor", id="timeline-items")
+
+    def on_mount(self) -> None:
+        self.tick()
+
+    def on_resize(self) -> None:
+        width, height = self.size
+        self.set_class(height < STRIP, "-no-strip")
+        self.set_class(width < WIDE, "-slim")
+        self.set_class(height < LOW, "-low")
+        self.set_class(height >= TALL, "-tall")
+        self.call_after_refresh(self._draw)
+
+    def focus_inside(self) -> bool:
+        """Focus the lanes."""
+        self.screen.set_focus(self._lanes)
+        return True
+
+    def start_at(self, n: int) -> None:
+        """Put the cursor at event `n`."""
+        index = self.session.journal.index
+        if 0 < n < index.count:
+            self.view.start_at(index.time(n))
+
+    # Drawing
+
+    def tick(self) -> None:
+        """Draw what is new."""
+        if not self.is_mounted or not self.is_on_screen:
+            return
+        more = self.view.advance()
+        self._draw()
+        if self._more is None and (more or self.view.now is not None):
+            self._more = self.set_timer(AGAIN if more else CLOCK, self._tick_again)
+
+    def _tick_again(self) -> None:
+        self._more = None
+        self.tick()
+
+    def _draw(self) -> None:
+        view = self.view
+        if not self.is_mounted or not self._lanes.size.width:
+            return
+        low = self.has_class("-low")
+        facts = (
+            view.window, view.cursor, view.mark, view.selected, view.lanes.seen, view.latest, view.moment,
+            self.size, self._lanes.size, self.app.theme, self.session.journal.index.errors,
+        )  # fmt: skip
+        if facts == self._drawn:
+            return
+        self._drawn = facts
+        lanes = self._lanes
+        has_strip, has_items = not self.has_class("-no-strip"), not (low or self.has_class("-slim"))
+        lanes.show(
+            self._lines.lines(lanes.room, lanes.size.height, strip_above=not has_strip, item_below=not has_items)
+        )
+        self._describe()
+        if has_strip:
+            self._session_lines.show(session_lines(view, self._session_lines.room))
+        if has_items:
+            self._items.show(*item_lines(view, self._items.room, self._items.size.height))
+        if not low:
+            self._measure_soon()
+
+    def _describe(self) -> None:
+        view, index = self.view, self.session.journal.index
+        window, lanes = view.window, view.lanes
+        begin, end = view.range if view.mark is not None else (window.begin, min(window.end - 1, view.latest))
+        number = lanes.sent.overlapping(begin, end) + lanes.received.overlapping(begin, end)
+        flying = lanes.sent.flying(*view.at_cursor)
+        edge = self.query_one("#timeline-lanes", Edge)
+        what = f"{moment(begin)} to {moment(end)}"
+        facts: list[paint.Pieces] = [
+            [(what, "bright" if view.mark is not None else "muted")], duration(end - begin),
+            quantity(number, "exchange"), f"{count(flying)} in flight at the cursor",
+        ]  # fmt: skip
+        if view.mark is not None:
+            facts.insert(0, [("marked", "ask")])
+        elif view.is_whole:
+            facts.insert(0, "whole session")
+        edge.facts = facts
+        edge.keys = self.hints()
+        errors: list[paint.Pieces] = [[(quantity(index.errors, "error"), "error")]] if index.errors else []
+        self.query_one("#timeline-session", Edge).facts = [
+            moment(view.latest), quantity(index.count, "message"), *errors
+        ]  # fmt: skip
+        items = self.query_one("#timeline-items", Edge)
+        items.title = f"At {moment(view.cursor)}"
+        items.facts = [f"{count(flying)} in flight"]
+        self.post_message(HintsChanged())
+
+    # Figures
+
+    def _measure_soon(self) -> None:
+        if self._delay is not None:
+            self._delay.stop()
+        self._delay = self.set_timer(PATIENCE, self._measure)
+
+    @work(exclusive=True, group="figures", exit_on_error=False)
+    async def _measure(self) -> None:
+        """Measure the window in a thread, and show the figures."""
+        view, journal = self.view, self.session.journal
+        begin, end = (0, view.latest) if self._of_session else view.range
+        first, last = view.events(begin, end)
+        upto = None if self.session.at_end else self.session.upto
+        last = last if upto is None else min(last, upto)
+        wanted = (first, last)
+        if wanted != self._measured:
+            if last - first >= MOST_MEASURED:
+                self._stats = None
+            else:
+                self._stats = await asyncio.to_thread(measure, journal, first, last, by_name=False)
+            self._measured = wanted
+        self._show_figures()
+
+    def _show_figures(self) -> None:
+        view, stats = self.view, self._stats
+        of = "of the session" if self._of_session else "in the range" if view.mark is not None else "in the window"
+        edge = self.query_one("#timeline-methods", Edge)
+        edge.facts = [of]
+        if stats is None:
+            words = f"Zoom in for the figures: at most {count(MOST_MEASURED)} messages are measured."
+            self._methods.show([paint.segments([(words, "muted")])])
+            return
+        height = self._methods.size.height
+        self._methods.show(method_lines(stats, self._sort, self._methods.room, height))
+        edge.note = [("without a person's time", "faint")] if stats.person else ""
+        edge.keys = hints(
+            self, "timeline.sort", ("timeline.scope", "window" if self._of_session else "whole session"),
+            "timeline.save",
+        )  # fmt: skip
+
+    # Keys
+
+    def hints(self) -> list[KeyHint]:
+        """The keys of the timeline."""
+        view = self.view
+        found = [
+            *self._pair("timeline.zoom-in", "timeline.zoom-out", "zoom"),
+            *self._pair("timeline.left", "timeline.right", "cursor"),
+        ]
+        if not view.is_whole:
+            found += self._pair("timeline.pan-left", "timeline.pan-right", "pan")
+        found += hints(
+            self, ("timeline.mark", "drop range" if view.mark is not None else "mark range"),
+            ("timeline.filter", "filter to range"), ("timeline.open", "open"),
+        )  # fmt: skip
+        found += self._pair("timeline.previous", "timeline.next", "choose")
+        if len(self.session.journal.findings.events()):
+            found += self._pair("timeline.previous-finding", "timeline.next-finding", "finding")
+        back = "drop range" if view.mark is not None else "whole session" if not view.is_whole else "rows"
+        return [*found, *hints(self, ("timeline.back", back), "timeline.rows", ("app.zoom", "restore"))]
+
+    def _pair(self, back: str, on: str, title: str) -> list[KeyHint]:
+        """Join two keys into one hint; a click presses the second."""
+        both = hints(self, back, on)
+        if len(both) < 2:
+            return both
+        one, other = both
+        if len(one.label) > 1 and one.label[:-1] == other.label[:-1]:
+            return [KeyHint(f"{one.label}{other.label[-1]}", title, other.key, other.verb)]
+        gap = "" if one.label in "←↑" else " "
+        return [KeyHint(f"{one.label}{gap}{other.label}", title, other.key, other.verb)]
+
+    def action_zoom_in(self) -> None:
+        self.view.zoom(1 / ZOOM)
+        self._draw()
+
+    def action_zoom_out(self) -> None:
+        self.view.zoom(ZOOM)
+        self._draw()
+
+    def action_left(self) -> None:
+        self.view.move(-1)
+        self._draw()
+
+    def action_right(self) -> None:
+        self.view.move(1)
+        self._draw()
+
+    def action_pan_left(self) -> None:
+        self.view.pan(-1)
+        self._draw()
+
+    def action_pan_right(self) -> None:
+        self.view.pan(1)
+        self._draw()
+
+    def action_first(self) -> None:
+        self.view.go_to(0)
+        self._draw()
+
+    def action_last(self) -> None:
+        self.view.go_to(self.view.latest)
+        self.view.follows = True
+        self._draw()
+
+    def action_previous(self) -> None:
+        self.view.choose(-1)
+        self._draw()
+
+    def action_next(self) -> None:
+        self.view.choose(1)
+        self._draw()
+
+    def action_mark(self) -> None:
+        self.view.toggle_mark()
+        self._draw()
+
+    def action_filter(self) -> None:
+        """Show the rows of the range, or of the window."""
+        self.post_message(self.Left(self.view.filter))
+
+    def action_rows(self) -> None:
+        self.post_message(self.Left())
+
+    def action_back(self) -> None:
+        """Drop the range; else show the whole session; else the rows."""
+        view = self.view
+        if view.mark is not None:
+            view.toggle_mark()
+        elif not view.is_whole:
+            view.show_whole()
+        else:
+            self.action_rows()
+        self._draw()
+
+    def action_open(self) -> None:
+        """Open the message at the cursor in the detail."""
+        if len(self.session.journal.index):
+            n = self.view.nearest()
+            self.post_message(EventHighlighted(n))
+            self.post_message(ShowEvent(n))
+
+    def action_next_finding(self) -> None:
+        self._go_to_finding(1)
+
+    def action_previous_finding(self) -> None:
+        self._go_to_finding(-1)
+
+    def _go_to_finding(self, step: int) -> None:
+        """Put the cursor at the nearest message with a finding."""
+        view, time = self.view, self.session.journal.index.time
+        begin, end = view.at_cursor
+        found = self.session.journal.findings.events()
+        ahead = [n for n in found if (time(n) > end if step > 0 else time(n) < begin)]
+        if not ahead:
+            self.notify(f"No {'later' if step > 0 else 'earlier'} finding", timeout=3, markup=False)
+            return
+        n = min(ahead) if step > 0 else max(ahead)
+        view.go_to(time(n))
+        view.selected = n
+        self._draw()
+
+    def action_sort(self) -> None:
+        self._sort = SORTS[(SORTS.index(self._sort) + 1) % len(SORTS)]
+        self._show_figures()
+
+    def action_scope(self) -> None:
+        self._of_session = not self._of_session
+        self._measure()
+
+    def action_save(self) -> None:
+        """Save the figures as JSON."""
+        if self._stats is not None:
+            text = json.dumps(self._stats.as_json(), indent=2, ensure_ascii=False) + "\n"
+            self.post_message(Save(text.encode(), "stats.json", "the figures"))
+
+    def on_lanes_view_clicked(self, event: LanesView.Clicked) -> None:
+        event.stop()
+        names = self._lanes.room - self.view.window.cells
+        if event.cell >= names:
+            self.view.go_to(self.view.window.time(event.cell - names))
+            self._draw()

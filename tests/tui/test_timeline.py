@@ -1,0 +1,355 @@
+"""The timeline: its window and cursor, what its lanes draw, and its keys."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from inspector.config.targets import RecordingTarget
+from inspector.journal.filters import parse
+from inspector.journal.journal import Journal
+from inspector.tui.events import Save, ShowEvent
+from inspector.tui.timeline.drawing import LaneDrawing, axis, strip, tick_of, tick_text
+from inspector.tui.timeline.pane import TimelinePane
+from inspector.tui.timeline.view import TimelineView, TimeWindow, time_text
+from tests.tui.live_app import MEDIUM, NARROW, WIDE, demo, running
+from tests.tui.live_demo import Ticking
+from tests.tui.talks import Talk
+from tests.tui.tui_screens import screen_lines, screen_text, settle
+
+
+def orders() -> Talk:
+    """Ten seconds: overlapping calls, one that fails, one that waits for a person, notifications, one in flight."""
+    talk = Talk()
+    talk.journal.record_life("stdio", "spawn", argv=["server"], pid=7)
+    talk.at(1000).call(1, "search")  # 2
+    talk.at(1500).call(2, "create")  # 3
+    talk.at(1800).say(1, "x")  # 4
+    talk.at(2000).receive({"jsonrpc": "2.0", "id": 9, "method": "elicitation/create", "params": {"message": "Sure?"}})
+    talk.at(4000).send({"jsonrpc": "2.0", "id": 9, "result": {"action": "accept", "content": {}}})
+    talk.at(4500).notice("message", level="info", data="half way")  # 7
+    talk.at(5000).say(2, "x")  # 8
+    talk.at(6000).call(3, "pay")  # 9
+    talk.at(7000).say(3, "declined", failed=True)  # 10
+    talk.at(8000).call(4, "report")  # 11
+    talk.at(10_000)
+    talk.journal.record_stderr("stderr", [b"slow \x1b[31mdisk"])  # 12
+    return talk
+
+
+def view_of(talk: Talk, cells: int = 100) -> TimelineView:
+    view = TimelineView(talk.session)
+    view.advance()
+    view.fit(cells)
+    return view
+
+
+def drawn(view: TimelineView, height: int = 12) -> dict[str, list[str]]:
+    """The lines of each lane, without spaces at the end."""
+    names = {2: "search", 3: "create", 5: "Sure?", 7: "half way", 9: "pay", 11: "report", 12: "slow", 1: "spawn"}
+    found: dict[str, list[str]] = {}
+    name = ""
+    for line in LaneDrawing(view, lambda n: names.get(n, str(n))).lines(height):
+        name = line.name or name
+        found.setdefault(name, []).append(line.cells.text.rstrip())
+    return found
+
+
+# The window
+
+
+@pytest.mark.parametrize(
+    ("part", "at", "wanted"),
+    [(0.5, 50_000, (25_000, 500)), (0.5, 0, (0, 500)), (2, 50_000, (0, 1000)), (0.5, 99_999, (50_000, 500))],
+)
+def test_zoom_keeps_the_time_at_the_cursor_and_stays_in_the_session(
+    part: float, at: int, wanted: tuple[int, int]
+) -> None:
+    zoomed = TimeWindow(0, 1000, 100).zoomed(part, at).within(99_999)
+    assert (zoomed.begin, zoomed.step) == wanted
+
+
+def test_zoom_ends_at_a_microsecond() -> None:
+    window = TimeWindow(0, 1, 100).zoomed(0.5, 50)
+    assert window.step == 1
+    assert window.zoomed(2, 50).step == 2
+
+
+def test_the_whole_session_grows_and_follows_until_the_cursor_moves() -> None:
+    talk = orders()
+    view = view_of(talk)
+    assert (view.window.begin, view.window.length >= 10_000_001, view.cursor) == (0, True, 10_000_000)
+    talk.at(20_000).notice("message", level="info", data="x")
+    view.advance()
+    assert view.window.length >= 20_000_001
+    assert view.cursor == 20_000_000
+    view.move(-50)
+    talk.at(30_000).notice("message", level="info", data="x")
+    view.advance()
+    assert view.window.length >= 30_000_001
+    assert 9_000_000 < view.cursor < 11_000_000
+
+
+def test_a_window_at_the_end_follows_it() -> None:
+    talk = orders()
+    view = view_of(talk)
+    view.zoom(0.5)
+    talk.at(20_000).notice("message", level="info", data="x")
+    view.advance()
+    assert view.window.end == 20_000_001
+    view.pan(-1)
+    before = view.window
+    talk.at(30_000).notice("message", level="info", data="x")
+    view.advance()
+    assert view.window == before
+
+
+def test_pan_and_cursor_move_the_window() -> None:
+    view = view_of(orders())
+    view.go_to(0)
+    for _ in range(2):
+        view.zoom(0.5)
+    assert view.window.begin == 0
+    quarter = view.window.length // 4
+    view.pan(1)
+    assert view.window.begin == quarter
+    assert view.cursor == view.window.begin
+    view.move(-1)
+    assert view.window.begin == view.cursor == quarter - view.window.step
+    view.pan(-1)
+    view.pan(-1)
+    assert view.window.begin == 0
+    view.zoom(2)
+    view.zoom(2)
+    assert view.is_whole
+
+
+@pytest.mark.parametrize(("us", "text"), [(0, "0s"), (24_200_000, "24.2s"), (1500, "0.0015s"), (1, "0.000001s")])
+def test_a_time_in_a_filter(us: int, text: str) -> None:
+    assert time_text(us) == text
+
+
+def test_a_range_becomes_a_filter_that_finds_its_messages() -> None:
+    talk = orders()
+    view = view_of(talk)
+    view.go_to(4_400_000)
+    view.toggle_mark()
+    view.go_to(7_100_000)
+    assert view.filter == "time:4.4s-7.2s"
+    assert list(parse(view.filter).numbers(talk.journal)) == [7, 8, 9, 10]
+    view.toggle_mark()
+    assert list(parse(view.filter).numbers(talk.journal)) == list(range(1, 13))
+
+
+# What is at the cursor
+
+
+@pytest.mark.parametrize(
+    ("ms", "wanted"),
+    [(500, []), (1200, [2]), (1600, [2, 3]), (2500, [3, 5]), (4500, [3, 7]), (9000, [11]), (10_000, [11, 12])],
+)
+def test_messages_at_the_cursor(ms: int, wanted: list[int]) -> None:
+    view = view_of(orders())
+    view.go_to(ms * 1000)
+    assert view.items() == wanted
+    assert view.nearest() == (wanted[0] if wanted else 1)
+
+
+def test_another_message_at_the_cursor_is_chosen() -> None:
+    view = view_of(orders())
+    view.go_to(2_500_000)
+    for by, wanted in ((1, 5), (1, 5), (-1, 3), (-5, 3), (1, 5)):
+        view.choose(by)
+        assert view.chosen(view.items()) == wanted
+    view.move(1)
+    assert view.chosen(view.items()) == 3
+
+
+# The lanes
+
+
+def test_lanes_show_bars_in_rows_names_and_signs() -> None:
+    found = drawn(view_of(orders()))
+    assert {name: [line for line in lines if line] for name, lines in found.items()} == {
+        "requests": [
+            "         █search██                                         █pay███████         █report██████████████",
+            "              █create█████████████████████████████",
+        ],
+        "in flight": ["              ████"],
+        "at most 2": [
+            "         █████████████████████████████████████████         ███████████         █████████████████████"
+        ],
+        "server asks": ["                   █Sure?███████████████"],
+        "notifications": ["                                            ↯ half way"],
+        "process": [f"▪ spawn{' ' * 92}▪"],
+    }
+
+
+def test_a_bar_has_the_colour_of_its_outcome_and_of_the_person() -> None:
+    view = view_of(orders())
+    drawing = LaneDrawing(view, lambda n: "")
+    assert [drawing.role(n) for n in (2, 5, 9, 11)] == ["chart", "chart-ask", "chart-error", "chart-dim"]
+    requests = drawing.lines(12)[:3]
+    cells = {role: sum(len(text) for line in requests for text, own in line.cells.roles() if own == role)
+             for role in ("chart-ask", "chart-error")}  # fmt: skip
+    assert cells == {"chart-ask": 21, "chart-error": 11}
+
+
+def test_more_requests_than_rows_are_counted() -> None:
+    talk = Talk()
+    for id in range(1, 301):
+        talk.at(id).call(id, "a")
+    for id in range(1, 301):
+        talk.at(1000 + id).say(id, "x")
+    lines = drawn(view_of(talk), height=8)["requests"]
+    assert len(lines) == 7
+    assert lines[-1] == "+294 more, at most 300 in flight"
+
+
+def test_what_comes_after_the_moment_of_a_replay_is_faint() -> None:
+    talk = orders()
+    session = talk.session
+    session.at(5, 2_000_000)
+    view = TimelineView(session)
+    view.advance()
+    view.fit(100)
+    lines = {line.name: line.cells.roles() for line in LaneDrawing(view, lambda n: "name").lines(12)}
+    assert {role for _, role in lines["notifications"] if role} == {"faint"}
+    asks = [role for text, role in lines["server asks"] if text.strip()]
+    assert "chart-dim" in {role.partition("/")[0] for role in asks}
+
+
+def test_a_hostile_name_is_harmless_and_wide_characters_keep_the_width() -> None:
+    view = view_of(orders())
+    drawing = LaneDrawing(view, lambda n: "注文\x1b[31m" * 50)
+    for line in drawing.lines(12):
+        assert "\x1b" not in line.cells.text
+        assert sum(len(text) for text, _ in line.cells.roles()) <= 100
+
+
+@pytest.mark.parametrize(
+    ("step", "tick", "texts"),
+    [
+        (1, 10, ["0", "0.01 ms"]),
+        (150, 2000, ["0", "2 ms"]),
+        (17_600, 200_000, ["0", "0.2 s"]),
+        (560_000, 10_000_000, ["0", "10 s"]),
+        (5_000_000, 50_000_000, ["0", "50 s"]),
+        (30_000_000, 300_000_000, ["0", "5 m"]),
+        (1_000_000_000, 14_400_000_000, ["0", "4 h 00 m"]),
+        (10**12, 112 * 86_400_000_000 + 0, ["0"]),
+    ],
+)
+def test_the_axis_has_round_ticks(step: int, tick: int, texts: list[str]) -> None:
+    found = tick_of(step)
+    if step < 10**12:
+        assert found == tick
+    assert found >= step * 10
+    assert [tick_text(at * found, found) for at in range(len(texts))] == texts
+
+
+def test_axis_and_strip_have_the_length_of_the_line() -> None:
+    view = view_of(orders(), 80)
+    assert len(axis(view).text) == 80
+    line = strip(view, 60)
+    assert len(line.text) == 60
+    assert "error" in {role for _, role in line.roles()}
+
+
+# The pane
+
+
+async def test_the_pane_zooms_marks_and_filters_by_keys() -> None:
+    talk = orders()
+    pane = TimelinePane(talk.session)
+    app = Ticking(pane)
+    async with app.run_test(size=(150, 40), message_hook=app.hear) as pilot:
+        pane.focus_inside()
+        await settle(pilot, lambda: "total" in screen_text(app))
+        text = screen_text(app)
+        for words in (
+            "Session",
+            "12 messages",
+            "whole session",
+            "By method",
+            "person",
+            "1 in flight",
+            "elicitation/create",
+        ):
+            assert words in text
+        await pilot.press("home", "plus", "plus")
+        assert not pane.view.is_whole
+        await pilot.press("right", "right", "space", "right", "right")
+        assert "marked" in screen_text(app)
+        await pilot.press("slash")
+        assert [message.filter[:5] for message in app.heard(TimelinePane.Left)] == ["time:"]  # type: ignore[attr-defined]
+        await pilot.press("escape")
+        assert pane.view.mark is None
+        await pilot.press("escape")
+        assert pane.view.is_whole
+        await pilot.press("escape")
+        assert len(app.heard(TimelinePane.Left)) == 2
+
+
+async def test_enter_opens_the_chosen_message_and_figures_are_sorted_and_saved() -> None:
+    talk = orders()
+    pane = TimelinePane(talk.session)
+    app = Ticking(pane)
+    async with app.run_test(size=(150, 40), message_hook=app.hear) as pilot:
+        pane.focus_inside()
+        await settle(pilot, lambda: pane.view.latest > 0)
+        pane.view.go_to(2_500_000)
+        await pilot.press("down", "enter")
+        assert [message.n for message in app.heard(ShowEvent)] == [5]  # type: ignore[attr-defined]
+        await settle(pilot, lambda: "max ↓" in screen_text(app))
+        await pilot.press("o")
+        assert "count ↓" in screen_text(app)
+        await pilot.press("w")
+        saved = json.loads(app.heard(Save)[0].data)  # type: ignore[attr-defined]
+        assert saved["total"]["errors"] == 1
+
+
+@pytest.mark.parametrize("size", [WIDE, MEDIUM, NARROW, (50, 12)])
+async def test_the_maximised_log_shows_the_timeline_and_the_rows_again(size: tuple[int, int], tmp_path: Path) -> None:
+    path = tmp_path / "orders.mcp.jsonl"
+    journal = Journal.create(path, {"kind": "stdio", "argv": ["server"]})
+    talk = Talk()
+    talk.journal = journal
+    for id in range(1, 9):
+        talk.call(id, "pay")
+        talk.say(id, "x")
+    journal.close()
+    async with running(RecordingTarget(path), size=size, until="") as (app, pilot):
+        await pilot.press("m", "v")
+        assert "Timeline" not in screen_text(app)
+        await pilot.press("z", "v")
+        await settle(pilot, lambda: "Timeline" in screen_text(app))
+        assert app.focused is not None
+        assert isinstance(app.focused.parent.parent, TimelinePane)  # type: ignore[union-attr]
+        assert "space play" not in screen_lines(app)[-1]
+        await pilot.press("enter")
+        await settle(pilot, lambda: "parsed" in screen_text(app))
+        await pilot.press("escape")
+        await settle(pilot, lambda: isinstance(app.focused.parent.parent, TimelinePane))  # type: ignore[union-attr]
+        await pilot.press("slash")
+        await settle(pilot, lambda: "time:0s-" in screen_text(app))
+        assert "Timeline" not in screen_text(app)
+        await pilot.press("v")
+        await settle(pilot, lambda: "Timeline" in screen_text(app))
+        await pilot.press("z")
+        await settle(pilot, lambda: "Timeline" not in screen_text(app))
+
+
+async def test_a_live_timeline_grows() -> None:
+    async with running(demo(), size=WIDE, until="echo") as (app, pilot):
+        await pilot.press("m", "z", "v")
+        await settle(pilot, lambda: "Timeline" in screen_text(app))
+        pane = app.screen.query_one(TimelinePane)
+        before = pane.view.lanes.seen
+        session = pane.session.commands
+        assert session is not None
+        session.start("ping", {})
+        await settle(pilot, lambda: pane.view.lanes.seen >= before + 2)
+        await settle(pilot, lambda: "ping" in screen_text(app))
