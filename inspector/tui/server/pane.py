@@ -265,13 +265,13 @@ class ServerPane(Container):
             if isinstance(server.info.get(key), str):
                 rows += fact(label, safe(server.info[key], _SHOWN_TEXT, multiline=True))
         rows += [*self._recording(), *self._drifted(), *self._changes()]
+        if (found := self._authorizations.logged_in()) is not None:
+            rows += [*heading("Logged in"), *logged_in_rows(found, session.journal)]
         rows += heading("Capabilities")
         rows += self._capabilities()
         rows += self._extensions()
         rows += self._subscriptions()
         rows += self._freshness()
-        if (found := self._authorizations.logged_in()) is not None:
-            rows += [*heading("Logged in"), *logged_in_rows(found, session.journal)]
         if not server.instructions:
             return [RowSection(rows)]
         rows += heading("Instructions")
