@@ -347,8 +347,8 @@ GROUPS: dict[str, list[Row]] = {
         Row("flood-memory", "… growth of its memory", "terminal flood", "growth_mb", "MB", 60, against=""),
     ],
     "The timeline": [
-        Row("timeline-zoom", "10,000 overlapping calls: zoom, key to frame, p95", "terminal timeline", "zoom_p95_s", "ms",
-            0.05, against=""),
+        Row("timeline-zoom", "10,000 overlapping calls: zoom, key to frame, p95", "terminal timeline", "zoom_p95_s",
+            "ms", 0.05, against=""),
         Row("timeline-pan", "… pan and cursor, p95", "terminal timeline", "pan_p95_s", "ms", 0.05, against=""),
         Row("timeline-memory", "… its memory", "terminal timeline", "rss_mb", "MB", 150, against=""),
     ],

@@ -4,7 +4,7 @@
     recording  a recording of a million messages: seconds to its first screen and from key to frame, memory
     replay     the same recording gone through: from key to frame of seeks, steps and jumps to matches of a filter
     table      a result of 100,000 objects: seconds from the call to its first rows, from key to frame, memory
-    timeline   a recording of 10,000 overlapping calls in the timeline: from key to frame of zoom, pan and cursor, memory
+    timeline   a recording of 10,000 overlapping calls in the timeline: key to frame of zoom, pan and cursor, memory
     flood      a server that sends 20,000 notifications at once and 20,000 more in four seconds: the same
 
 Nothing is emulated: what the program writes is searched for words. A frame ends where Textual ends a synchronised

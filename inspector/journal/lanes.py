@@ -197,13 +197,9 @@ class RequestLane:
         return sorted(found[:most])
 
     def flying(self, begin: int, end: int) -> int:
-        """Return the largest number in flight from `begin` to `end`."""
-        first = max(bisect_right(self._changed, begin) - 1, 0)
-        last = bisect_right(self._changed, end)
-        if last <= first:
-            return 0
-        before = self._flying[first] if self._changed[first] <= begin else 0
-        return max(before, self._largest(first if self._changed[first] > begin else first + 1, last))
+        """Return the largest number in flight from `begin` to `end`; one that ends at `begin` counts."""
+        first, last = bisect_left(self._changed, begin), bisect_right(self._changed, end)
+        return max(self._flying[first - 1] if first else 0, self._largest(first, last))
 
     def _largest(self, first: int, last: int) -> int:
         low, high = -(-first // _BLOCK), last // _BLOCK
