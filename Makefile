@@ -43,6 +43,8 @@ PYTHON_TESTS := tests/transports tests/client tests/journal tests/protocol tests
 	tests/demo/test_demo_stdio.py tests/demo/test_demo_http.py tests/doctor/test_commands.py \
 	tests/export/test_formats.py tests/imports/test_foreign_files.py tests/recordings tests/redact/test_recording.py \
 	tests/replay/test_mock.py tests/tap/test_stdio.py tests/tui/test_main_screen.py tests/tui/test_terminal.py \
+	tests/apps/test_page.py tests/cards/test_discovery.py tests/context tests/events/test_subscription.py \
+	tests/hosts/test_facts.py tests/load/test_plan.py tests/load/test_report.py tests/skills/test_saving.py tests/test_stats.py \
 	tests/test_text.py tests/test_pytest_plugin.py tests/test_imports.py tests/versions
 
 test-pythons: $(READY) ## with the other Python versions and the newest dependencies: every package

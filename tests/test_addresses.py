@@ -77,7 +77,7 @@ def test_an_embedded_or_oddly_spelled_address_can_reach_this_machine(subtests: p
             assert addresses.reaches_this_machine(host) == (host in HERE)
 
 
-def test_link_local_addresses_and_metadata_services_are_told_apart(subtests: pytest.Subtests) -> None:
+def test_link_local_addresses_and_metadata_services_are_reported_apart(subtests: pytest.Subtests) -> None:
     for host in (*LOOPBACK, *EMBEDDED_LOOPBACK, *LINK_LOCAL, *PRIVATE):
         with subtests.test(host):
             assert addresses.is_link_local(host) == (host in LINK_LOCAL)

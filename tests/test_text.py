@@ -19,7 +19,7 @@ TEMPER = st.text(
 )
 
 
-def test_ordinary_text_comes_back_as_the_same_object() -> None:
+def test_ordinary_text_returns_as_the_same_object() -> None:
     for ordinary in ("get-annotated-message", "Grüße → 中文 👍", "{'a': [1, 2]}"):
         assert safe(ordinary) is ordinary
 

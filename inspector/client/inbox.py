@@ -42,6 +42,15 @@ class StandingAnswers:
     elicitation: str | dict[str, Any] | None = None
     roots: tuple[str, ...] | Literal["ask"] | None = None
 
+    @property
+    def unattended(self) -> StandingAnswers:
+        """The same answers without those that ask a person."""
+        return StandingAnswers(
+            None if self.sampling == "ask" else self.sampling,
+            None if self.elicitation == "ask" else self.elicitation,
+            None if self.roots == "ask" else self.roots,
+        )
+
     def capabilities(self, features: Features) -> dict[str, Any]:
         """Return the client capabilities for these answers, in the format of a revision; without extensions."""
         offered: dict[str, Any] = {}

@@ -61,7 +61,9 @@ class LoadRun:
         tools that are called although they are not annotated read-only. `prepared` returns the calls of the plan once
         the tools are known. `told` is called about four times a second, and when the phase changes.
         """
-        self.target, self.options, self.plan, self.journal = target, options, plan, journal
+        self.target, self.plan, self.journal = target, plan, journal
+        # No person answers during a load, and a call that waits for a person does not time out.
+        self.options = replace(options, standing=options.standing.unattended)
         self.phase: Phase = "connecting"
         self.measurement = Measurement(plan)
         self.arrivals = ClosedArrivals(plan) if plan.users else OpenArrivals(plan)
@@ -73,7 +75,7 @@ class LoadRun:
         self.ended_early = ""
         """Why it ended before its time, as a sentence."""
         self.own_cpu = 0.0
-        """The share of one core that this process used after the warm-up."""
+        """The share of one core that the thread of the run used after the warm-up."""
         self.kept = 0
         """Exchanges in the recording."""
         self._allowed = allowed
@@ -362,7 +364,7 @@ class LoadRun:
     def _look_around(self, now: float) -> None:
         """Complete the point of the series, and tell the listener."""
         if self._own_cpu_from is None and now >= self.plan.warm_up:
-            self._own_cpu_from = now, time.process_time()
+            self._own_cpu_from = now, time.thread_time()
         if now >= self._next_sample():
             cpu = self._read_process(now)
             self.measurement.advance(now, self.waiting, cpu, self.process.rss)
@@ -394,7 +396,7 @@ class LoadRun:
             self.measurement.finish(now, self.waiting, self._read_process(now), self.process.rss)
         if self._own_cpu_from is not None:
             since, used = self._own_cpu_from
-            self.own_cpu = (time.process_time() - used) / max(now - since, 1e-3)
+            self.own_cpu = (time.thread_time() - used) / max(now - since, 1e-3)
         self.phase = "over"
 
     @property

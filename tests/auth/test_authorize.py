@@ -89,7 +89,7 @@ def test_the_code_is_proven_by_the_verifier_of_its_request() -> None:
     assert 43 <= len(verifier) <= 128
 
 
-def test_every_secret_is_learned_and_none_is_told() -> None:
+def test_every_secret_is_learned_and_none_is_reported() -> None:
     """C-AUTH-31: before it can appear anywhere; verifiers and codes are never stored."""
     world = World({TOKEN: token(refresh_token="refresh-1"), f"{ISSUER}/register": (201, {
         "client_id": "c", "client_secret": "registered-secret", "token_endpoint_auth_method": "client_secret_basic"})})  # fmt: skip
@@ -171,7 +171,7 @@ def test_a_step_up_asks_for_what_was_granted_and_what_is_wanted() -> None:
     assert state.fields("POST", SERVER) == [("Authorization", "Bearer token-2")]
 
 
-def test_what_a_step_up_brought_is_asked_for_again_when_the_token_ends() -> None:
+def test_what_a_step_up_brought_is_requested_again_when_the_token_ends() -> None:
     world = World({TOKEN: one_after_another("a", "b", "c")})
     clock = [NOW]
     state = authorization(now=lambda: clock[0])
@@ -576,7 +576,7 @@ def test_only_a_client_of_before_is_doubted() -> None:
         assert visit.doubtful == doubtful
 
 
-def test_why_a_person_is_needed_is_said() -> None:
+def test_why_a_person_is_needed_is_reported() -> None:
     """The reason is for runs without a person."""
 
     def why(state: Authorization, refusal: Refused) -> str:
@@ -625,7 +625,7 @@ def test_a_challenge_of_another_scheme_is_explained() -> None:
     assert not world.fetched
 
 
-def test_a_401_without_a_challenge_is_told_and_goes_on() -> None:
+def test_a_401_without_a_challenge_is_reported_and_goes_on() -> None:
     world = World()
     assert answered(world, authorization(), Refused(challenges=()))
     assert (world.told("challenge")[0].ok, world.told("challenge")[0].rule) == (False, "C-AUTH-02")

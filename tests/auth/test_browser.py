@@ -142,7 +142,7 @@ async def test_who_is_sent_here_from_elsewhere_is_a_visitor(callback: browser.Ca
 
 
 @pytest.mark.parametrize("query", ["notcode=1", "my_error=1", "state=code=1", "%63ode=1", "code", "error"])
-async def test_an_answer_is_told_by_the_names_of_its_parameters(callback: browser.Callback, query: str) -> None:
+async def test_an_answer_is_reported_by_the_names_of_its_parameters(callback: browser.Callback, query: str) -> None:
     expected = "200 OK" if query in ("code", "error") else "404 Not Found"
     assert await ask(port_of(callback), f"/callback?{query}") == expected
 

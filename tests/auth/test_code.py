@@ -150,7 +150,7 @@ def test_a_cancelled_login_ends_at_the_browser_without_a_rule() -> None:
 
 
 @pytest.mark.parametrize("extra", [{}, {"iss": f"{ISSUER}/"}, {"error": "server_error", "code": ...}])
-def test_what_came_back_is_told_by_its_names_alone(extra: dict[str, Any]) -> None:
+def test_what_returned_is_reported_by_its_names_alone(extra: dict[str, Any]) -> None:
     values = {"code": "very-secret-code", "iss": ISSUER} | extra
     world = World(back=lambda url: callback(url, **{name: text for name, text in values.items() if text is not ...}))
     world.run(again_or_not(world))
@@ -231,7 +231,7 @@ def test_a_redirect_uri_is_on_this_machine_or_https(uri: str) -> None:
     assert not world.visits
 
 
-def test_a_redirect_uri_of_the_options_is_used_as_it_is() -> None:
+def test_a_redirect_uri_of_the_options_is_used_unchanged() -> None:
     world = World()
     run(world, redirect_uri="http://localhost:3000/callback")
     assert world.visits[0]["redirect_uri"] == world.forms()[0]["redirect_uri"] == "http://localhost:3000/callback"

@@ -172,7 +172,7 @@ def test_we_get_in_without_a_browser(grant: str) -> None:
     assert demo.visited == []
 
 
-def test_every_fault_is_told_of_somewhere() -> None:
+def test_every_fault_is_reported_of_somewhere() -> None:
     assert set(TOLD) | OF_THE_RUNNER == set(FAULTS)
 
 

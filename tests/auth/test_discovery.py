@@ -63,7 +63,7 @@ def test_the_root_is_not_asked_where_the_path_has_it() -> None:
     ],
     ids=str,
 )  # fmt: skip
-def test_what_is_no_metadata_is_passed_over(answer: Any) -> None:
+def test_what_is_not_metadata_is_passed_over(answer: Any) -> None:
     """Some servers answer any path with a page, or with some JSON."""
     world = World({PRM_PLACE: answer, ROOT_PRM_PLACE: prm()})
     assert found(world).resource.place == ROOT_PRM_PLACE
@@ -121,7 +121,7 @@ def test_metadata_without_an_authorization_server_is_no_reason_to_guess_one(serv
     assert world.fetched == [PRM_PLACE]
 
 
-def test_a_place_that_is_no_https_url_is_not_asked() -> None:
+def test_a_place_that_is_not_an_https_url_is_not_asked() -> None:
     for place in ("javascript:alert(1)", "file:///etc/passwd", "http://shop.example/x", "https://u:p@shop.example/x"):
         world = World()
         assert found(world, f'Bearer resource_metadata="{place}"').resource.place == PRM_PLACE
@@ -333,7 +333,7 @@ def test_the_revision_goes_along_where_it_is_known(revision: str) -> None:
     assert sent == [revision] * 3
 
 
-def test_what_is_no_revision_is_sent_in_no_field() -> None:
+def test_what_is_not_a_revision_is_sent_in_no_field() -> None:
     world = World()
     found(world, revision="2025\r\nX: y")
     assert all("MCP-Protocol-Version" not in dict(action.fields) for action in world.sent(PRM_PLACE))

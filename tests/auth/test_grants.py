@@ -276,7 +276,7 @@ OFFERS_DEVICE = metadata(
 )
 
 
-def test_a_code_is_shown_and_its_token_is_waited_for() -> None:
+def test_a_code_is_shown_and_its_token_is_awaited() -> None:
     """RFC 8628: slower when the server says so."""
     pending, slower = (400, {"error": "authorization_pending"}), (400, {"error": "slow_down"})
     world = World({AS_PLACE: OFFERS_DEVICE, DEVICE: device(), TOKEN: [pending, slower, token()]})
@@ -423,7 +423,7 @@ def test_a_nonce_that_cannot_be_sent_is_not(nonce: str) -> None:
     assert len(world.forms()) == 1
 
 
-def test_a_bearer_token_is_taken_though_a_bound_one_was_asked_for() -> None:
+def test_a_bearer_token_is_taken_though_a_bound_one_was_requested() -> None:
     world = bound(**{TOKEN: token()})
     assert run(world) == [("Authorization", "Bearer token-1")]
     assert world.store[ISSUER, SERVER].key == ""
@@ -452,7 +452,7 @@ def test_a_renewed_token_keeps_its_key() -> None:
     assert proof_of(world.sent(TOKEN)[1].fields)[0]["jwk"] == proof_of(state.fields("POST", SERVER))[0]["jwk"] == before
 
 
-def test_what_is_no_jwt_has_no_claims() -> None:
+def test_what_is_not_a_jwt_has_no_claims() -> None:
     deep = base64.urlsafe_b64encode(b"[" * 30_000).decode()
     for text in ("", "a.b", "a.b.c", "a.bnVsbA.c", f"a.{deep}.c", "a." + "x" * 100_000 + ".c", "ü.ü.ü"):
         assert assertions.claims_of(text) is None
@@ -469,7 +469,7 @@ def test_what_is_no_jwt_has_no_claims() -> None:
     ],
     ids=["said", "workload", "enterprise", "offered"],
 )  # fmt: skip
-def test_which_grant_it_is_is_told_as_soon_as_it_is_known(options: dict[str, Any], first: Any, then: str) -> None:
+def test_which_grant_it_is_is_reported_as_soon_as_it_is_known(options: dict[str, Any], first: Any, then: str) -> None:
     world = World({AS_PLACE: machines(), TOKEN: (400, {"error": "invalid_client"}), PROVIDER: (400, {"error": "no"})})
     refused(world, **options)
     (challenge,), (scope,) = world.told("challenge"), world.told("scope")

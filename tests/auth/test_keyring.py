@@ -135,7 +135,7 @@ def test_of_several_keyrings_the_first_is_used(
     ],
     ids=lambda value: f"{type(value).__name__}-{value.error!r}" if isinstance(value, Failing) else None,
 )  # fmt: skip
-def test_one_that_does_not_is_replaced_by_the_file_and_that_is_said_once(
+def test_one_that_does_not_is_replaced_by_the_file_and_that_is_reported_once(
     use: Any, tmp_path: Path, warned: list[str], backend: keyring.backend.KeyringBackend, why: str
 ) -> None:
     use(backend)
@@ -166,7 +166,7 @@ def test_a_login_in_a_keyring_that_is_locked_now_is_none_and_can_be_forgotten(
     assert store.logins() == []
 
 
-def test_a_problem_of_the_keyring_is_told_in_one_short_line() -> None:
+def test_a_problem_of_the_keyring_is_reported_in_one_short_line() -> None:
     with pytest.raises(KeyringProblem) as caught, library():
         raise RuntimeError("a\n\x1b[2Jb" * 1000)
     assert str(caught.value).isprintable()

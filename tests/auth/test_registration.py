@@ -191,7 +191,7 @@ def test_a_typed_client_is_not_asked_for_again() -> None:
 
 
 @pytest.mark.parametrize("method", ["times out", "refuses"])
-def test_a_client_that_was_mistyped_is_asked_for_again(method: str) -> None:
+def test_a_client_that_was_mistyped_is_requested_again(method: str) -> None:
     """Otherwise one slip of the fingers would be stored for good."""
 
     def no_redirect(url: str) -> str:

@@ -129,7 +129,7 @@ def test_what_was_known_is_taken_from_the_steps_and_strange_facts_are_nothing() 
     assert (found.issuer, found.redirect_uri, found.registered) == (ISSUER, REDIRECT, True)
 
 
-def test_what_is_told_belongs_to_the_step_that_is_run_again() -> None:
+def test_what_is_given_belongs_to_the_step_that_is_run_again() -> None:
     recorder = FakeRecorder()
     beside = StepRecorder(recorder, 7, 2)
     beside.auth("metadata", True, "there", facts={"status": 200})

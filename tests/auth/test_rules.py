@@ -18,7 +18,7 @@ NAMED = {
 }
 
 
-def test_every_rule_that_a_step_names_is_told() -> None:
+def test_every_rule_that_a_step_names_is_reported() -> None:
     assert len(NAMED) > 20
     assert NAMED - set(RULES) == set()
 
@@ -33,6 +33,6 @@ def test_a_rule_is_a_sentence_with_a_source(name: str) -> None:
     assert "C-AUTH" not in rule.text
 
 
-def test_what_is_no_rule_of_ours_has_no_words() -> None:
+def test_what_is_not_a_rule_of_ours_has_no_words() -> None:
     assert rule_of("") is None
     assert rule_of("C-AUTH-99") is None

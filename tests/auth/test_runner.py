@@ -79,7 +79,7 @@ def only(action: Action) -> Generator[Action, Any, Any]:
     return answer
 
 
-async def test_the_browser_is_opened_with_consent_and_comes_back() -> None:
+async def test_the_browser_is_opened_with_consent_and_returns() -> None:
     person, opened = FakePerson(), Opened()
     redirect_uri, came = await runner(person, opener=opened).run(login(opened))
     assert came == f"{redirect_uri}?code=c&state=s"
@@ -109,7 +109,7 @@ async def test_who_has_a_browser_elsewhere_goes_on_without_one_here() -> None:
     assert [(seen.url, seen.opened) for seen in person.visits] == [(LOGIN, False)]
 
 
-async def test_the_person_is_told_until_when_they_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_person_is_told_until_when_they_are_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("inspector.auth.runner.time.time", lambda: 1000.0)
     person, opened = FakePerson(), Opened()
     await runner(person, opener=opened).run(login(opened))
@@ -147,7 +147,7 @@ async def test_without_a_browser_the_address_is_pasted() -> None:
     assert person.visits[-1].url == LOGIN
 
 
-async def test_what_is_pasted_must_be_where_the_browser_comes_back_to() -> None:
+async def test_what_is_pasted_must_be_where_the_browser_returns_to() -> None:
     person = FakePerson(pastes=["", "https://evil.example/?code=x", "nonsense"])
     opened = Opened()
     _, came = await runner(person, opener=opened).run(login(opened))
@@ -196,7 +196,7 @@ async def test_an_answer_to_another_request_is_refused_and_waited_past(stray: st
     assert "evil" not in recorder.text()
 
 
-async def test_a_few_wrong_answers_are_told_and_all_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_few_wrong_answers_are_reported_and_all_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "VISIT_SECONDS", 0.2)
     person, recorder = FakePerson(), FakeRecorder()
     opened = Strays(*["code=evil"] * 12, query="")
@@ -402,7 +402,7 @@ async def test_what_is_kept_is_found_again_and_never_recorded(tmp_path: Path) ->
     assert "-secret" not in recorder.text()
 
 
-async def test_what_cannot_be_kept_is_said_and_no_reason_to_fail(tmp_path: Path) -> None:
+async def test_what_cannot_be_kept_is_reported_and_no_reason_to_fail(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     person = FakePerson()
     hands = runner(person, store=Store(tmp_path / "file" / FILE, Missing()))

@@ -56,7 +56,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
     return Store(tmp_path / FILE, request.param())
 
 
-def test_what_is_kept_comes_back(store: Store) -> None:
+def test_what_is_kept_returns(store: Store) -> None:
     store.keep(GRANT.issuer, GRANT.resource, GRANT)
     store.keep_client(GRANT.issuer, CLIENT)
     assert store.grant("", GRANT.issuer, GRANT.resource) == GRANT
@@ -88,7 +88,7 @@ def test_the_last_one_wins_and_can_be_forgotten(store: Store) -> None:
     assert store.logins() == []
 
 
-def test_who_is_logged_in_is_told_without_secrets(store: Store) -> None:
+def test_who_is_logged_in_is_reported_without_secrets(store: Store) -> None:
     store.keep(GRANT.issuer, GRANT.resource, GRANT)
     (kept,) = store.logins(GRANT.server)
     found = kept.grant
@@ -114,7 +114,7 @@ def test_with_a_keyring_no_secret_is_in_the_file(tmp_path: Path) -> None:
     assert vault.held == {}
 
 
-def test_without_one_the_file_is_for_its_user_and_that_is_said_once(tmp_path: Path) -> None:
+def test_without_one_the_file_is_for_its_user_and_that_is_reported_once(tmp_path: Path) -> None:
     warned: list[str] = []
     store = Store(tmp_path / "state" / FILE, Missing(), warned.append)
     store.keep(GRANT.issuer, GRANT.resource, GRANT)

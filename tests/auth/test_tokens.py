@@ -166,14 +166,14 @@ def test_the_end_of_a_token_is_counted_by_our_clock(changes: dict[str, Any], exp
     assert world.store[ISSUER, SERVER].expires_at == expires_at
 
 
-def test_what_was_granted_is_told_beside_what_was_asked() -> None:
+def test_what_was_granted_is_reported_beside_what_was_asked() -> None:
     world = World({TOKEN: token(scope="a", refresh_token="r")})
     run(world, scope="a b")
     facts = dict(world.told("token")[0].facts)
     assert (facts["scope"], facts["missing"], facts["refresh"]) == (["a"], ["b"], True)
 
 
-def test_the_claims_of_a_token_are_told_and_the_token_is_not() -> None:
+def test_the_claims_of_a_token_are_reported_and_the_token_is_not() -> None:
     payload = base64.urlsafe_b64encode(b'{"aud":"https://shop.example/mcp","jti":"x"}').decode().rstrip("=")
     jwt = f"eyJhbGciOiJub25lIn0.{payload}.c2ln"
     world = World({TOKEN: token(access_token=jwt)})

@@ -54,7 +54,7 @@ def test_an_answer_is_read_however_its_stream_is_written(
 
 
 @pytest.mark.parametrize(("name", "form"), BODIES)
-def test_a_body_that_is_no_answer(run: Run, serve: Serve, recording: Path, name: str, form: str) -> None:
+def test_a_body_that_is_not_an_answer(run: Run, serve: Serve, recording: Path, name: str, form: str) -> None:
     ran = run("call", "echo", "--record", str(recording), *serve(name, form))
     words = BODIES[name, form]
     if words:
@@ -101,7 +101,7 @@ def test_a_website_is_no_server(run: Run, serve: Serve, name: str) -> None:
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 405, 410, 429, 500, 503])
-def test_a_page_of_errors_at_the_endpoint_is_told_in_one_sentence(run: Run, serve: Serve, status: int) -> None:
+def test_a_page_of_errors_at_the_endpoint_is_reported_in_one_sentence(run: Run, serve: Serve, status: int) -> None:
     ran = run("call", "echo", *serve("html-error", "http+sse", status=status))
     assert (ran.code, ran.out) == (3 if status in (401, 403) else 4, "")
     first, *_ = ran.err.splitlines()

@@ -17,7 +17,7 @@ VERBS = [["export", "--to", "json"], ["export", "--to", "md"], ["replay"], ["inf
 
 
 @pytest.mark.parametrize("quiet", [[], ["--quiet"]])
-def test_a_full_disk_does_not_stop_a_call_and_is_said_in_any_case(run: Run, serve: Serve, quiet: list[str]) -> None:
+def test_a_full_disk_does_not_stop_a_call_and_is_reported_in_any_case(run: Run, serve: Serve, quiet: list[str]) -> None:
     ran = run("call", "echo", *quiet, "--record", "/dev/full", *serve("good"))
     assert (ran.code, ran.out) == (0, "hello\n")
     assert ran.err == "warning: The recording is incomplete: not on disk: No space left on device (/dev/full)\n"
@@ -48,13 +48,13 @@ def test_a_tool_result_that_cannot_be_saved(run: Run, serve: Serve) -> None:
     assert "\nhint: " in ran.err
 
 
-def test_a_recording_that_cannot_be_written_where_it_was_asked_for(run: Run, serve: Serve, tmp_path: Path) -> None:
+def test_a_recording_that_cannot_be_written_where_it_was_requested(run: Run, serve: Serve, tmp_path: Path) -> None:
     ran = run("call", "echo", "--record", str(tmp_path), *serve("good"))
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith(f"error: The recording {tmp_path} cannot be written: Is a directory.\nhint: ")
 
 
-def test_a_state_folder_that_cannot_be_written_is_said_and_does_not_stop_a_call(
+def test_a_state_folder_that_cannot_be_written_is_reported_and_does_not_stop_a_call(
     run: Run, serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     in_its_place = tmp_path / "state"
@@ -107,7 +107,7 @@ def test_a_recording_that_is_not_there(run: Run, verb: list[str]) -> None:
     assert "nowhere.mcp.jsonl cannot be read: No such file or directory.\nhint: " in ran.err
 
 
-def test_a_torn_recording_is_exported_as_far_as_it_goes_and_its_missing_end_is_said(run: Run, kept: Path) -> None:
+def test_a_torn_recording_is_exported_as_far_as_it_goes_and_its_missing_end_is_reported(run: Run, kept: Path) -> None:
     torn = rewritten(kept, lambda data: data[:-100])
     ran = run("export", torn, "--to", "json")
     assert ran.code == 0
@@ -158,7 +158,7 @@ def test_a_broken_config_file_is_named_and_the_others_are_shown(run: Run, home: 
     assert run("call", "x", "@found").code == 4  # it is found and started, and ends at once
 
 
-def test_broken_settings_are_told_before_anything_is_started(run: Run, serve: Serve, home: Path) -> None:
+def test_broken_settings_are_reported_before_anything_is_started(run: Run, serve: Serve, home: Path) -> None:
     (home / "settings.json").write_text('{"timeout": ')
     ran = run("tools", *serve("good"))
     assert (ran.code, ran.out) == (2, "")

@@ -94,7 +94,7 @@ def test_a_redirection_to_another_host_is_named_and_not_followed(
 
 
 @pytest.mark.parametrize(("status", "code"), [(400, 4), (401, 3), (403, 3), (404, 4), (429, 4), (500, 4), (503, 4)])
-def test_a_page_in_html_is_told_in_one_sentence(
+def test_a_page_in_html_is_reported_in_one_sentence(
     run: Run, serve: Serve, recording: Path, status: int, code: int
 ) -> None:
     ran = run("call", "echo", "--record", str(recording), *serve("html-error", "json", status=status))

@@ -155,7 +155,7 @@ def test_an_answer_is_kept_judged_and_shown(run: Run, serve: Serve, recording: P
 
 
 @pytest.mark.parametrize("name", STUCK)
-def test_an_answer_that_cannot_be_used_is_told_at_once_and_the_call_can_be_interrupted(
+def test_an_answer_that_cannot_be_used_is_reported_at_once_and_the_call_can_be_interrupted(
     start: Callable[..., Running], serve: Serve, recording: Path, name: str
 ) -> None:
     running = start("call", "echo", "--record", str(recording), *serve(name))
@@ -204,7 +204,7 @@ def test_json_is_printed_as_it_was_sent(run: Run, serve: Serve, name: str, form:
     assert '"result":' + ran.out.strip() in sent
 
 
-def test_what_is_no_json_is_printed_as_json_and_said(run: Run, serve: Serve) -> None:
+def test_what_is_not_json_is_printed_as_json_and_said(run: Run, serve: Serve) -> None:
     ran = run("call", "echo", "--json", *serve("nan"))
     assert ran.code == 0
     assert json.loads(ran.out)["structuredContent"] == {"a": None, "b": float("inf"), "c": float("-inf")}

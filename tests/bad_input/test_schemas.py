@@ -165,7 +165,7 @@ def test_a_list_of_wrong_types_is_shown_as_far_as_can_be(run: Run, serve: Serve,
     assert "7 entries are not objects" in ran.err
 
 
-def test_the_hostile_lists_are_where_they_are_looked_for() -> None:
+def test_the_hostile_lists_are_where_they_are_searched() -> None:
     assert (SERVERS / "cases.py").is_file()
     assert b"deep" not in answer_of("malicious-schema")
     assert len(json.loads(answer_of("malicious-schema"))["result"]["tools"]) == 15

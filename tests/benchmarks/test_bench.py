@@ -88,7 +88,7 @@ def test_what_a_row_is_held_against_is_shown_with_the_budget_where_it_has_no_col
     assert modules["table"].budget_of(facts) == "≤ 0.50 × pinned (3,000 ms)"
 
 
-def test_a_contestant_that_fails_is_said_to_and_does_not_stop_the_others(
+def test_a_contestant_that_fails_is_reported_to_and_does_not_stop_the_others(
     modules: dict[str, ModuleType], row: Any
 ) -> None:
     samples = {"inspector": seconds(1.0), "raw": seconds(4.0), "python sdk": [{"failed": "exit code 1"}]}

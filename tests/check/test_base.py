@@ -201,5 +201,5 @@ async def test_a_notification_that_is_refused_has_not_been_answered():
 
 
 @pytest.mark.parametrize("id", ["BASE-07", "BASE-08", "BASE-18"])
-async def test_what_counts_is_said_behind_the_redirect(id):
+async def test_what_counts_is_reported_behind_the_redirect(id):
     await is_not_blamed(WebCase(id, R5 if id == "BASE-18" else R4, None, right=Redirects()))

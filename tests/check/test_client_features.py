@@ -164,7 +164,7 @@ def test_a_link_that_gives_something_away_is_doubtful(url):
 @pytest.mark.parametrize(
     "url", ["", "example.com", "javascript:alert(1)", "https://", "https://[", 7, None, ["https://example.com"]]
 )
-def test_what_is_no_link_is_found(url):
+def test_what_is_not_a_link_is_found(url):
     assert [level for level, _ in forms.link_problems({"message": "Open it.", "url": url}, features(R5))] == ["bad"]
 
 

@@ -38,7 +38,7 @@ def test_in_another_revision_only_texts_that_both_have_are_compared() -> None:
     assert drift_from(now | {"tools": [{"name": "t", "description": "a"}]}, pin(tools=then)) is None
 
 
-def test_lists_that_were_not_read_are_left_out() -> None:
+def test_lists_that_were_not_read_are_omitted() -> None:
     assert drift_from({"tools": None, "revision": "2025-11-25"}, pin(tools=tools("a"))) is None
 
 

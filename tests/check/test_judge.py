@@ -275,7 +275,7 @@ def test_our_own_arguments_are_looked_at_too(court):
     assert court.rules(n) == ["arguments"]
 
 
-def test_a_schema_that_cannot_be_used_is_said_and_nothing_is_fetched(court):
+def test_a_schema_that_cannot_be_used_is_reported_and_nothing_is_fetched(court):
     court.tools(TOOL | {"inputSchema": {"type": "object", "$ref": "http://127.0.0.1:9/canary"}})
     n = court.call(1)
     assert court.rules(n) == ["BASE-27"]

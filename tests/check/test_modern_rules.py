@@ -213,7 +213,7 @@ def test_input_is_wanted_of_whom_can_give_it(client: Any, request_: dict[str, An
     assert court.rules(n) == (["MRTR-04"] if fault else [])
 
 
-def test_that_results_do_not_name_the_server_is_said_once() -> None:
+def test_that_results_do_not_name_the_server_is_told_once() -> None:
     court = Modern()
     for id in (1, 2):
         court.ask("tools/call", {"name": "t"}, id=id)
@@ -342,7 +342,7 @@ def test_log_messages_that_were_not_wanted() -> None:
         assert court.rules(late) == (["UTIL-11"] if court.http else [])
 
 
-def test_what_is_said_of_one_request_comes_on_its_own_stream() -> None:
+def test_what_is_given_of_one_request_comes_on_its_own_stream() -> None:
     court = Modern(http=True)
     court.ask("tools/call", {"name": "t", "_meta": {}}, id=1)
     for id in (2, 3):
@@ -592,7 +592,7 @@ def test_what_claims_to_be_an_error_response_is_held_to_it() -> None:
     assert court.rules(n) == ["BASE-04", "BASE-04"]
 
 
-def test_an_error_without_id_is_told_by_the_response_that_brought_it() -> None:
+def test_an_error_without_id_is_reported_by_the_response_that_brought_it() -> None:
     error = {"jsonrpc": "2.0", "id": None, "error": {"code": -32602, "message": "m"}}
     for court in both():
         court.ask("tools/list", id=1)
@@ -602,7 +602,7 @@ def test_an_error_without_id_is_told_by_the_response_that_brought_it() -> None:
         assert levels == (["note"] if court.http else ["should", "must"])
 
 
-def test_what_is_no_json_in_an_answer_that_was_accepted_is_named() -> None:
+def test_what_is_not_json_in_an_answer_that_was_accepted_is_named() -> None:
     court = Modern(discover=False, http=True)
     initialized(court, "post-1")
     court.ask("tools/list", id=1)

@@ -67,7 +67,7 @@ async def test_an_empty_list_that_is_not_declared_is_worth_a_warning(id):
 @pytest.mark.parametrize("arguments", [
     ["language"], [{"name": 7}], [{"name": "a"}, {"name": "a"}], [{"name": "a", "required": "yes"}],
 ])  # fmt: skip
-async def test_each_part_of_a_prompt_is_looked_at(arguments):
+async def test_each_part_of_a_prompt_is_read(arguments):
     await is_found(Case("PROM-02", R4, prompt(arguments=arguments)))
 
 

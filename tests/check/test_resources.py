@@ -79,14 +79,14 @@ async def test_a_server_in_order_is_not_blamed(case):
 @pytest.mark.parametrize("changes", [
     {"uri": "readme"}, {"uri": 7}, {"name": ...}, {"name": []}, {"size": "large"}, {"mimeType": "text"}, {"mimeType": 7},
 ])  # fmt: skip
-async def test_each_part_of_a_resource_is_looked_at(changes):
+async def test_each_part_of_a_resource_is_read(changes):
     await is_found(Case("RES-02", R4, resource(**changes)))
 
 
 @pytest.mark.parametrize("annotations", [
     {"audience": "user"}, {"audience": ["everybody"]}, {"priority": True}, {"priority": -0.1}, {"lastModified": "today"},
 ])  # fmt: skip
-async def test_each_annotation_is_looked_at(annotations):
+async def test_each_annotation_is_read(annotations):
     await is_found(Case("RES-16", R4, resource(annotations=annotations)))
 
 

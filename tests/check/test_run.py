@@ -92,7 +92,7 @@ async def test_the_check_is_named_that_broke_a_server_for_everybody(answer, revi
     journal.release()
 
 
-async def test_a_server_that_takes_one_session_only_is_said_to_do_so():
+async def test_a_server_that_takes_one_session_only_is_reported_to_do_so():
     class Once(WebFault):
         sessions = 0
 

@@ -105,7 +105,7 @@ async def test_a_server_in_order_is_not_blamed(case):
 @pytest.mark.parametrize(
     "changes", [{"status": "completed"}, {"status": "resting"}, {"ttl": ...}, {"ttl": "long"}, {"lastUpdatedAt": 7}]
 )
-async def test_each_part_of_a_task_is_looked_at(changes):
+async def test_each_part_of_a_task_is_read(changes):
     await is_found(Case("TASK-01", R4, quick(in_task(**changes)), allowed=SLOW))
 
 

@@ -203,7 +203,7 @@ async def test_a_schema_that_describes_its_required_members_elsewhere_is_not_bla
     await is_not_blamed(Case("TOOL-27", R4, None, right=tool(inputSchema=schema)))
 
 
-async def test_a_required_member_of_a_nested_object_is_looked_at():
+async def test_a_required_member_of_a_nested_object_is_read():
     nested = {
         "type": "object",
         "properties": {"list": {"type": "array", "items": {"type": "object", "required": ["x"]}}},

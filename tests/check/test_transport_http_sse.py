@@ -58,7 +58,7 @@ def is_no_request(request):
     return request.method == "POST" and request.message.get("id") in (71, 72)
 
 
-async def test_a_refused_post_is_told_as_what_it_is():
+async def test_a_refused_post_is_reported_as_what_it_is():
     fault = Says(is_no_request, lambda _, reply: reply.body(400))
     found, journal = await checked(Case("BASE-08", R1, None, server=Sse), fault, {})
     assert "got status 400" in found.outcome.text

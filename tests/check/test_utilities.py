@@ -121,7 +121,7 @@ async def test_a_server_in_order_is_not_blamed(case):
     values("a", 7), values("a", "b", total=1), values("a", total=True), values("a", hasMore="no"),
     Answers("completion/complete", in_result(completion=["a"])), Answers("completion/complete", in_result(completion=...)),
 ])  # fmt: skip
-async def test_each_part_of_a_completion_is_looked_at(fault):
+async def test_each_part_of_a_completion_is_read(fault):
     await is_found(Case("UTIL-05", R4, fault))
 
 

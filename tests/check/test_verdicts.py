@@ -227,7 +227,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ([], 5),
         (["--fail-on", "never"], 0),
         (["--fail-on", "never", "--fail-under", "99"], 5),
-        (["--fail-under", "10", "--level", "info", "--skip", "words"], 5),
+        (["--fail-under", "10", "--level", "info", "--skip", "words,definitions"], 5),
         (["--level", "should,quality"], 0),
         (["--level", "should", "--fail-on", "warn"], 5),
         (["--level", "must", "--skip", "base-protocol,tools,resources,prompts,transport-stdio,utilities"], 0),

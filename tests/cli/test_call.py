@@ -106,7 +106,7 @@ def test_each_kind_of_content_has_its_line(run: Run, script: Script) -> None:
     assert ran.err == "note: --save FILE writes content that is not text.\n"
 
 
-def test_what_is_no_text_is_saved_under_names_of_ours(run: Run, script: Script, tmp_path: Path) -> None:
+def test_what_is_not_text_is_saved_under_names_of_ours(run: Run, script: Script, tmp_path: Path) -> None:
     ran = run("call", "t", "--save", str(tmp_path / "out.bin"), *script(tools__call={"result": {"content": CONTENT}}))
     assert ran.code == 0
     assert (tmp_path / "out.bin").read_bytes() == b"\x89PNG" * 100
@@ -141,7 +141,7 @@ def test_json_is_the_exact_result_as_the_server_wrote_it(run: Run, script: Scrip
     assert ran.out == exact + "\n"
 
 
-def test_words_that_are_no_json_are_replaced_and_said_to_be(run: Run, script: Script) -> None:
+def test_words_that_are_not_json_are_replaced_and_said_to_be(run: Run, script: Script) -> None:
     raw = '{"jsonrpc":"2.0","id":$ID,"result":{"content":[],"a":[NaN,-Infinity,"NaN"]}}'
     ran = run("call", "t", "--json", *script(tools__call={"raw": raw}))
     assert ran.out == '{"content":[],"a":[null,-1e999,"NaN"]}\n'
@@ -188,7 +188,7 @@ def test_log_messages_come_before_the_result_and_quiet_leaves_them_out(run: Run,
     assert run("call", "t", "--quiet", *server).err == ""
 
 
-def test_what_the_server_asked_and_was_not_offered_is_said_with_the_option(run: Run, script: Script) -> None:
+def test_what_the_server_asked_and_was_not_offered_is_reported_with_the_option(run: Run, script: Script) -> None:
     ask = {"jsonrpc": "2.0", "id": "q", "method": "sampling/createMessage", "params": {}}
     ran = run("call", "t", *script(tools__call={"before": [ask, {**ask, "id": "r"}], **text("ok")}))
     assert ran.err == "note: The server requested sampling, which the client did not declare; --sampling answers it.\n"
@@ -294,7 +294,7 @@ def broken(kind: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("kind", ["schema", "progress"])
-def test_an_answer_that_breaks_a_rule_is_told_and_fails_with_strict(run: Run, script: Script, kind: str) -> None:
+def test_an_answer_that_breaks_a_rule_is_reported_and_fails_with_strict(run: Run, script: Script, kind: str) -> None:
     server = script(broken(kind))
     ran = run("call", "t", "--strict", *server)
     assert ran.code == 1
@@ -302,7 +302,7 @@ def test_an_answer_that_breaks_a_rule_is_told_and_fails_with_strict(run: Run, sc
     assert ran.out.startswith("x\n")
 
 
-def test_a_second_answer_is_told_without_strict(run: Run, script: Script) -> None:
+def test_a_second_answer_is_reported_without_strict(run: Run, script: Script) -> None:
     server = script(broken("second"))
     ran = run("call", "t", "message=x", *server)
     assert ran.code == 0
@@ -316,7 +316,7 @@ def test_a_right_answer_is_not_doubted(run: Run, script: Script) -> None:
 
 
 @pytest.mark.parametrize("refusal", ["error", "isError"])
-def test_a_tool_that_is_not_listed_is_said_with_the_nearest(run: Run, script: Script, refusal: str) -> None:
+def test_a_tool_that_is_not_listed_is_reported_with_the_nearest(run: Run, script: Script, refusal: str) -> None:
     failed = {
         "error": {"error": {"code": -32602, "message": "Unknown tool: ecko"}},
         "isError": {

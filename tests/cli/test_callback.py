@@ -96,7 +96,7 @@ def log_in(
     return ran.code, ran.err
 
 
-def test_what_is_no_answer_is_passed_over(
+def test_what_is_not_an_answer_is_passed_over(
     run: Run, careless: Careless, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code, err = log_in(run, careless, tmp_path, monkeypatch, *PASSED_OVER.values(), GOOD)

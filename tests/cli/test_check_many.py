@@ -115,7 +115,7 @@ def test_a_report_is_of_one_server(config: Path, capsys: pytest.CaptureFixture[s
     assert "--html cannot be used with @all" in capsys.readouterr().err
 
 
-def test_a_file_without_servers_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_without_servers_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     empty = tmp_path / "mcp.json"
     empty.write_text('{"mcpServers": {}}')
     assert main.run(["check", "--config", str(empty), "@all"]) == 2

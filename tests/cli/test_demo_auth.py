@@ -51,7 +51,7 @@ def test_the_server_is_there_while_the_interface_is(run: Run, opened: Any) -> No
         ask(url)
 
 
-def test_what_is_said_of_authorization_is_said_to_the_server(run: Run, opened: Any) -> None:
+def test_what_is_given_of_authorization_is_reported_to_the_server(run: Run, opened: Any) -> None:
     place = "/.well-known/oauth-protected-resource/mcp"
     seen = opened(lambda target: (ask(target.url).headers["WWW-Authenticate"], ask(target.url, place).status))
     words = ["--auth-fault", "no-challenge", "--auth-fault", "prm-missing", "--auth-layout", "path"]

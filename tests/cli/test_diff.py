@@ -59,7 +59,7 @@ def test_a_recording_and_itself_do_not_differ(run: Run, record: Any) -> None:
     assert "Conversation: 1 the same" in ran.out
 
 
-def test_two_recordings_are_compared_in_what_is_offered_and_what_was_said(run: Run, record: Any) -> None:
+def test_two_recordings_are_compared_in_what_is_offered_and_what_was_reported(run: Run, record: Any) -> None:
     ran = run("diff", record(), record(POISONED, text="4", version="2"))
     assert ran.code == 5
     assert "▲ Texts for models changed: tool add." in ran.out
@@ -154,7 +154,9 @@ def test_flags_that_mean_nothing_are_refused(run: Run, record: Any) -> None:
     assert run("diff", file, file, "--cwd", ".").code == 2
 
 
-def test_lists_that_were_not_read_are_not_compared_and_that_is_said(run: Run, script: Script, tmp_path: Path) -> None:
+def test_lists_that_were_not_read_are_not_compared_and_that_is_reported(
+    run: Run, script: Script, tmp_path: Path
+) -> None:
     file = str(tmp_path / "short.mcp.jsonl")
     run("info", "--record", file, *script(initialize=hello()))
     ran = run("diff", file, file)

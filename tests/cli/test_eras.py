@@ -109,7 +109,7 @@ def test_a_server_that_speaks_neither_is_an_error(run: Run, script: Script) -> N
     assert (ran.code, ran.error["status"]) == (4, 3)
 
 
-def test_the_same_error_in_both_is_told_once(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_same_error_in_both_is_reported_once(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     async def refuse(self: Session) -> None:
         raise SpawnError("It is broken.")
 

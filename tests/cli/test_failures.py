@@ -72,7 +72,7 @@ def test_a_failure_while_a_message_is_taken_in_is_one_too(
     assert "on_frame" in logged(home)
 
 
-def test_a_failure_while_the_session_is_closed_leaves_the_result_and_is_said(
+def test_a_failure_while_the_session_is_closed_leaves_the_result_and_is_reported(
     run: Run, script: Script, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     close = Session.close

@@ -65,7 +65,7 @@ def test_events_are_chosen_by_number(run: Run, events: str, numbers: list[int]) 
         ([__file__, "--to", "md"], "is not a recording"),
     ],
 )
-def test_what_cannot_be_exported_is_said(run: Run, words: list[str], message: str) -> None:
+def test_what_cannot_be_exported_is_reported(run: Run, words: list[str], message: str) -> None:
     before = SESSION.read_bytes()
     ran = run("export", *words)
     assert (ran.code, ran.out) == (2, "")
@@ -79,7 +79,7 @@ def test_a_place_that_cannot_be_written_comes_with_a_hint(run: Run) -> None:
     assert ran.error["hint"] == "Choose another name."
 
 
-def test_a_missing_end_is_said_and_no_error(run: Run, tmp_path: Path) -> None:
+def test_a_missing_end_is_reported_and_no_error(run: Run, tmp_path: Path) -> None:
     torn = tmp_path / "torn.mcp.jsonl"
     torn.write_bytes(SESSION.read_bytes()[:-200])
     ran = run("export", str(torn), "--to", "json")
@@ -140,7 +140,7 @@ def test_a_file_in_the_folder_precedes_a_kept_recording(run: Run, script: Script
     assert run("export", "--to", "md", name).code == 2
 
 
-def test_what_is_no_recording_is_listed_as_that(run: Run, home: Path) -> None:
+def test_what_is_not_a_recording_is_listed_as_that(run: Run, home: Path) -> None:
     folder = home / "recordings"
     folder.mkdir()
     (folder / "a\x1b.mcp.jsonl").write_bytes(b"\0")
@@ -206,7 +206,7 @@ def test_a_filter_by_findings_has_them_found(run: Run, script: Script, tmp_path:
     assert '"a tool"' in ran.out
 
 
-def test_what_a_format_cannot_hold_is_said(run: Run, script: Script, tmp_path: Path) -> None:
+def test_what_a_format_cannot_hold_is_reported(run: Run, script: Script, tmp_path: Path) -> None:
     torn = tmp_path / "torn.mcp.jsonl"
     torn.write_bytes(SESSION.read_bytes()[:-150])
     ran = run("export", str(torn), "--to", "recording")

@@ -66,7 +66,7 @@ def test_nothing_is_started_without_a_terminal(run, registry):
     ("--search", "x", "--card", "https://a.example"), ("--registry", "x"), ("--open", "nothing"),
     ("--card", "ftp://x"), ("--search", "x", "--registry", "nothing.json"),
 ])  # fmt: skip
-def test_what_is_wrong_is_said(run, registry, words):
+def test_what_is_wrong_is_reported(run, registry, words):
     given = words if "--registry" in words or "--card" in words else (*words, "--registry", registry)
     assert run("servers", *given).code == 2
 

@@ -22,7 +22,7 @@ from tests.cli.conftest import Run
 GOLDEN = Path(__file__).with_name("golden")
 
 
-def test_the_help_stays_as_it_is(run: Run) -> None:
+def test_the_help_stays_unchanged(run: Run) -> None:
     ran = run("--help")
     assert (ran.code, ran.err) == (0, "")
     golden.check(GOLDEN / "help.txt", ran.out)

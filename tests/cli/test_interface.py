@@ -84,7 +84,7 @@ def test_a_recording_is_opened_at_a_place_and_a_speed(run: Run, shown: list[tupl
         (("--gap", "-1"), "“-1” is not a number of seconds"),
     ],
 )
-def test_what_is_no_place_speed_or_gap_is_said(
+def test_what_is_not_a_place_speed_or_gap_is_reported(
     run: Run, shown: list[tuple[Any, ...]], words: tuple[str, str], problem: str
 ) -> None:
     ran = run("replay", *words, str(SESSION))
@@ -99,7 +99,9 @@ def test_the_demo_is_a_server_like_any_other(run: Run, shown: list[tuple[Any, ..
     assert options.era == "legacy"
 
 
-def test_a_broken_setting_is_said_before_anything_is_drawn(run: Run, shown: list[tuple[Any, ...]], home: Path) -> None:
+def test_a_broken_setting_is_reported_before_anything_is_drawn(
+    run: Run, shown: list[tuple[Any, ...]], home: Path
+) -> None:
     (home / "settings.json").write_text("{")
     assert run("demo").code == 2
     assert shown == []

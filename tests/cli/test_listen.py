@@ -87,7 +87,7 @@ def test_as_json_notes_come_at_the_end_where_nothing_failed(demo: list[str]) -> 
     assert err.decode().splitlines()[0].endswith("press Ctrl-C to stop.")
 
 
-def test_of_very_many_notes_the_number_of_those_left_out_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_of_very_many_notes_the_number_of_those_left_out_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     out = Output(json=True)
     for number in range(MOST_HELD + 1500):
         out.note(f"note {number}")
@@ -175,7 +175,7 @@ def test_a_resource_that_cannot_be_subscribed_to_is_an_error(
     assert words in ran.err
 
 
-def test_the_log_level_is_asked_for(run: Run, script: Script) -> None:
+def test_the_log_level_is_requested(run: Run, script: Script) -> None:
     level = {"result": {}, "after": [MESSAGES[2]], "then-exit": 0}
     ran = run("listen", "--log-level", "debug", *script(initialize={"result": HELLO}, logging__setLevel=level))
     assert "message  info db" in ran.out
@@ -254,7 +254,7 @@ def test_it_ends_when_its_reader_has_gone(demo: list[str]) -> None:
 
 
 @pytest.mark.parametrize("era", ["legacy", "modern"])
-def test_a_stream_that_breaks_is_said_and_asked_for_again(demo: list[str], home: Path, era: str) -> None:
+def test_a_stream_that_breaks_is_reported_and_asked_for_again(demo: list[str], home: Path, era: str) -> None:
     words = [*demo[1:], "--http", "0"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment(home)) as server:
         assert server.stdout is not None

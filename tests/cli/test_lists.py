@@ -135,7 +135,7 @@ def test_a_server_without_the_capability_is_an_error_of_the_server(run: Run, scr
     assert ran.error["code"] == "not-offered"
 
 
-def test_entries_that_are_no_objects_are_counted_and_left_out(run: Run, script: Script) -> None:
+def test_entries_that_are_not_objects_are_counted_and_left_out(run: Run, script: Script) -> None:
     ran = run("tools", *script(tools__list={"result": {"tools": ["x", None, TOOLS[0]]}}))
     assert ran.out.startswith("echo")
     assert "2 entries are not objects" in ran.err

@@ -105,7 +105,7 @@ def test_prompt_prints_each_message_under_its_role(run: Run, script: Script, tmp
     assert run("prompt", "greet", "--json", *server).json == {"messages": messages}
 
 
-def test_prompt_refuses_an_argument_that_is_said_to_be_json_and_is_not(run: Run, script: Script) -> None:
+def test_prompt_refuses_an_argument_that_is_reported_to_be_json_and_is_not(run: Run, script: Script) -> None:
     ran = run("prompt", "greet", "a:=[", *script())
     assert ran.code == 2
     assert "a:= needs JSON" in ran.err

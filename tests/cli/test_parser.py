@@ -40,7 +40,7 @@ def said(text: str) -> Invocation:
         ("tools tools", "tools", ["tools"]),
     ],
 )
-def test_the_first_word_that_is_no_verb_begins_the_target(line: str, verb: str, target: list[str]) -> None:
+def test_the_first_word_that_is_not_a_verb_begins_the_target(line: str, verb: str, target: list[str]) -> None:
     found = said(line)
     assert (found.verb.name, found.target_words, found.command) == (verb, target, False)
 
@@ -149,7 +149,7 @@ def test_a_negative_number_is_a_word_and_no_option() -> None:
         ("export x --events 5-2", "is not a range of events", ""),
     ],
 )
-def test_what_cannot_be_understood_is_said_with_the_way_out(line: str, message: str, hint: str) -> None:
+def test_what_cannot_be_understood_is_reported_with_the_way_out(line: str, message: str, hint: str) -> None:
     with pytest.raises(UsageError) as caught:
         said(line)
     assert message in caught.value.message
@@ -198,7 +198,7 @@ def test_values_come_from_files_where_they_begin_with_an_at_sign(tmp_path: Path)
         scan(["call", "t", "--args", f"@{file}.not", "@x"])
 
 
-def test_a_standard_input_that_is_no_text_is_said_to_be_that(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_standard_input_that_is_not_text_is_reported_to_be_that(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\xff"), encoding="utf-8"))
     with pytest.raises(UsageError, match="stdin cannot be read"):
         scan(["call", "t", "--args", "@-", "@x"])

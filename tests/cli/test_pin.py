@@ -43,7 +43,7 @@ def test_a_server_is_pinned_and_found_unchanged(run: Run, server: Any, home: Pat
     assert (ran.code, ran.err) == (0, "")
 
 
-def test_a_changed_description_is_said_before_anything_is_done(run: Run, server: Any, tmp_path: Path) -> None:
+def test_a_changed_description_is_reported_before_anything_is_done(run: Run, server: Any, tmp_path: Path) -> None:
     words, change = server
     run("pin", *words)
     change(TURNED)
@@ -117,7 +117,7 @@ def test_an_unreadable_pin_is_reported_and_can_be_replaced(run: Run, server: Any
     assert run("tools", *words).err == ""
 
 
-def test_a_server_that_gives_no_list_is_said_to_be_incomparable(run: Run, server: Any) -> None:
+def test_a_server_that_gives_no_list_is_reported_to_be_incomparable(run: Run, server: Any) -> None:
     words, change = server
     run("pin", *words)
     change(**{"tools/list": [{"exit": 3}]})

@@ -70,7 +70,7 @@ def test_a_reader_that_leaves_early_is_no_error(script: Script) -> None:
         assert process.wait(10) == 0
 
 
-def test_a_full_disk_on_stdout_is_said(script: Script) -> None:
+def test_a_full_disk_on_stdout_is_reported(script: Script) -> None:
     with (
         open("/dev/full", "wb") as full,
         start("tools", "--json", *script(tools__list={"result": {"tools": []}}), stdout=full) as process,

@@ -110,7 +110,7 @@ def test_each_expectation(run: Run, script: Script, home: Path, path: str, expec
         assert all(each.get("expected") and each.get("found") for each in step["expectations"] if not each["ok"])
 
 
-def test_a_number_is_not_searched_in_a_text_and_that_is_said(run: Run, script: Script, home: Path) -> None:
+def test_a_number_is_not_searched_in_a_text_and_that_is_reported(run: Run, script: Script, home: Path) -> None:
     server = script(tools__list=TOOLS, tools__call=result({"s": "error -32602"}))
     flow(home, "  - call: echo\n    expect: {result: {$.structuredContent.s: {contains: -32602}}}\n")
     ran = run("run", "--json", *server)

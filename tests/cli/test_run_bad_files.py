@@ -81,7 +81,7 @@ CASES = {
     )._replace(error="The variable “n” cannot be “two”: its default is a number.", remedy="Give a number"),
     "an environment with a map": Case(
         {"a.yaml": STEP, "env/ci.yaml": "a: {b: 1}\n"},
-        "calls/env/ci.yaml:1:4: The value of “a” is not a text, number, true or false.", "one value", ("--environment", "ci"),
+        "calls/env/ci.yaml:1:4: The value of “a” is not a string, number, true or false.", "one value", ("--environment", "ci"),
     ),
     "an environment with a date": Case(
         {"a.yaml": STEP, "env/ci.yaml": "a: 1\nday: 2026-01-01\n"}, "calls/env/ci.yaml:2:6: 2026-01-01 is read as a date",

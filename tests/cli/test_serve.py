@@ -103,7 +103,7 @@ def test_what_is_missed_can_be_passed_on(home: Path) -> None:
     assert b"missed by client 1, passthrough: tools/call" in err
 
 
-def test_faults_are_told_with_the_seed_that_makes_them_again(home: Path) -> None:
+def test_faults_are_reported_with_the_seed_that_makes_them_again(home: Path) -> None:
     ran = Served(home, [TOUR, "--fault", "error=-5@method:tools/call", "--seed", "7"], [INITIALIZE, ECHO])
     assert ran.by_id[1]["error"]["code"] == -5
     assert "faults: 1 error (--seed 7)" in ran.err
@@ -197,7 +197,7 @@ def test_addresses_are_read(word: str, found: tuple[str, int]) -> None:
 
 
 @pytest.mark.parametrize("word", ["", "a:b", ":", "http://x", "a b:1", "1:2:3", "-x:1", "::1:80"])
-def test_what_is_no_address_is_refused(word: str) -> None:
+def test_what_is_not_an_address_is_refused(word: str) -> None:
     with pytest.raises(UsageError):
         address(word)
 

@@ -33,7 +33,7 @@ def configured(home: Path) -> Path:
     return file
 
 
-def test_settings_count_where_nothing_else_is_said(configured: Path) -> None:
+def test_settings_count_where_nothing_else_is_reported(configured: Path) -> None:
     found = options("--", "x")
     assert (found.timeout, found.max_timeout, found.era) == (11, 20, "modern")
     assert found.standing == StandingAnswers(sampling="s", elicitation=None, roots=("file:///settings",))

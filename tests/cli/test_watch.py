@@ -101,7 +101,7 @@ def test_json_output_has_progress_on_stderr_only(script: Script) -> None:
     assert done.stderr == b""
 
 
-def test_a_silent_process_is_told_of_with_what_was_sent_and_what_to_try(
+def test_a_silent_process_is_reported_of_with_what_was_sent_and_what_to_try(
     run: Run, script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watch, "SILENT_SECONDS", 0.05)

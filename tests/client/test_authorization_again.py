@@ -40,7 +40,7 @@ def test_several_runs_come_one_after_another() -> None:
     assert [(each.text, each.outcome) for each in steps[2].again] == [("run 1", "failed"), ("run 2", "ok")]
 
 
-def test_a_run_of_no_step_of_ours_is_left_out() -> None:
+def test_a_run_of_no_step_of_ours_is_omitted() -> None:
     journal, n = login()
     for strange in (n + 1000, -1, 0):
         run_again(journal, strange, 1, ok=True)

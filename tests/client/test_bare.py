@@ -78,14 +78,14 @@ async def test_bytes_go_out_as_they_are_and_come_back_as_they_are(opened):
     assert connection.journal.index.pair(n) == heard.frames[0].n
 
 
-async def test_what_is_no_json_is_sent_and_recorded_too(opened):
+async def test_what_is_not_json_is_sent_and_recorded_too(opened):
     connection, heard = await opened(DEMO)
     n = connection.send(b"{half")
     assert connection.journal.event(n).kind is Kind.INVALID
     await until(lambda: heard.messages)  # the demo answers a parse error
 
 
-async def test_a_server_that_leaves_is_told_of(opened):
+async def test_a_server_that_leaves_is_reported_of(opened):
     connection, heard = await opened(StdioTarget((sys.executable, "-c", "import sys; print('off', file=sys.stderr)")))
     await until(lambda: heard.lost)
     assert heard.stderr == [b"off"]
@@ -131,7 +131,7 @@ async def test_a_call_of_the_modern_era_repeats_in_its_header_what_the_list_aske
         assert len(TOOLS) > 1
 
 
-async def test_a_cancellation_closes_the_stream_where_that_is_how_it_is_said(opened):
+async def test_a_cancellation_closes_the_stream_where_that_is_how_it_is_reported(opened):
     """C-HTTP-36."""
     begun, ended = asyncio.Event(), asyncio.Event()
 
@@ -155,7 +155,7 @@ async def test_a_cancellation_closes_the_stream_where_that_is_how_it_is_said(ope
         assert [request.rpc_method for request in web.requests] == ["tools/call"]
 
 
-async def test_one_exchange_that_breaks_is_told_of_and_the_connection_goes_on(opened):
+async def test_one_exchange_that_breaks_is_reported_of_and_the_connection_goes_on(opened):
     async with Web(lambda _request, reply: reply.body(500, "no")) as web:
         connection, heard = await opened(HttpTarget(web.url))
         connection.send(modern("tools/list"))

@@ -234,7 +234,7 @@ async def test_a_call_and_its_response_are_recorded_before_they_are_reported(con
 
 
 @pytest.mark.parametrize("roots", [("file:///a",), "ask", None])
-async def test_roots_are_told_of_only_where_they_were_declared(connect, roots):
+async def test_roots_are_reported_of_only_where_they_were_declared(connect, roots):
     """C-ROOT-01, C-LIFE-07."""
     server = Server(ping={})
     async with connect(server, era="legacy", standing=StandingAnswers(roots=roots)) as session:

@@ -168,7 +168,7 @@ async def test_a_stale_list_is_loaded_again_at_its_next_use(connect, ttl, asked)
         assert [tool["name"] for tool in session.catalog.tools.items] == ["a", "b"]
 
 
-async def test_a_change_that_is_told_makes_a_fresh_list_be_read_again(connect):
+async def test_a_change_that_is_reported_makes_a_fresh_list_be_read_again(connect):
     """C-CACHE-03."""
     server = modern(tools__list=complete(tools=[{"name": "a"}], ttlMs=60_000))
     server.methods["poke"] = lambda message, reply: [

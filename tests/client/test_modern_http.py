@@ -202,7 +202,7 @@ async def test_after_a_header_mismatch_the_tools_are_listed_and_the_call_is_made
     assert mirrored(second) == {"mcp-param-region": "eu"}
 
 
-async def test_a_header_mismatch_that_stays_is_told(visit):
+async def test_a_header_mismatch_that_stays_is_reported(visit):
     """C-HTTP-35: once."""
     refuse = lambda request, reply: reply.json(error_to(request, -32020, "Header mismatch"), 400)  # noqa: E731
     web, session = await visit(Modern(tools__call=refuse))
@@ -406,7 +406,7 @@ async def test_a_listening_stream_that_broke_is_opened_again_and_one_that_ended_
 # Which era
 
 
-async def test_a_pinned_era_that_the_server_does_not_speak_is_told_with_its_words(visit):
+async def test_a_pinned_era_that_the_server_does_not_speak_is_reported_with_its_words(visit):
     """C-MOD-03, C-MOD-06."""
 
     def legacy(request, reply):

@@ -45,7 +45,7 @@ def listening(streams, **methods):
     return modern(None, subscriptions__listen=streams, **methods)
 
 
-async def test_what_is_offered_is_asked_for_in_one_stream(connect):
+async def test_what_is_offered_is_requested_in_one_stream(connect):
     """C-SUB-01."""
     streams = Streams()
     server = listening(streams)
@@ -147,7 +147,7 @@ async def test_a_server_that_does_not_acknowledge_is_given_up(connect):
             await session.listen()
 
 
-async def test_an_error_instead_of_a_stream_is_told(connect):
+async def test_an_error_instead_of_a_stream_is_reported(connect):
     async with connect(modern(), era="modern") as session:
         with pytest.raises(Exception, match="Method not found"):
             await session.subscribe("a:b")
@@ -214,7 +214,7 @@ async def test_the_end_of_a_stream_is_not_the_latency_of_the_server(connect):
         assert session.pending.latency == 0.012
 
 
-async def test_what_is_offered_decides_what_is_asked_for(connect):
+async def test_what_is_offered_decides_what_is_requested(connect):
     capabilities = {**OFFERED, "prompts": {}}
     server = modern(DISCOVERED | {"capabilities": capabilities}, subscriptions__listen=Streams())
     async with connect(server, era="modern") as session:
@@ -256,7 +256,7 @@ async def test_a_stream_that_cannot_be_opened_again_is_a_connection_that_is_lost
     ("settings", "offered", "asked"),
     [({"listChanged": True}, {EVENTS: {}}, True), ({"listChanged": True}, {}, False), ({}, {EVENTS: {}}, False)],
 )
-async def test_changes_of_event_types_are_asked_for_only_if_both_sides_have_them(connect, settings, offered, asked):
+async def test_changes_of_event_types_are_requested_only_if_both_sides_have_them(connect, settings, offered, asked):
     """C-EVENT-20: an acknowledgement without them says so."""
     streams = Streams({"toolsListChanged": True})
     capabilities = {"tools": {"listChanged": True}, "extensions": {EVENTS: settings}}

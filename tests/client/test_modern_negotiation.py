@@ -168,7 +168,7 @@ async def test_a_handshake_that_is_refused_in_the_modern_way_means_a_modern_serv
     assert session.server.era == "modern"
 
 
-async def test_a_server_of_neither_era_is_told_with_its_words(begin):
+async def test_a_server_of_neither_era_is_reported_with_its_words(begin):
     """C-MOD-03."""
     data = {"supported": ["2031-01-01"], "requested": "2026-07-28"}
     with pytest.raises(HandshakeError, match="2031-01-01"):
@@ -411,7 +411,7 @@ async def test_a_modern_refusal_never_leads_to_an_event_stream(visit, code):
 
 
 @pytest.mark.parametrize("status", [404, 405])
-async def test_what_is_no_server_at_all_is_told_by_what_it_said_first(visit, status):
+async def test_what_is_not_a_server_at_all_is_reported_by_what_it_said_first(visit, status):
     """C-SSE-03."""
     with pytest.raises(HttpError) as caught:
         await visit(lambda request, reply: reply.body(status, "nothing here"))

@@ -199,7 +199,7 @@ async def test_a_log_level_wanted_from_the_start_is_there_from_the_start(connect
         assert server.asked("x")[0]["params"]["_meta"][LOG_LEVEL] == "debug"
 
 
-async def test_a_pipe_is_told_of_a_cancellation(connect):
+async def test_a_pipe_is_reported_of_a_cancellation(connect):
     """C-STDIO-07, C-CANC-01, C-LIFE-09: once, for what is in flight, and a late answer does no harm."""
     held = []
     server = modern(x=lambda message, reply: held.append((message, reply)))

@@ -162,7 +162,7 @@ async def test_rounds_by_hand_end_too(connect):
         ({"a": {"method": "elicitation/create", "params": {"mode": ["form"]}}}, "elicitation mode"),
     ],
 )
-async def test_what_cannot_be_given_is_said_and_ends_the_call(connect, requests, words):
+async def test_what_cannot_be_given_is_reported_and_ends_the_call(connect, requests, words):
     """C-MRTR-01, C-ELIC-01."""
     server = modern(x=again(wanting(requests)))
     async with connect(server, era="modern", standing=StandingAnswers(elicitation="defaults")) as session:
@@ -240,7 +240,7 @@ async def test_the_timeout_of_a_call_is_paused_while_a_person_is_asked(connect):
             await call.result()
 
 
-async def test_a_sampling_request_that_may_not_be_answered_is_said(connect):
+async def test_a_sampling_request_that_may_not_be_answered_is_reported(connect):
     """C-SAMP-03."""
     params = {"messages": [{"role": "assistant", "content": {"type": "tool_use", "id": "1"}}], "maxTokens": 5}
     server = modern(x=again(wanting({"a": {"method": "sampling/createMessage", "params": params}})))

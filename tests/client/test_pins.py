@@ -26,7 +26,7 @@ def test_pins_belong_to_a_command_or_url(tmp_path: Path) -> None:
     assert [pin.label for pin in pins.all()] == ["host.example", "server"]
 
 
-def test_what_is_too_deep_to_be_kept_is_said(tmp_path: Path) -> None:
+def test_what_is_too_deep_to_be_kept_is_reported(tmp_path: Path) -> None:
     deep: list[Any] = []
     for _ in range(50_000):
         deep = [deep]

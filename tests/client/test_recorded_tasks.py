@@ -58,7 +58,7 @@ def test_a_task_of_another_session_stays_so(tmp_path, made):
     assert (task.call_n, task.title, task.mine) == (0, "", False)
 
 
-def test_no_more_is_looked_at_than_is_worth_it(tmp_path, monkeypatch):
+def test_no_more_is_read_than_is_worth_it(tmp_path, monkeypatch):
     monkeypatch.setattr(recorded_tracks, "READ", 3)
     tape = Tape(tmp_path / "a")
     tape.exchange("tools/call", {"name": "count"}, {"task": state()})

@@ -181,7 +181,7 @@ def test_that_a_server_is_of_the_older_era_is_not_a_failure(tmp_path: Path, meth
     assert (info.errors, info.failures, info.revision) == (1, failures, "2025-11-25")
 
 
-def test_one_without_an_end_is_told_from_one_that_grows(tmp_path: Path) -> None:
+def test_one_without_an_end_is_reported_from_one_that_grows(tmp_path: Path) -> None:
     path = tmp_path / "a.mcp.jsonl"
     finished(path, end=False).release()
     info = read_info(path)
@@ -239,7 +239,7 @@ def test_files_of_any_content_are_listed_without_failing(tmp_path: Path, content
     assert info.started is None or info.started == datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def test_what_cannot_be_opened_is_said_to_be_so(tmp_path: Path) -> None:
+def test_what_cannot_be_opened_is_reported_to_be_so(tmp_path: Path) -> None:
     assert read_info(tmp_path / "none.mcp.jsonl").problem == "cannot be read"
     os.mkfifo(tmp_path / "pipe.mcp.jsonl")
     assert read_info(tmp_path / "pipe.mcp.jsonl").problem == "cannot be read"

@@ -104,7 +104,7 @@ async def test_a_refused_handshake_shows_the_servers_words_and_what_would_work()
 
 
 @pytest.mark.parametrize("result", [None, [], "hello", {}, {"protocolVersion": 7}])
-async def test_a_nonsense_answer_to_initialize_is_said(result):
+async def test_a_nonsense_answer_to_initialize_is_reported(result):
     server = Server()
     server.initialize = lambda message, reply: reply({"id": message["id"], "result": result})
     session = make_session(server)
@@ -316,7 +316,7 @@ async def test_a_lost_connection_ends_every_call_with_the_reason(connect):
 # By hand
 
 
-async def test_a_message_composed_by_hand_goes_out_as_it_is(connect):
+async def test_a_message_composed_by_hand_goes_out_unchanged(connect):
     server = Server(echo={"ok": True})
     async with connect(server) as session:
         raw = b'{ "jsonrpc":"2.0", "id" : "mine", "method":"echo" }'
@@ -487,7 +487,7 @@ async def test_load_all_reads_what_is_offered(connect):
         assert session.catalog.resources.get("a:b")
 
 
-async def test_after_a_reconnect_what_changed_is_said(connect):
+async def test_after_a_reconnect_what_changed_is_reported(connect):
     server = Server(tools__list={"tools": [{"name": "a"}, {"name": "b"}]}, resources__subscribe={})
     async with connect(server) as session:
         await session.load("tools")
@@ -806,7 +806,7 @@ async def test_a_request_with_an_unlawful_id_is_kept_and_breaks_nothing(connect,
         assert await session.request("x") == {}
 
 
-async def test_roots_that_change_are_told(connect):
+async def test_roots_that_change_are_reported(connect):
     """C-ROOT-01."""
     server = Server()
     async with connect(server) as session:

@@ -70,7 +70,7 @@ def test_a_home_or_a_root_is_not_watched(folder: str, tmp_path: Path, monkeypatc
     assert "--cwd" in caught.value.hint.command_line
 
 
-async def test_a_folder_that_goes_is_said(tmp_path: Path) -> None:
+async def test_a_folder_that_goes_is_reported(tmp_path: Path) -> None:
     target = StdioTarget(("x",), cwd=str(tmp_path / "gone"))
     with pytest.raises(UsageError, match="cannot be watched"):
         await anext(changes(target))

@@ -89,7 +89,7 @@ TOOLS = [
 @pytest.mark.parametrize(
     "capabilities", [CORE, {}, {"tasks": {}}, {"tasks": {"requests": {"tools": []}}}, {"tasks": "x"}]
 )
-async def test_a_task_is_asked_for_where_tool_and_server_have_it(connect, capabilities):
+async def test_a_task_is_requested_where_tool_and_server_have_it(connect, capabilities):
     """C-TOOL-06, C-TASK-01."""
     server = core(task(), capabilities=capabilities, tools__list={"tools": TOOLS}, tools__call={"content": []})
     async with connect(server, era="legacy") as session:
@@ -115,7 +115,7 @@ async def test_the_era_that_has_an_extension_for_it_asks_for_none(connect):
 # Following it
 
 
-async def test_a_core_task_is_looked_at_until_it_is_over_and_its_result_is_fetched(connect):
+async def test_a_core_task_is_read_until_it_is_over_and_its_result_is_fetched(connect):
     """C-TASK-01."""
     server = core(task(), task(statusMessage="half"), task("completed"), result={"content": [], "x": 1})
     async with connect(server, era="legacy") as session:
@@ -229,7 +229,7 @@ async def test_states_of_any_shape_are_passed_over(connect, state):
 # Input
 
 
-async def test_a_core_task_that_wants_input_asks_while_its_result_is_waited_for(connect):
+async def test_a_core_task_that_wants_input_asks_while_its_result_is_awaited(connect):
     """C-TASK-01."""
     given = []
 

@@ -73,7 +73,7 @@ async def test_a_url_that_is_not_agreed_to_ends_the_call_with_the_servers_error(
         assert len(server.asked("tools/call")) == 1
 
 
-async def test_a_server_that_wants_it_again_and_again_is_told_to_the_user(connect):
+async def test_a_server_that_wants_it_again_and_again_is_reported_to_the_user(connect):
     """C-ELIC-05: one retry is made by itself; the next is the user's."""
     server = wants_visits(link("a"), times=9)
     async with connect(server, era="legacy") as session:

@@ -69,7 +69,7 @@ def test_the_same_conversation_with_other_ids_and_tokens_is_the_same() -> None:
     assert steps(found) == [("same", "echo", 1, 1), ("same", "sum", 3, 3)]
 
 
-def test_a_changed_answer_is_told_by_its_place() -> None:
+def test_a_changed_answer_is_reported_by_its_place() -> None:
     a, b = call(1, "echo", {"content": [{"text": "hello"}]}), call(1, "echo", {"content": [{"text": "bye"}]})
     found = compared(a, b)
     assert told(found) == [("answer", "changed $.result.content[0].text")]
@@ -99,13 +99,13 @@ def test_a_call_with_other_arguments_is_compared_with_what_stands_in_its_place()
     assert told(found) == [("request", "changed $.params.arguments.x"), ("answer", "changed $.result.v")]
 
 
-def test_an_error_in_the_place_of_a_result_is_told() -> None:
+def test_an_error_in_the_place_of_a_result_is_reported() -> None:
     failed = ("<", {"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": "no"}})
     found = compared(call(1, "echo", {}), [ask(1, "tools/call", name="echo", arguments={}), failed])
     assert told(found) == [("state", "done → error"), ("answer", "removed $.result"), ("answer", "added $.error")]
 
 
-def test_an_answer_that_never_came_is_told() -> None:
+def test_an_answer_that_never_came_is_reported() -> None:
     found = compared(call(1, "echo", {}), call(1, "echo", {})[:1])
     assert told(found) == [("state", "done → pending")]
 
@@ -143,7 +143,7 @@ def test_what_the_server_says_by_itself_stands_alone() -> None:
     ]
 
 
-def test_answers_to_nothing_are_told() -> None:
+def test_answers_to_nothing_are_reported() -> None:
     (step,) = compared([answer(5, {})], []).steps
     assert (step.kind, step.alone) == ("only-a", True)
 
@@ -200,7 +200,7 @@ MESSAGES = st.one_of(
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(MESSAGES, max_size=14), st.lists(MESSAGES, max_size=14))
-def test_each_exchange_stands_once_whatever_was_said(a: Talk, b: Talk) -> None:
+def test_each_exchange_stands_once_whatever_was_reported(a: Talk, b: Talk) -> None:
     found = compared(a, b, EXACT)
     for side in ("a", "b"):
         numbers = [getattr(step, side) for step in found.steps if getattr(step, side)]

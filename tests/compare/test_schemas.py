@@ -100,7 +100,7 @@ def test_a_change_narrows_or_widens_and_the_other_way_round(a: Any, b: Any, effe
         ({"patternProperties": {"^x": {}}}, {}, "is no longer a pattern of names"),
     ],
 )
-def test_what_cannot_be_told_is_said_to_be_so(a: Any, b: Any, what: str) -> None:
+def test_what_cannot_be_told_is_reported_to_be_so(a: Any, b: Any, what: str) -> None:
     ((_, effect, phrase),) = told(a, b)
     assert (effect, phrase) == ("unsure", what)
 
@@ -128,7 +128,7 @@ def test_a_new_property_breaks_an_output_that_allowed_no_other() -> None:
     assert (change.severity("output"), change.severity("input")) == ("breaking", "changed")
 
 
-def test_places_are_told_in_words_of_the_data() -> None:
+def test_places_are_reported_in_words_of_the_data() -> None:
     a = of(filters={"type": "array", "items": of(name=STRING)}, map={"additionalProperties": of(x=STRING)})
     b = of(filters={"type": "array", "items": of(name=NUMBER)}, map={"additionalProperties": of(x=NUMBER)})
     assert [place for place, _, _ in told(a, b)] == ["filters[].name", "map.*.x"]
@@ -136,7 +136,7 @@ def test_places_are_told_in_words_of_the_data() -> None:
     assert told({"items": [STRING]}, {"prefixItems": [STRING]}) == []
 
 
-def test_words_and_defaults_are_told() -> None:
+def test_words_and_defaults_are_reported() -> None:
     a, b = of(x={"description": "old", "default": 1}), of(x={"description": "new", "default": 2, "deprecated": True})
     found = compare_schemas(a, b)
     assert [(change.effect, change.what, change.a, change.b) for change in found] == [
@@ -193,7 +193,7 @@ def test_references_in_a_circle_end() -> None:
     assert told({"$ref": "#"}, STRING)[0][1] == "unsure"
 
 
-def test_a_very_deep_or_wide_schema_is_told_to_be_too_much() -> None:
+def test_a_very_deep_or_wide_schema_is_reported_to_be_too_much() -> None:
     a, b = STRING, NUMBER
     for _ in range(3000):
         a, b = {"items": a}, {"items": b}

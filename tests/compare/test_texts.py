@@ -12,7 +12,7 @@ def told(a: str, b: str) -> list[tuple[str, str]]:
     return [(line.side, line.text) for line in changed_lines(a, b)]
 
 
-def test_lines_that_are_in_both_are_left_out() -> None:
+def test_lines_that_are_in_both_are_omitted() -> None:
     assert told("one\ntwo\nthree", "one\n2\nthree") == [("gap", ""), ("a", "two"), ("b", "2")]
     assert told("one", "one\ntwo") == [("gap", ""), ("b", "two")]
     assert told("a\nx\nb\ny", "a\nb") == [("gap", ""), ("a", "x"), ("gap", ""), ("a", "y")]

@@ -84,7 +84,7 @@ def test_any_text_is_a_glob_or_said_to_be_none(text: str) -> None:
     compare({"a": [1, {"b": 2}]}, {"a": [2, {"c": 3}]}, rules)
 
 
-def test_members_are_told_by_their_place() -> None:
+def test_members_are_reported_by_their_place() -> None:
     a = {"result": {"content": [{"type": "text", "text": "one"}], "x y": 1, "gone": None}}
     b = {"result": {"content": [{"type": "text", "text": "two"}], "x y": 2, "new": []}}
     assert told(a, b) == [
@@ -136,7 +136,7 @@ def test_a_tolerance_is_absolute_or_relative_and_holds_below_its_place() -> None
 
 
 @pytest.mark.parametrize("text", ["", "x", "-1", "nan", "$.a=", "a=1", "inf"])
-def test_what_is_no_tolerance_is_refused(text: str) -> None:
+def test_what_is_not_a_tolerance_is_refused(text: str) -> None:
     with pytest.raises(UsageError):
         parse_tolerance(text)
 
@@ -248,7 +248,7 @@ def test_globs_name_places(glob: str, hit: bool) -> None:
 
 
 @pytest.mark.parametrize("glob", ["a.b", "$a", "$.", "$[", "$['a]", "$..", "/a/**", "result"])
-def test_what_is_no_glob_is_refused(glob: str) -> None:
+def test_what_is_not_a_glob_is_refused(glob: str) -> None:
     with pytest.raises(UsageError):
         EXACT.plus(ignore=[glob])
 
@@ -270,7 +270,7 @@ def test_patterns_of_the_user_count_too() -> None:
     assert compare("port abc", "port xyz", EXACT.plus(patterns=[r"port \w+"])).same
 
 
-def test_a_key_that_stands_twice_is_told() -> None:
+def test_a_key_that_stands_twice_is_reported() -> None:
     once, twice = read('{"a": 1, "b": 2}'), read('{"a": 0, "b": 2, "a": 1}')
     assert isinstance(twice, Repeated)
     (found,) = compare(once, twice, EXACT).differences
@@ -279,7 +279,7 @@ def test_a_key_that_stands_twice_is_told() -> None:
     assert compare(twice, read('{"b": 2, "a": 0, "a": 1}'), EXACT).same
 
 
-def test_text_that_is_no_json_is_refused() -> None:
+def test_text_that_is_not_json_is_refused() -> None:
     for text in ("", "{", "[1,]", "9" * 5000, "[" * 100_000, '{"a" 1}'):
         with pytest.raises(NotJson):
             read(text)
@@ -322,7 +322,7 @@ def test_long_lists_without_anything_in_common_stay_cheap() -> None:
     assert len(found.differences) == 10_000
 
 
-def test_there_is_a_bound_on_what_is_told() -> None:
+def test_there_is_a_bound_on_what_is_reported() -> None:
     found = compare({str(n): n for n in range(50)}, {}, EXACT, most=10)
     assert (len(found.differences), found.truncated) == (10, True)
 

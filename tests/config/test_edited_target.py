@@ -36,7 +36,7 @@ def test_words_may_come_and_go() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "   ", "python 'x", "python servr.py --token '***x'"])
-def test_what_is_no_command(text: str) -> None:
+def test_what_is_not_a_command(text: str) -> None:
     with pytest.raises(TargetError):
         edited(COMMAND, text)
 
@@ -74,6 +74,6 @@ def test_a_url() -> None:
         "http://h@other/mcp",
     ],
 )
-def test_what_is_no_url(text: str) -> None:
+def test_what_is_not_an_url(text: str) -> None:
     with pytest.raises(TargetError):
         edited(URL, text)

@@ -169,7 +169,7 @@ def test_an_input_without_an_answer_names_its_variable() -> None:
 
 
 @pytest.mark.parametrize("text", ["${config:editor.font}", "${command:x.y}"])
-def test_what_only_vscode_can_look_up_is_said(text: str) -> None:
+def test_what_only_vscode_can_look_up_is_reported(text: str) -> None:
     with pytest.raises(ConfigError, match="only VS Code"):
         expander("vscode")(text)
 

@@ -23,7 +23,7 @@ def entry(tmp_path: Path, auth: Any, **more: Any) -> Any:
     return found.entries[0] if found.entries else found.problems[0]
 
 
-def test_what_is_said_reaches_the_target(tmp_path: Path) -> None:
+def test_what_is_given_reaches_the_target(tmp_path: Path) -> None:
     (tmp_path / "key.pem").write_text("KEY-TEXT\n")
     auth = {
         "clientId": "me",

@@ -158,7 +158,7 @@ def test_whatever_the_file_holds_it_can_be_read_and_added_to(
     assert memory.last_arguments("t") == {"a": 1}
 
 
-def test_a_folder_that_cannot_be_written_is_told_and_no_failure(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_reported_and_no_failure(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     memory = ServerMemory(TARGET, tmp_path / "file")
     assert not memory.remember_open(True)

@@ -271,7 +271,7 @@ def test_whatever_a_file_holds_is_listed_or_named_and_can_be_resolved_or_says_wh
 # Finding
 
 
-def test_a_name_in_two_files_is_told_apart_by_part_of_its_file(world: World) -> None:
+def test_a_name_in_two_files_is_reported_apart_by_part_of_its_file(world: World) -> None:
     world.write(".mcp.json", {"mcpServers": {"a": {"command": "one"}}})
     world.write("~/.cursor/mcp.json", {"mcpServers": {"a": {"command": "two"}}})
     with pytest.raises(TargetError, match="@a is in 2 files") as caught:
@@ -509,7 +509,7 @@ def test_an_env_file_is_read_and_what_stands_beside_it_wins(world: World) -> Non
         world.open("@a")
 
 
-def test_the_machine_is_looked_at_where_nothing_is_given(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_machine_is_read_where_nothing_is_given(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(world.folder)
     monkeypatch.setenv("HOME", str(world.home))
     monkeypatch.setattr(sys, "platform", "linux")

@@ -81,20 +81,20 @@ def test_a_url_is_a_url(world: World, url: str) -> None:
         (["./"], "is a folder"),
     ],
 )
-def test_words_that_are_no_target_say_why(world: World, words: list[str], message: str) -> None:
+def test_words_that_are_not_target_say_why(world: World, words: list[str], message: str) -> None:
     with pytest.raises(TargetError, match=message) as caught:
         world.open(*words)
     assert "\x1b" not in caught.value.message + caught.value.hint
 
 
 @pytest.mark.parametrize("word", ["localhost:3000/mcp", "host.example:80", "[::1]:8080"])
-def test_a_host_and_port_is_told_to_be_a_url(world: World, word: str) -> None:
+def test_a_host_and_port_is_reported_to_be_a_url(world: World, word: str) -> None:
     with pytest.raises(TargetError) as caught:
         world.open(word)
     assert caught.value.hint == f"For the server there, write http://{word}"
 
 
-def test_a_config_file_is_told_to_be_one(world: World) -> None:
+def test_a_config_file_is_reported_to_be_one(world: World) -> None:
     world.write("my.json", {})
     with pytest.raises(TargetError) as caught:
         world.open("my.json")

@@ -56,7 +56,7 @@ def test_what_a_person_allowed_can_be_redeemed(asking: Site) -> None:
     assert asking.redeem(code).status == 200
 
 
-def test_markup_in_a_name_is_shown_as_it_is(asking: Site) -> None:
+def test_markup_in_a_name_is_shown_unchanged(asking: Site) -> None:
     client = asking.register(client_name="<script>alert(1)</script>\ud800").json["client_id"]
     page = asking.authorize(client_id=client).text
     assert "<script>" not in page
@@ -102,7 +102,7 @@ def test_the_browser_is_not_sent_where_the_client_may_not_be(site: Site, changed
         ({"resource": "http://[/mcp"}, "invalid_target"),
     ],
 )
-def test_a_wrong_request_comes_back_as_an_error(site: Site, changed: dict[str, str | None], error: str) -> None:
+def test_a_wrong_request_returns_as_an_error(site: Site, changed: dict[str, str | None], error: str) -> None:
     back = dict(site.authorize(**changed).back)
     assert back["error"] == error
     assert (back["state"], back["iss"]) == ("a state", ISSUER)

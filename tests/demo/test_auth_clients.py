@@ -88,7 +88,7 @@ def test_what_cannot_be_registered_is_refused(site: Site, changed: dict[str, Any
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"7", b"\xff", b"[" * 100_000])
-def test_a_registration_that_is_no_object_is_refused(site: Site, body: bytes) -> None:
+def test_a_registration_that_is_not_an_object_is_refused(site: Site, body: bytes) -> None:
     assert site.send("POST", f"{ISSUER}/register", {}, body).json["error"] == "invalid_client_metadata"
 
 
@@ -255,7 +255,7 @@ def test_an_assertion_of_another_key_is_refused(keyed: Site) -> None:
 
 
 @pytest.mark.parametrize("signed", ["", "a.b.c", "a", "e30.e30.e30", "W10.W10.", "..", "\u00e4.\u00e4.\u00e4"])
-def test_what_is_no_assertion_is_refused(keyed: Site, signed: str) -> None:
+def test_what_is_not_an_assertion_is_refused(keyed: Site, signed: str) -> None:
     assert ask(keyed, signed, client_id="demo-key").status == 401
     assert ask(keyed, signed).status == 401
 

@@ -34,7 +34,7 @@ def test_the_challenge_is_one_of_several() -> None:
     assert value.startswith('Negotiate YWJj==, Basic realm="a, Bearer \\"b\\"", Bearer resource_metadata="')
 
 
-def test_the_metadata_are_said_to_be_at_a_private_address() -> None:
+def test_the_metadata_are_reported_to_be_at_a_private_address() -> None:
     assert challenge_in(Site("private-metadata").call(None))["resource_metadata"].startswith("http://169.254.169.254/")
 
 
@@ -166,7 +166,7 @@ def test_a_parameter_of_the_way_back_is_wrong(name: str, state: list[str], iss: 
 
 
 @pytest.mark.parametrize(("name", "iss"), [("error-redirect", ISSUER), ("error-iss-wrong", ELSEWHERE)])
-def test_an_error_comes_back_with_markup(name: str, iss: str) -> None:
+def test_an_error_returns_with_markup(name: str, iss: str) -> None:
     reply = Site(name).authorize()
     assert "\n" not in reply.headers["Location"]
     assert dict(reply.back) == {

@@ -9,7 +9,7 @@ from tests.demo.auth_site import APP, ISSUER, MCP, SERVER, Site, challenge_in
 WELL_KNOWN = f"{SERVER}/.well-known/oauth-protected-resource"
 
 
-def test_without_a_token_it_is_told_where_to_ask() -> None:
+def test_without_a_token_it_is_reported_where_to_ask() -> None:
     reply = Site().call(None)
     assert reply.status == 401
     assert challenge_in(reply) == {"resource_metadata": f"{WELL_KNOWN}/mcp", "scope": "demo:read"}
@@ -25,7 +25,7 @@ def test_every_request_to_the_server_needs_a_token(path: str, method: str) -> No
 
 
 @pytest.mark.parametrize("path", ["", "/mcp", "/sse"])
-def test_the_metadata_name_the_resource_that_they_were_asked_for(path: str) -> None:
+def test_the_metadata_name_the_resource_that_they_were_requested(path: str) -> None:
     document = Site().get(WELL_KNOWN + path).json
     assert document["resource"] == SERVER + path
     assert document["authorization_servers"] == [ISSUER]
@@ -101,7 +101,7 @@ def test_a_tool_that_changes_something_needs_more(tool: str) -> None:
     assert site.call(site.tokens(scope="demo:read demo:write")["access_token"], tool).text == "let through"
 
 
-def test_who_asks_for_the_challenged_scope_alone_can_read_no_more() -> None:
+def test_who_asks_for_the_challenged_scope_alone_can_read_no_longer() -> None:
     site = Site()
     token = site.tokens(scope="demo:write")["access_token"]
     assert site.call(token, "change-list").text == "let through"
@@ -117,7 +117,7 @@ def test_one_tool_of_a_batch_is_enough_to_need_more() -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[" * 100_000, b'{"method": "tools/call"}', b"[7]", b"\xff"])
-def test_what_is_no_call_is_left_to_the_server(body: bytes) -> None:
+def test_what_is_not_a_call_is_left_to_the_server(body: bytes) -> None:
     site = Site()
     header = {"Authorization": f"Bearer {site.tokens()['access_token']}"}
     assert site.send("POST", MCP, header, body).text == "let through"

@@ -73,7 +73,7 @@ FORM = {"name": "Bo", "email": "bo@example.com", "age": 3, "newsletter": False, 
         ({"action": "cancel"}, "chose to cancel", False),
     ],
 )
-def test_a_form_is_asked_for_and_its_answer_checked(
+def test_a_form_is_requested_and_its_answer_checked(
     connect: Connect, answer: dict[str, Any], said: str, failed: bool
 ) -> None:  # CLI-05
     peer = connect()
@@ -97,7 +97,7 @@ def test_the_form_of_2025_06_18_has_only_what_that_revision_knows(connect: Conne
     assert {name for name, field in fields.items() if "default" in field} == {"newsletter"}
 
 
-def test_a_link_is_asked_for_and_its_completion_told(connect: Connect) -> None:
+def test_a_link_is_requested_and_its_completion_told(connect: Connect) -> None:
     peer = connect(tick=0.01)
     peer.answers["elicitation/create"] = lambda params: {"result": {"action": "accept"}}
     assert "complete" in text_of(peer.call("ask-link"))
@@ -117,7 +117,7 @@ def test_a_tool_that_needs_a_link_refuses_once_and_then_works(connect: Connect) 
 
 
 @pytest.mark.parametrize(("roots", "said"), [([], "no roots"), ([{"uri": "file:///home/bo"}], "file:///home/bo")])
-def test_roots_are_asked_for(connect: Connect, roots: list[dict[str, Any]], said: str) -> None:  # CLI-09
+def test_roots_are_requested(connect: Connect, roots: list[dict[str, Any]], said: str) -> None:  # CLI-09
     peer = connect()
     peer.answers["roots/list"] = lambda params: {"result": {"roots": roots}}
     assert said in text_of(peer.call("where-am-i"))

@@ -32,7 +32,7 @@ def told(peer: Peer, number: Any) -> list[str]:
     return [each["method"] for each in mine]
 
 
-def test_what_cannot_be_had_is_left_out_of_the_agreement(modern: Modern) -> None:  # SUB-01, SUB-02
+def test_what_cannot_be_had_is_omitted_of_the_agreement(modern: Modern) -> None:  # SUB-01, SUB-02
     client = modern()
     wanted = {
         "toolsListChanged": True,
@@ -46,7 +46,7 @@ def test_what_cannot_be_had_is_left_out_of_the_agreement(modern: Modern) -> None
     assert nothing == {}
 
 
-def test_only_what_was_asked_for_comes_and_each_carries_its_id(modern: Modern) -> None:  # SUB-03, SUB-04, SUB-08
+def test_only_what_was_requested_comes_and_each_carries_its_id(modern: Modern) -> None:  # SUB-03, SUB-04, SUB-08
     client = modern()
     tools, _ = listen(client, toolsListChanged=True)
     others, _ = listen(client, resourcesListChanged=True, promptsListChanged=True)
@@ -98,7 +98,7 @@ def test_a_malformed_filter_is_refused(modern: Modern, wanted: Any) -> None:
     assert client.world.subscriptions == []
 
 
-def test_a_client_that_cancels_is_told_nothing_more(modern: Modern) -> None:
+def test_a_client_that_cancels_is_reported_nothing_more(modern: Modern) -> None:
     client = modern()
     number, _ = listen(client, toolsListChanged=True)
     client.notify("notifications/cancelled", {"requestId": number})

@@ -183,7 +183,7 @@ def test_an_unknown_resource_is_a_wrong_parameter(modern: Modern) -> None:  # RE
     assert problem == {"code": -32602, "message": "Resource not found", "data": {"uri": "demo://nowhere"}}
 
 
-def test_log_messages_come_only_where_they_are_asked_for(modern: Modern) -> None:  # UTIL-11
+def test_log_messages_come_only_where_they_are_requested(modern: Modern) -> None:  # UTIL-11
     quiet, loud = modern(), modern(log_level="warning")
     for client in (quiet, loud):
         client.call("count", to=1, level="info", interval=0)
@@ -265,7 +265,7 @@ def test_the_older_era_alone_does_not_know_the_methods_of_the_newer(how: dict[st
         "server/discover",
     ],
 )
-def test_what_is_no_request_is_refused_without_an_id(modern: Modern, message: Any) -> None:
+def test_what_is_not_a_request_is_refused_without_an_id(modern: Modern, message: Any) -> None:
     for era in ("modern", "both"):
         client = modern(era=era)
         client.send(message)
@@ -333,7 +333,7 @@ def test_a_client_may_be_asked_for_nothing_but_to_come_back(modern: Modern) -> N
     assert call(client, "come-back", state=second["requestState"], times=2)["resultType"] == "complete"
 
 
-def test_roots_alone_are_asked_for_without_a_state(modern: Modern) -> None:
+def test_roots_alone_are_requested_without_a_state(modern: Modern) -> None:
     client = modern()
     first = call(client, "where-am-i")
     assert "requestState" not in first

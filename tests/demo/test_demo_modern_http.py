@@ -119,7 +119,7 @@ def test_headers_may_be_encoded_or_padded(client: ModernHttpPeer, headers: dict[
     assert (answered.status, text_of(answered.json["result"])) == (200, "x")
 
 
-def test_a_name_that_is_no_plain_text_is_encoded(client: ModernHttpPeer) -> None:
+def test_a_name_that_is_not_a_plain_text_is_encoded(client: ModernHttpPeer) -> None:
     for uri in ("demo://weather/norway/tromsø", "=?base64?x?="):
         params = {"uri": uri}
         assert client.request_with("resources/read", params, Mcp_Name=encoded("demo://readme")).status == 400

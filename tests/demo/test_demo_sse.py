@@ -58,7 +58,7 @@ def test_later_revisions_may_be_spoken_too(peer: SsePeer) -> None:
     assert peer.call("about-client")["structuredContent"]["transport"] == "sse"
 
 
-def test_sessions_are_told_apart(peer: SsePeer, url: str) -> None:
+def test_sessions_are_reported_apart(peer: SsePeer, url: str) -> None:
     other = SsePeer(url)
     for each in (peer, other):
         each.open()

@@ -84,7 +84,7 @@ def test_what_waits_for_a_listener_is_bounded_and_told_once() -> None:
     assert streams.open(endless=True).messages() == []
 
 
-def test_a_resumed_listener_is_the_one_that_is_told() -> None:
+def test_a_resumed_listener_is_the_one_that_is_reported() -> None:
     streams = Streams()
     first, second = streams.open(endless=True), streams.open(endless=True)
     streams.send(b"a")

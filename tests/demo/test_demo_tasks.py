@@ -229,7 +229,7 @@ def test_tasks_work_over_http(http_server: HttpServer) -> None:
     peer.finish()
 
 
-def test_a_task_that_has_ended_stays_as_it_is() -> None:
+def test_a_task_that_has_ended_stays_unchanged() -> None:
     told: list[str] = []
     task = Task(1000, lambda changed: told.append(changed.status))
     task.say("begun")
@@ -363,7 +363,7 @@ def test_there_is_no_list_and_no_blocking_result(modern: Connect) -> None:  # TA
             assert client.error(method, {"taskId": name, "inputResponses": {}})["code"] == -32602
 
 
-def test_who_listens_to_a_task_is_told_all_of_it(modern: Connect) -> None:  # TASK-08
+def test_who_listens_to_a_task_is_reported_all_of_it(modern: Connect) -> None:  # TASK-08
     client = modern(TASKS)
     task, other = started(client, "task-ask"), started(client, "task-endless")
     number = client.start("subscriptions/listen", {"notifications": {"taskIds": [task["taskId"], "unknown"]}})

@@ -127,7 +127,7 @@ def test_a_slip_of_the_pen_is_recognised_and_no_more_than_that(tmp_path: Path) -
     assert programs.nearest("wombat", str(tmp_path)) == ""
 
 
-def test_pretty_json_is_told_from_text_that_begins_with_a_brace() -> None:
+def test_pretty_json_is_reported_from_text_that_begins_with_a_brace() -> None:
     pretty, text = noise([b"{", b'  "id": 1', b"}"]), noise([b"{starting}"])
     assert pretty is not None
     assert text is not None

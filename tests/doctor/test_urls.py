@@ -153,7 +153,7 @@ async def test_a_server_that_fails(serve: Any, examine: Examine) -> None:
         ("localhost", "The certificate of 127.0.0.1 is self-signed."),
     ],
 )
-async def test_a_certificate_that_is_no_good(name: str, sentence: str, serve: Any, examine: Examine) -> None:
+async def test_a_certificate_that_is_not_a_good(name: str, sentence: str, serve: Any, examine: Examine) -> None:
     web = await serve(answers, ssl=tls(name))
     found = await examine(HttpTarget(web.url))
     # A certificate that is both is told of by what OpenSSL finds first.
@@ -296,7 +296,7 @@ async def test_a_url_that_is_none(url: str, examine: Examine) -> None:
     assert found.cause.startswith("The URL is not valid: ")
 
 
-async def test_what_is_odd_about_a_url_is_said(examine: Examine) -> None:
+async def test_what_is_odd_about_a_url_is_reported(examine: Examine) -> None:
     found = await examine(HttpTarget("http://user:pass-word@127.0.0.1:1/#top"))
     text = step(found, "url").text
     assert "it has no path" in text

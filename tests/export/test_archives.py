@@ -73,7 +73,7 @@ def test_a_request_is_chosen_with_whatever_belongs_to_it() -> None:
         assert entry["response"]["content"]["text"]
 
 
-def test_a_body_that_is_no_utf_8_is_base64() -> None:
+def test_a_body_that_is_not_utf_8_is_base64() -> None:
     journal = Journal.unnamed({})
     call(journal, 1, "x", {}, None, "post-1")
     journal.record_http("post-1", Dir.SEND, method="POST", url="http://h/?a=1&b=", headers=[("Cookie", "a=b")])
@@ -121,7 +121,7 @@ def test_a_request_that_was_sent_twice_has_its_body_twice() -> None:
     assert '"$INSPECTOR_TOKEN"' in script
 
 
-def test_more_channels_than_the_index_tells_apart_are_told_apart() -> None:
+def test_more_channels_than_the_index_tells_apart_are_reported_apart() -> None:
     journal = Journal.unnamed({})
     names = journal.index._channel_names
     for number in range(1, 0xFFFF):

@@ -131,5 +131,5 @@ def test_mcporter_has_the_messages_between_start_and_close() -> None:
 
 
 @pytest.mark.parametrize("format", ["mcp-cassette", "mcporter", "mcpsnoop"])
-def test_what_is_lost_is_said(format: str) -> None:
+def test_what_is_lost_is_reported(format: str) -> None:
     assert any("other events" in note for note in export(tour(), format, io.StringIO()))

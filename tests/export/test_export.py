@@ -23,7 +23,7 @@ DOCUMENTS = ("md", "json")
 
 
 @pytest.mark.parametrize("format", [format for format in FORMATS if format != "html"])
-def test_an_export_stays_as_it_is(format: str) -> None:
+def test_an_export_stays_unchanged(format: str) -> None:
     text = exported(opened(SESSION), format).replace("\r\n", "\n")
     text = re.sub(r'(inspector |"Inspector", ?"version": ?")\d[\d.]*\d', r"\1VERSION", text)
     name = "session" if format in DOCUMENTS else f"session-{format}"

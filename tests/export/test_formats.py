@@ -205,7 +205,7 @@ CHECKS: dict[str, Callable[[str], None]] = {
 }
 
 
-def test_every_format_is_looked_at() -> None:
+def test_every_format_is_read() -> None:
     assert set(CHECKS) == set(FORMATS)
 
 

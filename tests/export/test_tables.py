@@ -31,7 +31,7 @@ def test_an_exchange_is_chosen_by_its_request_or_its_answer() -> None:
     assert rows(exported(journal, "csv", [1])) == []
 
 
-def test_errors_are_told_in_the_row() -> None:
+def test_errors_are_reported_in_the_row() -> None:
     journal = live()
     call(journal, 1, "a", {}, b'{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"=no"}}')
     call(journal, 2, "b", {}, result(2, {"isError": True, "content": [{"type": "image"}, {"text": "on fire"}]}))

@@ -60,7 +60,7 @@ def test_without_the_outer_exchange_the_inner_one_stands_in_the_session() -> Non
     assert inner["parentSpanId"] == session["spanId"]
 
 
-def test_errors_are_told_by_code_and_message() -> None:
+def test_errors_are_reported_by_code_and_message() -> None:
     journal = live()
     call(journal, 1, "a", {}, b'{"jsonrpc":"1.0","id":1,"error":{"code":-32601,"message":"no such method"}}')
     call(journal, 2, "tools/call", {"name": "b"}, result(2, {"isError": True}))

@@ -280,7 +280,7 @@ def test_folders_that_are_named_alike_and_one_server_more(tmp_path: Path) -> Non
     "content", ["{", "[]", "{}", '{"info": 1}', "\x00", "a: [", "a: &a [*a]", "!!python/object:x {}"]
 )
 @pytest.mark.parametrize("name", ["c.json", "c.yaml"])
-def test_a_file_that_is_no_collection_is_not_taken_for_one(tmp_path: Path, content: str, name: str) -> None:
+def test_a_file_that_is_not_a_collection_is_not_taken_for_one(tmp_path: Path, content: str, name: str) -> None:
     (tmp_path / name).write_text(content)
     assert recognised_client(tmp_path / name) is None
     for format in ("postman", "bruno", "insomnia"):

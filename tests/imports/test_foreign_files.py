@@ -86,7 +86,7 @@ def test_a_log_of_mcpsnoop(tmp_path: Path) -> None:
     assert [event.fields["text"] for event in of(journal, Kind.NOTE)] == made.notes
 
 
-def test_damaged_lines_are_said_with_their_place_and_the_rest_is_read(tmp_path: Path) -> None:
+def test_damaged_lines_are_reported_with_their_place_and_the_rest_is_read(tmp_path: Path) -> None:
     lines = LOG.splitlines(keepends=True)
     made, journal = imported(
         tmp_path, "".join([*lines[:2], "{broken\n", '{"direction": "up"}\n', *lines[2:], lines[3][:50]])
@@ -106,7 +106,7 @@ def test_of_many_damaged_lines_some_are_named_and_all_counted(tmp_path: Path) ->
     assert "980 more places cannot be read." in made.notes
 
 
-def test_a_line_that_is_too_long_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_that_is_too_long_is_omitted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "LONGEST_LINE", 600)
     made, _ = imported(
         tmp_path, LOG + snoop(6, "s2c", raw={"jsonrpc": "2.0", "method": "x" * 5000}) + snoop(7, "s2c", raw=ANSWER)
@@ -115,7 +115,7 @@ def test_a_line_that_is_too_long_is_left_out(tmp_path: Path, monkeypatch: pytest
     assert made.messages == 4
 
 
-def test_another_session_in_the_same_log_is_left_out_and_that_is_said(tmp_path: Path) -> None:
+def test_another_session_in_the_same_log_is_omitted_and_that_is_reported(tmp_path: Path) -> None:
     made, _ = imported(tmp_path, LOG + LOG.replace('"session_id": "a"', '"session_id": "b"'))
     assert made.messages == 3
     assert "Lines of other sessions in the same log (5) are skipped." in made.notes
@@ -311,13 +311,13 @@ def test_the_console_tab_of_the_official_inspector(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["{}", "[]", "hello", '{"a":1}\n', '[{"a":1}]', "\0\1\2", "null", "[" * 100_000])
-def test_what_is_of_no_known_format_is_refused_with_what_was_looked_for(content: str, tmp_path: Path) -> None:
+def test_what_is_of_no_known_format_is_refused_with_what_was_searched(content: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError) as refused:
         imported(tmp_path, content)
     assert all(f"{name}:" in refused.value.message for name in FORMATS)
 
 
-def test_what_is_a_recording_already_is_said(tmp_path: Path) -> None:
+def test_what_is_a_recording_already_is_reported(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is a recording already"):
         imported(tmp_path, '{"format":"mcp-recording","version":1}\n')
 

@@ -177,7 +177,7 @@ steps = st.lists(
 @pytest.mark.parametrize("format", ["mcpsnoop", "mcp-cassette", "mcporter"])
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=steps, spaces=st.booleans())
-def test_whatever_is_said_comes_back(
+def test_whatever_is_reported_returns(
     steps: list[tuple[Dir, Any]], spaces: bool, format: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     journal = Journal.unnamed({"label": "made up"})

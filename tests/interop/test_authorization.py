@@ -249,7 +249,7 @@ def test_tokens_that_the_authorization_server_takes_back_are_a_new_login(
 
 
 @each_site
-def test_more_scopes_are_asked_for_with_what_was_granted(person: Person, site: Running, seen: Seen) -> None:
+def test_more_scopes_are_requested_with_what_was_granted(person: Person, site: Running, seen: Seen) -> None:
     assert person.login("--scope", "read").json["scope"] == ["read"]
     ran = person("call", "write")
     assert (ran.code, person.opened) == (3, 1)

@@ -130,7 +130,7 @@ async def test_a_call_answers_with_progress(peer: Peer, recording: Path) -> None
         assert isinstance(result["structuredContent"], dict)
 
 
-async def test_failures_are_told_apart(peer: Peer, recording: Path) -> None:
+async def test_failures_are_reported_apart(peer: Peer, recording: Path) -> None:
     async with connected(peer, recording) as session:
         assert (await call(session, peer.offer.fails).result())["isError"] is True
         with pytest.raises(ServerError) as caught:
@@ -216,7 +216,7 @@ async def test_elicitation_is_answered_with_the_forms_defaults(peer: Peer, recor
         assert "cancel" in text_of(await cancelled.result())
 
 
-async def test_roots_are_told(peer: Peer, recording: Path) -> None:
+async def test_roots_are_reported(peer: Peer, recording: Path) -> None:
     async with connected(peer, recording) as session:
 
         async def answer() -> None:
@@ -269,7 +269,7 @@ def told(journal: Journal, method: str) -> list[Any]:
     return [event for event in journal.events() if event.dir is Dir.RECV and journal.index.method(event.n) == method]
 
 
-async def test_changes_of_a_resource_are_told_where_that_is_offered(peer: Peer, recording: Path) -> None:
+async def test_changes_of_a_resource_are_reported_where_that_is_offered(peer: Peer, recording: Path) -> None:
     async with connected(peer, recording) as session:
         assert session.server.can("resources", "subscribe") is bool(peer.offer.subscribable)
         if not peer.offer.subscribable or peer.offer.touch is None:

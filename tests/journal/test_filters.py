@@ -263,7 +263,7 @@ def test_text_is_found_in_the_facts_of_other_events(journal: Journal) -> None:
     assert found(journal, "exit") == [2]
 
 
-def test_text_is_found_in_bytes_that_are_no_utf8(journal: Journal) -> None:
+def test_text_is_found_in_bytes_that_are_not_utf8(journal: Journal) -> None:
     journal.record_received("stdio", [b'{"jsonrpc":"2.0","method":"\xff caf","params":{}}'])
     assert found(journal, "caf") == [1]
 

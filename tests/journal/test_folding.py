@@ -114,7 +114,7 @@ def test_the_pages_of_a_list_are_one_row() -> None:
     assert found.list_messages(7) == []
 
 
-def test_a_page_that_is_asked_for_before_the_one_before_it_came_is_folded_too() -> None:
+def test_a_page_that_is_requested_before_the_one_before_it_came_is_folded_too() -> None:
     talk = Talk()
     talk.ask(1, "tools/list")
     talk.ask(2, "tools/list", {"cursor": "guessed"})

@@ -154,7 +154,7 @@ def test_bytes_that_are_not_utf8_are_still_a_message(journal):
     assert journal.event(1).fields["encoding"] == "not UTF-8"
 
 
-def test_a_hand_made_message_that_is_no_json_is_recorded_as_such(journal):
+def test_a_hand_made_message_that_is_not_json_is_recorded_as_such(journal):
     journal.record_sent("stdio", b"{nonsense \xff", None)
     assert journal.index.kind(1) is Kind.INVALID
     assert journal.event(1).bytes == b"{nonsense \xff"
@@ -173,7 +173,7 @@ def test_a_torn_last_line_is_no_error(journal):
     assert opened.end_is_missing
 
 
-def test_a_missing_end_is_told(journal):
+def test_a_missing_end_is_reported(journal):
     journal.record_received("stdio", [note()])
     assert reopen(journal).end_is_missing
 
@@ -218,7 +218,7 @@ def test_a_line_longer_than_the_read_block(journal):
         (b"[1]\n", "not a recording"),
     ],
 )
-def test_what_is_no_recording_is_refused_in_words(tmp_path, content, words):
+def test_what_is_not_a_recording_is_refused_in_words(tmp_path, content, words):
     path = tmp_path / "x.mcp.jsonl"
     path.write_bytes(content)
     with pytest.raises(RecordingError, match=words):

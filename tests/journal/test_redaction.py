@@ -98,7 +98,7 @@ def test_a_held_secret_is_found_wherever_it_stands(secret, before, after):
         assert "‹redacted " in shown
 
 
-def test_a_strangers_headers_that_are_no_header_fields_are_facts_like_others() -> None:
+def test_a_strangers_headers_that_are_not_header_fields_are_facts_like_others() -> None:
     journal = Journal.unnamed({})
     n = journal.record_auth("resource", True, "x", facts={"document": {"headers": [1, {"access_token": "hidden-one"}]}})
     assert "hidden-one" not in json.dumps(journal.event(n).fields)
@@ -112,12 +112,12 @@ def test_the_token_in_an_answer_that_broke_off_is_hidden() -> None:
     assert "abc-def" not in Redactor().oauth_body('{"refresh_token":"abc-def')[0]
 
 
-def test_what_lies_too_deep_to_be_looked_at_is_left_out() -> None:
+def test_what_lies_too_deep_to_be_looked_at_is_omitted() -> None:
     body = '{"a":' * 30 + '{"access_token":"abc-def"}' + "}" * 30
     assert "abc-def" not in Redactor().oauth_body(body)[0]
 
 
-def test_an_error_that_repeats_a_secret_is_told_without_it() -> None:
+def test_an_error_that_repeats_a_secret_is_reported_without_it() -> None:
     redactor = Redactor(["the-secret-that-we-hold"])
     error = InspectorError("The server says: bad the-secret-that-we-hold", hint="It began with the-secret-tha…")
     redactor.error(error)
@@ -166,7 +166,7 @@ def test_a_message_without_its_secrets_is_still_the_same_message() -> None:
 
 
 @given(st.text(min_size=4, max_size=12), st.text(max_size=6), st.text(max_size=6))
-def test_any_message_stays_json_and_comes_back(secret: str, before: str, after: str) -> None:
+def test_any_message_stays_json_and_returns(secret: str, before: str, after: str) -> None:
     redactor = Redactor([secret])
     value = {"jsonrpc": "2.0", "result": {before + secret + after: [secret, {"x": after + secret}]}}
     for text in (json.dumps(value), json.dumps(value, ensure_ascii=False)):

@@ -115,7 +115,7 @@ def test_only_such_queries_can_be_joined() -> None:
         Query(kind=Kind.LIFE) | Query(method="ping")
 
 
-def test_what_is_new_is_asked_for() -> None:
+def test_what_is_new_is_requested() -> None:
     index = _index([(Kind.LIFE, Dir.LOCAL, Shape.NONE, "", 1, "", 0, t) for t in range(3)])
     life = Query(kind=Kind.LIFE)
     assert life.numbers(index, after=1) == [2, 3]

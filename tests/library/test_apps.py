@@ -221,7 +221,7 @@ async def test_requests_go_through_an_httpx_client_or_transport(kind: str) -> No
     assert bool(seen) == (kind == "client")
 
 
-async def test_what_an_httpx_transport_raises_is_said() -> None:
+async def test_what_an_httpx_transport_raises_is_reported() -> None:
     def refuse(request: httpx.Request) -> httpx.Response:
         raise httpx.ConnectError("secret text of a library")
 

@@ -83,7 +83,7 @@ async def test_check_compares_and_keeps_nothing(path: Path) -> None:
     assert [file.name for file in path.parent.iterdir()] == ["s.mcp.jsonl"]
 
 
-async def test_what_is_not_in_the_recording_is_told_with_what_is_nearest(path: Path) -> None:
+async def test_what_is_not_in_the_recording_is_reported_with_what_is_nearest(path: Path) -> None:
     await say(taped(path, "once"), "a")
     made = taped(path, "once")
     with pytest.raises(inspector.RecordingError) as caught:

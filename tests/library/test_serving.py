@@ -63,7 +63,7 @@ async def test_a_recording_is_served_over_http_and_over_stdio(recorded: tuple[Pa
     assert server.report.counts["answered"] >= 5
 
 
-async def test_what_cannot_be_served_is_said(tmp_path: Path) -> None:
+async def test_what_cannot_be_served_is_reported(tmp_path: Path) -> None:
     (tmp_path / "x.mcp.jsonl").write_text("{}\n")
     for name in ("x.mcp.jsonl", "none.mcp.jsonl"):
         server = inspector.serve(tmp_path / name)
@@ -78,7 +78,7 @@ async def test_what_cannot_be_served_is_said(tmp_path: Path) -> None:
         await inspector.open(str(tmp_path / "x.mcp.jsonl")).connect()
 
 
-async def test_what_was_never_answered_is_said_to_be(tmp_path: Path) -> None:
+async def test_what_was_never_answered_is_reported_to_be(tmp_path: Path) -> None:
     path = tmp_path / "s.mcp.jsonl"
     async with inspector.open(DEMO, era="legacy", record=path) as session:
         with pytest.raises(inspector.ConnectionProblem):

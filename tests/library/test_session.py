@@ -118,7 +118,7 @@ async def test_any_request_and_any_notification() -> None:
     assert server.asked("x/y")[0]["params"] == {"a": 1}
 
 
-async def test_progress_is_told_in_order_and_before_the_result() -> None:
+async def test_progress_is_reported_in_order_and_before_the_result() -> None:
     def work(message: Any, reply: Any) -> None:
         token = message["params"]["_meta"]["progressToken"]
         for step in (1, 2, 3):
@@ -364,7 +364,7 @@ async def test_a_real_server_in_either_era(era: Any, tmp_path: Path) -> None:
         assert next(read.exchanges("method:tools/call -dir:recv")).name == "ask-user"
 
 
-def test_what_is_said_wrongly_is_refused_at_once(tmp_path: Path) -> None:
+def test_what_is_given_wrongly_is_refused_at_once(tmp_path: Path) -> None:
     with pytest.raises(inspector.TargetError):
         inspector.open("")
     with pytest.raises(inspector.UsageError, match="elicit="):

@@ -151,7 +151,7 @@ def test_it_has_every_method_of_a_session_with_the_same_parameters() -> None:
             assert list(ours.parameters) == list(inspect.signature(method).parameters), name
 
 
-def test_notifications_are_waited_for() -> None:
+def test_notifications_are_awaited() -> None:
     def call(message: Any, reply: Any) -> None:
         reply(notification("notifications/a", x=1))
         reply(result(message, {}))

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from inspector.client.inbox import StandingAnswers
 from inspector.client.options import Options
 from inspector.config.targets import StdioTarget
 from inspector.errors import NotOffered, ServerExited, UsageError
@@ -231,6 +232,12 @@ async def test_calls_that_ask_are_answered_and_counted(journal: Journal) -> None
 
     report = await run_of(server, journal, plan={"rate": 100.0}).go()
     assert report.done == 30
+
+
+def test_a_load_asks_no_person(journal: Journal) -> None:
+    asking = Options(standing=StandingAnswers("ask", "ask", ("file:///a",)))
+    run = LoadRun(TARGET, asking, LoadPlan((PlannedCall("get"),)), journal)
+    assert run.options.standing == StandingAnswers(None, None, ("file:///a",))
 
 
 async def test_the_floor_is_measured_with_an_echo_server(monkeypatch: pytest.MonkeyPatch) -> None:

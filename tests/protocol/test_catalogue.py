@@ -129,7 +129,7 @@ def test_results_that_ask_for_input_belong_to_the_methods_that_may() -> None:
     assert told(reply({"content": []}), R5, "recv", "tools/call")[0][1] == '"resultType" is missing'
 
 
-def test_a_task_answers_where_a_task_was_asked_for() -> None:
+def test_a_task_answers_where_a_task_was_requested() -> None:
     task = {"taskId": "1", "status": "working", "createdAt": "x", "lastUpdatedAt": "x", "ttl": None}
     assert told(reply({"task": task}), R4, "recv", "tools/call") == []
     assert told(reply({"task": task}), R4, "send", "elicitation/create") == []

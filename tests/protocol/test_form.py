@@ -67,7 +67,7 @@ def only(schema: Any, value: Any = UNSET) -> Field:
 
 @settings(max_examples=4 * settings.default.max_examples)
 @given(SCHEMAS | JSON, JSON)
-def test_a_loaded_value_comes_back_whatever_the_schema(schema: Any, value: Any) -> None:
+def test_a_loaded_value_returns_whatever_the_schema(schema: Any, value: Any) -> None:
     form = Form.from_schema(schema, value)
     before = repr(value)
     fields = form.fields()
@@ -207,7 +207,7 @@ def test_a_form_as_in_the_drawing_of_an_elicitation() -> None:
     assert form.errors() == {}
 
 
-def test_untouched_optional_fields_are_left_out_and_set_ones_stand_in_the_order_of_the_schema() -> None:
+def test_untouched_optional_fields_are_omitted_and_set_ones_stand_in_the_order_of_the_schema() -> None:
     form = Form.from_schema({"type": "object", "properties": {"a": {"type": "string"}, "b": {}, "c": {}}}, {"z": 1})
     form.set("/c", "1")
     form.set("/a", "x")
@@ -521,7 +521,7 @@ def test_references_by_anchor_and_with_descriptions_beside_them() -> None:
     assert (field.kind, field.description, field.label) == ("enum", "Which?", "x")
 
 
-def test_keys_of_ones_own() -> None:
+def test_keys_of_the_user() -> None:
     schema = {"type": "object", "properties": {"a": {}}, "additionalProperties": {"type": "integer"}}
     form = Form.from_schema(schema)
     assert form.root.can_add
@@ -559,7 +559,7 @@ def test_null_is_a_value() -> None:
     assert form.value() == {"x": {"a": 1}}
 
 
-def test_forms_of_schemas_that_are_no_objects() -> None:
+def test_forms_of_schemas_that_are_not_objects() -> None:
     form = Form.from_schema({"type": "integer"})
     assert form.value() is UNSET
     assert form.errors() == {"": "is missing"}
@@ -580,7 +580,7 @@ def test_a_schema_that_cannot_be_checked_still_makes_a_form() -> None:
     assert "not valid at /properties/a/required" in form.problem
 
 
-def test_errors_inside_what_is_not_shown_are_said_at_what_is() -> None:
+def test_errors_inside_what_is_not_shown_are_reported_at_what_is() -> None:
     schema = {
         "type": "object",
         "properties": {"j": {"anyOf": [{"type": "array"}], "oneOf": [{"items": {"type": "string"}}]}},

@@ -89,7 +89,7 @@ class TestMirrored:
         "name",
         ["My Region", "Region:Primary", "Région", "Region\t1", "a\r\nb", "a\n", "\x00", "\x7f", "a/b", "(", "日本"],
     )
-    def test_a_name_that_is_no_token_makes_a_tool_uncallable(self, name: str) -> None:
+    def test_a_name_that_is_not_a_token_makes_a_tool_uncallable(self, name: str) -> None:
         reason = only_reason(tool(a=asks(name)))
         assert reason.startswith("“a” has an x-mcp-header that cannot be part of a header's name: “")
         assert reason.isprintable()
@@ -98,7 +98,7 @@ class TestMirrored:
         assert only_reason(tool(a=asks(""))) == "“a” has an empty x-mcp-header"
 
     @pytest.mark.parametrize("name", [None, True, 5, 1.5, [], {}, ["A"], {"x-mcp-header": "A"}])
-    def test_an_annotation_that_is_no_string_makes_a_tool_uncallable(self, name: Any) -> None:
+    def test_an_annotation_that_is_not_a_string_makes_a_tool_uncallable(self, name: Any) -> None:
         assert only_reason(tool(a=asks(name))) == "“a” has an x-mcp-header that is not a string"
 
     @pytest.mark.parametrize(("first", "second"), [("Region", "Region"), ("MyField", "myfield"), ("REGION", "region")])
@@ -155,7 +155,7 @@ class TestMirrored:
         assert len(reasons) == 1
 
     @pytest.mark.parametrize("listed", [None, 5, "x", [], {}, {"inputSchema": []}, {"inputSchema": {"properties": []}}])
-    def test_what_is_no_tool_or_has_no_schema_asks_for_nothing(self, listed: Any) -> None:
+    def test_what_is_not_a_tool_or_has_no_schema_asks_for_nothing(self, listed: Any) -> None:
         assert mirrored(listed) == ((), [])
 
     @given(ANY)
@@ -230,7 +230,7 @@ class TestEncode:
         assert re.fullmatch(r"([\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?)?", field)
 
     @given(st.text())
-    def test_every_value_comes_back(self, value: str) -> None:
+    def test_every_value_returns(self, value: str) -> None:
         assert decode(encode(value)) == value
 
     @pytest.mark.parametrize(
@@ -324,7 +324,7 @@ class TestRequestHeaders:
     @pytest.mark.parametrize(
         "value", [None, [], ["a"], {}, {"a": 1}, float("nan"), float("inf"), pytest.param(10**5000, id="digits")]
     )
-    def test_null_and_what_has_no_text_is_left_out(self, value: Any) -> None:
+    def test_null_and_what_has_no_text_is_omitted(self, value: Any) -> None:
         assert self.call(value) is None
 
     @given(st.integers() | st.floats(allow_nan=False, allow_infinity=False))
@@ -334,7 +334,7 @@ class TestRequestHeaders:
     @pytest.mark.parametrize(
         "arguments", [None, {}, [], "x", {"at": None}, {"at": ["city"]}, {"at": {}}, {"city": "x"}]
     )
-    def test_a_value_that_is_not_at_its_path_is_left_out(self, arguments: Any) -> None:
+    def test_a_value_that_is_not_at_its_path_is_omitted(self, arguments: Any) -> None:
         city = HeaderParam("Mcp-Param-City", ("at", "city"))
         fields = request_headers("tools/call", {"name": "t", "arguments": arguments}, [city])
         assert [name for name, _ in fields] == ["Mcp-Method", "Mcp-Name"]

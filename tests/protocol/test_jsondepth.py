@@ -26,20 +26,20 @@ def depth(value: Any) -> int:
 
 
 @pytest.mark.parametrize("levels", [1, DEEPEST - 1, DEEPEST])
-def test_what_is_not_too_deep_stays_as_it_is(levels: int) -> None:
+def test_what_is_not_too_deep_stays_unchanged(levels: int) -> None:
     text = nested(levels, '"\\" [ } {"')
     assert shallow(text, DECODE) == text
 
 
 @pytest.mark.parametrize("levels", [DEEPEST + 1, 2 * DEEPEST, 2 * DEEPEST + 1, 10 * DEEPEST + 7])
-def test_what_is_too_deep_is_left_out(levels: int) -> None:
+def test_what_is_too_deep_is_omitted(levels: int) -> None:
     value = DECODE(shallow(f'{{"before":1,"deep":{nested(levels)},"after":[2]}}', DECODE))
     assert (value["before"], value["after"]) == (1, [2])
     assert depth(value["deep"]) == DEEPEST - 1
     assert LEFT_OUT in json.dumps(value)
 
 
-def test_several_deep_values_are_left_out_each() -> None:
+def test_several_deep_values_are_omitted_each() -> None:
     value = DECODE(shallow(f"[{nested(1000)},{nested(3)},{nested(700)}]", DECODE))
     assert [depth(item) for item in value] == [DEEPEST - 1, 3, DEEPEST - 1]
 
@@ -58,7 +58,7 @@ def test_several_deep_values_are_left_out_each() -> None:
         "]" * 1000,
     ],
 )
-def test_what_is_no_json_below_is_no_json(text: str) -> None:
+def test_what_is_not_json_below_is_no_json(text: str) -> None:
     with pytest.raises(ValueError):
         DECODE(shallow(text, DECODE))
 

@@ -49,7 +49,7 @@ def test_unicode_line_separators_are_plain_characters(parse):
 
 
 @pytest.mark.parametrize("raw", [b"", b"hello", b'{"a":', b"{} {}", b"'x'", b"\x00"])
-def test_what_is_no_json_says_why(parse, raw):
+def test_what_is_not_json_says_why(parse, raw):
     with pytest.raises(NotJson, match=r"."):
         parse(raw)
 
@@ -69,7 +69,7 @@ def test_what_is_too_deep_is_the_same_for_every_python(parse, levels):
     assert (deepest, value) == (DEEPEST, LEFT_OUT)
 
 
-def test_what_is_nested_too_deeply_is_left_out_and_the_rest_is_read(parse):
+def test_what_is_nested_too_deeply_is_omitted_and_the_rest_is_read(parse):
     deep = b'{"a":' * 20_000 + b"1" + b"}" * 20_000
     value = parse(b'\xef\xbb\xbf{"tools": [{"name": "one"}, {"name": "two", "inputSchema": ' + deep + b'}], "x": "]"}')
     assert [tool["name"] for tool in value["tools"]] == ["one", "two"]
@@ -174,7 +174,7 @@ def test_shapes(message, shape):
     assert jsonrpc.shape_of(message) is shape
 
 
-def test_ids_of_both_types_are_told_apart():
+def test_ids_of_both_types_are_reported_apart():
     """C-BASE-02."""
     assert jsonrpc.id_key(1) != jsonrpc.id_key("1")
     assert jsonrpc.id_key(True) is None

@@ -230,7 +230,7 @@ def test_values_of_other_types() -> None:
         ("{a}" * 1001, "more than 1,000 variables"),
     ],
 )
-def test_what_is_no_template_says_where(source: str, said: str) -> None:
+def test_what_is_not_a_template_says_where(source: str, said: str) -> None:
     with pytest.raises(UsageError) as caught:
         Template.parse(source)
     assert said in caught.value.message

@@ -50,7 +50,7 @@ def test_a_path_means_a_place(path: str, place: list[str | int], means: bool) ->
 
 
 @pytest.mark.parametrize("source", ["a", "$", "$a", "$.", "$.a[", "$.a[x]", "$.a.[0]x", "$['a", "$.a[-1]"])
-def test_what_is_no_path_is_refused(source: str) -> None:
+def test_what_is_not_a_path_is_refused(source: str) -> None:
     with pytest.raises(UsageError):
         RulePath(source)
 

@@ -11,7 +11,7 @@ from inspector.redact.rules import read_rules
 from inspector.redact.token_patterns import NAMES
 
 
-def test_without_rules_everything_ordinary_is_looked_for() -> None:
+def test_without_rules_everything_ordinary_is_searched() -> None:
     assert read_rules().names == set(NAMES) - {"email"}
 
 
@@ -49,7 +49,7 @@ def test_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "word", ["", "nope", "no-nope", "/", "//", "/(/", "/a*/", "=", "$", "$[", "/" + "(" * 2000 + "/"]
 )
-def test_what_is_no_rule_is_refused(word: str) -> None:
+def test_what_is_not_a_rule_is_refused(word: str) -> None:
     with pytest.raises(UsageError):
         read_rules([word])
 

@@ -129,7 +129,7 @@ def _decoded(run: str) -> str:
 
 
 @given(st.text(max_size=200))
-def test_any_text_is_read_and_what_has_no_secret_stays_as_it_is(text: str) -> None:
+def test_any_text_is_read_and_what_has_no_secret_stays_unchanged(text: str) -> None:
     for whole in (text, line(raw=text)):
         edits = scanner("no-entropy").line(whole)
         if not edits:
@@ -258,7 +258,7 @@ def test_a_key_on_stderr_is_hidden_line_by_line() -> None:
     assert hidden == ["before", *[MARK] * 4, "Zm9vYmFy after"]
 
 
-def test_bytes_that_are_no_text_are_looked_into() -> None:
+def test_bytes_that_are_not_text_are_looked_into() -> None:
     data = b"\xff\xfe " + GITHUB.encode() + b" \x80"
     text = json.dumps({"n": 1, "kind": "stderr", "b64": base64.b64encode(data).decode()})
     hidden, rules = shown(text)

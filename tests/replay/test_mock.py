@@ -110,7 +110,7 @@ async def test_the_opening_that_came_off_is_the_one_that_is_repeated(written, se
     assert answer["result"]["protocolVersion"] == "2025-06-18"
 
 
-async def test_which_era_is_asked_for_in_vain_is_no_miss(written, serve):
+async def test_which_era_is_requested_in_vain_is_no_miss(written, serve):
     written.handshake()
     client = await serve(written)
     assert error(await client.call("server/discover")) == jsonrpc.METHOD_NOT_FOUND
@@ -271,7 +271,7 @@ async def test_a_question_that_belongs_to_no_request_is_followed_by_what_came_af
     await until(lambda: client.methods == ["roots/list", "after/the-roots"])
 
 
-async def test_stderr_is_said_and_recorded_before_the_answer_it_came_before(written, serve):
+async def test_stderr_is_reported_and_recorded_before_the_answer_it_came_before(written, serve):
     said = []
     written.ask(1, "tools/call", echo("a"))
     written.journal.record_stderr("stderr", [b"one", b"two \xff"])
@@ -345,7 +345,7 @@ def of(id):
     return {"_meta": {"io.modelcontextprotocol/subscriptionId": id}}
 
 
-async def test_a_subscription_is_told_what_it_was_told_after_the_same_words(written, serve):
+async def test_a_subscription_is_reported_what_it_was_reported_after_the_same_words(written, serve):
     written.ask(7, "subscriptions/listen", LISTEN)
     written.notify("notifications/subscriptions/acknowledged", of(7))
     written.ask(8, "tools/call", echo("change"))
@@ -381,7 +381,7 @@ async def test_who_subscribes_twice_is_acknowledged_and_told_twice(written, serv
     assert [message["params"] for message in first.messages] == [of("a")] * 2
 
 
-async def test_who_has_not_subscribed_is_told_nothing_of_it(written, serve):
+async def test_who_has_not_subscribed_is_reported_nothing_of_it(written, serve):
     written.ask(7, "subscriptions/listen", LISTEN)
     written.ask(8, "tools/call", echo("change"))
     written.notify("notifications/tools/list_changed", of(7))
@@ -521,7 +521,7 @@ async def test_the_end_waits_for_answers_and_not_for_silence(written, serve):
         b'{"id":1,"result"',
     ],
 )
-async def test_what_is_no_message_is_answered_as_such(written, serve, said):
+async def test_what_is_not_a_message_is_answered_as_such(written, serve, said):
     written.handshake()
     client = await serve(written)
     reply = client.say(said)
@@ -656,7 +656,7 @@ async def test_what_is_recorded_of_a_client_is_a_recording_that_can_be_served_ag
 
 @pytest.mark.parametrize("match", ["params", "exact", "method", "sequence"])
 @pytest.mark.parametrize("name", ["demo-tour", "demo-http", "hostile"])
-async def test_who_says_what_was_said_is_answered_as_was_answered(serve, name, match):
+async def test_who_says_what_was_reported_is_answered_as_was_answered(serve, name, match):
     journal = Journal.open(ROOT / "recordings" / f"{name}.mcp.jsonl")
     client = await serve(type("W", (), {"journal": journal})(), match=match)
     index = journal.index

@@ -69,7 +69,7 @@ async def outcome(client, method="tools/call"):
     return reply, [event.fields.get("fault") for event in client.handler.journal.events() if event.kind == Kind.NOTE]
 
 
-async def test_a_delay_is_waited_for_and_others_strike_after_it(serve):
+async def test_a_delay_is_awaited_and_others_strike_after_it(serve):
     client = await serve("delay=200", "delay=50", "error=-5", "drop")
     reply, notes = await outcome(client)
     assert client.handler.mock.sleep.seconds == [0.25]

@@ -120,7 +120,7 @@ async def test_an_error_without_an_id_is_about_the_one_request_that_waits(serve)
     assert (answer["id"], answer["error"]["message"]) == (3, "what?")
 
 
-async def test_a_handshake_that_is_refused_is_said(serve):
+async def test_a_handshake_that_is_refused_is_reported(serve):
     server = Server(initialize=None)
     server.initialize = None
     client = await serve(server)

@@ -56,13 +56,13 @@ def test_a_time_of_day_is_the_first_one_after_the_beginning(journal: Journal) ->
 
 
 @pytest.mark.parametrize("text", ["", "soon", "1:2:3:4", "#", "#-1", "at 25:00", "at 13:60", "12:", "--3", "9" * 30])
-def test_what_is_no_place_is_said(journal: Journal, text: str) -> None:
+def test_what_is_not_a_place_is_reported(journal: Journal, text: str) -> None:
     with pytest.raises(UsageError) as caught:
         read(text, journal)
     assert caught.value.hint
 
 
-def test_what_is_behind_the_end_is_said() -> None:
+def test_what_is_behind_the_end_is_reported() -> None:
     journal = Journal.unnamed({})
     assert beyond(read("7", journal), journal) == ""
     journal.record_note("one")
@@ -90,5 +90,5 @@ def test_speeds(text: str, speed: float) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "fast", "0", "-1", "101", "inf", "nan", "1/0", "0.01"])
-def test_what_is_no_speed(text: str) -> None:
+def test_what_is_not_a_speed(text: str) -> None:
     assert speeds.read(text) is None

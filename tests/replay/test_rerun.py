@@ -244,7 +244,7 @@ async def test_a_question_that_is_new_is_refused_and_told_of(record, rerun):
     assert [seen["error"]["code"] for seen in refused] == [-32603]
 
 
-async def test_a_question_that_does_not_come_any_more_is_told_of(record, rerun):
+async def test_a_question_that_does_not_come_any_more_is_reported_of(record, rerun):
     def asks(message, reply):
         reply({"id": 5, "method": "roots/list"})
         reply({"id": message["id"], "result": ANSWER})
@@ -340,7 +340,7 @@ async def test_values_under_a_key_of_the_users_are_carried_on(record, rerun):
     assert b'"which":42' in sent(journal)[-1]
 
 
-async def test_no_answer_is_waited_for_longer_than_the_time_out(record, rerun):
+async def test_no_answer_is_awaited_longer_than_the_time_out(record, rerun):
     async def work(session):
         await session.call_tool("x").result()
         await session.request("ping")
@@ -351,7 +351,7 @@ async def test_no_answer_is_waited_for_longer_than_the_time_out(record, rerun):
     assert report.error is None
 
 
-async def test_a_server_that_dies_ends_the_run_and_the_rest_is_told_of(record, rerun):
+async def test_a_server_that_dies_ends_the_run_and_the_rest_is_reported_of(record, rerun):
     def dies(_message, _reply):
         raise ConnectionProblem("The server ended with exit code 3.")
 
@@ -424,7 +424,7 @@ async def test_a_reconnect_is_one_again(record, rerun):
     assert len(live.asked("initialize")) == 2
 
 
-async def test_what_the_server_tells_by_itself_is_waited_for(record, rerun):
+async def test_what_the_server_tells_by_itself_is_awaited(record, rerun):
     """The list was read again because it had changed: it is read again when it has changed again."""
 
     def server():
@@ -453,7 +453,7 @@ async def test_what_the_server_tells_by_itself_is_waited_for(record, rerun):
     assert report.notes == []
 
 
-async def test_what_was_cut_out_when_it_was_recorded_is_said(record, rerun):
+async def test_what_was_cut_out_when_it_was_recorded_is_reported(record, rerun):
     async def work(session):
         session.journal.redactor.add("hunter2-hunter2")
         await session.call_tool("login", {"password": "hunter2-hunter2"}).result()
@@ -482,7 +482,7 @@ async def look(session, times):
         await session.start("tasks/get", {"taskId": "t"}).result()
 
 
-async def test_a_task_that_is_slower_than_when_it_was_recorded_is_looked_at_again(record, rerun):
+async def test_a_task_that_is_slower_than_when_it_was_recorded_is_read_again(record, rerun):
     recording = await record(statuses("working", "completed"), lambda session: look(session, 2))
     slower = statuses("working", "working", "working", "working", "completed")
     report, _ = await rerun(recording, slower)

@@ -103,7 +103,7 @@ async def test_large_bodies_pass_in_both_directions(web):
 # Sessions
 
 
-async def test_a_session_that_is_not_known_is_said_so_and_one_that_is_missing_too(web):
+async def test_a_session_that_is_not_known_is_reported_so_and_one_that_is_missing_too(web):
     web = await web()
     ask = jsonrpc.request(1, "json")
     assert (await web.ask(body=ask))[0] == 400
@@ -255,7 +255,7 @@ async def test_an_unknown_event_id_begins_a_new_stream(web, last):
     assert (await heard(reader)).endswith(b"data: new\n\n")
 
 
-async def test_the_handler_is_told_when_the_client_leaves_an_answer(web):
+async def test_the_handler_is_reported_when_the_client_leaves_an_answer(web):
     web = await web()
     _, writer = await web.connect()
     writer.write(request(body=jsonrpc.request(1, "later", MODERN)))
@@ -326,14 +326,14 @@ async def test_a_name_that_was_allowed_may_be_asked_for(web):
         ("x", 403),
     ],
 )
-async def test_pages_of_this_machine_may_ask_and_are_told_so(web, origin, status):
+async def test_pages_of_this_machine_may_ask_and_are_reported_so(web, origin, status):
     web = await web()
     found, fields, _ = await web.ask(body=initialize(), Origin=origin)
     assert found == status
     assert fields.get("access-control-allow-origin") == (origin if status == 200 else None)
 
 
-async def test_a_browser_is_told_beforehand_what_it_may_send(web):
+async def test_a_browser_is_reported_beforehand_what_it_may_send(web):
     web = await web()
     wanted = "content-type, mcp-session-id, mcp-param-x"
     status, fields, body = await web.ask(
@@ -361,7 +361,7 @@ async def test_a_browser_is_told_beforehand_what_it_may_send(web):
         ("POST", "http://localhost/mcp", {"Accept": "*/*"}, 200),
     ],
 )
-async def test_what_is_asked_for_must_be_there(web, method, path, fields, status):
+async def test_what_is_requested_must_be_there(web, method, path, fields, status):
     web = await web()
     found, head, body = await web.ask(method, jsonrpc.encode(initialize()) if method == "POST" else b"", path, **fields)
     assert found == status
@@ -444,7 +444,7 @@ async def test_a_body_in_chunks_is_a_body(web):
     ],
     ids=("word", "no-host", "lengths", "negative", "gzip", "long-head", "hosts", "tls"),  # one is random
 )
-async def test_what_is_no_request_is_answered_as_such_and_the_connection_closed(web, bytes_, status):
+async def test_what_is_not_a_request_is_answered_as_such_and_the_connection_closed(web, bytes_, status):
     web = await web()
     assert parse(await web.raw(bytes_))[0] == status
 
@@ -470,7 +470,7 @@ async def test_half_a_body_is_handed_on_as_what_it_is(web):
     assert (arrived.cut, arrived.shape) == (True, Shape.NONE)
 
 
-async def test_who_takes_too_long_is_told_and_who_only_waits_is_let_go(web):
+async def test_who_takes_too_long_is_reported_and_who_only_waits_is_let_go(web):
     web = await web(limits=ConnectionLimits(patience=0.05, idle=0.05))
     assert await web.raw(b"") == b""
     assert parse(await web.raw(b"POST /mcp HTT"))[0] == 408
@@ -532,7 +532,7 @@ async def test_closing_lets_answers_go_out_and_ends_everything(web):
         await web.connect()
 
 
-async def test_an_address_that_is_taken_is_said_so(web):
+async def test_an_address_that_is_taken_is_reported_so(web):
     web = await web()
     with pytest.raises(UsageError, match="another process"):
         await HttpEnd(lambda client: None, "127.0.0.1", web.port).start()
@@ -540,7 +540,7 @@ async def test_an_address_that_is_taken_is_said_so(web):
         await HttpEnd(lambda client: None, "no-such-host.invalid", 0).start()
 
 
-async def test_a_client_that_cannot_be_taken_is_told(web):
+async def test_a_client_that_cannot_be_taken_is_reported(web):
     web = await web()
 
     def full(client):

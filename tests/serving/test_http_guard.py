@@ -58,7 +58,7 @@ def head(host: str | None, origin: str | None, arrived_at: tuple[str, int]) -> H
         ("::", ("::ffff:127.0.0.1", 8000), "localhost:8000", None),
     ],
 )  # fmt: skip
-def test_what_was_asked_for_is_let_in(bound: str, arrived_at: tuple[str, int], host: str, origin: str | None) -> None:
+def test_what_was_requested_is_let_in(bound: str, arrived_at: tuple[str, int], host: str, origin: str | None) -> None:
     assert RequestGuard(bound).refusal(head(host, origin, arrived_at)) == ""
 
 

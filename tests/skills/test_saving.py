@@ -86,7 +86,7 @@ def test_a_link_in_place_of_a_file_is_not_followed(tmp_path: Path) -> None:
     assert (folder / "SKILL.md").read_bytes() == SKILL_MD
 
 
-def test_a_name_that_is_too_long_is_left_out(tmp_path: Path) -> None:
+def test_a_name_that_is_too_long_is_omitted(tmp_path: Path) -> None:
     long = FileCheck(SkillFile(URI, "a" * 300, "", 1), "matches", data=b"x")
     saved = save_skill(read_entry(entry()), "s", [long], tmp_path)
     assert saved.left_out[0][1] == "its name is too long for a file"

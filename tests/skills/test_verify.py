@@ -62,7 +62,7 @@ def test_texts_that_other_readers_convert_stay_texts() -> None:
     assert outcome(entry(listed("SKILL.md", data), frontmatter=front), "SKILL.md", data) == "matches"
 
 
-def test_the_block_with_the_uri_that_was_asked_for_counts() -> None:
+def test_the_block_with_the_uri_that_was_requested_counts() -> None:
     blocks = [{"uri": f"{ROOT}/other", "text": "x"}, {"uri": URI, "blob": "AP8QCg=="}]
     assert content_of({"contents": blocks}, URI) == bytes.fromhex("00ff100a")
     assert content_of({"contents": [{"uri": URI.replace("tide", "%74ide"), "text": "é"}]}, URI) == "é".encode()

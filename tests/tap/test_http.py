@@ -282,7 +282,7 @@ async def test_a_head_without_an_end_is_refused(stage):
     assert (await client.head()).startswith(b"HTTP/1.1 431 ")
 
 
-async def test_a_server_that_cannot_be_reached_is_said_in_words_even_to_a_client_that_still_sends(stage):
+async def test_a_server_that_cannot_be_reached_is_reported_in_words_even_to_a_client_that_still_sends(stage):
     here = await stage(answering(), port=1)
     client = await here.client()
     client.write(here.post(b"x" * (4 << 20)))

@@ -20,7 +20,7 @@ def test_a_request_has_another_id_and_token_and_the_text_stays():
     assert with_names(before, "tap-1") == after
 
 
-def test_what_comes_back_has_the_client_s_own():
+def test_what_returns_has_the_client_s_own():
     renamed = Renamed("tap-1", 7, "a")
     answer = b'{"result":{"id":"tap-1","text":"tap-1"},  "id":"tap-1"}'
     assert with_answer_for(answer, renamed) == b'{"result":{"id":"tap-1","text":"tap-1"},  "id":7}'
@@ -30,7 +30,7 @@ def test_what_comes_back_has_the_client_s_own():
     assert with_answer_for(event, renamed) == event.replace(b'"tap-1"', b"7")
 
 
-def test_what_is_no_json_stays():
+def test_what_is_not_json_stays():
     for data in (b"", b"\xff", b'{"id":', b'{"id":"tap-1"'):
         assert with_answer_for(data, Renamed("tap-1", 7, None)) == data
 

@@ -55,7 +55,7 @@ def test_a_large_answer_of_the_usual_kinds_is_not_parsed(monkeypatch, order, ind
         b"[" * 100_000,
     ],
 )
-def test_what_is_no_answer_to_1(raw):
+def test_what_is_not_an_answer_to_1(raw):
     assert not answers(raw, 1)
 
 

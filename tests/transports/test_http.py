@@ -118,7 +118,7 @@ async def test_what_follows_a_notification_can_wait_until_it_was_accepted(serve,
     assert len(client.sink.events(Kind.HTTP)) == 2
 
 
-async def test_bytes_that_are_no_json_are_sent_as_they_are(serve, peer):
+async def test_bytes_that_are_not_json_are_sent_as_they_are(serve, peer):
     web = await serve(lambda request, reply: reply.body(400, "what?"))
     client = await peer(web.url)
     client.transport.send(Outgoing(b"\xff{", None))
@@ -326,7 +326,7 @@ async def test_header_values_beyond_ascii_are_sent(serve, peer):
 
 
 @pytest.mark.parametrize("url", ["", "localhost:3000/mcp", "ftp://x/", "http://", "http://a:b/"])
-def test_what_is_no_url_is_refused(url):
+def test_what_is_not_an_url_is_refused(url):
     with pytest.raises(TargetError, match="cannot be used as a URL"):
         HttpTransport(url, None)
 
@@ -513,7 +513,7 @@ async def test_an_rpc_error_with_the_right_id_is_delivered_and_nothing_failed(se
     assert client.sink.failures == []
 
 
-async def test_an_rpc_error_to_a_notification_is_told(serve, peer):
+async def test_an_rpc_error_to_a_notification_is_reported(serve, peer):
     web = await serve(lambda request, reply: reply.json({"jsonrpc": "2.0", "error": {"code": 1, "message": "no"}}, 400))
     client = await peer(web.url)
     outgoing = client.notify("notifications/x")
@@ -535,7 +535,7 @@ async def test_a_status_with_a_page_is_named_with_its_words(serve, peer):
 @pytest.mark.parametrize(
     ("status", "after", "said"), [(429, "30", "30 s"), (503, "Fri, 01 Jan 2027", "until Fri"), (429, None, "later")]
 )
-async def test_the_time_to_wait_is_told(serve, peer, status, after, said):
+async def test_the_time_to_wait_is_reported(serve, peer, status, after, said):
     fields = [("Retry-After", after)] if after else []
     web = await serve(lambda request, reply: reply.body(status, "", *fields))
     client = await peer(web.url)
@@ -545,7 +545,7 @@ async def test_the_time_to_wait_is_told(serve, peer, status, after, said):
 
 
 @pytest.mark.parametrize("status", [401, 403])
-async def test_authorization_is_asked_for_even_if_the_body_is_an_rpc_error(serve, peer, status):
+async def test_authorization_is_requested_even_if_the_body_is_an_rpc_error(serve, peer, status):
     challenge = ("WWW-Authenticate", 'Bearer error="invalid_token", resource_metadata="https://x/y"')
 
     def wants(request, reply):

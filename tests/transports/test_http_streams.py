@@ -93,7 +93,7 @@ async def test_a_stream_cut_into_single_bytes(serve, peer):
     assert [event.raw for event in client.sink.events(Kind.SSE)] == [": hello", "unknown: x"]
 
 
-async def test_what_is_no_message_is_recorded_and_not_delivered(serve, peer):
+async def test_what_is_not_a_message_is_recorded_and_not_delivered(serve, peer):
     """C-HTTP-05, C-HTTP-17: priming, retry, comments, events of another type."""
 
     def streams(request, reply):
@@ -127,7 +127,7 @@ async def test_a_message_under_a_foreign_event_type_is_delivered(serve, peer):
     assert (await client.call("ping"))["id"] == 1
 
 
-async def test_data_that_is_no_json_is_recorded_and_the_stream_goes_on(serve, peer):
+async def test_data_that_is_not_json_is_recorded_and_the_stream_goes_on(serve, peer):
     def streams(request, reply):
         reply.stream()
         reply.chunk(b"data: not json\n\ndata: \xff\xfe\n\n")

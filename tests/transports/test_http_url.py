@@ -48,7 +48,7 @@ def test_user_and_password_are_kept_apart():
         "http://" + "a" * 70 + "." + "b" * 70, "http://..", "http://ho<st>/",
     ],
 )  # fmt: skip
-def test_what_is_no_url_is_refused_with_a_reason(text):
+def test_what_is_not_an_url_is_refused_with_a_reason(text):
     with pytest.raises(ValueError, match=r"it|“"):
         parse_url(text)
 

@@ -60,7 +60,7 @@ async def test_hostile_bytes_arrive_as_they_are(connect):
     assert client.sink.events(Kind.INVALID)[0].bytes == b"\xff\xfe"
 
 
-async def test_bytes_that_are_no_json_reach_the_server_as_bytes(connect):
+async def test_bytes_that_are_not_json_reach_the_server_as_bytes(connect):
     seen = []
 
     async def server(message, reply):

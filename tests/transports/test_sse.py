@@ -386,7 +386,7 @@ async def test_a_request_is_sent_again_with_the_credential_of_a_login(serve, sse
     assert posts(web)[-1].field("Authorization") == "Bearer a-token"
 
 
-async def test_a_login_that_fails_is_told(serve, sse):
+async def test_a_login_that_fails_is_reported(serve, sse):
     web = await serve(wants_login(Server(), "POST"))
     client = await sse(web.url, credential=Login(given=False))
     assert (await client.error("ping")).message == "Nobody logged in."
@@ -870,7 +870,7 @@ async def test_a_session_id_is_never_recorded(serve, sse, endpoint, secret):
     assert "‹redacted " in client.sink.events(Kind.SSE)[0].text
 
 
-async def test_what_is_no_secret_stays_in_the_recording(serve, sse):
+async def test_what_is_not_a_secret_stays_in_the_recording(serve, sse):
     server = Server(endpoint="/api/v1/messages?user=0123456789abcdef&lang=en")
     web = await serve(server)
     client = await sse(f"{web.url}?user=0123456789abcdef")

@@ -94,7 +94,7 @@ def test_only_one_byte_order_mark_is_skipped():
     assert parse(b"\xef\xbb\xbf\xef\xbb\xbfdata: x\n\n") == [SseEvent(None, line=b"\xef\xbb\xbfdata: x")]
 
 
-def test_separators_that_are_no_line_ends_stay_in_the_data():
+def test_separators_that_are_not_line_ends_stay_in_the_data():
     text = "a\u2028b\u2029c\u0085d\x0be\x0cf\x1cg".encode()
     assert parse(b"data: " + text + b"\n\n") == [SseEvent(text)]
 
@@ -124,7 +124,7 @@ def test_the_end_gives_what_was_left_and_its_id_does_not_count():
 
 
 @pytest.mark.parametrize("start", [b"dat", b"\xef\xbb", b": half a comment"])
-def test_the_end_gives_a_line_that_is_no_field_too(start):
+def test_the_end_gives_a_line_that_is_not_a_field_too(start):
     parser = SseParser()
     parser.feed(start)
     assert parser.end() == SseEvent(None, line=start)

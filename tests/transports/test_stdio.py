@@ -88,7 +88,7 @@ class Child:
         ]
 
 
-async def test_a_message_goes_out_and_comes_back_and_both_are_recorded():
+async def test_a_message_goes_out_and_returns_and_both_are_recorded():
     """C-STDIO-01."""
     async with Child(ECHO) as child:
         n = child.send({"method": "hello"})
@@ -276,7 +276,7 @@ async def test_a_script_whose_interpreter_is_missing(tmp_path):
         await Child("", command=[str(script)]).transport.start()
 
 
-async def test_a_file_that_is_no_program(tmp_path):
+async def test_a_file_that_is_not_a_program(tmp_path):
     script = tmp_path / "server"
     script.write_bytes(b"\x00\x01\x02")
     script.chmod(0o755)
@@ -409,7 +409,7 @@ async def test_a_launcher_that_leaves_the_work_to_another_process_is_no_server_t
     assert child.life("exit")[0]["status"] == 0
 
 
-async def test_the_end_of_the_one_that_a_launcher_started_is_told_as_that():
+async def test_the_end_of_the_one_that_a_launcher_started_is_reported_as_that():
     code = LAUNCHER + "sys.stdin.readline(); os.write(2, b'enough')"
     async with Child(code) as child:
         await child.listener.wait(lambda: child.life("handed-over"))

@@ -196,7 +196,7 @@ def test_facts_of_any_type_are_drawn(tmp_path: Path) -> None:
         (-720, "12 min ago"), (7100, "in 118 min"), (7200, "in 2 h"), (-90_000, "25 h ago"), (200_000, "in 2 d"),
     ],
 )  # fmt: skip
-def test_a_time_is_told_by_how_far_away_it_is(seconds: float, words: str) -> None:
+def test_a_time_is_reported_by_how_far_away_it_is(seconds: float, words: str) -> None:
     assert distance(seconds) == words
 
 
@@ -212,7 +212,7 @@ def said_of(now: float, **claims: Any) -> str:
     return plain(logged_in_rows(login, journal, now=now))
 
 
-def test_claims_are_told_in_words_and_held_against_what_is_known() -> None:
+def test_claims_are_reported_in_words_and_held_against_what_is_known() -> None:
     now = time.time()
     words = said_of(now, exp=int(now) + 720, iat=int(now) - 3600, aud="https://shop.example/mcp")
     assert re.search(r"^exp .*, in 12 min$", words, re.MULTILINE)

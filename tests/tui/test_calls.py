@@ -549,7 +549,7 @@ steps:
 """
 
 
-async def test_after_a_restart_chosen_flows_run_again_and_green_to_red_is_said(tmp_path: Path) -> None:
+async def test_after_a_restart_chosen_flows_run_again_and_green_to_red_is_reported(tmp_path: Path) -> None:
     Path("calls").mkdir()
     Path("calls/weather.yaml").write_text(WEATHER_FLOW)
     target = serve(tmp_path / "weather", "sunny")

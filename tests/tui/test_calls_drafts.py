@@ -79,7 +79,7 @@ def test_a_value_has_its_own_shape(value: Any) -> None:
     assert list(Validator(shape_of(value)).errors(value)) == []
 
 
-def test_another_shape_is_told_apart() -> None:
+def test_another_shape_is_reported_apart() -> None:
     validator = Validator(shape_of({"id": 1, "rows": [{"name": "x"}]}))
     assert list(validator.errors({"id": "1", "rows": [{"name": "x"}]}))
     assert list(validator.errors({"id": 1, "rows": [{}]}))

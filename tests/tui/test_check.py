@@ -260,7 +260,7 @@ async def test_tools_are_called_only_as_allowed(probes: Probes) -> None:
         await becomes(app, pilot, lambda: probes.called[-1] == "('echo',)", "called")
 
 
-async def test_what_may_do_damage_is_asked_for_first(probes: Probes) -> None:
+async def test_what_may_do_damage_is_requested_first(probes: Probes) -> None:
     async with on_demo() as (app, pilot):
         await pilot.press("i")
         await shows(app, pilot, "Run intrusive checks?")
@@ -309,7 +309,7 @@ async def test_a_finding_is_copied_as_text(probes: Probes, monkeypatch: pytest.M
         assert "\x1b" not in copied[0]
 
 
-async def test_in_one_column_the_list_then_what_is_said_of_one(probes: Probes) -> None:
+async def test_in_one_column_the_list_then_what_is_reported_of_one(probes: Probes) -> None:
     async with on_demo(NARROW) as (app, pilot):
         await run(app, pilot)
         assert "TEST-01" in screen_text(app)
@@ -321,7 +321,7 @@ async def test_in_one_column_the_list_then_what_is_said_of_one(probes: Probes) -
         await shows(app, pilot, "TEST-02")
 
 
-async def test_in_two_columns_both_and_the_log_when_it_is_asked_for(probes: Probes) -> None:
+async def test_in_two_columns_both_and_the_log_when_it_is_requested(probes: Probes) -> None:
     async with on_demo(MEDIUM) as (app, pilot):
         await run(app, pilot)
         assert "TEST-02" in screen_text(app)
@@ -342,7 +342,7 @@ async def test_the_palette_checks_the_server_from_anywhere(probes: Probes) -> No
         await shows(app, pilot, "TEST-01")
 
 
-async def test_of_a_recording_only_what_passed_by_is_looked_at_and_nothing_sent() -> None:
+async def test_of_a_recording_only_what_passed_by_is_read_and_nothing_sent() -> None:
     before = SESSION.read_bytes()
     async with on_recording(until="echo") as (app, pilot):
         await pilot.press("8")
@@ -358,7 +358,7 @@ async def test_of_a_recording_only_what_passed_by_is_looked_at_and_nothing_sent(
     assert SESSION.read_bytes() == before
 
 
-async def test_a_server_that_cannot_be_reached_is_said(probes: Probes) -> None:
+async def test_a_server_that_cannot_be_reached_is_reported(probes: Probes) -> None:
     from inspector.config.targets import StdioTarget
 
     async with running(StdioTarget(("/nowhere/at-all",), name="gone"), until="gone") as (app, pilot):

@@ -48,7 +48,7 @@ def completer(session: Session) -> tuple[Completer, list[Any]]:
     return Completer(session, lambda *what: found.append(what)), found  # type: ignore[arg-type]
 
 
-async def test_only_what_was_typed_last_is_asked_for_and_only_once() -> None:
+async def test_only_what_was_typed_last_is_requested_and_only_once() -> None:
     """C-COMP-01."""
     session = Session(["python"], ["perl"])
     asks, found = completer(session)

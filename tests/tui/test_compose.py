@@ -90,7 +90,7 @@ async def test_sends_a_request_and_tells_what_became_of_it() -> None:
             await settle(pilot, lambda: "request ping, id 41" in screen_text(app))
 
 
-async def test_sends_what_is_no_json_as_it_is() -> None:
+async def test_sends_what_is_no_json_unchanged() -> None:
     async with demo() as session:
         app = Stage()
         async with app.run_test(size=(90, 30)) as pilot:

@@ -84,7 +84,7 @@ def test_each_kind_of_block_is_shown(block, lines):
     assert lines_of([block]) == lines
 
 
-def test_several_blocks_are_told_apart_and_many_are_counted():
+def test_several_blocks_are_reported_apart_and_many_are_counted():
     assert lines_of([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]) == ["text", "a", "", "text", "b"]
     many = lines_of([{"type": "text", "text": "a"}] * (BLOCK_LIMIT + 5))
     assert many[-1] == "5 more blocks are not shown; see the JSON"

@@ -64,7 +64,7 @@ async def test_the_raw_text_is_exact() -> None:
         assert '"n": 1e400' in screen_text(app)
 
 
-async def test_bytes_that_are_no_text_are_shown_as_bytes() -> None:
+async def test_bytes_that_are_not_text_are_shown_as_bytes() -> None:
     talk = Talk()
     app, pane = on(talk, talk.receive_raw(b"\x00\xff Hello, world of bytes"))
     async with app.run_test(size=(90, 20)) as pilot:
@@ -75,7 +75,7 @@ async def test_bytes_that_are_no_text_are_shown_as_bytes() -> None:
         assert "00000010  6f 66 20 62 79 74 65 73" in screen_text(app)
 
 
-async def test_text_that_is_no_json_says_why() -> None:
+async def test_text_that_is_not_json_says_why() -> None:
     app, _ = on(example(), 11)
     async with app.run_test(size=(90, 20)) as pilot:
         await settle(pilot, lambda: "Server running on port 3000" in screen_text(app))

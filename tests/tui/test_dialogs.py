@@ -30,7 +30,7 @@ async def test_an_export_asks_for_format_and_name_and_writes_a_new_file(home: Pa
     assert json.loads((home / "out.json").read_text())
 
 
-async def test_every_format_is_offered_with_its_suffix_and_what_it_cannot_hold_is_said(home: Path) -> None:
+async def test_every_format_is_offered_with_its_suffix_and_what_it_cannot_hold_is_reported(home: Path) -> None:
     async with on_recording(until="echo") as (app, pilot):
         await pilot.press("x")
         await shows(app, pilot, "Export the recording")
@@ -75,7 +75,9 @@ async def test_an_existing_file_is_never_overwritten(home: Path) -> None:
     assert not (home / "missing").exists()
 
 
-async def test_a_folder_that_cannot_be_written_is_said_beforehand(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_folder_that_cannot_be_written_is_reported_beforehand(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (home / "locked").mkdir(mode=0o500)
     monkeypatch.setattr(os, "access", lambda path, mode: path.name != "locked")  # root may write anywhere
     async with on_recording(until="echo") as (app, pilot):

@@ -141,7 +141,7 @@ async def test_it_fits_a_small_terminal(pair: tuple[Path, Path]) -> None:
         assert '"four"' in text
 
 
-async def test_nothing_that_differs_is_said(pair: tuple[Path, Path]) -> None:
+async def test_nothing_that_differs_is_reported(pair: tuple[Path, Path]) -> None:
     async with comparing(pair[0], pair[0]) as (app, _):
         text = screen_text(app)
         assert "The two recordings have the same surface and the same conversation." in text
@@ -164,7 +164,7 @@ async def test_the_sides_scroll_together(tmp_path: Path) -> None:
         assert one.scroll_offset.y == other.scroll_offset.y > 0
 
 
-async def test_what_cannot_be_read_is_said(pair: tuple[Path, Path], tmp_path: Path) -> None:
+async def test_what_cannot_be_read_is_reported(pair: tuple[Path, Path], tmp_path: Path) -> None:
     empty = tmp_path / "empty.mcp.jsonl"
     empty.write_text("")
     async with comparing(pair[0], empty) as (app, _):

@@ -154,7 +154,7 @@ async def test_a_click_on_a_key_focuses_its_pane_and_presses_the_key():
         assert pane.done == 1, "between two hints nothing is pressed"
 
 
-async def test_hints_that_do_not_fit_are_left_out_from_the_end_and_the_note_stays():
+async def test_hints_that_do_not_fit_are_omitted_from_the_end_and_the_note_stays():
     line = KeyLine(HINTS, "2 to fix")
     async with Stage(line).run_test(size=(44, 3)) as pilot:
         assert screen_lines(pilot.app)[0] == " ^r call   ^e json   ^o $EDITOR    2 to fix"

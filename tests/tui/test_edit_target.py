@@ -34,7 +34,7 @@ async def test_e_opens_what_is_written_instead(tmp_path: Path) -> None:
         assert first.read_text().splitlines()[-1].count('"end"') == 1, "the first session has ended well"
 
 
-async def test_what_is_none_is_said_and_escape_leaves_it() -> None:
+async def test_what_is_none_is_reported_and_escape_leaves_it() -> None:
     async with running(HttpTarget("http://127.0.0.1:9/mcp"), until="not connected") as (app, pilot):
         await shows(app, pilot, "e edit the URL")
         await pilot.press("e", "home", "delete", "enter")

@@ -48,7 +48,7 @@ def test_an_exchange_is_a_row_and_what_happened_in_it_stands_below() -> None:
     assert view.exchanges.stats == Stats(3, 1, 14_000, 612_000)
 
 
-def test_interleaved_exchanges_are_told_apart() -> None:
+def test_interleaved_exchanges_are_reported_apart() -> None:
     talk = Talk()
     talk.call(1, "a")
     talk.call(2, "b")

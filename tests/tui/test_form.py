@@ -167,7 +167,7 @@ async def test_an_error_is_shown_while_typing_and_a_missing_field_when_it_is_tri
         assert not view.focus_wrong()
 
 
-async def test_a_number_that_is_none_keeps_its_text():
+async def test_an_invalid_number_keeps_its_text():
     view = made(schema(n=NUMBER))
     app = stage(view)
     async with app.run_test(size=(40, 8)) as pilot:
@@ -221,7 +221,7 @@ async def test_enter_on_a_list_without_items_adds_the_first():
         assert view.value == {"items": [{"sku": "A"}]}
 
 
-async def test_text_takes_lines_and_an_empty_field_is_left_out():
+async def test_text_takes_lines_and_an_empty_field_is_omitted():
     view = made(schema(a=TEXT, n=NUMBER))
     app = stage(view)
     async with app.run_test(size=(40, 20)) as pilot:
@@ -410,7 +410,7 @@ async def test_no_letter_acts_on_a_field_that_takes_no_text():
     ("default", "said"),
     [("", "default empty"), ("It was a dark and stormy night.", "default It was a dark an…"), (["x"], 'default ["x"]')],
 )
-async def test_a_default_is_said_whatever_it_is(default, said):
+async def test_a_default_is_reported_whatever_it_is(default, said):
     kind = {"type": "array", "items": TEXT} if isinstance(default, list) else TEXT
     view = made(schema(a={**kind, "default": default}))
     app = stage(view)
@@ -419,7 +419,7 @@ async def test_a_default_is_said_whatever_it_is(default, said):
         assert screen_lines(app)[0].endswith(said)
 
 
-async def test_objects_open_close_and_take_keys_of_ones_own():
+async def test_objects_open_close_and_take_keys_of_the_user():
     inner = {"type": "object", "properties": {"x": TEXT}, "additionalProperties": {"type": "integer"}}
     view = made(schema(o=inner))
     app = stage(view)
@@ -554,7 +554,7 @@ async def test_a_recursive_schema_opens_as_deep_as_one_goes():
         assert view.value == {"child": {"child": {"child": {"child": {"name": "x"}}}}}
 
 
-async def test_more_fields_than_can_be_shown_are_said():
+async def test_more_fields_than_can_be_shown_are_reported():
     view = made(schema(**{f"f{at}": TEXT for at in range(520)}))
     app = stage(view)
     async with app.run_test(size=(60, 20)) as pilot:
@@ -581,7 +581,7 @@ async def test_no_fields_can_have_the_focus_all_the_same():
         assert "no arguments" not in screen_text(app)
 
 
-async def test_a_schema_that_cannot_be_used_is_said_and_the_form_works():
+async def test_a_schema_that_cannot_be_used_is_reported_and_the_form_works():
     view = made({"type": "object", "properties": {"a": TEXT}, "$schema": "https://no.such/dialect", "required": 7})
     app = stage(view)
     async with app.run_test(size=(70, 10)) as pilot:
@@ -675,7 +675,7 @@ async def test_broken_json_is_flagged_and_kept():
         assert view.value is UNSET
 
 
-async def test_what_is_wrong_is_said_under_the_json():
+async def test_what_is_wrong_is_reported_under_the_json():
     view = made(schema(("a",), a=NUMBER, b=NUMBER), {"b": "no"})
     app = stage(view)
     async with app.run_test(size=(60, 12)) as pilot:
@@ -717,7 +717,7 @@ def test_json_is_written_so_that_everything_in_it_can_be_seen():
 
 
 @pytest.mark.parametrize("text", ["{", '{"a": NaN}', "[" * 100_000, "1e999 x", "\x00"])
-def test_what_is_no_json_says_where(text):
+def test_what_is_not_json_says_where(text):
     assert read_json(text)[1]
 
 
@@ -803,7 +803,7 @@ async def test_an_editor_that_fails_changes_nothing(lend, monkeypatch, command):
         assert view.value == {"a": "x"}
 
 
-async def test_a_terminal_that_cannot_be_lent_is_said(monkeypatch):
+async def test_a_terminal_that_cannot_be_lent_is_reported(monkeypatch):
     monkeypatch.setenv("EDITOR", "true")
     view = made(schema(a=TEXT))
     app = stage(view)

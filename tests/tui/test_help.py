@@ -79,7 +79,7 @@ async def test_the_nearest_context_comes_first_and_the_rest_follows() -> None:
         assert "Messages" in headings(app)[:2]
 
 
-async def test_what_cannot_be_done_on_a_recording_is_left_out() -> None:
+async def test_what_cannot_be_done_on_a_recording_is_omitted() -> None:
     async with on_recording(until="echo") as (app, pilot):
         await pilot.press("question_mark")
         await shows(app, pilot, "keys that work here first")

@@ -43,7 +43,7 @@ def question(topic: Any, params: dict[str, Any]) -> Question:
     return Question(1, 1, topic, params, 0, 0, session.inbox)
 
 
-def test_a_question_is_told_in_one_line_whatever_it_holds() -> None:
+def test_a_question_is_reported_in_one_line_whatever_it_holds() -> None:
     said = {"role": "user", "content": {"type": "text", "text": "Write\na haiku"}}
     assert labels.summary(question("sampling", {"messages": [said]})) == "Write a haiku"
     assert (

@@ -180,7 +180,7 @@ def test_a_search_finds_any_case_unless_it_names_one_and_what_json_escapes():
         ('"\x00"', ['"␀"']),
     ],
 )
-async def test_what_is_no_json_is_shown_as_it_is(raw, shown):
+async def test_what_is_not_json_is_shown_unchanged(raw, shown):
     view = JsonView(raw)
     app = stage(view)
     async with app.run_test(size=(60, 8), message_hook=app.hear) as pilot:

@@ -56,7 +56,7 @@ async def test_keys_behind_one_that_moves_the_focus_are_typed_where_it_moves_to(
         await settle(pilot, lambda: field.value == "echo")
 
 
-async def test_keys_wait_while_what_a_key_means_is_said_from_pane_to_pane() -> None:
+async def test_keys_wait_while_what_a_key_means_is_reported_from_pane_to_pane() -> None:
     async with on_demo() as (app, pilot):
         await burst(pilot, "slash", *"ech", "enter", "q")
         await becomes(app, pilot, lambda: not app._running, "left: the filter no longer had the focus")

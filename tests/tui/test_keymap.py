@@ -117,13 +117,13 @@ def test_the_table_for_help_has_every_verb_under_its_group():
         ({"app.quit": "j"}, "gives j to `app.quit`, but `list.down` uses it too", ""),
     ],
 )
-def test_what_is_wrong_with_a_keymap_is_said(overrides, says, hint):
+def test_what_is_wrong_with_a_keymap_is_reported(overrides, says, hint):
     keymap = Keymap(overrides)
     assert any(says in problem.message for problem in keymap.problems), [p.message for p in keymap.problems]
     assert any(hint in problem.hint for problem in keymap.problems)
 
 
-def test_two_overrides_that_meet_are_said_once():
+def test_two_overrides_that_meet_are_reported_once():
     keymap = Keymap({"messages.times": "f11", "messages.follow": "f11"})
     assert len(keymap.problems) == 1
     assert keymap.keys("messages.times") == keymap.keys("messages.follow") == ["f11"]

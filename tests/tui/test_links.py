@@ -19,7 +19,7 @@ from inspector.tui.widgets.links import LONGEST, look_at, open_in_browser
         ("http://[::1]:8/", "[::1]:8"),
     ],
 )
-def test_https_and_this_machine_may_be_opened_and_the_host_is_told_apart(url: str, host: str) -> None:
+def test_https_and_this_machine_may_be_opened_and_the_host_is_reported_apart(url: str, host: str) -> None:
     """C-ELIC-04, C-SEC-01."""
     link = look_at(url)
     assert link.refusal == ""

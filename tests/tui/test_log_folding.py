@@ -104,7 +104,7 @@ async def test_the_pages_of_a_list_are_one_row() -> None:
         assert "2 rows" in facts(app)
 
 
-async def test_a_row_becomes_that_of_its_list_when_the_next_page_is_asked_for() -> None:
+async def test_a_row_becomes_that_of_its_list_when_the_next_page_is_requested() -> None:
     talk = Talk()
     talk.ask(1, "tools/list")
     talk.answer(1, {"tools": [{"name": "a"}], "nextCursor": "x"})

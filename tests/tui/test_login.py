@@ -151,7 +151,7 @@ async def test_the_waiting_ends_with_one_key(server: str, monkeypatch: pytest.Mo
         assert isinstance(app.screen, MainScreen)
 
 
-async def test_who_never_comes_back_is_not_waited_for_for_ever(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_who_never_returns_is_not_waited_for_for_ever(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BROWSER", "true")
     monkeypatch.setattr("inspector.auth.runner.VISIT_SECONDS", 0.5)
     app = app_on(server)

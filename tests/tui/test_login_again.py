@@ -121,7 +121,7 @@ async def test_a_tab_leads_back_to_the_main_screen(server: str) -> None:
         assert screen.pane_layout.place == "prompts"
 
 
-async def test_a_token_that_is_given_is_sent_as_it_is(
+async def test_a_token_that_is_given_is_sent_unchanged(
     server: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     first = app_on(server)

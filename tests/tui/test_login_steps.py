@@ -82,7 +82,7 @@ async def test_what_is_longer_than_the_view_is_read_line_by_line_before_the_curs
         assert view.place == 0
 
 
-async def test_a_click_on_what_is_said_of_a_step_is_one_on_the_step() -> None:
+async def test_a_click_on_what_is_reported_of_a_step_is_one_on_the_step() -> None:
     stage, view = on_stage(step(1), step(2), at=0)
     async with stage.run_test(size=(80, 12)) as pilot:
         await pilot.pause()

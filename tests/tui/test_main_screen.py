@@ -85,7 +85,7 @@ async def test_the_header_says_how_the_connection_fares() -> None:
         assert "✗ not connected" in screen_lines(app)[0]
 
 
-async def test_a_recording_that_cannot_be_written_is_said_in_the_header() -> None:
+async def test_a_recording_that_cannot_be_written_is_reported_in_the_header() -> None:
     async with on_demo() as (app, pilot):
         assert isinstance(app.session, Session)
         before = resource.getrlimit(resource.RLIMIT_FSIZE)

@@ -35,7 +35,7 @@ def both(session: Session, call: Call) -> tuple[CallOutcome, CallOutcome]:
         ("crash", {}, "connection"),
     ],
 )
-async def test_errors_are_told_apart_live_and_later(tool: str, arguments: dict[str, str], kind: str) -> None:
+async def test_errors_are_reported_apart_live_and_later(tool: str, arguments: dict[str, str], kind: str) -> None:
     """C-TOOL-04."""
     async with demo() as session:
         call = session.call_tool(tool, arguments)

@@ -116,7 +116,7 @@ async def test_enter_acts_on_what_matches_the_whole_text(home: Path, monkeypatch
         assert not app.screen.is_modal
 
 
-async def test_that_nothing_matches_is_said() -> None:
+async def test_that_nothing_matches_is_reported() -> None:
     async with on_recording(until="echo") as (app, pilot):
         await find(app, pilot, "qqzz")
         await becomes(app, pilot, lambda: listed(app) == ["No match. Try fewer letters."], "said")

@@ -72,7 +72,7 @@ async def test_a_server_is_pinned_from_the_palette_and_warned_of_later(target: S
         assert "Changed since it was pinned" not in screen_text(app)
 
 
-async def test_nothing_is_said_of_a_server_that_is_as_pinned(target: StdioTarget) -> None:
+async def test_nothing_is_reported_of_a_server_that_is_as_pinned(target: StdioTarget) -> None:
     async with running(target, until="add") as (app, _):
         await app.screen.run_action("pin")
     async with running(target, until="add") as (app, pilot):
@@ -91,7 +91,7 @@ async def test_the_check_can_be_switched_off(target: StdioTarget, tmp_path: Path
         assert findings(app) == []
 
 
-async def test_a_pin_that_cannot_be_read_is_said(target: StdioTarget) -> None:
+async def test_a_pin_that_cannot_be_read_is_reported(target: StdioTarget) -> None:
     pins = Pins()
     pins.put(target, {})
     pins.path_of(target).write_text("{}")

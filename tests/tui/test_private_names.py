@@ -88,7 +88,7 @@ def used() -> dict[str, set[str]]:
     return {name: names for name, names in found.items() if names}
 
 
-def test_each_private_name_of_textual_is_used_where_it_is_said_and_is_still_there() -> None:
+def test_each_private_name_of_textual_is_used_where_it_is_reported_and_is_still_there() -> None:
     assert used() == USES
 
 
@@ -98,7 +98,7 @@ def test_scrollbars_still_take_their_renderer_from_their_class() -> None:
     assert writers == ["scrollbars.py"]
 
 
-def test_the_app_that_runs_is_asked_for_in_one_module() -> None:
+def test_the_app_that_runs_is_requested_in_one_module() -> None:
     askers = [path.name for path in TUI.rglob("*.py") if "active_app" in path.read_text(encoding="utf-8")]
     assert askers == ["themes.py"]
     from textual._context import active_app

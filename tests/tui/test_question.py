@@ -58,7 +58,7 @@ async def test_defaults_are_accepted_by_one_key(tmp_path: Path) -> None:
         assert answers(session)[0]["content"]["email"] == "ada@example.org"
 
 
-async def test_what_is_wrong_is_said_before_it_is_sent_as_it_is(tmp_path: Path) -> None:
+async def test_what_is_wrong_is_reported_before_it_is_sent_unchanged(tmp_path: Path) -> None:
     """C-ELIC-03."""
     async with desk(tmp_path, "tools") as (session, app, pilot):
         await go(app, pilot, "tools", "ask-user")

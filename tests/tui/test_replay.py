@@ -297,7 +297,7 @@ async def test_the_matches_of_the_filter_are_gone_through(path: Path) -> None:
         await shows(app, pilot, "No later message matches method:tools/call")
 
 
-async def test_times_and_words_lead_to_places_and_what_is_none_is_said(path: Path) -> None:
+async def test_times_and_words_lead_to_places_and_what_is_none_is_reported(path: Path) -> None:
     async with replayed(path) as (app, pilot, screen):
         for words, position in (("0:11", PROGRESSED), ("+4s", ANSWERED), ("-100s", 0), ("end", LAST), ("start", 0)):
             await pilot.press("at")
@@ -401,7 +401,7 @@ async def test_it_is_served_here_and_by_a_command(path: Path) -> None:
         await shows(app, pilot, "not running")
 
 
-async def test_it_is_run_again_on_a_target_that_is_asked_for(path: Path) -> None:
+async def test_it_is_run_again_on_a_target_that_is_requested(path: Path) -> None:
     async with replayed(path) as (app, pilot, _screen):
         await pilot.press("r")
         await shows(app, pilot, "target  python shop.py")

@@ -89,7 +89,7 @@ async def test_what_differs_from_the_schema_is_listed_and_nothing_is_hidden() ->
         await settle(pilot, lambda: '"jsonrpc"' in screen_text(app))
 
 
-async def test_a_promised_structure_that_is_missing_and_a_schema_that_is_none_are_said() -> None:
+async def test_a_promised_structure_that_is_missing_and_a_schema_that_is_none_are_reported() -> None:
     async with stage() as (session, pane, app, pilot):
         here = (session, pane, app, pilot)
         await show(here, session.call_tool("echo", {"message": "x"}), {"type": "object"})
@@ -107,7 +107,7 @@ async def test_a_promised_structure_that_is_missing_and_a_schema_that_is_none_ar
         ("crash", {}, "✗ no answer"),
     ],
 )
-async def test_errors_are_told_apart(tool: str, arguments: dict[str, Any], said: str) -> None:
+async def test_errors_are_reported_apart(tool: str, arguments: dict[str, Any], said: str) -> None:
     """C-TOOL-04."""
     async with stage((90, 24)) as (session, pane, app, pilot):
         await show((session, pane, app, pilot), session.call_tool(tool, arguments))
@@ -258,7 +258,7 @@ async def test_markdown_is_drawn_where_the_sdk_repeats_it_as_a_structured_result
         assert '"# Revenue' not in screen_text(app)
 
 
-async def test_each_view_has_a_key_and_the_choice_is_told() -> None:
+async def test_each_view_has_a_key_and_the_choice_is_reported() -> None:
     async with stage((120, 24)) as (session, pane, app, pilot):
         rows = {"rows": [{"id": 1, "name": "x"}], "total": 41}
         answer = answer_of(session, {"content": [{"type": "text", "text": "1 row"}], "structuredContent": rows})

@@ -97,7 +97,7 @@ def test_earlier_sessions_are_found_by_their_messages(recorded: Path, text: str,
     assert hit.key[1] == first
 
 
-def test_the_session_itself_and_damaged_files_are_left_out(recorded: Path) -> None:
+def test_the_session_itself_and_damaged_files_are_omitted(recorded: Path) -> None:
     (recorded / "2026-01-02T00-00-00Z-x-0001.mcp.jsonl").write_bytes(b"refund\xff\0")
     (mine,) = recorded.glob("*shop*")
     assert not list(sources.recordings(Words("refund"), mine, always))

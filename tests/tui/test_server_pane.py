@@ -81,7 +81,7 @@ async def test_it_says_until_when_answers_are_fresh() -> None:
         assert "server/discover  at " in "".join(section.copy_text(0) for section in rows.sections)
 
 
-async def test_what_is_not_offered_is_said_and_stderr_is_kept(home: Path) -> None:
+async def test_what_is_not_offered_is_reported_and_stderr_is_kept(home: Path) -> None:
     async with running(counting(home), until="connected") as (app, pilot):
         await pilot.press("6")
         await shows(app, pilot, "not offered: resources, prompts")
@@ -138,7 +138,7 @@ async def test_subscriptions_are_listed_with_their_updates() -> None:
         await shows(app, pilot, f"{clock:%H:%M:%S}")
 
 
-async def test_what_the_server_will_not_tell_of_is_said() -> None:
+async def test_what_the_server_will_not_tell_of_is_reported() -> None:
     async with on_demo() as (app, pilot):
         assert isinstance(app.session, Session)
         app.session.subscriptions.refused = ["promptsListChanged"]
@@ -164,7 +164,7 @@ async def test_a_recording_cannot_be_reconnected() -> None:
         ) or "session.mcp.jsonl" in screen_text(app)
 
 
-async def test_it_is_one_column_where_there_is_no_room_for_two() -> None:
+async def test_it_is_one_column_if_there_is_no_room_for_two() -> None:
     async with on_demo(size=NARROW) as (app, pilot):
         await pilot.press("6")
         await shows(app, pilot, "─ Connection")

@@ -210,7 +210,7 @@ async def test_what_is_typed_is_opened(configured: Path, typed: str) -> None:
         ("http://", "http"),
     ],
 )
-async def test_what_cannot_be_opened_is_said_where_it_was_typed(configured: Path, typed: str, words: str) -> None:
+async def test_what_cannot_be_opened_is_reported_where_it_was_typed(configured: Path, typed: str, words: str) -> None:
     async with running(None, size=(160, 30), until="@shop") as (app, pilot):
         await pilot.press(*typed, "enter")
         await becomes(app, pilot, lambda: words in screen_lines(app)[1], words)
@@ -289,7 +289,7 @@ async def test_it_is_left_without_asking() -> None:
         await becomes(app, pilot, lambda: not app._running, "left")
 
 
-def test_dates_are_said_as_people_do() -> None:
+def test_dates_are_reported_as_people_do() -> None:
     now = datetime.now().astimezone().replace(hour=12, minute=5)
     assert when(now) == "today 12:05"
     assert when(now - timedelta(days=1)) == "yesterday 12:05"
@@ -297,7 +297,7 @@ def test_dates_are_said_as_people_do() -> None:
     assert when(None) == ""
 
 
-async def test_more_of_the_marked_row_is_shown_below_the_list_where_there_is_room(configured: Path) -> None:
+async def test_more_of_the_marked_row_is_shown_below_the_list_if_there_is_room(configured: Path) -> None:
     for entry in find_servers().entries:
         if entry.name == "weather":
             ServerMemory(entry).remember_outcome(SpawnError("The program uv was not found in any folder of PATH."))

@@ -118,7 +118,7 @@ async def test_tabs_with_their_counts_and_hints():
         (28, " 1 Tools 2 3 6 7 Inbox 1"),
     ],
 )
-async def test_where_it_is_narrow_hints_go_first_then_labels_shorten(width, line):
+async def test_on_a_narrow_screen_hints_go_first_then_labels_shorten(width, line):
     app = Stage(TabLine(TABS, hints=HINTS))
     async with app.run_test(size=(width, 2)) as pilot:
         await pilot.pause()

@@ -75,7 +75,7 @@ def plain(pieces: Any) -> str:
         ("tools/call", [1], "the result is not an object: [1]"),
     ],
 )
-def test_a_result_is_told_by_what_matters_in_it(method: str, result: Any, words: str) -> None:
+def test_a_result_is_reported_by_what_matters_in_it(method: str, result: Any, words: str) -> None:
     assert plain(result_summary(method, result)) == words
 
 
@@ -106,7 +106,7 @@ def test_a_result_of_any_shape_has_a_summary(method: str, result: Any) -> None:
         ("tools/call", [], "tools/call"),
     ],
 )
-def test_a_request_is_told_by_its_method_and_what_it_is_about(method: str, params: Any, words: str) -> None:
+def test_a_request_is_reported_by_its_method_and_what_it_is_about(method: str, params: Any, words: str) -> None:
     talk = Talk()
     assert plain(summary(talk.journal, talk.ask(1, method, params))) == words
 
@@ -142,12 +142,12 @@ def test_a_notification_says_what_it_says(method: str, params: Any, words: str) 
         ("reconnect", {"attempt": 2, "after": "id-7"}, "reconnect  attempt 2  after id-7"),
     ],
 )
-def test_what_happened_to_the_connection_is_told_in_words(event: str, fields: Any, words: str) -> None:
+def test_what_happened_to_the_connection_is_reported_in_words(event: str, fields: Any, words: str) -> None:
     talk = Talk()
     assert plain(summary(talk.journal, talk.journal.record_life("stdio", event, **fields))) == words
 
 
-def test_http_heads_are_told_by_method_and_status() -> None:
+def test_http_heads_are_reported_by_method_and_status() -> None:
     journal = Talk().journal
     journal.record_http("post-1", Dir.SEND, method="POST", url="https://x.example/mcp", headers=[])
     journal.record_http("post-1", Dir.RECV, status=404, reason="Not Found", headers=[("Content-Type", "text/plain")])

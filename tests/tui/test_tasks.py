@@ -209,7 +209,7 @@ async def test_a_task_is_cancelled_and_says_who_did_it() -> None:
         assert len(server.asked("tasks/cancel")) == 1, "what is over is not cancelled"
 
 
-async def test_a_task_is_looked_at_at_once_by_a_key() -> None:
+async def test_a_task_is_read_at_once_by_a_key() -> None:
     server = Herd()
     server.state["pollInterval"] = 3_600_000
     async with at_work(server) as (_, (app, pilot)):

@@ -71,7 +71,7 @@ def test_another_size_is_drawn_at_once_and_one_that_is_too_small_says_what_it_ne
     with Terminal(home, ["demo", "--no-record"], (160, 45)) as terminal:
         terminal.shows(f"Tools {TOOLS}", "─ Messages", "─ Result")
         terminal.resize(80, 24)
-        terminal.shows(f"Tools {TOOLS}", "m messages", "enter open")
+        terminal.shows(f"─ {TOOLS} ─", "m messages", "enter open")
         terminal.resize(40, 10)
         terminal.shows("Inspector needs 50 columns and 12", "rows; the terminal has 40 and 10.")
         terminal.resize(20, 5)

@@ -116,7 +116,7 @@ async def test_sections_follow_one_another():
         await pilot.press("c", "n", "slash", "right", "W")
 
 
-async def test_a_failure_beside_is_said_where_the_text_would_be():
+async def test_a_failure_beside_is_reported_where_the_text_would_be():
     class Fails(TextSection):
         def text(self, line: int) -> str:
             if line > 1000:

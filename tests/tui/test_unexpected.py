@@ -62,7 +62,7 @@ async def test_an_error_is_logged_and_told_and_the_interface_goes_on(
     assert app.unexpected.untold is None
 
 
-async def test_an_error_of_ours_is_told_in_its_own_words(home: Path) -> None:
+async def test_an_error_of_ours_is_reported_in_its_own_words(home: Path) -> None:
     async def fail() -> None:
         raise UsageError("This cannot be done.", hint="Do that.")
 
@@ -81,7 +81,7 @@ def collect() -> tuple[UnexpectedErrors, list[InspectorError], Callable[[dict[st
     return found, told, loop.call_exception_handler
 
 
-def test_an_error_that_comes_back_does_not_fill_the_disk(home: Path) -> None:
+def test_an_error_that_returns_does_not_fill_the_disk(home: Path) -> None:
     _, told, fail = collect()
     for _ in range(MOST * 3):
         fail({"message": "x", "exception": ZeroDivisionError()})

@@ -106,7 +106,7 @@ async def test_a_smaller_window_keeps_the_cursor_in_view():
         assert ">row 19 here" in screen_text(pilot.app)
 
 
-async def test_a_move_draws_two_rows_and_no_more():
+async def test_a_move_draws_two_rows_and_no_longer():
     source = Numbers(100)
     view = VirtualList(source)
     async with stage(view).run_test(size=(40, 10)) as pilot:

@@ -300,7 +300,7 @@ async def test_suggestions_stand_directly_under_their_field_or_it_says_there_are
         await settle(pilot, lambda: "suggestions: none" in screen_lines(app)[at + 2])
 
 
-async def test_an_edited_form_comes_back_as_a_draft_in_the_next_session(tmp_path: Path) -> None:
+async def test_an_edited_form_returns_as_a_draft_in_the_next_session(tmp_path: Path) -> None:
     schema = {"type": "object", "properties": {"message": {"type": "string"}}}
     async with desk(tmp_path, "tools") as (session, app, pilot):
         await go(app, pilot, "tools", "echo")

@@ -41,7 +41,7 @@ def test_an_advisory_without_a_fix_affects_every_later_version() -> None:
     assert "not fixed" in "".join(audit.problems(project("a>=9"), "a==9", [unfixed]))
 
 
-def test_what_osv_knows_is_told_once_with_its_range() -> None:
+def test_what_osv_knows_is_reported_once_with_its_range() -> None:
     def vulnerability(name: str, *aliases: str, package: str = "a", **events: str) -> dict[str, object]:
         ranges = [{"type": "ECOSYSTEM", "events": [{key: value} for key, value in events.items()]}]
         affected = [{"package": {"name": package}, "ranges": ranges}]

@@ -14,6 +14,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
 
+from inspector.auth.person import NoPerson
 from inspector.client.recording import new_journal
 from inspector.client.session_state import Commands
 from inspector.config.targets import RecordingTarget
@@ -29,6 +30,7 @@ from inspector.tui.advice import error_text
 from inspector.tui.dialogs import AskPath, Choose, Confirm
 from inspector.tui.files import write_new
 from inspector.tui.keymap import KeyHint, bindings
+from inspector.tui.load.background import BackgroundRun
 from inspector.tui.load.dialog import LoadDialog
 from inspector.tui.load.rows import error_rows, latency_rows, now_rows, plan_rows, process_rows, series_rows
 from inspector.tui.main import chrome
@@ -42,6 +44,7 @@ from inspector.tui.widgets.status import Footer, HeaderLine
 from inspector.tui.widgets.too_small import TooSmall
 from inspector.tui.window import window_of
 
+DRAW_SECONDS = 0.5
 _NARROW = 120
 """Cells below which one column beside the counts is shown, and a key changes it."""
 _STRANGE = re.compile(r"[^A-Za-z0-9._-]+")
@@ -96,6 +99,7 @@ class LoadScreen(Screen[None]):
         self._problem = ""
         self._is_paused = False
         self._planned_rate = plan.rate
+        self._background: BackgroundRun | None = None
 
     def compose(self) -> ComposeResult:
         yield HeaderLine(id="header")
@@ -114,9 +118,11 @@ class LoadScreen(Screen[None]):
 
     def on_mount(self) -> None:
         self.query_one("#now-rows").focus()
+        self.set_interval(DRAW_SECONDS, self._draw_running)
         self._start()
 
     def on_unmount(self) -> None:
+        self._run = None
         self._release()
 
     def on_resize(self) -> None:
@@ -136,24 +142,38 @@ class LoadScreen(Screen[None]):
         self._is_paused = False
         self._planned_rate = self._plan.rate
         self._journal = new_journal(target, settings=window.settings, keep=window.keep)
+        options = self.session.options
+        if options.authorize is not None:
+            # The run has a thread of its own, and cannot ask: it uses the login that is there.
+            options = replace(options, authorize=options.authorize.for_session(NoPerson()))
         self._run = LoadRun(
-            target, self.session.options, self._plan, self._journal, allowed=self._allowed,
-            measure_floor=measure_floor, told=lambda run: self._draw(),
+            target, options, self._plan, self._journal, allowed=self._allowed, measure_floor=measure_floor,
         )  # fmt: skip
-        self.run_worker(self._go(self._run), exclusive=True, group="load", exit_on_error=False)
+        self._background = BackgroundRun(self._run, partial(self._ended, self._run))
+        self._background.start()
         self._draw()
 
-    async def _go(self, run: LoadRun) -> None:
-        try:
-            self._report = await run.go()
-        except InspectorError as error:
-            self._problem = error_text(error, self)
-        finally:
-            if self._journal is not None:
-                self._journal.close()
+    def _ended(self, run: LoadRun, report: LoadReport | None, problem: InspectorError | None) -> None:
+        """Take the result, in the thread of the run."""
+        self.app.call_later(self._take, run, report, problem)
+
+    def _take(self, run: LoadRun, report: LoadReport | None, problem: InspectorError | None) -> None:
+        if run is not self._run:
+            return
+        self._report = report
+        if problem is not None:
+            self._problem = error_text(problem, self)
+        elif report is None:
+            self._problem = "The load test was stopped before its first call."
+        if self._journal is not None:
+            self._journal.close()
         self._draw()
 
     def _release(self) -> None:
+        """End a run that is not over, and close its recording."""
+        if self._background is not None:
+            self._background.close()
+            self._background = None
         if self._journal is not None:
             self._journal.close()
             self._journal.release()
@@ -161,12 +181,16 @@ class LoadScreen(Screen[None]):
 
     @property
     def _is_over(self) -> bool:
-        return self._run is None or self._run.phase == "over"
+        return self._run is None or self._report is not None or bool(self._problem)
 
     # Show
 
+    def _draw_running(self) -> None:
+        if not self._is_over:
+            self._draw()
+
     def _draw(self) -> None:
-        """Draw the figures so far; called about four times a second."""
+        """Draw the figures so far."""
         run = self._run
         if run is None or not self.is_mounted or not self.is_current:
             return
@@ -274,8 +298,8 @@ class LoadScreen(Screen[None]):
 
     def _change_rate(self, rate: float) -> None:
         run = self._run
-        if run is not None and isinstance(run.arrivals, OpenArrivals):
-            run.change_rate(rate)
+        if run is not None and self._background is not None and isinstance(run.arrivals, OpenArrivals):
+            self._background.change_rate(rate)
             self._plan = replace(self._plan, rate=self._planned_rate)
             self._draw()
 
@@ -326,10 +350,8 @@ class LoadScreen(Screen[None]):
         """Stop the run; when it is over, go back."""
         if self._is_over:
             self.dismiss(None)
-        elif self._run is not None:
-            self._run.stop()
-            if self._run.phase in ("connecting", "floor"):
-                self.workers.cancel_group(self, "load")
+        elif self._background is not None:
+            self._background.stop()
 
     def action_quit(self) -> None:
         self.app.exit(0)
