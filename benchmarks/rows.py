@@ -246,6 +246,7 @@ MEASURES = [
     terminal("replay", INSPECTOR),
     terminal("table", INSPECTOR),
     terminal("flood", INSPECTOR),
+    terminal("timeline", INSPECTOR),
 ]
 
 
@@ -344,6 +345,12 @@ GROUPS: dict[str, list[Row]] = {
             more_is_better=True),
         Row("flood-keys", "… key to frame, p95", "terminal flood", "key_p95_s", "ms", 0.1, against=""),
         Row("flood-memory", "… growth of its memory", "terminal flood", "growth_mb", "MB", 60, against=""),
+    ],
+    "The timeline": [
+        Row("timeline-zoom", "10,000 overlapping calls: zoom, key to frame, p95", "terminal timeline", "zoom_p95_s",
+            "ms", 0.05, against=""),
+        Row("timeline-pan", "… pan and cursor, p95", "terminal timeline", "pan_p95_s", "ms", 0.05, against=""),
+        Row("timeline-memory", "… its memory", "terminal timeline", "rss_mb", "MB", 150, against=""),
     ],
 }  # fmt: skip
 

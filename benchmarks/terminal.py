@@ -4,6 +4,7 @@
     recording  a recording of a million messages: seconds to its first screen and from key to frame, memory
     replay     the same recording gone through: from key to frame of seeks, steps and jumps to matches of a filter
     table      a result of 100,000 objects: seconds from the call to its first rows, from key to frame, memory
+    timeline   a recording of 10,000 overlapping calls in the timeline: key to frame of zoom, pan and cursor, memory
     flood      a server that sends 20,000 notifications at once and 20,000 more in four seconds: the same
 
 Nothing is emulated: what the program writes is searched for words. A frame ends where Textual ends a synchronised
@@ -17,6 +18,7 @@ import itertools
 import json
 import os
 import pty
+import random
 import re
 import select
 import signal
@@ -43,6 +45,7 @@ SERVER = [OURS, "-S", str(HERE / "server.py")]
 PROGRAM = str(Path(OURS).parent / "inspector")
 MILLION = 1_000_000
 FLOOD = 20_000
+OVERLAPPING, MINUTE = 10_000, 60_000_000
 OBJECTS = 100_000
 
 FRAME_END = b"\x1b[?2026l"
@@ -303,6 +306,61 @@ def replay_inspector() -> dict[str, float]:
         }  # fmt: skip
 
 
+def overlapping() -> Path:
+    """A recording of a minute with 10,000 calls, thousands of them in flight at once; made once."""
+    path = CACHE / "overlapping.mcp.jsonl"
+    if path.exists():
+        return path
+    from inspector.journal.journal import Journal
+    from inspector.protocol import jsonrpc
+
+    making = path.with_name("making.mcp.jsonl")
+    making.unlink(missing_ok=True)
+    journal = Journal.create(making, {"kind": "stdio", "argv": ["server"]})
+    chance = random.Random(17)
+    moments = []
+    for id in range(OVERLAPPING):
+        begin = chance.randrange(1_000_000 if id % 2 else MINUTE)
+        end = MINUTE - chance.randrange(1_000_000) if id % 2 else begin + 1000 + int(chance.expovariate(1 / 5_000_000))
+        moments += [(begin, False, id), (max(end, begin + 1), True, id)]
+    for moment, answers, id in sorted(moments):
+        journal.moment = moment
+        if answers:
+            result = jsonrpc.result(id, {"content": [{"type": "text", "text": f"found {id}"}], "isError": id % 97 == 0})
+            journal.record_received("stdio", [jsonrpc.encode(result)])
+        else:
+            params = {"name": f"search-{id % 40}", "arguments": {"query": f"word {id}"}}
+            request = jsonrpc.request(id, "tools/call", params)
+            journal.record_sent("stdio", jsonrpc.encode(request), request)
+    journal.close()
+    journal.release()
+    making.rename(path)
+    return path
+
+
+def timeline_inspector() -> dict[str, float]:
+    """Zooms into and out of several places, pans, and moves the cursor."""
+    path = overlapping()
+    with running(PROGRAM, "replay", str(path)) as terminal:
+        terminal.shows(b"gaps over")
+        terminal.rest(0.5)
+        terminal.press(b"mz")
+        terminal.rest(0.5)
+        opened = terminal.press(b"v")
+        first = terminal.shows(b"at most") - opened
+        terminal.rest(0.5)
+        zoomed, panned = [], []
+        for _ in range(5):
+            zoomed += keys(terminal, (b"+",), 8)
+            panned += keys(terminal, (SHIFT_LEFT, SHIFT_LEFT, SHIFT_RIGHT, LEFT, RIGHT), 10)
+            zoomed += keys(terminal, (b"-",), 6)
+            panned += keys(terminal, (SHIFT_LEFT,), 2)
+        return {
+            "s": first, "keys": len(zoomed) + len(panned), "zoom_p95_s": p95(zoomed), "pan_p95_s": p95(panned),
+            "key_p95_s": p95(zoomed + panned), "rss_mb": terminal.memory("VmHWM"),
+        }  # fmt: skip
+
+
 def flood_inspector() -> dict[str, float]:
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         path = Path(folder) / "flood.mcp.jsonl"
@@ -368,6 +426,7 @@ FIGURES = {
     ("recording", BARE): launch_textual,
     ("replay", INSPECTOR): replay_inspector,
     ("table", INSPECTOR): table_inspector,
+    ("timeline", INSPECTOR): timeline_inspector,
     ("flood", INSPECTOR): flood_inspector,
 }
 

@@ -8,8 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from inspector.journal.format import Dir
+from inspector.journal.channels import is_post
+from inspector.journal.format import Dir, Kind
 from inspector.journal.index import Index
+from inspector.journal.journal import Journal
+from inspector.journal.select import Query
 from inspector.protocol.jsonrpc import Shape
 
 PERSON_METHODS = ("elicitation/create", "sampling/createMessage")
@@ -25,6 +28,18 @@ class Took(NamedTuple):
 
     server: int
     person: int = 0
+
+
+class CallParts(NamedTuple):
+    """The parts of the time of a request, in microseconds; 0 where a part is not known."""
+
+    connect: int
+    """Connecting, with TLS."""
+    waiting: int
+    """From the request to the head of the HTTP response, without connecting."""
+    streaming: int
+    """From the head of the HTTP response to the answer, without the person's time."""
+    person: int
 
 
 def took(index: Index, n: int, *, until: int | None = None, upto: int | None = None) -> Took | None:
@@ -48,6 +63,33 @@ def took(index: Index, n: int, *, until: int | None = None, upto: int | None = N
     last = min(answer or index.count, upto or index.count)
     person = overlap(questions(index, request, last, end), begin, end)
     return Took(max(end - begin - person, 0), person)
+
+
+def divided(journal: Journal, request: int, present: int) -> CallParts | None:
+    """Return the parts of the time of a request as far as they are known; None if none is. An open one lasts until
+    `present`."""
+    index = journal.index
+    answer = index._pairs[request - 1]
+    begin, end = index._times[request - 1], index._times[answer - 1] if answer else present
+    last = answer or index.count
+    person = overlap(questions(index, request, last, end), begin, end)
+    connect = streaming = waiting = 0
+    channel = index.channel(request)
+    if is_post(channel):
+        last = min(last, request + _MOST_NESTED)
+        for n in Query(kind=Kind.LIFE, channel=channel).each(index, request, last):
+            fields = journal.event(n).fields
+            spent = fields.get("ms")
+            if fields.get("event") == "connect" and isinstance(spent, int | float) and 0 <= spent * 1000 <= end - begin:
+                connect += int(spent * 1000)
+        head = Query(kind=Kind.HTTP, dir=Dir.RECV, channel=channel).first(index, request, last)
+        if head:
+            streaming = max(end - index._times[head - 1], 0)
+        waiting = max(end - begin - connect - streaming, 0)
+        # While a person is asked, the stream is open.
+        streaming, waiting = (max(streaming - person, 0), waiting) if head else (0, max(waiting - person, 0))
+    parts = CallParts(connect, waiting, streaming, person)
+    return parts if any(parts) else None
 
 
 def response_times(index: Index, requests: Iterable[int]) -> list[int]:

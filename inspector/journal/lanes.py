@@ -29,6 +29,8 @@ from inspector.protocol.jsonrpc import Shape
 
 OPEN = 1 << 62
 """The end of a request that is in flight."""
+MOST_ROWS = 10_000
+"""Rows that are searched; requests in further ones are only counted."""
 SLICE = 1 << 12
 """Events between two checks of the clock."""
 _BLOCK = 256
@@ -64,12 +66,31 @@ class LaneRows:
     def occupied(self, begin: int, end: int, most: int) -> list[int]:
         """Return the first `most` rows that have something in a period."""
         found: list[int] = []
-        for row in range(len(self.rows)):
-            if len(found) >= most:
+        # A packed row also has the labels of requests that have ended.
+        left = self._lane.overlapping(begin - self.least, end)
+        for row in range(min(len(self.rows), MOST_ROWS)):
+            if len(found) >= most or left <= 0:
                 break
-            if next(self.within(row, begin, end), None) is not None:
+            here = self._first(row, begin, end)
+            if here >= 0:
                 found.append(row)
+                left -= self._number(row, here, end)
         return found
+
+    def _first(self, row: int, begin: int, end: int) -> int:
+        """Return where in a row the first request is that overlaps a period; -1 without one."""
+        lane, positions = self._lane, self.rows[row]
+        at = bisect_right(positions, begin, key=lane.begins.__getitem__) - 1
+        if at >= 0:
+            position = positions[at]
+            if lane.ends[position] >= begin or lane.begins[position] + self.least >= begin:
+                return at
+        at += 1
+        return at if at < len(positions) and lane.begins[positions[at]] <= end else -1
+
+    def _number(self, row: int, first: int, end: int) -> int:
+        """Return how many requests of a row begin until `end`, from the one at `first` on."""
+        return bisect_right(self.rows[row], end, first, key=self._lane.begins.__getitem__) - first
 
     def within(self, row: int, begin: int, end: int, step: int = 1) -> Iterator[int]:
         """Yield the positions in a row that overlap a period, ascending.
@@ -78,15 +99,11 @@ class LaneRows:
         """
         lane, positions = self._lane, self.rows[row]
         begins = lane.begins.__getitem__
-        at = max(bisect_right(positions, begin, key=begins) - 1, 0)
-        while at < len(positions):
+        at = self._first(row, begin, end)
+        while 0 <= at < len(positions):
             position = positions[at]
             if lane.begins[position] > end:
                 return
-            reached = max(lane.ends[position], lane.begins[position] + self.least)
-            if reached < begin:
-                at += 1
-                continue
             yield position
             at += 1
             if step > 1:
@@ -172,20 +189,17 @@ class RequestLane:
     def at(self, begin: int, end: int, most: int) -> list[int]:
         """Return the positions of requests that were open from `begin` to `end`, the oldest of the first rows."""
         found: list[int] = []
-        for row in range(len(self.rows)):
-            found += self.rows.within(row, begin, end)
-            if len(found) >= most:
+        wanted = min(self.overlapping(begin, end), most)
+        for row in range(min(len(self.rows), MOST_ROWS)):
+            if len(found) >= wanted:
                 break
+            found += self.rows.within(row, begin, end)
         return sorted(found[:most])
 
     def flying(self, begin: int, end: int) -> int:
-        """Return the largest number in flight from `begin` to `end`."""
-        first = max(bisect_right(self._changed, begin) - 1, 0)
-        last = bisect_right(self._changed, end)
-        if last <= first:
-            return 0
-        before = self._flying[first] if self._changed[first] <= begin else 0
-        return max(before, self._largest(first if self._changed[first] > begin else first + 1, last))
+        """Return the largest number in flight from `begin` to `end`; one that ends at `begin` counts."""
+        first, last = bisect_left(self._changed, begin), bisect_right(self._changed, end)
+        return max(self._flying[first - 1] if first else 0, self._largest(first, last))
 
     def _largest(self, first: int, last: int) -> int:
         low, high = -(-first // _BLOCK), last // _BLOCK

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.journal.durations import Took, overlap, took
+from inspector.journal.durations import CallParts, Took, divided, overlap, took
+from inspector.journal.format import Dir
 from inspector.journal.index import State
 from tests.tui.talks import Talk
 
@@ -70,3 +71,29 @@ def test_how_a_request_stood_at_a_moment() -> None:
     assert [row[1] for row in stood] == ["PENDING", "PENDING", "PENDING", "LOST", "LOST"]
     assert [row[2] for row in stood] == ["PENDING", "PENDING", "PENDING", "PENDING", "CANCELLED"]
     assert index.state(cancelled) is State.CANCELLED
+
+
+def test_the_time_of_a_request_over_http_is_divided() -> None:
+    talk = Talk({"kind": "http", "url": "http://x/"})
+    journal = talk.journal
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "pay", "arguments": {}}}
+    request = talk.send(message, "post-1")
+    journal.record_http("post-1", Dir.SEND, method="POST", url="http://x/", headers=[])
+    talk.at(60)
+    journal.record_life("post-1", "connect", host="x", ms=50.0)
+    talk.at(200)
+    journal.record_http("post-2", Dir.RECV, status=200, headers=[])
+    journal.record_http("post-1", Dir.RECV, status=200, headers=[])
+    assert divided(journal, request, 300_000) == CallParts(50_000, 150_000, 100_000, 0)
+    talk.at(300).receive({"jsonrpc": "2.0", "id": 7, "method": "elicitation/create", "params": {}}, "post-1")
+    talk.at(700).send({"jsonrpc": "2.0", "id": 7, "result": {}}, "post-3")
+    talk.at(1000).receive({"jsonrpc": "2.0", "id": 1, "result": {}}, "post-1")
+    assert divided(journal, request, 2_000_000) == CallParts(50_000, 150_000, 400_000, 400_000)
+
+
+def test_over_stdio_only_the_time_of_the_person_is_known() -> None:
+    talk = Talk()
+    request = talk.call(1, "order")
+    assert divided(talk.journal, request, 900_000) is None
+    ask(talk, 100, 7)
+    assert divided(talk.journal, request, 900_000) == CallParts(0, 0, 0, 800_000)

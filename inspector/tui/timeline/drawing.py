@@ -74,8 +74,9 @@ class LaneDrawing:
         """Return the rows with room for labels if they fit, else those without."""
         view, window = self.view, self.view.window
         rows = view.rows()
-        fits = len(rows.occupied(window.begin, window.end - 1, most + 1)) <= most
-        return rows if fits else view.lanes.sent.rows
+        if rows is view.lanes.sent.rows or len(rows.occupied(window.begin, window.end - 1, most + 1)) <= most:
+            return rows
+        return view.lanes.sent.rows
 
     def _requests(self, name: str, lane: RequestLane, rows: LaneRows, most: int) -> list[LaneLine]:
         window = self.view.window

@@ -10,7 +10,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from inspector.client.session_state import SessionState
-from inspector.journal.durations import PERSON_METHODS
+from inspector.journal.durations import PERSON_METHODS, divided
 from inspector.journal.lanes import OPEN
 from inspector.protocol.jsonrpc import Shape
 from inspector.stats import GroupStats, SessionStats
@@ -78,7 +78,8 @@ class Names:
             journal = self._session.journal
             if journal.index.shape(n) is Shape.REQUEST:
                 pieces = subject(journal, n)
-                pieces = pieces[1:] or pieces
+                # The cursor of a page is not its name.
+                pieces = pieces[:1] if journal.index.method(n).endswith("/list") else pieces[1:] or pieces
             else:
                 pieces = [piece for piece in summary(journal, n) if piece != ("notifications/", "normal")]
             found = "".join(piece if isinstance(piece, str) else piece[0] for piece in pieces).strip()
@@ -201,12 +202,28 @@ def item_lines(view: TimelineView, cells: int, height: int) -> tuple[list[list[S
     n = view.chosen(items)
     if not items:
         return [paint.segments([("No request is in flight here.", "muted")])], []
-    room = max(height - 1, 1)
+    room = max(height - 3, 1)
     top = min(max(items.index(n) - room // 2, 0), max(len(items) - room, 0))
     head = paint.spread([], paint.segments([(f"{'so far':>9}{'duration':>11}", "muted")]), cells)
     shown = items[top : top + room]
     grounds = ["ground", *("selection-dim" if m == n and len(items) > 1 else "ground" for m in shown)]
-    return [head, *(_item(view, m, cells) for m in shown)], grounds
+    lines = [head, *(_item(view, m, cells) for m in shown)]
+    return [*lines, *_part_lines(view, n, cells)][: max(height, 1)], grounds
+
+
+def _part_lines(view: TimelineView, n: int, cells: int) -> list[list[Segment]]:
+    """Return how the time of a request is divided, as far as it is known: nothing for other messages."""
+    journal = view.session.journal
+    spent = divided(journal, n, view.latest) if journal.index.shape(n) is Shape.REQUEST else None
+    if spent is None:
+        return []
+    named = (("connect", spent.connect, "normal"), ("waiting", spent.waiting, "normal"),
+             ("streaming", spent.streaming, "normal"), ("yours", spent.person, "ask"))  # fmt: skip
+    pieces: list[paint.Piece] = []
+    for name, us, role in named:
+        if us:
+            pieces += [(f"{'   ' if pieces else ''}{name} ", "muted"), (duration(us), role)]
+    return [[], paint.cut(paint.segments(pieces), cells)] if pieces else []
 
 
 def _item(view: TimelineView, n: int, cells: int) -> list[Segment]:
