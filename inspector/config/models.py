@@ -104,6 +104,22 @@ class _Keys(BaseModel):
         return value
 
 
+class CommandModel(_Keys):
+    """A command of the user on a key of the interface."""
+
+    key: Text = Field(examples=["f7"])
+    """Key that runs the command."""
+
+    where: Literal["message", "result", "recording"] = Field(examples=["result"])
+    """Content of the file that the command gets, and where its key works."""
+
+    run: Text = Field(examples=["jq . {file}"])
+    """Program and arguments, run without a shell; `{file}` is the path of a temporary file."""
+
+    title: Text = Field("", examples=["jq"])
+    """Name in help and in the palette. Default: the program."""
+
+
 class SettingsModel(_Keys):
     """The settings of Inspector: `settings.json` in the config folder."""
 
@@ -185,6 +201,11 @@ class SettingsModel(_Keys):
 
     keymap: dict[Text, Text] = Field(default_factory=dict, examples=[{"call.send": "ctrl+r"}])
     """Keys by action id; several keys are separated by commas. Default: none."""
+
+    commands: tuple[CommandModel, ...] = Field(
+        (), examples=[[{"key": "f7", "where": "result", "run": "jq . {file}", "title": "jq"}]]
+    )
+    """Your own commands on keys. Only this file can set them. Default: none."""
 
     ascii: Literal["auto", "always", "never"] = "auto"
     """Whether signs outside ASCII are replaced; `auto` does so where the locale is not UTF-8. Default: auto."""

@@ -88,6 +88,9 @@ class Settings:
     keymap: Mapping[str, str] = field(default_factory=dict)
     """Keys by action id, such as `{"call.send": "ctrl+r"}`; several keys are separated by commas."""
 
+    commands: tuple[Mapping[str, str], ...] = ()
+    """The user's own commands on keys, each with `key`, `where`, `run` and `title`. Only the file can set them."""
+
     ascii: Literal["auto", "always", "never"] = "auto"
     """Whether signs outside ASCII are replaced: `auto` does so where the locale is not UTF-8."""
 
@@ -145,6 +148,8 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
         if not variable.startswith(_PREFIX) or variable in _VARIABLES_OF_OTHERS:
             continue
         name = variable.removeprefix(_PREFIX).lower()
+        if name == "commands":
+            raise ConfigError(f"{variable} cannot be set: commands are read from settings.json only")
         if name in _KINDS:
             found[name] = _checked(name, _from_text(name, text), f"the environment variable {variable}")
         elif near := files.nearest(name, list(_KINDS)):
@@ -248,6 +253,23 @@ def _settings_by_id(value: Any) -> Any:
     return MISSING
 
 
+_PLACES = ("message", "result", "recording")
+
+
+def _commands(value: Any) -> Any:
+    if not isinstance(value, (list, tuple)):
+        return MISSING
+    found = []
+    for entry in value:
+        needed = {"key", "where", "run"}
+        if not isinstance(entry, Mapping) or not needed <= set(entry) <= needed | {"title"}:
+            return MISSING
+        if not all(isinstance(item, str) for item in entry.values()) or entry["where"] not in _PLACES:
+            return MISSING
+        found.append({"title": "", **entry})
+    return tuple(found)
+
+
 _SECONDS = ("a number of seconds above 0", _seconds)
 _TEXT = ("text", _text)
 _FLAG = ("true or false", _flag)
@@ -275,6 +297,7 @@ _KINDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "check_pins": _FLAG,
     "theme": _TEXT,
     "keymap": ("an object of keys by action id", _text_by_text),
+    "commands": ("a list of objects with key, where (message, result or recording), run and title", _commands),
     "ascii": _one_of("auto", "always", "never"),
     "follow": _FLAG,
     "mouse": _FLAG,

@@ -28,12 +28,13 @@ from inspector.protocol.jsonrpc import warm_up
 from inspector.text import safe, wants_ascii
 from inspector.tui.advice import error_text
 from inspector.tui.attention import Attention
+from inspector.tui.custom_commands import CustomCommands
 from inspector.tui.driver import enduring
 from inspector.tui.events import OpenInstead, OpenTarget
 from inspector.tui.key_order import KeysInOrder
 from inspector.tui.keymap import Keymap
 from inspector.tui.navigator import Opening, ScreenNavigator
-from inspector.tui.palette import PALETTE_CSS, Items, Themes, VerbPalette, Verbs
+from inspector.tui.palette import PALETTE_CSS, Items, OwnCommands, Themes, VerbPalette, Verbs
 from inspector.tui.sessions import CloseSession, Sessions, ShowSession
 from inspector.tui.theme_switch import ThemeSwitch
 from inspector.tui.themes import DEFAULT, bundled, textual_theme
@@ -56,7 +57,7 @@ class InspectorApp(KeysInOrder, App[int]):
     """The interface. Without a `target` it opens the start screen."""
 
     TITLE = "inspector"
-    COMMANDS: ClassVar[set[Any]] = {Verbs, Items, Themes}
+    COMMANDS: ClassVar[set[Any]] = {Verbs, OwnCommands, Items, Themes}
     ENABLE_COMMAND_PALETTE = True
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "screen.quit", show=False),
@@ -106,6 +107,7 @@ class InspectorApp(KeysInOrder, App[int]):
         """Whether only ASCII signs are drawn; widgets read it here."""
         draw_scrollbars(ascii_only=self.ascii_only)
         self.verb_keys = Keymap(dict(settings.keymap))
+        self.custom_commands = CustomCommands(settings.commands, self.verb_keys.keys)
         self.theme_switch = ThemeSwitch(self, paths.config_folder() / "themes", self._theme_problem)
         self.sessions = Sessions()
         opening = Opening(
@@ -130,7 +132,7 @@ class InspectorApp(KeysInOrder, App[int]):
             self._leave_on_signals()
         self.theme_switch.use(self.settings.theme)
         self.set_keymap(self.verb_keys.overrides)
-        for problem in self.verb_keys.problems:
+        for problem in (*self.verb_keys.problems, *self.custom_commands.problems):
             self._theme_problem(problem)
         if self.comparing is not None:
             self.navigator.compare(*self.comparing)

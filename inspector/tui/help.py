@@ -11,6 +11,7 @@ from textual.dom import DOMNode
 from textual.screen import ModalScreen
 
 from inspector.tui.available_verbs import contexts, who_does
+from inspector.tui.custom_commands import CustomCommands
 from inspector.tui.keymap import KeyHint, Keymap, label
 from inspector.tui.themes import ascii_only
 from inspector.tui.verbs import VERBS, Verb
@@ -31,8 +32,9 @@ class Help(ModalScreen[None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,question_mark", "leave", show=False)]
 
-    def __init__(self, keymap: Keymap, focused: DOMNode) -> None:
+    def __init__(self, keymap: Keymap, focused: DOMNode, commands: CustomCommands) -> None:
         super().__init__()
+        self._commands = commands
         self._keymap = keymap
         self._focused = focused
 
@@ -49,7 +51,7 @@ class Help(ModalScreen[None]):
         nearest = {context: at for at, context in enumerate(contexts(self._focused))}
         groups = [(group, verbs, verbs[0][0].context) for group, verbs in self._keymap.table()]
         groups.sort(key=lambda group: nearest.get(group[2], len(nearest)))
-        rows: list[Row] = []
+        rows = self._own_rows()
         for title, verbs, context in groups:
             here = context in nearest
             shown = [(verb, keys) for verb, keys in verbs if not here or who_does(self._focused, verb) is not None]
@@ -60,11 +62,21 @@ class Help(ModalScreen[None]):
             rows += [_row(verb, keys) for verb, keys in shown]
         return rows
 
+    def _own_rows(self) -> list[Row]:
+        """Return the user's own commands that work at the focus."""
+        found = self._commands.here(contexts(self._focused))
+        rows = [_row_of([command.key], command.title, command.description) for command in found]
+        return [Row([("Your commands", "accent bold")]), *rows] if rows else []
+
     def action_leave(self) -> None:
         self.dismiss(None)
 
 
 def _row(verb: Verb, keys: Sequence[str]) -> Row:
+    return _row_of(keys, verb.title, verb.description)
+
+
+def _row_of(keys: Sequence[str], title: str, description: str) -> Row:
     named = " ".join(label(key, ascii_only()) for key in keys) or "palette"
     key = (f"  {named:<{_KEYS - 1}} ", "key" if keys else "faint")
-    return Row([key, (f"{verb.title:<{_TITLE - 1}} ", "bright"), verb.description], _KEYS + _TITLE + 2)
+    return Row([key, (f"{title:<{_TITLE - 1}} ", "bright"), description], _KEYS + _TITLE + 2)

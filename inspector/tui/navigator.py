@@ -188,7 +188,8 @@ class ScreenNavigator:
     def show_help(self, focused: DOMNode) -> None:
         from inspector.tui.help import Help
 
-        self._app.push_screen(Help(window_of(focused).verb_keys, focused))
+        window = window_of(focused)
+        self._app.push_screen(Help(window.verb_keys, focused, window.custom_commands))
 
     def compose_message(self, session: Commands, text: str) -> None:
         from inspector.tui.log.compose import ComposeScreen

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from heapq import nlargest
 from inspect import unwrap
@@ -24,7 +24,7 @@ from inspector.tui.available_verbs import contexts, who_does
 from inspector.tui.keymap import label
 from inspector.tui.themes import ascii_only, palette
 from inspector.tui.verbs import VERBS, Verb
-from inspector.tui.window import ShowsItems, window_of
+from inspector.tui.window import RunsCommands, ShowsItems, window_of
 
 ITEMS_LOOKED_AT = 20_000
 SLICE = 500
@@ -141,6 +141,27 @@ class Verbs(Provider):
         return _row(
             verb.title, " ".join(label(key, ascii_only()) for key in keymap.keys(verb.id)), verb.description, words
         )
+
+
+class OwnCommands(Provider):
+    """Searches the user's own commands that work here."""
+
+    async def discover(self) -> Hits:
+        for row, act, title in self._rows([]):
+            yield DiscoveryHit(row, act, text=title)
+
+    async def search(self, query: str) -> Hits:
+        words = query.casefold().split()
+        for row, act, title in self._rows(words):
+            if points := score(words, row.plain):
+                yield Hit(points, row, act, text=title)
+
+    def _rows(self, words: list[str]) -> Iterator[tuple[Text, Callable[[], Any], str]]:
+        screen = self.screen
+        if isinstance(screen, RunsCommands):
+            for command in window_of(screen).custom_commands.here(contexts(self.focused or screen)):
+                row = _row(command.title, label(command.key, ascii_only()), command.description, words)
+                yield row, partial(screen.run_own_command, command), command.title
 
 
 class Items(Provider):

@@ -13,6 +13,7 @@ from inspector.client.state.catalog import ListName
 from inspector.config.settings import Settings
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.journal.journal import Journal
+from inspector.tui.custom_commands import CustomCommand, CustomCommands
 from inspector.tui.keymap import Keymap
 from inspector.tui.sessions import Sessions
 from inspector.tui.theme_switch import ThemeSwitch
@@ -83,9 +84,18 @@ class Window(Protocol):
     key_came: float
     """Time of the newest key on the monotonic clock."""
     verb_keys: Keymap
+    custom_commands: CustomCommands
     theme_switch: ThemeSwitch
     sessions: Sessions
     navigator: Navigator
+
+
+@runtime_checkable
+class RunsCommands(Protocol):
+    """A screen that runs the user's own commands."""
+
+    def run_own_command(self, command: CustomCommand) -> None:
+        """Run a command on what the screen shows."""
 
 
 @runtime_checkable

@@ -21,7 +21,15 @@ from pydantic import BaseModel, ValidationError
 from inspector.config import clients, files, jsonc, logins, models
 from inspector.config.definition import Definition
 from inspector.config.expand import InputQuestion
-from inspector.config.models import AuthModel, EntryModel, InputModel, ServersModel, SettingsModel, ValueModel
+from inspector.config.models import (
+    AuthModel,
+    CommandModel,
+    EntryModel,
+    InputModel,
+    ServersModel,
+    SettingsModel,
+    ValueModel,
+)
 from inspector.config.servers import find_servers
 from inspector.config.settings import Settings, load_settings
 from inspector.config.targets import ServerOptions
@@ -31,7 +39,16 @@ from tests.config.test_settings import JSON, WRONG
 ROOT = Path(__file__).parents[2]
 LONE_SURROGATE = "[\ud800-\udfff]"
 SCHEMAS = {"settings": models.settings_schema(), "servers": models.servers_schema()}
-MODELS: list[type[BaseModel]] = [SettingsModel, ServersModel, EntryModel, AuthModel, ValueModel, InputModel]
+DEFINITIONS = {name: each for schema in SCHEMAS.values() for name, each in schema["$defs"].items()}
+MODELS: list[type[BaseModel]] = [
+    SettingsModel,
+    ServersModel,
+    EntryModel,
+    AuthModel,
+    ValueModel,
+    InputModel,
+    CommandModel,
+]
 
 
 def keys(model: type[BaseModel]) -> list[str]:
@@ -66,7 +83,7 @@ def keywords(schema: Any) -> Iterator[str]:
 
 @pytest.mark.parametrize("model", MODELS)
 def test_every_field_is_documented_and_its_examples_are_valid(model: type[BaseModel]) -> None:
-    definitions = SCHEMAS["servers"].get("$defs", {})
+    definitions = DEFINITIONS
     schema = model.model_json_schema()
     for name, field in schema["properties"].items():
         assert field["description"].endswith("."), name
@@ -441,8 +458,7 @@ def spots(value: Any) -> Iterator[tuple[Any, Any]]:
         yield from spots(item)
 
 
-SETTINGS = of_schema(SCHEMAS["settings"], {})
-DEFINITIONS = SCHEMAS["servers"]["$defs"]
+SETTINGS = of_schema(SCHEMAS["settings"], DEFINITIONS)
 BASES = st.sampled_from([{"command": "srv"}, {"url": "https://h/mcp"}, {"command": ["a", "b"]}, {}])
 ENTRIES = st.builds(
     lambda keys, base, names: {name: keys[name] for name in names if name in keys} | base,

@@ -286,10 +286,15 @@ class DetailPane(Edge):
 
     # Copy
 
+    @property
+    def shown_text(self) -> str:
+        """The message as copy takes it; empty without one."""
+        event = self.session.journal.event(self.n) if self.n else None
+        return (detail_view.json_text(event) or event.text) if event is not None else ""
+
     def action_copy(self) -> None:
         if self.n:
-            event = self.session.journal.event(self.n)
-            self._copy(detail_view.json_text(event) or event.text, "the message")
+            self._copy(self.shown_text, "the message")
 
     def action_copy_curl(self) -> None:
         self._copy_as("curl")

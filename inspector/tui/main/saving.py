@@ -12,6 +12,7 @@ from inspector.client.session_state import SessionState
 from inspector.errors import InspectorError
 from inspector.text import quantity
 from inspector.tui.advice import error_text
+from inspector.tui.custom_commands import CustomCommand, run_command
 from inspector.tui.dialogs import AskPath, Choose
 from inspector.tui.files import export_new, write_new
 
@@ -29,6 +30,25 @@ class Saving:
     def save(self, data: bytes, suggested: str, what: str, note: str = "") -> None:
         """Ask for a file name and write data to it; `note` is shown afterwards."""
         self._screen.run_worker(self._save(data, suggested, what, note), exclusive=True, group="dialog")
+
+    def run_command(self, command: CustomCommand, text: str | None) -> None:
+        """Run a command of the user on a text, or on the recording (None)."""
+        self._screen.run_worker(self._run_command(command, text), exclusive=True, group="dialog")
+
+    async def _run_command(self, command: CustomCommand, text: str | None) -> None:
+        name = "recording.mcp.jsonl" if text is None else f"{command.where}.json"
+
+        def write(path: Path) -> None:
+            if text is None:
+                export_new(self._session.journal, "recording", path)
+            else:
+                write_new(path, text.encode("utf-8", "surrogatepass"))
+
+        try:
+            await run_command(self._screen.app, command, name, write)
+        except (InspectorError, OSError) as error:
+            shown = error_text(error, self._screen) if isinstance(error, InspectorError) else str(error.strerror)
+            self._screen.notify(shown, severity="error", markup=False, timeout=10)
 
     def export(self, numbers: list[int] | None) -> None:
         """Ask for a format and a name, and export the recording, or only some events of it."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.events import Key
 from textual.screen import Screen
 
 from inspector.check.judge import Judge
@@ -21,7 +22,8 @@ from inspector.errors import InspectorError
 from inspector.protocol.extensions import EVENTS
 from inspector.tui import events
 from inspector.tui.advice import error_text
-from inspector.tui.available_verbs import lend
+from inspector.tui.available_verbs import contexts, lend
+from inspector.tui.custom_commands import CustomCommand
 from inspector.tui.dialogs import Choose, leave_calls
 from inspector.tui.diff.choose import compare_with
 from inspector.tui.keymap import KeyHint, bindings
@@ -668,6 +670,27 @@ class MainScreen(Screen[None]):
                 self.notify(error_text(error, self), severity="error", markup=False)
         else:
             self.show_address(*key)
+
+    # The user's own commands
+
+    def on_key(self, event: Key) -> None:
+        commands = window_of(self).custom_commands
+        if commands.commands and (command := commands.at(event.key, contexts(self.focused or self))) is not None:
+            event.stop()
+            event.prevent_default()
+            self.run_own_command(command)
+
+    def run_own_command(self, command: CustomCommand) -> None:
+        """Run a command on the message, the result or the recording."""
+        text: str | None = None
+        if command.where == "message":
+            text = self.panes.detail.shown_text
+        elif command.where == "result":
+            text = self.panes.work.result.shown_text
+        if text == "":
+            self.notify(f"{command.title} needs a {command.where}. Choose one first.", timeout=5)
+        else:
+            self._saving.run_command(command, text)
 
     async def action_check(self) -> None:
         """Check the server, or the messages in the recording."""

@@ -551,6 +551,12 @@ class ResultPane(CompactEdge):
             self.post_message(Save(data, f"{self._file_name}.json", "the result"))
 
     @property
+    def shown_text(self) -> str:
+        """The text that copy and save take; empty without a result."""
+        shown = self.answer is not None and self.answer.outcome.answer_n
+        return self._whole(self.answer) if self.answer is not None and shown else ""
+
+    @property
     def _file_name(self) -> str:
         outcome = self.answer.outcome if self.answer is not None else None
         return f"{outcome.method.replace('/', '-')}-{outcome.request_n}" if outcome is not None else "result"
