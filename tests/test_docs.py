@@ -311,9 +311,9 @@ def updated(page: str, printed: str) -> str:
 
 
 def test_nothing_else_is_replaced_than_what_needs_the_network() -> None:
-    assert {command for command in COMMANDS if "npx" in command or "://" in command.replace("demo://", "")} == set(
-        REPLACED
-    )
+    # A collector on this machine may be missing: the session goes on, and says so.
+    local = {command: re.sub(r"demo://|http://localhost:4318\b", "", command) for command in COMMANDS}
+    assert {command for command, rest in local.items() if "npx" in rest or "://" in rest} == set(REPLACED)
 
 
 def test_the_recording_of_the_pages_is_a_recording() -> None:

@@ -7,7 +7,7 @@ State is read from attributes; `changes` counts their changes. Everything is sen
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 from time import monotonic
 from typing import Any
@@ -117,6 +117,10 @@ class Session(SessionModel):
     def calls_in_flight(self) -> list[Call]:
         """Return the calls without a response, oldest first."""
         return self.pending.calls()
+
+    def listen_to_ends(self, listener: Callable[[Call], None] | None) -> None:
+        """Call `listener` (cheap) with each call that has ended."""
+        self.pending.on_ended = listener
 
     def call_in_flight(self, n: int) -> Call | None:
         """Return the call whose latest request is `n`, while it has no response."""

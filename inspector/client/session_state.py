@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Protocol
 
 from inspector.client.engine.pending_requests import Call
@@ -147,6 +147,9 @@ class Commands(SessionState, Protocol):
 
     def calls_in_flight(self) -> list[Call]:
         """Return the calls without a response, oldest first."""
+
+    def listen_to_ends(self, listener: Callable[[Call], None] | None) -> None:
+        """Call `listener` (cheap) with each call that has ended."""
 
     # The server's offers
 

@@ -195,6 +195,10 @@ class SettingsModel(_Keys):
     mouse: Flag = True
     """Whether the interface uses the mouse; false leaves it to the terminal's own selection. Default: true."""
 
+    attention: Literal["off", "bell", "desktop", "always-bell", "always-desktop"] = "off"
+    """How the terminal tells of questions, failures and long calls of a session out of sight; over ssh only with
+    `always-`. Default: off, which shows a notice only."""
+
     diagnostics: Literal["debug", "info", "warning", "error"] = "warning"
     """Least severe message that goes to Inspector's own log file. Default: warning."""
 

@@ -14,6 +14,8 @@ from inspector.errors import ConfigError
 
 McpLogLevel: TypeAlias = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 
+AttentionMode: TypeAlias = Literal["off", "bell", "desktop", "always-bell", "always-desktop"]
+
 _PREFIX = "INSPECTOR_"
 _VARIABLES_OF_OTHERS = frozenset({"INSPECTOR_CONFIG_HOME", "INSPECTOR_STATE_HOME"})
 
@@ -94,6 +96,9 @@ class Settings:
 
     mouse: bool = True
     """Whether the interface uses the mouse; false leaves it to the terminal's own selection."""
+
+    attention: AttentionMode = "off"
+    """How the terminal tells what happens in a session out of sight; over ssh only with `always-`."""
 
     diagnostics: Literal["debug", "info", "warning", "error"] = "warning"
     """The least severe message that goes to Inspector's own log file."""
@@ -273,6 +278,7 @@ _KINDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "ascii": _one_of("auto", "always", "never"),
     "follow": _FLAG,
     "mouse": _FLAG,
+    "attention": _one_of("off", "bell", "desktop", "always-bell", "always-desktop"),
     "diagnostics": _one_of("debug", "info", "warning", "error"),
 }
 _TEXTS = frozenset(field.name for field in fields(Settings) if _KINDS[field.name][1] is _text)

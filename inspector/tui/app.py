@@ -27,6 +27,7 @@ from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import warm_up
 from inspector.text import safe, wants_ascii
 from inspector.tui.advice import error_text
+from inspector.tui.attention import Attention
 from inspector.tui.driver import enduring
 from inspector.tui.events import OpenInstead, OpenTarget
 from inspector.tui.key_order import KeysInOrder
@@ -111,6 +112,7 @@ class InspectorApp(KeysInOrder, App[int]):
             options, settings, record=record, keep=keep, follow=follow, playing=playing, config=config, watch=watch
         )
         self.navigator = ScreenNavigator(self, opening, self.sessions)
+        self.attention = Attention(self, self.sessions, settings.attention, os.environ, self.write_to_terminal)
         self.crash: BaseException | None = None
         self.unexpected = UnexpectedErrors(self._tell_problem)
         self._workers = WatchedWorkers(self, self.unexpected)
@@ -220,6 +222,13 @@ class InspectorApp(KeysInOrder, App[int]):
 
     def on_session_news(self) -> None:
         self.navigator.tell_news()
+        self.attention.look_soon()
+
+    def write_to_terminal(self, sequence: str) -> None:
+        """Write a sequence that changes nothing on the screen."""
+        # Private, as in `App.bell`: Textual has no public way to the driver.
+        if not self.is_headless and self._driver is not None:
+            self._driver.write(sequence)
 
     async def close_sessions(self) -> None:
         """End all sessions. Every exit path calls it."""

@@ -117,7 +117,7 @@ class OpenTarget(Message):
 
 
 class SessionNews(Message):
-    """The phase or the questions of a session in the background have changed."""
+    """The phase or the questions of a session have changed."""
 
     def can_replace(self, message: Message) -> bool:
         return isinstance(message, SessionNews)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _NAME = 20
 """Cells of a session's name in the first line."""
-_WORTH_ASKING = frozenset({"tools/call", "resources/read", "prompts/get"})
+USER_REQUESTS = frozenset({"tools/call", "resources/read", "prompts/get"})
 """Requests that the user sent; lists, completions and the like are sent automatically."""
 
 
@@ -110,13 +110,21 @@ class Sessions:
         """The session in front, or the last one that was there."""
         self.losses: list[str] = []
         """Sentences about spans that a collector did not get, to be told after the interface has ended."""
+        self.on_call_ended: Callable[[OpenSession, Call], None] | None = None
+        """Called with each request of a live session that has ended."""
 
     def add(self, session: SessionState, screen: Screen[Any]) -> OpenSession:
         """Add a session and put it in front."""
         opened = OpenSession(session, screen)
         self.opened.append(opened)
         self.front = opened
+        if session.commands is not None:
+            session.commands.listen_to_ends(lambda call: self._call_ended(opened, call))
         return opened
+
+    def _call_ended(self, opened: OpenSession, call: Call) -> None:
+        if self.on_call_ended is not None:
+            self.on_call_ended(opened, call)
 
     def marks(self, besides: SessionState | None = None) -> list[list[Piece]]:
         """The sign, name and number of waiting questions of each session, for the first line."""
@@ -139,6 +147,7 @@ class Sessions:
             self.front = self.opened[-1] if self.opened else None
         session = opened.session
         if session.commands is not None:
+            session.commands.listen_to_ends(None)
             await session.commands.close()
         session.journal.release()
         if opened.stream is not None:
@@ -167,7 +176,7 @@ def _time(seconds: float) -> str:
 def calls_in_flight(session: SessionState) -> list[Call]:
     """The unanswered calls that the user sent, of one session."""
     calls = session.commands.calls_in_flight() if session.commands is not None else []
-    return [call for call in calls if call.method in _WORTH_ASKING]
+    return [call for call in calls if call.method in USER_REQUESTS]
 
 
 def offers_tasks(session: SessionState) -> bool:

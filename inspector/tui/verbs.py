@@ -352,6 +352,7 @@ _DETAIL = (
     ("copy-python", "as Python", "", "Copy the request as Python."),
     ("save", "save", "w", "Save the message to a file."),
     ("related", "related", "r", "Go to the request, answer or call that this message belongs to."),
+    ("open-source", "open file", "o", "Open the file and line that this text of stderr names in $EDITOR."),
     ("why", "why this rule", "question_mark", "Explain the finding's rule."),
     ("next-tab", "next view", "right_curly_bracket", "Show the next view of the message."),
     ("previous-tab", "previous view", "left_curly_bracket", "Show the previous view of the message."),
@@ -369,6 +370,7 @@ _SERVER = (
     ("log-level", "log level", "l", "Choose the log level of the server."),
     ("extensions", "extensions", "e", "Choose the extensions that the client offers, and reconnect with them."),
     ("authorization", "login", "a", "Show the steps of the login and the current token."),
+    ("open-source", "open file", "o", "Open the file and line that this row of stderr names in $EDITOR."),
 )
 _FAILED = (
     ("stop", "stop", "escape", "Stop connecting."),

@@ -132,6 +132,7 @@ WRONG: dict[str, list[Any]] = {
     "ascii": [True, "sometimes", None],
     "follow": ["true", 0, None],
     "mouse": ["true", 0, None],
+    "attention": [True, "ring", None, 1],
     "diagnostics": ["loud", 1, None],
 }
 

@@ -20,7 +20,7 @@ import inspector.tui
 TUI = Path(inspector.tui.__file__).parent
 USES = {
     "app": {
-        "_close_messages_no_wait", "_exception", "_exception_event", "_exit", "_handle_exception", "_return_code", "_shutdown",
+        "_close_messages_no_wait", "_driver", "_exception", "_exception_event", "_exit", "_handle_exception", "_return_code", "_shutdown",
         "_workers",
     },
     "palette": {"_gather_commands", "_list_visible", "_select_or_command", "_start_no_matches_countdown"},

@@ -360,7 +360,7 @@ async def test_each_question_of_one_call_is_answered_in_its_own_field(
 async def test_a_call_that_asks_gets_its_answer_field_focused_while_another_question_is_open(
     era: Literal["modern", "legacy"], size: tuple[int, int]
 ) -> None:
-    async with running(demo(), size=size, era=era, until=f"Tools {TOOLS}") as (app, pilot):
+    async with running(demo(), size=size, era=era, until=f"─ {TOOLS} ─") as (app, pilot):
         for tool, asked in (("ask-user", "tell us about yourself"), ("ask-several", "Which colour")):
             await pilot.press("ctrl+p")
             await settle(pilot, lambda: app.screen.is_modal)
@@ -407,7 +407,7 @@ async def test_a_question_that_the_server_takes_back_says_so(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE])
 async def test_escape_goes_from_a_question_that_is_over_to_the_inbox(size: tuple[int, int]) -> None:
-    async with running(demo(), size=size, until=f"Tools {TOOLS}") as (app, pilot):
+    async with running(demo(), size=size, until=f"─ {TOOLS} ─") as (app, pilot):
         main_screen(app).show_address("tools", "where-am-i")
         await becomes(app, pilot, lambda: main_screen(app).query_one(RequestPane).has_focus_within, "in the form")
         await pilot.press("ctrl+r")

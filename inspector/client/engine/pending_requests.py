@@ -262,6 +262,8 @@ class Pending:
         self._run = run
         self._conceal = conceal
         self._timer: asyncio.TimerHandle | None = None
+        self.on_ended: Callable[[Call], None] | None = None
+        """Receives each call that has ended."""
         self.latency = 0.0
         """Seconds for the latest response to a request of the user or a list."""
 
@@ -403,6 +405,8 @@ class Pending:
         self._changed()
         if call.on_result is not None:
             call.on_result(call)
+        if self.on_ended is not None:
+            self.on_ended(call)
 
     def fail_all(self, error: InspectorError) -> list[Call]:
         """End every call with `error`: the connection is lost. Returns them."""

@@ -26,6 +26,7 @@ from inspector.tui.log import copy_as, detail_view
 from inspector.tui.log.labels import id_text, pending, sign_of, title
 from inspector.tui.log.summaries import one_line
 from inspector.tui.pane_keys import hints
+from inspector.tui.source_location import open_source, source_locations
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.edge import Edge
@@ -257,6 +258,20 @@ class DetailPane(Edge):
         if other:
             self.post_message(ShowEvent(other))
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only a text of stderr may name a file."""
+        return bool(source_locations(self._stderr_text)) if action == "open_source" else True
+
+    @property
+    def _stderr_text(self) -> str:
+        journal = self.session.journal
+        shown = self.n and not any(self._compared) and journal.index.kind(self.n) is Kind.STDERR
+        return journal.event(self.n).text if shown else ""
+
+    def action_open_source(self) -> None:
+        """Open the file that the text of stderr names."""
+        open_source(self, self.session, self._stderr_text)
+
     def action_next_tab(self) -> None:
         self.tab_row.step(1)
 
@@ -320,6 +335,8 @@ class DetailPane(Edge):
         wanted.append("detail.save")
         if self._related()[0]:
             wanted.append("detail.related")
+        if self.check_action("open_source", ()):
+            wanted.append("detail.open-source")
         if self.session.journal.findings.of(self.n) and self.tab != "findings":
             wanted.append("detail.why")
         return hints(self, *wanted)

@@ -277,13 +277,12 @@ class MainScreen(Screen[None]):
 
     def wake(self) -> None:
         """Schedule one drawing soon. It may be called any number of times."""
-        if self._covered:
-            changes = self.session.changes
-            news = (changes["phase"], changes["inbox"])
-            if news != self._news:
-                self._news = news
-                self.post_message(events.SessionNews())
-        elif not self._ticking:
+        changes = self.session.changes
+        news = (changes["phase"], changes["inbox"])
+        if news != self._news:
+            self._news = news
+            self.post_message(events.SessionNews())
+        if not self._covered and not self._ticking:
             self._ticking = True
             self.set_timer(TICK, self._tick)
 

@@ -31,6 +31,7 @@ from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.login.facts import logged_in_rows
 from inspector.tui.pane_keys import hints
 from inspector.tui.server.steps import step_rows
+from inspector.tui.source_location import open_source, source_locations
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.edge import Edge
@@ -83,6 +84,10 @@ class StderrRows:
     def behind(self) -> bool:
         """More events are left than one tick reads."""
         return self._seen < self.journal.index.count
+
+    def text(self, index: int) -> str:
+        """Return the text of a row. Untrusted; empty for a row that is gone."""
+        return self.journal.event(self.numbers[index]).text if index < len(self) else ""
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
         event = self.journal.event(self.numbers[index])
@@ -154,7 +159,7 @@ class ServerPane(Container):
         """The keys that work now."""
         offered = [
             name
-            for name in ("reconnect", "restart", "watch", "log-level", "extensions", "authorization")
+            for name in ("open-source", "reconnect", "restart", "watch", "log-level", "extensions", "authorization")
             if self.check_action(name.replace("-", "_"), ())
         ]
         other = {"watch": "stop watching"} if self._watching else {}
@@ -165,6 +170,8 @@ class ServerPane(Container):
         """A recording allows no actions; only a local process can be restarted; a level needs logging."""
         if action == "log_level":
             return self.session.commands is not None and self.session.server.can("logging")
+        if action == "open_source":
+            return bool(source_locations(self._stderr_line))
         if action == "authorization":
             return bool(self._authorizations.numbers)
         if action in ("restart", "watch"):
@@ -200,6 +207,20 @@ class ServerPane(Container):
     def action_authorization(self) -> None:
         """Show the newest login."""
         self.post_message(ShowAuthorization())
+
+    @property
+    def _stderr_line(self) -> str:
+        """The row of stderr under the cursor; empty while the focus is elsewhere."""
+        rows = self.query_one("#stderr-rows", VirtualList)
+        return self._stderr.text(rows.cursor) if rows.has_focus and rows.cursor >= 0 else ""
+
+    def action_open_source(self) -> None:
+        """Open the file that the row of stderr names."""
+        open_source(self, self.session, self._stderr_line)
+
+    def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
+        if event.list_view.id == "stderr-rows":
+            self.post_message(HintsChanged())
 
     def tick(self) -> None:
         """Draw what is new."""
@@ -265,13 +286,13 @@ class ServerPane(Container):
             if isinstance(server.info.get(key), str):
                 rows += fact(label, safe(server.info[key], _SHOWN_TEXT, multiline=True))
         rows += [*self._recording(), *self._drifted(), *self._changes()]
+        if (found := self._authorizations.logged_in()) is not None:
+            rows += [*heading("Logged in"), *logged_in_rows(found, session.journal)]
         rows += heading("Capabilities")
         rows += self._capabilities()
         rows += self._extensions()
         rows += self._subscriptions()
         rows += self._freshness()
-        if (found := self._authorizations.logged_in()) is not None:
-            rows += [*heading("Logged in"), *logged_in_rows(found, session.journal)]
         if not server.instructions:
             return [RowSection(rows)]
         rows += heading("Instructions")

@@ -1,0 +1,117 @@
+"""A file and a line in stderr: found in usual forms, and opened in $EDITOR by a key."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from textual.app import App
+
+from inspector.config.targets import StdioTarget
+from inspector.tui.source_location import SourceLocation, source_locations
+from inspector.tui.widgets.virtual_list import VirtualList
+from tests.tui.live_app import MEDIUM, WIDE, becomes, running, shows
+from tests.tui.tui_screens import screen_text
+
+FAILING = """
+import json, sys
+sys.stderr.write("started\\n")
+sys.stderr.write('  File "app/tool.py", line 12, in run\\n')
+sys.stderr.write("    at f (/no/such/b.js:3:7)\\n")
+sys.stderr.flush()
+for line in sys.stdin:
+    message = json.loads(line)
+    if message.get("method") == "initialize":
+        result = {"protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": {"name": "f", "version": "1"}}
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ('  File "x.py", line 12, in f', [("x.py", 12)]),
+        ('File "/a b/x.py", line 1\nFile "/a b/y.py", line 2', [("/a b/y.py", 2), ("/a b/x.py", 1)]),
+        ("src/x.ts:12:5 - error TS2304: Cannot find name", [("src/x.ts", 12)]),
+        ("    at f (/a/b.js:3:7)", [("/a/b.js", 3)]),
+        ("    at f (/a dir/b.js:3:7)", [("/a dir/b.js", 3)]),
+        ("    at async /a/b.js:3:7", [("/a/b.js", 3)]),
+        ("\t/go/src/main.go:12 +0x1d", [("/go/src/main.go", 12)]),
+        ("src/main.rs:3: warning", [("src/main.rs", 3)]),
+        ("C:\\x\\y.py:4: oops", [("C:\\x\\y.py", 4)]),
+        ("listening on http://127.0.0.1:8080", []),
+        ("at f (http://x.example/b.js:3:7) https://a.example/x.ts:12:5", []),
+        ('File "http://x.example/x.py", line 3', []),
+        ("localhost:8080 at 12:30:45, 127.0.0.1:80, key:1", []),
+        ("", []),
+    ],
+)
+def test_places_are_found_in_usual_forms(text: str, places: list[tuple[str, int]]) -> None:
+    assert source_locations(text) == [SourceLocation(*place) for place in places]
+
+
+def test_a_long_hostile_text_costs_little() -> None:
+    assert len(source_locations("a.py:1 " * 1_000_000)) == 1
+    assert len(source_locations("".join(f"a{n}.py:1 " for n in range(10_000)))) == 20
+    source_locations('File "' * 1_000_000)
+    source_locations("(" * 1_000_000 + ":1:" * 1000)
+
+
+def failing(folder: Path) -> StdioTarget:
+    """A server that names a file of its folder on stderr."""
+    (folder / "app").mkdir()
+    (folder / "app" / "tool.py").write_text("\n" * 20)
+    return StdioTarget((sys.executable, "-c", FAILING), name="failing", cwd=str(folder))
+
+
+@pytest.fixture
+def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file with the arguments that the editor got."""
+    written = tmp_path / "arguments.json"
+    editor = tmp_path / "vim"
+    editor.write_text(f"#!{sys.executable}\nimport json, sys\njson.dump(sys.argv[1:], open({str(written)!r}, 'w'))\n")
+    editor.chmod(0o700)
+    monkeypatch.setenv("EDITOR", str(editor))
+    monkeypatch.delenv("VISUAL", raising=False)
+
+    @contextmanager
+    def lent(_: object) -> Iterator[None]:
+        yield
+
+    monkeypatch.setattr(App, "suspend", lent)
+    return written
+
+
+async def test_a_row_of_stderr_opens_its_file_at_the_line(tmp_path: Path, opened: Path) -> None:
+    async with running(failing(tmp_path), size=MEDIUM, until="connected") as (app, pilot):
+        await pilot.press("6")
+        await shows(app, pilot, "at f (/no/such")
+        rows = app.screen.query_one("#stderr-rows", VirtualList)
+        rows.focus()
+        await pilot.press("home")
+        await becomes(app, pilot, lambda: rows.cursor == 0, "on the first row")
+        assert "open file" not in screen_text(app)
+        await pilot.press("o", "down")
+        await shows(app, pilot, "o open file")
+        assert not opened.exists()
+        await pilot.press("o")
+        await becomes(app, pilot, opened.exists, "opened")
+        await becomes(app, pilot, lambda: bool(opened.read_text()), "written")
+        assert json.loads(opened.read_text()) == ["+12", str(tmp_path / "app" / "tool.py")]
+        await pilot.press("down", "o")
+        await shows(app, pilot, "/no/such/b.js is not a file here.")
+
+
+async def test_the_detail_of_a_message_of_stderr_opens_it_too(tmp_path: Path, opened: Path) -> None:
+    async with running(failing(tmp_path), size=WIDE, until="connected") as (app, pilot):
+        await pilot.press("m")
+        await shows(app, pilot, "tool.py")
+        await pilot.press("slash", *"tool.py", "enter", "enter")
+        await shows(app, pilot, "o open file")
+        await pilot.press("o")
+        await becomes(app, pilot, lambda: opened.exists() and bool(opened.read_text()), "opened")
+        assert json.loads(opened.read_text()) == ["+12", str(tmp_path / "app" / "tool.py")]
