@@ -155,3 +155,13 @@ def test_an_event_is_found_by_its_time() -> None:
     talk = example()
     assert [number_at(talk.journal.index, ms * 1000) for ms in (0, 211, 8699, 8700, 99_999)] == [1, 2, 3, 4, 11]
     assert number_at(talk.journal.index, -1) == 0
+
+
+def test_a_request_that_ends_as_a_period_begins_is_in_it() -> None:
+    talk = Talk()
+    talk.at(10).call(1, "a")
+    talk.at(20).say(1, "x")
+    lane = lanes_of(talk).sent
+    for begin, wanted in ((20_000, 1), (20_001, 0)):
+        found = lane.overlapping(begin, 30_000), len(lane.at(begin, 30_000, 9)), lane.flying(begin, 30_000)
+        assert found == (wanted,) * 3

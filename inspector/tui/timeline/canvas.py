@@ -54,6 +54,12 @@ class CellLine:
             free += 1
         return free
 
+    def recolour(self, first: int, last: int, before: str, after: str) -> None:
+        """Give the cells `first` to `last` that have one role another."""
+        for cell in range(max(first, 0), min(last + 1, self.cells)):
+            if self._roles[cell] == before:
+                self._roles[cell] = after
+
     def fade(self, first: int) -> None:
         """Draw everything from a cell on as of the future."""
         for cell in range(max(first, 0), self.cells):

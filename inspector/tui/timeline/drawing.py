@@ -11,7 +11,8 @@ from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
 from inspector.journal.lanes import OPEN, EventLane, LaneRows, RequestLane, number_at
 from inspector.text import Signs, cell_len, count
-from inspector.tui.themes import signs_now
+from inspector.tui.log.rows import moment
+from inspector.tui.themes import ascii_only, signs_now
 from inspector.tui.timeline.canvas import CellLine
 from inspector.tui.timeline.view import TimelineView
 
@@ -130,7 +131,8 @@ class LaneDrawing:
         room = min(following, cells) - high - 2
         # A name beside a short bar can be read in full where nothing follows soon.
         if inside >= LEAST_LABEL or room >= LEAST_LABEL:
-            name = self._label(n)
+            failed = self.role(n) == "chart-error"
+            name = f"{signs.failed} {self._label(n)}" if failed else self._label(n)
             if inside >= min(cell_len(name), max(room, LEAST_LABEL)):
                 self._write(line, low + 1, name, "bright", inside, on_bar=True)
             elif room >= LEAST_LABEL:
@@ -245,6 +247,19 @@ def axis(view: TimelineView) -> CellLine:
         if cell + cell_len(label) <= window.cells:
             line.put(cell, label, "muted")
         t += tick
+    return line
+
+
+def clock_line(view: TimelineView) -> CellLine:
+    """Return the line below the axis: the time at the cursor; in a replay also a mark at the moment."""
+    window = view.window
+    line = CellLine(window.cells)
+    if view.moment is not None:
+        cell = window.cell(view.moment)
+        line.fill(cell, cell, "v" if ascii_only() else "▼", "chart")
+    clock = moment(view.cursor)
+    at = window.cell(view.cursor) - len(clock) // 2
+    line.put(min(max(at, 0), max(window.cells - len(clock), 0)), clock, "accent bold")
     return line
 
 

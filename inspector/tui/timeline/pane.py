@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from time import monotonic
 from typing import ClassVar
 
 from textual import events, work
@@ -40,11 +41,15 @@ WIDE = 90
 """Cells from which the messages at the cursor have a pane beside the figures."""
 CLOCK = 0.25
 """Seconds between two drawings while a request is in flight."""
-AGAIN = 0.02
-"""Seconds until more of a long recording is read."""
+READ, AGAIN = 0.005, 0.015
+"""Seconds for which a long recording is read at once, and until more of it is read."""
+WHILE_READING = 0.25
+"""Seconds between two drawings meanwhile."""
 PATIENCE = 0.2
 """Seconds without a key before the figures are measured."""
-MOST_MEASURED = 100_000
+LONGEST = 1.0
+"""Seconds for which they are put off at most."""
+MOST_MEASURED = 30_000
 """Messages of a window whose figures are measured."""
 
 
@@ -101,7 +106,9 @@ class TimelinePane(Vertical):
         """The first and last event of the figures shown."""
         self._stats: SessionStats | None = None
         self._drawn: tuple[object, ...] = ()
+        self._drawn_at = 0.0
         self._delay: Timer | None = None
+        self._put_off_since = 0.0
         self._more: Timer | None = None
 
     def compose(self) -> ComposeResult:
@@ -143,8 +150,11 @@ class TimelinePane(Vertical):
         """Draw what is new."""
         if not self.is_mounted or not self.is_on_screen:
             return
-        more = self.view.advance()
-        self._draw()
+        more = self.view.advance(READ)
+        now = monotonic()
+        if not more or now - self._drawn_at > WHILE_READING:
+            self._drawn_at = now
+            self._draw()
         if self._more is None and (more or self.view.now is not None):
             self._more = self.set_timer(AGAIN if more else CLOCK, self._tick_again)
 
@@ -207,13 +217,20 @@ class TimelinePane(Vertical):
     # Figures
 
     def _measure_soon(self) -> None:
-        if self._delay is not None:
+        """Measure after the last key; a session that grows all the time does not put it off for ever."""
+        now = monotonic()
+        if self._delay is None:
+            self._put_off_since = now
+        elif now - self._put_off_since < LONGEST:
             self._delay.stop()
+        else:
+            return
         self._delay = self.set_timer(PATIENCE, self._measure)
 
     @work(exclusive=True, group="figures", exit_on_error=False)
     async def _measure(self) -> None:
         """Measure the window in a thread, and show the figures."""
+        self._delay = None
         view, journal = self.view, self.session.journal
         begin, end = (0, view.latest) if self._of_session else view.range
         first, last = view.events(begin, end)

@@ -19,7 +19,16 @@ from inspector.tui.log.labels import id_text, sign_of, subject
 from inspector.tui.log.rows import fitted, moment
 from inspector.tui.log.summaries import summary
 from inspector.tui.themes import palette, signs_now
-from inspector.tui.timeline.drawing import NAMES, WIDE_NAMES, LaneDrawing, axis, event_sign, strip, strip_cells
+from inspector.tui.timeline.drawing import (
+    NAMES,
+    WIDE_NAMES,
+    LaneDrawing,
+    axis,
+    clock_line,
+    event_sign,
+    strip,
+    strip_cells,
+)
 from inspector.tui.timeline.view import TimelineView
 from inspector.tui.widgets import paint
 
@@ -101,12 +110,9 @@ class LaneLines:
         names = WIDE_NAMES if cells >= 100 else NAMES
         view.fit(cells - names)
         look, window = palette(), view.window
-        above = [*([session_line(view, cells)] if strip_above else [])]
-        scale = [Segment(" " * names), *axis(view).segments(look)]
+        above = [*([session_line(view, cells, alone=True)] if strip_above else [])]
         cursor = window.cell(view.cursor)
-        clock = moment(view.cursor)
-        at = min(max(cursor - len(clock) // 2, 0), max(window.cells - len(clock), 0))
-        above += [scale, [Segment(" " * (names + at)), Segment(clock, look.style("accent bold"))]]
+        above += [[Segment(" " * names), *line.segments(look)] for line in (axis(view), clock_line(view))]
         room = max(height - len(above) - item_below, 1)
         found = []
         for name, role, line in self._drawing.lines(room):
@@ -150,9 +156,15 @@ def _short(name: str) -> str:
     return {"notifications": "notices", "server asks": "asks"}.get(name, name)
 
 
-def session_line(view: TimelineView, cells: int) -> list[Segment]:
-    """Return the strip of the whole session, with the window on another background."""
-    return _with_window(view, strip(view, cells).segments(palette()), cells)
+def session_line(view: TimelineView, cells: int, *, alone: bool = False) -> list[Segment]:
+    """Return the strip of the whole session, with the window on another background.
+
+    `alone`: there are no lines above and below that have it too, so the bars are bright.
+    """
+    line = strip(view, cells)
+    if alone and not view.is_whole:
+        line.recolour(*strip_cells(view, cells), "chart", "bright")
+    return _with_window(view, line.segments(palette()), cells)
 
 
 def _with_window(view: TimelineView, line: list[Segment], cells: int) -> list[Segment]:
