@@ -50,6 +50,13 @@ GROUPS = {
     "TASK": "Tasks",
     "SEC": "URLs",
     "EVENT": "Events (draft extension)",
+    "EXT": "Extensions",
+    "SKILL": "Skills (extension)",
+    "APP": "Apps (extension)",
+    "CARD": "Server cards (experimental extension)",
+    "REG": "Registries",
+    "HINT": "Caching, as it is shown",
+    "FILE": "Files as arguments (draft)",
 }
 """The middle of an id and the heading of its table."""
 

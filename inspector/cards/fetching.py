@@ -1,4 +1,7 @@
-"""Fetches catalogs and cards by GET, without credentials; size, time and redirects are limited (C-CARD-06, 07)."""
+"""Fetches catalogs and cards by GET, without credentials; size, time and redirects are limited.
+
+Holds C-CARD-06 and C-CARD-07.
+"""
 
 from __future__ import annotations
 

@@ -19,12 +19,14 @@ def test_a_tool_with_a_page_is_for_models_and_pages():
 
 
 def test_the_nested_uri_wins_over_the_deprecated_one():
+    """C-APP-03."""
     app = tool_app(tool({"ui": {"resourceUri": "ui://a/new"}, "ui/resourceUri": "ui://a/old"}))
     assert app.uri == "ui://a/new"
     assert [problem.rule for problem in app.problems] == ["APP-03"]
 
 
 def test_the_deprecated_uri_is_used_alone():
+    """C-APP-03."""
     app = tool_app(tool({"ui/resourceUri": "ui://a/old"}))
     assert (app.uri, app.is_flat, [problem.rule for problem in app.problems]) == ("ui://a/old", True, ["APP-03"])
 
@@ -38,6 +40,7 @@ def test_both_with_the_same_uri_are_no_problem():
     (["user"], "UI, hidden", ["APP-02"]), (None, "UI", ["APP-02"]), ([["app"]], "UI, hidden", ["APP-02"]),
 ])  # fmt: skip
 def test_visibility(visibility, mark, found):
+    """C-APP-04."""
     meta = {"ui": {"resourceUri": "ui://a/b", "visibility": visibility}}
     assert tool_app(tool(meta)).mark == mark
     assert rules(meta) == found
@@ -68,4 +71,5 @@ def test_pages_that_no_tool_names():
     ("text/html;profile=mcp-app;profile=x", False), ("text/plain;profile=mcp-app", False), ("x" * 10_000, False),
 ])  # fmt: skip
 def test_the_mime_type_is_compared_by_its_parts(mime_type, expected):
+    """C-APP-10."""
     assert is_app_type(mime_type) is expected

@@ -24,6 +24,7 @@ def rules(page):
 
 
 def test_the_page_of_the_specification_document():
+    """C-APP-12: size, hash and warnings."""
     page = read_page(URI, answer())
     assert len(page.data) == 86
     assert page.sha256 == "24b26c1563c7572f4320d9de6360dfd8db26529ce53ec6b8d89ed758e6aad10e"
@@ -58,6 +59,7 @@ def test_an_answer_without_a_page(result):
 
 
 def test_the_content_wins_over_the_list_entry():
+    """C-APP-09."""
     listed = {"uri": URI, "_meta": {"ui": {"domain": "b.io"}}}
     both = read_page(URI, answer(_meta={"ui": {"domain": "a.io"}}), listed)
     assert (both.domain, rules(both)) == ("a.io", ["APP-12"])
@@ -66,6 +68,7 @@ def test_the_content_wins_over_the_list_entry():
 
 
 def test_without_csp_the_restrictive_default_applies():
+    """C-APP-08."""
     policy = page_policy(None)
     assert policy.is_default
     assert policy.sources("connect-src") == ("'none'",)
@@ -81,6 +84,7 @@ def test_an_empty_csp_allows_its_own_origin():
 
 
 def test_each_source_has_its_origin():
+    """C-APP-07."""
     policy = page_policy(
         {"csp": {"resourceDomains": ["https://cdn.example.com"], "frameDomains": ["https://v.example"]}}
     )
@@ -104,6 +108,7 @@ def test_origins_are_accepted(origin):
     "https://*.*.a", "https://user@a.example", "https://" + "a" * 400,
 ])  # fmt: skip
 def test_anything_else_is_not_an_origin_and_not_declared(value):
+    """C-APP-07."""
     assert origin_problem(value)
     policy = page_policy({"csp": {"connectDomains": [value]}})
     assert policy.sources("connect-src") == ("'self'",)

@@ -26,14 +26,16 @@ def catalog(*entries):
 
 
 class Fake:
-    """Answers from a dict of documents (or bytes) by URL, and keeps what was asked for."""
+    """Answers from a dict of documents (or bytes) by URL, and keeps the URLs and the Accept headers."""
 
     def __init__(self, documents):
         self.documents = documents
         self.asked = []
+        self.accepted = []
 
     async def __call__(self, url, accept):
         self.asked.append(url)
+        self.accepted.append(accept)
         found = self.documents.get(url)
         if found is None:
             return CardResponse(url, 404)
@@ -47,6 +49,7 @@ async def looked(documents, url=f"{HOME}/mcp", **more):
 
 
 async def test_a_catalog_leads_to_the_card():
+    """C-CARD-01."""
     found, asked = await looked({CATALOG: catalog(ENTRY), "/mcp/server-card": CARD})
     assert asked == [f"{HOME}{CATALOG}", f"{HOME}/mcp/server-card"]
     assert [problems_of(card) for card in found.cards] == [[]]
@@ -54,9 +57,17 @@ async def test_a_catalog_leads_to_the_card():
 
 
 async def test_a_card_may_stand_in_the_catalog():
+    """C-CARD-01."""
     entry = {key: value for key, value in ENTRY.items() if key != "url"}
     found, _ = await looked({CATALOG: catalog(entry | {"data": CARD})}, HOME)
     assert [card.card for card in found.cards] == [CARD]
+
+
+async def test_a_card_is_requested_by_its_type():
+    """C-CARD-02."""
+    fake = Fake({f"{HOME}{CATALOG}": catalog(ENTRY), f"{HOME}/mcp/server-card": CARD})
+    await discover(f"{HOME}/mcp", fake)
+    assert fake.accepted[1].split(", ")[0] == "application/mcp-server-card+json"
 
 
 async def test_a_url_of_a_card_is_fetched_alone():
@@ -73,6 +84,7 @@ async def test_a_url_of_a_card_is_fetched_alone():
     (ENTRY | {"type": "application/ai-catalog+json"}, "Nested catalogs"), (ENTRY | {"type": "application/a2a"}, "other types"),
 ])  # fmt: skip
 async def test_entries_that_are_not_followed(entry, says):
+    """C-CARD-07, C-CARD-10."""
     found, asked = await looked({CATALOG: catalog(entry)}, HOME)
     assert asked == [f"{HOME}{CATALOG}"]
     assert found.cards == []
@@ -86,13 +98,16 @@ async def test_a_server_that_answers_every_path(body):
 
 
 async def test_an_empty_object_on_every_path_is_not_a_card():
-    found, _ = await looked({CATALOG: {}, "/mcp/server-card": {}})
+    """C-CARD-03: these two places, and none of older drafts."""
+    found, asked = await looked({CATALOG: {}, "/mcp/server-card": {}})
+    assert asked == [f"{HOME}{CATALOG}", f"{HOME}/mcp/server-card"]
     assert found.cards == []
     assert found.notes == [f"{HOME}{CATALOG} is not a catalog: it has no list of entries.",
                            f"{HOME}/mcp/server-card is JSON, but not a card."]  # fmt: skip
 
 
 async def test_a_large_catalog_is_read_in_part():
+    """C-CARD-07."""
     entries = [ENTRY | {"url": f"{HOME}/{n}/server-card"} for n in range(5000)]
     found, asked = await looked({CATALOG: catalog(*entries)}, HOME)
     assert len(asked) == 21
@@ -105,6 +120,7 @@ async def test_a_large_catalog_is_read_in_part():
     ({"identifier": "urn:mcp:server:x"}, "CARD-04"), ({"identifier": "tides"}, "CARD-04"),
 ])  # fmt: skip
 def test_faults_of_an_entry(change, rule):
+    """C-CARD-10."""
     assert {problem.rule for problem in read_catalog(catalog(ENTRY | change)).problems} == {rule}
 
 
@@ -165,7 +181,10 @@ def live(**changes):
     ({"url": f"{HOME}/other"}, ["remotes"]), ({"versions": ("2025-11-25",), "all_versions": False}, []),
 ])  # fmt: skip
 def test_a_card_is_held_against_the_server(changes, members):
-    assert [difference.member for difference in compare_card(CARD, live(**changes))] == members
+    """C-CARD-05, C-CARD-11: another name is a remark."""
+    found = list(compare_card(CARD, live(**changes)))
+    assert [difference.member for difference in found] == members
+    assert all(difference.is_fault == (difference.member not in ("name", "remotes")) for difference in found)
 
 
 @pytest.mark.parametrize(("url", "origin", "allowed"), [
@@ -174,6 +193,7 @@ def test_a_card_is_held_against_the_server(changes, members):
     ("https://[::1]/", HOME, False), ("https://[::ffff:10.0.0.1]/", HOME, False), ("data:text/plain,x", HOME, False),
 ])  # fmt: skip
 def test_urls_that_may_be_fetched(url, origin, allowed):
+    """C-CARD-07."""
     assert (refusal(url, origin) == "") is allowed
 
 
@@ -194,12 +214,14 @@ async def fetched(answer):
 
 
 async def test_no_credentials_go_with_a_request():
+    """C-CARD-06."""
     found, requests = await fetched(lambda _, reply: reply.json(CARD))
     assert found.document == CARD
     assert {name.lower() for name, _ in requests[0].fields} <= {"host", "accept", "connection", "accept-encoding"}
 
 
 async def test_a_document_that_is_too_large_is_not_read():
+    """C-CARD-07."""
     found, _ = await fetched(lambda _, reply: reply.body(200, b"[" + b" " * (LARGEST + 10) + b"]", *JSON))
     assert "larger than" in found.problem
 
@@ -209,6 +231,7 @@ async def test_a_document_that_is_too_large_is_not_read():
     ("javascript:x", "not an http"), ("/card", "redirects more than"), ("", "redirects more than"),
 ])  # fmt: skip
 async def test_redirects_are_followed_only_to_allowed_addresses(location, says):
+    """C-CARD-07."""
     found, requests = await fetched(lambda _, reply: reply.body(302, b"", ("Location", location)))
     assert says in found.problem
     assert len(requests) <= 4

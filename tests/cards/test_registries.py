@@ -34,17 +34,20 @@ WRAPPED = {"server": TIDES, "_meta": META}
 
 @pytest.mark.parametrize("document", [TIDES, WRAPPED, [TIDES], [WRAPPED], {"servers": [TIDES]}, {"servers": [WRAPPED]}])
 def test_every_form_is_read(document):
+    """C-REG-04."""
     server = read_listing(document).servers[0]
     assert (server.name, [choice.kind for choice in server.choices]) == (TIDES["name"], ["npm", "streamable-http"])
 
 
 def test_status_and_latest_flag():
+    """C-REG-04."""
     server = read_listing(WRAPPED).servers[0]
     assert (server.status, server.is_latest) == ("deprecated", False)
     assert read_listing(TIDES).servers[0].is_latest is None
 
 
 def test_the_whole_start_is_described_and_each_argument_stays_one():
+    """C-REG-02."""
     package, remote = read_listing(TIDES).servers[0].choices
     assert list(start_facts(package, {"TIDES_KEY": "x"})) == [
         "runs npx -y @harbour/tides@1.4.0 --pier 'a b; rm -rf /'", "variable TIDES_KEY, from your environment",
@@ -79,6 +82,7 @@ def test_a_server_is_found_by_name_and_the_latest_version_is_chosen():
     TIDES | {"packages": [{"registryType": "npm", "identifier": "x", "environment_variables": []}]},
 ])  # fmt: skip
 def test_old_documents_are_refused_with_a_hint(old):
+    """C-REG-04."""
     listing = read_listing([old, TIDES])
     assert len(listing.servers) == 1
     assert "camelCase" in listing.refused[0]
@@ -114,6 +118,7 @@ def test_a_bundle_is_not_started():
 
 
 def test_an_undeclared_variable_is_seen():
+    """C-REG-05."""
     server = read_listing(TIDES).servers[0]
     target = HttpTarget("https://eu.example/mcp")
     assert filled(server, target) is target

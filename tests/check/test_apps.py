@@ -68,6 +68,7 @@ CASES = [
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 async def test_a_planted_fault_is_found(case):
+    """C-APP-11: among them a `ui/` message over MCP."""
     await is_found(case)
 
 

@@ -40,6 +40,7 @@ def test_the_list_as_json(run, server):
 
 
 def test_a_page_is_shown_with_its_policy_and_nothing_reaches_the_terminal(run, server):
+    """C-APP-05, C-APP-07, C-APP-12: the resource list does not have the page."""
     ran = run("apps", "--page", "board", *server)
     assert "\x1b" not in ran.out + ran.err
     assert "\x07" not in ran.out + ran.err
@@ -52,6 +53,7 @@ def test_a_page_is_shown_with_its_policy_and_nothing_reaches_the_terminal(run, s
 
 
 def test_a_page_as_text_and_as_source(run, server):
+    """C-APP-06."""
     assert run("apps", "--page", "ui://harbour/board", "--text", *server).out == "Tide␛]0;x␇\n"
     assert "<script src='https://cdn.example.com/a.js'>" in run("apps", "--page", "board", "--source", *server).out
 

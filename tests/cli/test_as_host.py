@@ -44,15 +44,19 @@ def initialized(log: Path) -> dict[str, Any]:
 
 
 def test_a_host_is_introduced_as_it_introduces_itself(run: Run, script: Script, tmp_path: Path) -> None:
+    """C-APP-01."""
     log = tmp_path / "log"
     run("info", "--as", "vscode", *script(log=str(log)))
     sent = initialized(log)
     assert sent["clientInfo"]["name"] == "Visual Studio Code"
     assert list(sent["capabilities"]) == ["roots", "sampling", "elicitation", "tasks", "extensions"]
-    assert list(sent["capabilities"]["extensions"]) == ["io.modelcontextprotocol/ui"]
+    assert sent["capabilities"]["extensions"] == {
+        "io.modelcontextprotocol/ui": {"mimeTypes": ["text/html;profile=mcp-app"]}
+    }
 
 
 def test_options_change_what_a_host_says(run: Run, script: Script, tmp_path: Path) -> None:
+    """C-EXT-09: any id."""
     log = tmp_path / "log"
     words = ["--as", "vscode", "--client", "Mine/3", "--extension", "apps=null", "--extension", "com.example/x"]
     run("info", *words, *script(log=str(log)))
@@ -62,6 +66,7 @@ def test_options_change_what_a_host_says(run: Run, script: Script, tmp_path: Pat
 
 
 def test_diff_shows_what_one_host_gets_and_another_does_not(run: Run, picky: str) -> None:
+    """C-APP-02."""
     ran = run("diff", "--as", "claude-code", "--as", "vscode", picky)
     assert ran.code == 5
     assert "show-chart" in ran.out

@@ -34,9 +34,11 @@ def test_the_setting_names_a_registry(run, registry, home):
 
 
 def test_text_of_a_registry_never_reaches_the_terminal(run, registry):
+    """C-REG-03: the publisher's text is shown without its escapes."""
     for words in (("--search", "red"), ("--open", "evil/\x1b[31mname")):
         ran = run("servers", *words, "--registry", registry)
         assert "\x1b" not in ran.out + ran.err
+    assert "(shown, never run):\n  run ␛]x\n" in ran.out
 
 
 def test_the_search_as_json(run, registry):
@@ -48,6 +50,7 @@ def test_the_search_as_json(run, registry):
 
 
 def test_what_would_be_started_is_shown_and_needs_a_choice(run, registry):
+    """C-REG-02."""
     ran = run("servers", "--open", "tides", "--registry", registry)
     assert ran.code == 2
     assert "  runs npx -y @harbour/tides@1.4.0 --pier 'a b; rm -rf /'" in ran.out

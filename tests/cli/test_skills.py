@@ -31,6 +31,7 @@ def server(script: Script, *entries: Any, rules: bytes = RULES) -> list[str]:
 
 
 def test_the_list_reads_no_file(run: Run, script: Script, tmp_path: Path) -> None:
+    """C-SKILL-03, C-SKILL-04, C-SKILL-16."""
     kept = tmp_path / "kept.mcp.jsonl"
     ran = run("skills", "--era", "legacy", "--record", str(kept), *server(script))
     assert ran.code == 0
@@ -49,6 +50,7 @@ def test_files_that_match(run: Run, script: Script) -> None:
 
 
 def test_a_file_that_differs_is_exit_code_5_and_is_not_saved(run: Run, script: Script, tmp_path: Path) -> None:
+    """C-SKILL-17."""
     out = tmp_path / "out"
     ran = run("skills", "--era", "legacy", "-o", str(out), *server(script, rules=b"x" * 35))
     assert ran.code == 5
@@ -71,6 +73,7 @@ def test_a_recording_shows_the_same(run: Run, script: Script, tmp_path: Path) ->
 
 
 def test_escapes_of_a_server_are_not_printed(run: Run, script: Script) -> None:
+    """C-EXT-11."""
     raw = entry(frontmatter={"name": "tide-table", "description": "a\x1b[31mb\u202ec"})
     ran = run("skills", "--era", "legacy", *server(script, raw))
     assert "\x1b" not in ran.out
@@ -86,6 +89,15 @@ def test_entries_that_are_not_read(run: Run, script: Script, entries: list[Any],
     assert ran.code in (0, 5)
     assert "is not read" in ran.err
     assert not out.exists()
+
+
+def test_an_empty_list_does_not_mean_that_there_are_no_skills(run: Run, script: Script) -> None:
+    """C-SKILL-06."""
+    ran = run(
+        "skills", "--era", "legacy", *script(initialize={"result": HELLO}, skills__list={"result": {"skills": []}})
+    )
+    assert (ran.code, ran.out) == (0, "")
+    assert "it may still serve some that are opened by their URI" in ran.err
 
 
 def test_a_server_without_skills(run: Run, script: Script) -> None:

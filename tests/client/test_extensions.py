@@ -24,7 +24,7 @@ from inspector.client.state.calls import server_error
 from inspector.client.state.server import Server
 from inspector.errors import InvalidAnswer, NotOffered, ServerError
 from inspector.hints import Hint
-from inspector.protocol.extensions import SKILLS, TASKS, VALID_ID
+from inspector.protocol.extensions import SKILLS, TASKS, UI, VALID_ID, default_settings, full_id
 from inspector.protocol.revisions import features
 from tests.client.conftest import Server as ScriptedServer
 from tests.client.conftest import make_session
@@ -40,12 +40,14 @@ def server(**capabilities: Any) -> Server:
 
 @pytest.mark.parametrize("revision", ["2024-11-05", "2025-11-25", "2026-07-28"])
 def test_the_map_is_offered_unchanged_in_every_revision(revision: str) -> None:
+    """C-EXT-02."""
     offered = Options(extensions=OFFERED).capabilities(features(revision))["extensions"]
     assert json.dumps({id: offered[id] for id in OFFERED}) == json.dumps(OFFERED)
     assert (TASKS in offered) == (revision == "2026-07-28")
 
 
 def test_nothing_is_offered_in_the_handshake_unless_asked_for() -> None:
+    """C-APP-02: apps are not offered either."""
     assert "extensions" not in Options().capabilities(features("2025-11-25"))
     assert "extensions" not in Options(default_extensions=()).capabilities(features("2026-07-28"))
     withheld = Options(extensions={TASKS: None})
@@ -70,6 +72,7 @@ def test_a_client_name_may_have_a_version(word: str, name: str, version: str) ->
 
 
 def test_the_servers_map_is_kept_in_order_with_what_is_unknown() -> None:
+    """C-EXT-03, C-EXT-09: offered, declared and in effect."""
     declared = {"com.example/z": NESTED, SKILLS: {"directoryRead": True}, "com.example/a": {}}
     states = extension_states(server(extensions=declared), {"com.example/a": {"x": 1}, "com.example/ours": {}})
     assert [state.id for state in states] == [*declared, "com.example/ours"]
@@ -82,6 +85,7 @@ def test_the_servers_map_is_kept_in_order_with_what_is_unknown() -> None:
 
 @pytest.mark.parametrize("value", [True, None, [], "on", 1])
 def test_settings_that_are_not_an_object_do_not_declare(value: Any) -> None:
+    """C-EXT-06."""
     found = server(extensions={SKILLS: value})
     (state,) = extension_states(found, {})
     assert not state.declared
@@ -106,6 +110,7 @@ def test_a_map_that_is_not_an_object_declares_nothing(value: Any) -> None:
     ],
 )
 def test_an_extension_in_the_wrong_place_is_named_and_not_used(raw: dict[str, Any], place: str) -> None:
+    """C-EXT-07."""
     (state,) = extension_states(Server(raw), {})
     assert state.id == SKILLS
     assert place in state.problem
@@ -115,6 +120,7 @@ def test_an_extension_in_the_wrong_place_is_named_and_not_used(raw: dict[str, An
 
 
 def test_ids_match_exactly() -> None:
+    """C-EXT-12, C-EXT-04: the method of an extension that is not declared is not sent."""
     for id in ("io.modelcontextprotocol/skills-v2", "IO.modelcontextprotocol/skills", "io.modelcontextprotocol/skill"):
         with pytest.raises(NotOffered):
             require_declared(server(extensions={id: {}}), "skills/get")
@@ -123,6 +129,7 @@ def test_ids_match_exactly() -> None:
 
 
 def test_ten_thousand_extensions_are_read() -> None:
+    """C-EXT-11."""
     many = {f"com.example/x{number}": {} for number in range(20_000)}
     assert len(extension_states(server(extensions=many), {})) == 10_000
 
@@ -139,6 +146,7 @@ def test_the_form_of_an_id(id: str, valid: bool) -> None:
 
 
 def test_an_error_that_demands_an_extension_says_how_to_offer_it() -> None:
+    """C-EXT-05."""
     data = {"requiredCapabilities": {"extensions": {"com.example/x": {}}}}
     error = server_error({"code": -32021, "message": "No", "data": data}, "tools/call")
     assert isinstance(error.hint, Hint)
@@ -150,6 +158,7 @@ def test_an_error_that_demands_an_extension_says_how_to_offer_it() -> None:
 
 
 async def test_every_modern_request_carries_the_same_map() -> None:
+    """C-EXT-01: the user's extensions, and tasks; no other."""
     scripted = modern(tools__list=complete(tools=[]))
     session = make_session(scripted, era="modern", extensions=OFFERED, client=ClientIdentity.parse("Acme/2.1"))
     await session.open()
@@ -163,7 +172,16 @@ async def test_every_modern_request_carries_the_same_map() -> None:
     await session.close()
 
 
+def test_apps_are_offered_with_the_type_of_a_page() -> None:
+    """C-APP-01: also under the short name and without settings of the user."""
+    for name in ("apps", "ui", UI):
+        (id,) = by_id({name: default_settings(full_id(name))})
+        offered = Options(extensions={id: default_settings(id)}).capabilities(features("2025-11-25"))["extensions"]
+        assert offered == {UI: {"mimeTypes": ["text/html;profile=mcp-app"]}}
+
+
 async def test_the_handshake_carries_the_map() -> None:
+    """C-EXT-02."""
     scripted = ScriptedServer()
     session = make_session(scripted, extensions=OFFERED, era="legacy", client=ClientIdentity.parse("Acme/2.1"))
     await session.open()
@@ -175,6 +193,7 @@ async def test_the_handshake_carries_the_map() -> None:
 
 
 async def test_a_task_is_not_accepted_from_a_server_that_was_not_offered_tasks() -> None:
+    """C-EXT-04."""
     scripted = modern(
         tools__call={"resultType": "task", "taskId": "t", "status": "working"}, tools__list=complete(tools=[])
     )
@@ -204,7 +223,7 @@ async def test_a_demanded_extension_can_be_chosen() -> None:
 
 
 async def test_the_maps_of_both_sides_come_through_the_handshake_unchanged() -> None:
-    """As the scenario about extensions of the handshake era in the official suite: its map goes back to the server."""
+    """C-EXT-02, C-EXT-03: as in the official suite, where the server's map goes back to the server."""
     theirs = {
         "com.example/conformance": {"values": [None, False, 0, "b"], "nested": {"x": {}}},
         "com.example/empty": {},

@@ -38,6 +38,7 @@ def answers():
 
 
 def test_an_answer_is_fresh_until_its_time_to_live_ends(answers):
+    """C-HINT-01."""
     found = answers.one(ttlMs=300_000, cacheScope="public")
     assert found.until - found.received == timedelta(minutes=5)
     assert found.is_fresh(found.received)
@@ -49,6 +50,7 @@ def test_an_answer_is_fresh_until_its_time_to_live_ends(answers):
 
 @pytest.mark.parametrize("ttl", [-1, "5", 1.5, None, True, [], float("1e400")])
 def test_an_unusable_time_is_zero_and_named(answers, ttl):
+    """C-HINT-01."""
     found = answers.one(ttlMs=ttl, cacheScope="public")
     assert (found.seconds, found.problem.startswith("ttlMs is ")) == (0.0, True)
     assert found.describe(found.received) == "stale at once, public"
@@ -65,6 +67,7 @@ def test_an_unknown_scope_is_private(answers):
 
 
 def test_a_very_long_time_is_shown_and_capped_for_our_use(answers):
+    """C-HINT-04."""
     found = answers.one(ttlMs=10**15, cacheScope="public")
     assert "used for a day at most" in found.describe(found.received)
 
@@ -88,6 +91,7 @@ def test_the_newest_answer_to_each_request(answers):
 
 
 def test_pages_have_clocks_of_their_own_and_differing_scopes_are_private(answers):
+    """C-HINT-05."""
     answers.add("tools/list", ttlMs=5000, cacheScope="public", nextCursor="2")
     answers.add("tools/list", {"cursor": "2"}, ttlMs=1000, cacheScope="private")
     found = NewestAnswers(answers.journal).advance()

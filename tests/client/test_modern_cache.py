@@ -53,6 +53,7 @@ def test_without_a_time_that_is_one_nothing_is_fresh(cache, ttl):
 
 @pytest.mark.parametrize("ttl", [10**400, 1e308, float("inf")])
 def test_nothing_is_fresh_for_ever(cache, clock, ttl):
+    """C-HINT-04."""
     cache.took(READ, {"uri": "a:b"}, lasting(ttl))
     clock.now += LONGEST
     assert not cache.is_fresh(READ, {"uri": "a:b"})
@@ -158,7 +159,7 @@ def pages(ttl):
 
 @pytest.mark.parametrize(("ttl", "asked"), [(60_000, 2), (0, 4)])
 async def test_a_stale_list_is_loaded_again_at_its_next_use(connect, ttl, asked):
-    """C-CACHE-02: and not before."""
+    """C-CACHE-02, C-HINT-04: and not before."""
     server = modern(tools__list=pages(ttl))
     async with connect(server, era="modern") as session:
         await session.load("tools")
@@ -197,7 +198,7 @@ async def test_an_answer_after_input_is_not_kept_by_a_session(connect):
 
 
 async def test_what_was_kept_ends_with_the_connection(connect):
-    """C-CACHE-01: what is private stays within its authorization context."""
+    """C-CACHE-01, C-HINT-02: what is private stays within its authorization context."""
     async with connect(modern(resources__read=lasting(60_000)), era="modern") as session:
         await session.read_resource("a:b").result()
         assert session.cache.is_fresh(READ, {"uri": "a:b"})

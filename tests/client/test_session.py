@@ -611,10 +611,11 @@ async def test_ping_is_answered_at_once(connect):
 
 
 async def test_an_unknown_request_is_refused_and_the_session_goes_on(connect):
-    """C-LIFE-10."""
+    """C-LIFE-10, C-APP-11."""
     server = Server()
     async with connect(server) as session:
         assert (await ask(session, server, "no/such"))["error"]["code"] == -32601
+        assert (await ask(session, server, "ui/open-link", {"url": "https://a"}))["error"]["code"] == -32601
         assert session.phase == "ready"
 
 

@@ -72,6 +72,7 @@ def test_json_has_the_documented_shape() -> None:
 
 
 def test_tools_for_apps_only_and_odd_entries_do_not_count() -> None:
+    """C-APP-04."""
     app = {"name": "a", "_meta": {"ui": {"visibility": ["app"]}}}
     odd = {"name": 7, "description": [], "inputSchema": None}
     cost = cost_of([app, None, "x", odd], 7)

@@ -49,6 +49,7 @@ def test_a_name_says_which_character_is_refused() -> None:
 
 
 def test_a_tool_for_apps_only_does_not_count() -> None:
+    """C-APP-04."""
     hidden = [tool(name=f"t{n}", _meta={"ui": {"visibility": ["app"]}}) for n in range(40)]
     assert found(server(*hidden, tool()), "HOST-CLAUDE-21") == []
 

@@ -381,6 +381,7 @@ def test_what_is_given_wrongly_is_refused_at_once(tmp_path: Path) -> None:
 
 
 async def test_no_extension_is_offered_unless_asked_for(tmp_path: Path) -> None:
+    """C-EXT-08."""
     async with inspector.open(DEMO, era="modern") as session:
         assert sent_extensions(session) is None
     offered = {"com.example/x": {"a": [None, False, 0]}, "tasks": {}}

@@ -25,10 +25,12 @@ def test_a_text_property_takes_a_file():
     {"type": "string", "x-mcp-file": {"maxSize": -1}}, {"type": "string", "x-mcp-file": {"accept": "image/png"}},
 ])  # fmt: skip
 def test_the_keyword_is_ignored_where_it_does_not_belong(schema):
+    """C-FILE-02."""
     assert file_input(schema) is None
 
 
 def test_a_form_has_a_file_field():
+    """C-FILE-01."""
     form = Form({"type": "object", "properties": {"chart": CHART, "name": {"type": "string"}}})
     fields = {field.name: field for field in form.fields()}
     assert fields["chart"].file.max_size == 4
@@ -37,6 +39,7 @@ def test_a_form_has_a_file_field():
 
 
 def test_a_picked_file_is_a_data_uri_without_its_name(tmp_path):
+    """C-FILE-04."""
     file = tmp_path / "secret-name.png"
     file.write_bytes(b"\x00\xff\xe4\n")
     picked = pick_file(file, file_input(CHART))
@@ -47,6 +50,7 @@ def test_a_picked_file_is_a_data_uri_without_its_name(tmp_path):
 
 
 def test_what_the_server_may_not_accept_is_a_warning(tmp_path):
+    """C-FILE-03."""
     file = tmp_path / "notes.unknown"
     file.write_bytes(b"12345")
     picked = pick_file(file, file_input(CHART))

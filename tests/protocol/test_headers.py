@@ -288,9 +288,13 @@ class TestRequestHeaders:
             ("tools/call", None),
             ("tools/call", {"name": None}),
             ("tools/call", {"name": {"a": 1}}),
+            ("skills/get", {"uri": "skill://a/b/SKILL.md"}),
+            ("resources/directory/read", {"uri": "skill://a/b"}),
+            ("events/subscribe", {"name": "x"}),
         ],
     )
     def test_a_request_that_names_nothing_has_its_method_only(self, method: str, params: Any) -> None:
+        """C-EXT-10: nor has one of an extension whose text defines no name."""
         assert request_headers(method, params) == (("Mcp-Method", method),)
 
     def call(self, value: Any) -> str | None:

@@ -31,6 +31,7 @@ def test_a_dynamic_skill_lists_no_digests() -> None:
 
 @pytest.mark.parametrize("resources", [None, {}, "Dynamic", 1])
 def test_an_entry_without_usable_resources_is_invalid(resources: Any) -> None:
+    """C-SKILL-10."""
     skill = read_entry(entry(resources=resources))
     assert skill.kind == "invalid"
     assert broken(entry(resources=resources)) == ["SKILL-12"]
@@ -105,10 +106,14 @@ def test_the_name_is_the_last_segment_of_the_directory() -> None:
     ],
 )  # fmt: skip
 def test_fields_of_the_front_matter(fields: dict[str, Any], rule: str, level: str) -> None:
-    assert broken(entry(frontmatter=FRONT | fields), level) == [rule]
+    """C-SKILL-12: a reserved key is a note, and the skill stays valid."""
+    raw = entry(frontmatter=FRONT | fields)
+    assert broken(raw, level) == [rule]
+    assert rule != "SKILL-33" or read_entry(raw).kind == "static"
 
 
 def test_the_limits_of_a_skill() -> None:
+    """C-SKILL-11."""
     whole = [listed("SKILL.md", SKILL_MD, size=163)]
     rest = [listed(f"f{n}", b"", size=0) for n in range(511)]
     assert read_entry(entry(*whole, *rest)).over_limit == ""
@@ -127,6 +132,7 @@ def test_a_hundred_thousand_files_are_counted_and_not_kept() -> None:
 
 @given(st.text(max_size=40))
 def test_every_text_is_one_recoverable_name(text: str) -> None:
+    """C-SKILL-14."""
     name = uris.folder_name(text)
     assert uris.folder_text(name) == text
     assert name not in ("", ".", "..")

@@ -21,6 +21,7 @@ async def opened(server: SkillServer) -> SkillReader:
 
 
 async def test_a_list_reads_no_file() -> None:
+    """C-SKILL-16."""
     server = SkillServer()
     reader = await opened(server)
     (skill,) = await reader.load()
@@ -30,6 +31,7 @@ async def test_a_list_reads_no_file() -> None:
 
 
 async def test_every_file_is_verified_once() -> None:
+    """C-SKILL-33."""
     server = SkillServer()
     reader = await opened(server)
     (skill,) = await reader.load()
@@ -41,6 +43,7 @@ async def test_every_file_is_verified_once() -> None:
 
 @pytest.mark.parametrize("data", [SKILL_MD + b"x", SKILL_MD.replace(b"first", b"later"), b""])
 async def test_after_a_failure_of_skill_md_nothing_more_is_read(data: bytes) -> None:
+    """C-SKILL-17, C-SKILL-20."""
     server = SkillServer(files={"SKILL.md": data, "references/RULES.md": RULES})
     reader = await opened(server)
     (skill,) = await reader.load()
@@ -62,20 +65,26 @@ async def test_a_file_is_read_only_after_skill_md_matched() -> None:
 
 
 async def test_a_file_that_is_not_listed_is_not_read() -> None:
+    """C-SKILL-19, C-SKILL-23: nor after its directory was read."""
     server = SkillServer(files={"SKILL.md": SKILL_MD, "references/RULES.md": RULES, "templates/a.md": b"x"})
     reader = await opened(server)
     (skill,) = await reader.load()
     from inspector.skills.entries import SkillFile
 
+    unlisted = SkillFile(f"{ROOT}/templates/a.md", "templates/a.md", "", 1)
     with pytest.raises(SkillRefused, match="does not list it"):
-        await reader.read(skill, SkillFile(f"{ROOT}/templates/a.md", "templates/a.md", "", 1))
+        await reader.read(skill, unlisted)
     assert server.read == []
     await reader.walk(skill)
     assert [found.path for found in reader.log.unlisted(skill)] == ["templates/a.md"]
+    with pytest.raises(SkillRefused, match="does not list it"):
+        await reader.read(skill, unlisted)
+    assert reader.log.skills[0].files == skill.files
     assert server.read == []
 
 
 async def test_a_listed_file_that_is_missing_is_named() -> None:
+    """C-SKILL-23."""
     raw = entry(listed("SKILL.md", SKILL_MD), listed("references/RULES.md", RULES), listed("gone.md", b"x"))
     reader = await opened(SkillServer(raw))
     (skill,) = await reader.load()
@@ -89,6 +98,7 @@ async def test_a_listed_file_that_is_missing_is_named() -> None:
      entry(listed("SKILL.md", SKILL_MD, size=1 << 30)), None, {"uri": 5}],
 )  # fmt: skip
 async def test_a_skill_that_is_invalid_or_too_large_is_not_read(raw: Any) -> None:
+    """C-SKILL-10, C-SKILL-11."""
     server = SkillServer(raw, entry(uri="skill://harbour/today/SKILL.md", resources="dynamic"))
     reader = await opened(server)
     skill, other = await reader.load()
@@ -99,6 +109,7 @@ async def test_a_skill_that_is_invalid_or_too_large_is_not_read(raw: Any) -> Non
 
 
 async def test_a_changed_skill_is_verified_against_its_new_entry() -> None:
+    """C-SKILL-21."""
     server = SkillServer()
     reader = await opened(server)
     (skill,) = await reader.load()
@@ -112,6 +123,7 @@ async def test_a_changed_skill_is_verified_against_its_new_entry() -> None:
 
 
 async def test_a_repeated_cursor_ends_the_list() -> None:
+    """C-SKILL-05."""
     server = SkillServer()
     server.methods["list"] = lambda params: {"result": complete(skills=[entry()], nextCursor="again")}
     reader = await opened(server)
@@ -121,6 +133,7 @@ async def test_a_repeated_cursor_ends_the_list() -> None:
 
 
 async def test_pages_are_joined_and_an_empty_cursor_is_a_cursor() -> None:
+    """C-SKILL-05."""
     server = SkillServer()
     pages = {None: ([entry()], ""), "": ([entry(uri="skill://b/today/SKILL.md", resources="dynamic")], None)}
 
@@ -142,6 +155,7 @@ async def test_a_list_of_another_form_is_survived(skills: Any) -> None:
 
 
 async def test_a_skill_is_opened_from_its_uri_alone() -> None:
+    """C-SKILL-07."""
     server = SkillServer()
     reader = await opened(server)
     skill = await reader.get(URI)
@@ -151,7 +165,21 @@ async def test_a_skill_is_opened_from_its_uri_alone() -> None:
         await reader.get("https://harbour/x")
 
 
+async def test_a_scheme_does_not_make_a_skill() -> None:
+    """C-SKILL-08: any scheme serves skills, and a resource of the scheme `skill` is not one by itself."""
+    uri = "https://harbour.example/tide-table/SKILL.md"
+    server = SkillServer(entry(uri=uri, resources="dynamic"))
+    reader = await opened(server)
+    (skill,) = await reader.load()
+    assert (skill.uri, skill.kind) == (uri, "dynamic")
+    await reader.session.request("resources/read", {"uri": URI})
+    reader.log.advance()
+    assert reader.log.skills == [skill]
+    assert (await reader.get(uri)).kind == "dynamic"
+
+
 async def test_an_answer_about_another_skill_is_not_taken() -> None:
+    """C-SKILL-35."""
     server = SkillServer()
     server.methods["get"] = lambda params: {"result": complete(skill=entry(uri="skill://x/tide-table/SKILL.md"))}
     reader = await opened(server)
@@ -161,6 +189,7 @@ async def test_an_answer_about_another_skill_is_not_taken() -> None:
 
 @pytest.mark.parametrize("settings", [None, True, []])
 async def test_nothing_is_sent_to_a_server_that_does_not_declare_skills(settings: Any) -> None:
+    """C-SKILL-01, C-EXT-06."""
     server = SkillServer()
     server.declared = {"resources": {}, "extensions": {SKILLS: settings}}
     reader = await opened(server)
@@ -171,6 +200,7 @@ async def test_nothing_is_sent_to_a_server_that_does_not_declare_skills(settings
 
 @pytest.mark.parametrize("settings", [{}, {"directoryRead": "true"}, {"directoryRead": 1}])
 async def test_directories_are_read_only_if_declared(settings: dict[str, Any]) -> None:
+    """C-SKILL-02."""
     server = SkillServer()
     server.declared["extensions"] = {SKILLS: settings}
     reader = await opened(server)
@@ -192,6 +222,7 @@ async def test_a_directory_that_lists_itself_is_walked_once() -> None:
 
 
 async def test_equal_names_are_kept_apart_by_their_uri() -> None:
+    """C-SKILL-13, C-SKILL-15."""
     other = entry(uri="skill://b/tide-table/SKILL.md", resources="dynamic", frontmatter=FRONT)
     reader = await opened(SkillServer(entry(), other))
     first, second = await reader.load()

@@ -26,6 +26,7 @@ def everything(folder: Path) -> list[str]:
 
 
 def test_a_skill_lies_under_label_and_uri(tmp_path: Path) -> None:
+    """C-SKILL-13, C-SKILL-14."""
     skill = read_entry(entry())
     saved = save_skill(skill, "@shop", checks(entry(), SKILL_MD, RULES), tmp_path / "out")
     assert everything(tmp_path) == [
@@ -37,6 +38,7 @@ def test_a_skill_lies_under_label_and_uri(tmp_path: Path) -> None:
 
 
 def test_only_files_that_match_are_written(tmp_path: Path) -> None:
+    """C-SKILL-17."""
     skill = read_entry(entry())
     saved = save_skill(skill, "s", checks(entry(), SKILL_MD, b"changed"), tmp_path)
     assert [path.name for path in saved.written] == ["SKILL.md"]
@@ -47,6 +49,7 @@ def test_only_files_that_match_are_written(tmp_path: Path) -> None:
     "path", ["../../x", "/etc/passwd", "a/../../../x", "..\\x", "C:\\x", "con", "\x00", "~/.ssh/x", "."]
 )
 def test_no_path_leaves_the_folder(tmp_path: Path, path: str) -> None:
+    """C-SKILL-14."""
     skill = read_entry(entry())
     hostile = FileCheck(SkillFile(URI, path, "", 1), "matches", data=b"x")
     out = tmp_path / "deep" / "er" / "out"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from inspector.skills.entries import read_entry
-from inspector.skills.verify import NotReadable, check_result, content_of, verify
+from inspector.skills.verify import WORDS, NotReadable, check_result, content_of, verify
 from tests.skills.conftest import FRONT, ROOT, RULES, SKILL_MD, URI, entry, listed
 
 CRLF = SKILL_MD.replace(b"\n", b"\r\n")
@@ -46,10 +46,12 @@ def test_the_digests_of_the_vectors() -> None:
     ids=range(13),
 )  # fmt: skip
 def test_vectors(raw: dict[str, Any], path: str, data: bytes, expected: str) -> None:
+    """C-SKILL-17, C-SKILL-18, C-SKILL-34: a dynamic skill never matches."""
     assert outcome(raw, path, data) == expected
 
 
 def test_a_wrong_size_is_found_without_a_digest() -> None:
+    """C-SKILL-17."""
     skill = read_entry(entry())
     check = verify(skill, skill.skill_md, CRLF)
     assert (check.outcome, check.digest, check.size) == ("size", "", 170)
@@ -63,6 +65,7 @@ def test_texts_that_other_readers_convert_stay_texts() -> None:
 
 
 def test_the_block_with_the_uri_that_was_requested_counts() -> None:
+    """C-SKILL-32."""
     blocks = [{"uri": f"{ROOT}/other", "text": "x"}, {"uri": URI, "blob": "AP8QCg=="}]
     assert content_of({"contents": blocks}, URI) == bytes.fromhex("00ff100a")
     assert content_of({"contents": [{"uri": URI.replace("tide", "%74ide"), "text": "é"}]}, URI) == "é".encode()
@@ -79,7 +82,23 @@ def test_the_block_with_the_uri_that_was_requested_counts() -> None:
     ],
 )  # fmt: skip
 def test_a_result_without_content_is_not_a_mismatch(result: Any, why: str) -> None:
+    """C-SKILL-32."""
     with pytest.raises(NotReadable, match=why):
         content_of(result, URI)
     skill = read_entry(entry())
     assert check_result(skill, skill.skill_md, result).outcome == "unreadable"
+
+
+def test_a_match_is_not_called_trust() -> None:
+    """C-SKILL-24."""
+    assert WORDS["matches"] == "matches the server's own list"
+    assert not {"safe", "signed", "trusted", "verified"} & set(WORDS["matches"].split())
+
+
+def test_a_skill_md_of_another_skill_is_a_plain_file() -> None:
+    """C-SKILL-26: its front matter is not compared with the entry."""
+    skill = read_entry(entry(listed("SKILL.md", SKILL_MD), listed("weather/SKILL.md", b"no front matter")))
+    nested = skill.files[1]
+    assert skill.nested == [nested]
+    check = verify(skill, nested, b"no front matter")
+    assert (check.outcome, check.front_matter) == ("matches", None)

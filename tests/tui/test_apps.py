@@ -36,6 +36,7 @@ HARBOUR = StdioTarget((sys.executable, "-c", SERVER))
 
 
 async def test_a_page_is_read_on_demand_and_shown_with_its_policy() -> None:
+    """C-APP-05, C-APP-06, C-APP-07."""
     async with running(HARBOUR, until="app only") as (app, pilot):
         text = screen_text(app)
         assert "board  UI" in text
@@ -54,6 +55,7 @@ async def test_a_page_is_read_on_demand_and_shown_with_its_policy() -> None:
 
 
 async def test_a_second_read_says_whether_the_page_changed() -> None:
+    """C-APP-12."""
     async with running(HARBOUR, until="app only") as (app, pilot):
         await pilot.press("u")
         await shows(app, pilot, "Not rendered and not run.")

@@ -28,6 +28,7 @@ for line in sys.stdin:
 
 
 async def test_a_file_is_picked_read_and_sent(tmp_path: Path) -> None:
+    """C-FILE-01, C-FILE-03, C-FILE-04."""
     file = tmp_path / "c.png"
     file.write_bytes(b"\x00\xff\xe4\n")
     async with running(StdioTarget((sys.executable, "-c", SERVER)), until="draw") as (app, pilot):

@@ -33,6 +33,7 @@ async def on_list(live: Live) -> None:
 
 
 async def test_the_list_reads_no_file_and_enter_reads_skill_md() -> None:
+    """C-SKILL-16."""
     async with running(demo(), era="modern") as (app, pilot):
         await on_list((app, pilot))
         await shows(app, pilot, "tide-table")
@@ -55,6 +56,7 @@ async def test_the_list_reads_no_file_and_enter_reads_skill_md() -> None:
 
 
 async def test_verify_asks_first_and_failures_hide_the_content() -> None:
+    """C-SKILL-17, C-SKILL-23."""
     async with running(hostile(), era="modern") as (app, pilot):
         await on_list((app, pilot))
         await shows(app, pilot, "tide-table")
@@ -134,6 +136,7 @@ async def test_a_server_without_skills_has_no_tab() -> None:
 
 
 async def test_an_extension_that_a_server_demands_can_be_offered() -> None:
+    """C-EXT-05, C-EXT-09."""
     server = StdioTarget((sys.executable, str(Path(SERVER).with_name("demanding.py"))), name="demanding")
     async with running(server, era="modern") as (app, pilot):
         await shows(app, pilot, "pay")
