@@ -66,6 +66,9 @@ class KeysInOrder(_Base):
 
     async def _take_key(self, key: KeyEvent) -> None:
         self._key_under_way = key
+        if self.focused is not None and not _is_shown(self.focused):
+            # Textual moves the focus from a hidden widget to a neighbour, which may be hidden too and take letters.
+            self.screen.set_focus(None)
         target = self.focused or self.screen
         await super().on_event(key)
         self._key_limit = self.set_timer(LONGEST, partial(self._key_is_done, key))
@@ -88,3 +91,8 @@ class KeysInOrder(_Base):
             self._key_limit.stop()
         if self._waiting_keys:
             await self._take_key(self._waiting_keys.popleft())
+
+
+def _is_shown(widget: Widget) -> bool:
+    """Whether a widget and everything around it is displayed."""
+    return all(node.display for node in widget.ancestors_with_self if isinstance(node, Widget))

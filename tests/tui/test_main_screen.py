@@ -17,6 +17,7 @@ from inspector.tui.app import InspectorApp
 from inspector.tui.log.detail import DetailPane
 from inspector.tui.log.message_list import MessageList
 from inspector.tui.log.pane import MessagesPane
+from inspector.tui.widgets.filter_input import FilterInput
 from inspector.tui.work.catalog import CatalogPane
 from inspector.tui.work.request import RequestPane
 from inspector.tui.work.result import ResultPane
@@ -526,3 +527,16 @@ async def test_the_inbox_shows_its_question_whenever_one_goes_there() -> None:
             await shows(app, pilot, "Your answer goes to")
             await pilot.press("1", "down")
             await becomes(app, pilot, lambda: "asks you" not in screen_text(app), "the tool")
+
+
+async def test_a_key_never_goes_to_a_field_that_is_hidden() -> None:
+    """On a busy machine Textual moves the focus from a hidden list to the filter beside it, which is hidden too."""
+    async with on_demo() as (app, pilot):
+        await pilot.press("6")
+        await shows(app, pilot, "Capabilities")
+        hidden = app.screen.query_one("#catalog FilterInput", FilterInput)
+        app.screen.set_focus(hidden, scroll_visible=False)
+        app.screen.focused = hidden
+        await pilot.press("1")
+        await shows(app, pilot, "echo message")
+        assert hidden.value == ""
