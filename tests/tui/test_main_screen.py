@@ -530,7 +530,7 @@ async def test_the_inbox_shows_its_question_whenever_one_goes_there() -> None:
 
 
 async def test_a_key_never_goes_to_a_field_that_is_hidden() -> None:
-    """On a busy machine Textual moves the focus from a hidden list to the filter beside it, which is hidden too."""
+    """Textual may move the focus from a hidden list to the filter beside it, which is hidden too."""
     async with on_demo() as (app, pilot):
         await pilot.press("6")
         await shows(app, pilot, "Capabilities")
