@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from inspector.errors import UsageError
@@ -49,6 +50,7 @@ _LOOKED_AT = 10_000
 """Events of one exchange that are searched for what happened inside it."""
 _ENDS = Query(shape=(Shape.RESULT, Shape.ERROR, Shape.NOTIFICATION)) | Query(kind=Kind.LIFE)
 _REQUESTS = Query(shape=Shape.REQUEST)
+SpanMaker = Callable[[], dict[str, Any]]
 _ANSWERS = (Shape.RESULT, Shape.ERROR)
 _GIVEN_UP = (State.CANCELLED, State.TIMED_OUT, State.LOST, State.ERROR)
 
@@ -64,6 +66,8 @@ class StreamReport:
     """Spans that the collector did not accept before the end."""
     problem: str = ""
     """Why, in words of the collector or of ours; safe text."""
+    is_counted: bool = False
+    """Whether all spans are counted; a very long session may end before."""
 
     @property
     def lost(self) -> str:
@@ -71,7 +75,9 @@ class StreamReport:
         number = self.refused + self.unsent
         if not number:
             return ""
-        return f"{quantity(number, 'span')} did not reach the collector: {self.problem or 'there was no time left'}."
+        least = "" if self.is_counted else "at least "
+        why = self.problem or "there was no time left"
+        return f"{least}{quantity(number, 'span')} did not reach the collector: {why}."
 
 
 def endpoint(url: str) -> str:
@@ -173,12 +179,17 @@ class OtlpStream:
 
     def _flush(self, client: httpx.Client) -> None:
         """Send what is left until the time is over; count the rest."""
-        while self._journal.refresh():
+        while (unread := self._journal.refresh()) and time.monotonic() < self._until:
             pass
         if self._waiting:
             self._post_until(client, self._waiting)
-        for batch in self._batches(self._last()):
+        rest = self._last()
+        for batch in self._batches(rest):
             self._post_until(client, batch)
+            if time.monotonic() > self._until:
+                break
+        self.report.unsent += sum(1 for _ in rest)  # counted, not made
+        self.report.is_counted = not unread
 
     def _post_until(self, client: httpx.Client, batch: list[str]) -> None:
         pause = 0.0
@@ -191,8 +202,8 @@ class OtlpStream:
 
     # Spans
 
-    def _ended(self) -> Iterator[str]:
-        """Yield the spans of the exchanges that have ended since the last look, and of lone notifications."""
+    def _ended(self) -> Iterator[SpanMaker]:
+        """Yield a maker for each exchange that has ended since the last look, and for each lone notification."""
         last = self._journal.index.count
         self._so_far.last = last
         spans = self._made()
@@ -201,9 +212,9 @@ class OtlpStream:
             self._done = n
             request = self._ended_by(n)
             if request:
-                yield dumps(spans.exchange(request))
+                yield partial(spans.exchange, request)
             elif spans.stands_alone(n):
-                yield dumps(spans.notification(n))
+                yield partial(spans.notification, n)
         self._done = last
 
     def _ended_by(self, n: int) -> int:
@@ -219,24 +230,25 @@ class OtlpStream:
         self._given_up.add(request)
         return request
 
-    def _last(self) -> Iterator[str]:
-        """Yield what is left at the end: ended exchanges, those without an answer, and the session itself."""
+    def _last(self) -> Iterator[SpanMaker]:
+        """Yield a maker for each span that is left: exchanges, open requests, and the session."""
         yield from self._ended()
         spans, index = self._made(), self._journal.index
         for n in _REQUESTS.each(index):
             if index.state(n) is State.PENDING:
-                yield dumps(spans.exchange(n))
-        yield dumps(spans.session())
+                yield partial(spans.exchange, n)
+        yield spans.session
 
     def _made(self) -> Spans:
         """Return the maker of spans. The facts of the connection may have arrived since the last look."""
         self._spans = Spans(self._journal, self._so_far, facts_of(self._journal))
         return self._spans
 
-    def _batches(self, spans: Iterable[str]) -> Iterator[list[str]]:
+    def _batches(self, spans: Iterable[SpanMaker]) -> Iterator[list[str]]:
         batch: list[str] = []
         held = 0
-        for span in spans:
+        for make in spans:
+            span = dumps(make())
             batch.append(span)
             held += len(span)
             if len(batch) == MOST_SPANS or held > MOST_BYTES:

@@ -178,6 +178,22 @@ def test_a_collector_that_is_down_costs_a_sentence_and_no_session(collector: Col
     assert report.lost == "2 spans did not reach the collector: it is not reachable."
 
 
+def test_every_lost_span_of_a_long_session_is_counted_without_making_it(
+    collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    collector.answers = [(503, {})] * 1000
+    monkeypatch.setattr(otlp_stream, "MOST_SPANS", 10)
+    live = journal()
+    for id in range(3000):
+        send(live, id, name="echo")
+        receive(live, id=id, result={})
+    live.close()
+    stream = OtlpStream(live, endpoint(collector.url))
+    until(lambda: stream.report.problem)
+    report = stream.finish(0.1)
+    assert report.lost.startswith("3,001 spans did not reach the collector: it ")
+
+
 def test_a_slow_collector_does_not_hold_the_session(collector: Collector) -> None:
     collector.delay = 0.3
     live = journal()

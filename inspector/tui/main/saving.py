@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from textual.screen import Screen
 
@@ -23,7 +24,7 @@ _NAME = 40
 class Saving:
     """The files that the user of a screen saves."""
 
-    def __init__(self, screen: Screen[None], session: SessionState) -> None:
+    def __init__(self, screen: Screen[Any], session: SessionState) -> None:
         self._screen = screen
         self._session = session
 

@@ -94,7 +94,7 @@ class ModelScreen(Screen[str | None]):
         """The changes of the list of tools that were counted."""
         self._server_notes: list[HostNote] = []
         self._facts: dict[str, tuple[Fact, ...]] = {}
-        self._saving = Saving(self, session)  # type: ignore[arg-type]
+        self._saving = Saving(self, session)
 
     def compose(self) -> ComposeResult:
         yield HeaderLine(id="header")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Hashable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
@@ -227,11 +228,12 @@ class SearchScreen(ModalScreen[SearchHit | None]):
         loop = asyncio.get_running_loop()
 
         def look() -> None:
-            try:
-                for hit in self._in_files(words, lambda: not worker.is_cancelled):
-                    loop.call_soon_threadsafe(found.put_nowait, hit)
-            finally:
-                loop.call_soon_threadsafe(found.put_nowait, None)
+            with suppress(RuntimeError):  # the program has ended meanwhile
+                try:
+                    for hit in self._in_files(words, lambda: not worker.is_cancelled):
+                        loop.call_soon_threadsafe(found.put_nowait, hit)
+                finally:
+                    loop.call_soon_threadsafe(found.put_nowait, None)
 
         reading = asyncio.create_task(asyncio.to_thread(look))
         drawn = time.monotonic()
