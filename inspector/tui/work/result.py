@@ -16,7 +16,7 @@ from inspector.client.session_state import SessionState
 from inspector.errors import InspectorError, ServerError, ServerExited
 from inspector.protocol.jsonrpc import URL_ELICITATION_REQUIRED
 from inspector.protocol.results import text_blocks
-from inspector.text import count, duration, size
+from inspector.text import count, duration, quantity, size
 from inspector.tui.advice import advice
 from inspector.tui.events import Copy, HintsChanged, LeaveWork, OpenResource, Save, ShowExchange
 from inspector.tui.freed_memory import return_freed_memory
@@ -754,8 +754,8 @@ def _model_cost(answer: ShownOutcome) -> paint.Pieces:
     if cost is None or not (cost.content or cost.structured):
         return ""
     if cost.structured is None:
-        return f"~{count(cost.content_tokens)} tokens"
-    return f"~{count(cost.content_tokens)} tokens, structured ~{count(cost.structured_tokens)}"
+        return f"~{quantity(cost.content_tokens, 'token')}"
+    return f"~{quantity(cost.content_tokens, 'token')}, structured ~{count(cost.structured_tokens)}"
 
 
 def _verdict(answer: ShownOutcome) -> paint.Pieces:
