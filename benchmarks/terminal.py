@@ -285,7 +285,7 @@ def replay_inspector() -> dict[str, float]:
     """Seeks are measured from the enter that ends them; a filter, from its last character until it has been applied."""
     path = million()
     with running(PROGRAM, "replay", str(path)) as terminal:
-        terminal.shows(b"frame 1,000,000 of 1,000,000")
+        terminal.shows(b"event 1,000,000 of 1,000,000")
         terminal.rest(0.5)
         sought = keys(terminal, (CTRL_HOME, CTRL_END), 10)
         for place in PLACES * 2:
