@@ -296,7 +296,7 @@ def replay_inspector() -> dict[str, float]:
         terminal.press(b"m/")
         terminal.rest()
         asked = terminal.press(b"method:tools/call")
-        applied = terminal.shows(b" of 200,000 so far") - asked
+        applied = terminal.shows(b" of 200,000 rows so far") - asked
         terminal.press(b"\r")
         terminal.rest()
         matched = keys(terminal, (b"n", b"n", b"N"), 60)
