@@ -338,7 +338,7 @@ _CALL = (
 _ASK = (
     ("accept", "accept", "ctrl+r", "Send your answer."),
     ("decline", "decline", "ctrl+d", "Decline the question."),
-    ("cancel", "cancel", "escape", "Cancel the question without an answer."),
+    ("cancel", "cancel", "escape", "Cancel an elicitation; leave any other question open and go back to the list."),
     ("standing", "always", "ctrl+s", "Give this answer to every question of this kind from now on."),
     ("open", "open URL", "o", "Open the URL in your browser."),
     ("copy", "copy URL", "c", "Copy the URL, to open it elsewhere."),
