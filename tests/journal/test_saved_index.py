@@ -332,5 +332,5 @@ def test_filters_and_queries_read_the_files(path):
         n for n in range(1, len(journal) + 1)
         if index.state(n) is State.PENDING and index.kind(n) is Kind.RPC
     ]  # fmt: skip
-    assert parse('t3').numbers(journal)
+    assert parse("t3").numbers(journal)
     journal.release()
