@@ -178,7 +178,7 @@ _MESSAGES = (
     ("all", "all messages", "escape", "Clear the filter."),
     ("send-again", "send again", "s", "Send the selected request again."),
     ("edit-again", "edit and send", "S", "Edit the selected message and send it."),
-    ("compare", "compare two", "d", "Compare the selected message with another."),
+    ("compare", "compare two", "d", "Compare the selected message with another: press it on both."),
     ("follow", "follow", "f", "Keep the newest message selected, or stop."),
     ("times", "times", "t", "Change the times: clock, since the start, since the previous message."),
     ("next-hit", "next match", "n", "Go to the next message that matches the last filter."),
@@ -321,6 +321,7 @@ _RESULT = (
         "Go to the previous value that differs from the schema.",
     ),
     ("its-messages", "its messages", "m", "Show only the messages of this call."),
+    ("compare", "compare", "D", "Compare the result with that of the call before of the same item."),
     ("expect", "expect", "E", "Write an expectation from this result into a saved call."),
     (
         "pin-call",
@@ -379,6 +380,7 @@ _FAILED = (
     ("edit", "edit", "e", "Change the command or the URL, and open it instead."),
     ("doctor", "doctor", "d", "Check each step of the connection, find the cause and suggest a fix."),
     ("copy", "copy report", "c", "Copy the steps and the last lines of stderr for a bug report."),
+    ("open-source", "open file", "o", "Open the file and line that stderr names in $EDITOR."),
     ("authorization", "login", "a", "Show the steps of the login and where it stopped."),
     (
         "otherwise",
@@ -488,6 +490,7 @@ _START = (
     ("doctor", "doctor", "d", "Find out why the selected server does not connect."),
     ("log-in", "log in", "l", "Open the selected server and log in."),
     ("export", "export", "x", "Export the selected recording."),
+    ("keep", "keep", "K", "Keep the selected recording: it is never deleted unasked; or release it."),
     ("delete", "delete", "delete", "Close the selected session, or delete the selected recording after asking."),
 )
 
