@@ -1,5 +1,7 @@
-"""A server's side of webhooks, as SEP-3415 describes it, behind a tunnel: whatever URL it is given, it delivers to one
-local port. Standard library only, in threads, as a server of another author would be."""
+"""A server's side of webhooks, as SEP-3415 describes it, behind a tunnel.
+
+Whatever URL it is given, it delivers to one local port.
+"""
 
 import base64
 import hashlib
