@@ -118,13 +118,13 @@ class OtlpStream:
         """Start to follow a recording. `url` comes from `endpoint`; `headers` are sent with each request."""
         self._journal = journal.follower()
         self._url = url
-        self._headers = {
-            "Content-Type": "application/json",
-            "User-Agent": f"inspector/{__version__}",
-            # An answer is read as it comes: a compressed one may be of any size.
-            "Accept-Encoding": "identity",
-            **{name: value.encode("utf-8", "replace") for name, value in (headers or {}).items()},
-        }
+        own = {"Content-Type": "application/json", "User-Agent": f"inspector/{__version__}"}
+        # An answer is read as it comes: a compressed one may be of any size.
+        own["Accept-Encoding"] = "identity"
+        self._headers = [
+            (name.encode("utf-8", "replace"), value.encode("utf-8", "replace"))
+            for name, value in (own | dict(headers or {})).items()
+        ]
         self._spans: Spans | None = None
         self._so_far = _SoFar(self._journal)
         self._done = 0
