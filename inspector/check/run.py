@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from inspector.check.catalog import Check, Probe, Transport
 from inspector.check.hosts import host_checks, host_results
 from inspector.check.outcome import Outcome, Skip, Visited, bad, doubtful, skipped
-from inspector.check.passive import Evidence
+from inspector.check.passive import Evidence, record_outcomes
 from inspector.check.raw_connection import Pace
 from inspector.check.registry import checks
 from inspector.check.result import Result
@@ -152,6 +152,7 @@ class Runner:
             for revision in spoken:
                 await self._visit(Visited(revision, transport), found)
             await asyncio.to_thread(self._veto)
+            record_outcomes(self.journal, self.run.results)
             for result in await asyncio.to_thread(
                 host_results, self.journal, self.run.visits, self.wanted.hosts, self.target.name
             ):
