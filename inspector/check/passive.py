@@ -94,11 +94,12 @@ def record_outcomes(journal: Journal, results: Iterable[Result]) -> None:
 
 
 def _recorded(rows: Any) -> Iterator[tuple[tuple[Any, ...], Outcome]]:
-    """The outcomes in a recording, each with the check, revision and transport; those of another shape are left out."""
+    """Yield the outcomes in a recording with their check, revision and transport; ignore those of another shape."""
     for row in rows if type(rows) is list else ():
         if type(row) is not dict:
             continue
-        make = _MADE.get(row.get("seen")) if type(row.get("seen")) is str else None
+        seen = row.get("seen")
+        make = _MADE.get(seen) if isinstance(seen, str) else None
         key = tuple(row.get(name) for name in ("id", "revision", "transport"))
         if make is not None and all(type(part) is str for part in key):
             text, numbers = row.get("text"), row.get("evidence")
@@ -188,7 +189,7 @@ class Shown:
         """By check, what its probe found."""
 
     def outcome(self, check: Check) -> Outcome:
-        """The outcome of a check from the recording alone: that of its messages, or of its probe if that is worse."""
+        """The outcome of a check from its messages, or that of its probe if it is worse."""
         shown = self._of_messages(check)
         probed = self.outcomes.get(check.id) if check.probe is not None else None
         return shown if probed is None else min(probed, shown, key=lambda each: _WORST.index(each.seen))

@@ -38,7 +38,7 @@ def busy(processes: int) -> Iterator[None]:
 
 
 def verdicts(target: list[str], more: list[str]) -> tuple[dict[str, str], dict[str, str], int, int]:
-    """The verdict of each check in each revision, in one run and in its recording, and the exit codes of both."""
+    """The verdicts by check and revision of one run and of its recording, and both exit codes."""
     with tempfile.TemporaryDirectory() as folder:
         recording = f"{folder}/run.mcp.jsonl"
         live = checked([*more, "--record", recording, *(target if len(target) == 1 else ["--", *target])])
