@@ -45,6 +45,7 @@ SERVER = [OURS, "-S", str(HERE / "server.py")]
 PROGRAM = str(Path(OURS).parent / "inspector")
 MILLION = 1_000_000
 FLOOD = 20_000
+RATE, RATE_SECONDS = 5_000, 5.0
 OVERLAPPING, MINUTE = 10_000, 60_000_000
 OBJECTS = 100_000
 
@@ -145,10 +146,29 @@ class Terminal:
         os.write(self.fd, key)
         return time.perf_counter()
 
+    def redraw(self) -> None:
+        self._written = b""
+        for size in ((40, 150), SIZE):
+            fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
+            self.watch(1.0)
+
     def memory(self, field: str = "VmRSS") -> float:
         """Megabytes: what the process has now, or `VmHWM`, the most it has had."""
         status = Path(f"/proc/{self.pid}/status").read_text()
         return int(re.search(rf"{field}:\s+(\d+)", status)[1]) / 1024  # type: ignore[index]
+
+    def cpu(self) -> float:
+        """CPU seconds that the process has used, of all its threads."""
+        times = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(times[11]) + int(times[12])) / os.sysconf("SC_CLK_TCK")
+
+    def frames(self) -> int:
+        """The frames since the last `press`."""
+        return self._written.count(FRAME_END)
+
+    def written(self) -> int:
+        """The bytes since the last `press`."""
+        return len(self._written)
 
     def end(self) -> None:
         """End the program, gently at first, and everything on its terminal."""
@@ -388,6 +408,18 @@ def flood_inspector() -> dict[str, float]:
         }  # fmt: skip
 
 
+def rate_inspector() -> dict[str, float]:
+    """CPU seconds for each second while 5,000 notifications a second arrive and nobody presses a key."""
+    with running(PROGRAM, "--", *SERVER, "--rate", str(RATE)) as terminal:
+        terminal.shows(b"tool-00004")
+        terminal.watch(3.0)
+        began, cpu = time.perf_counter(), terminal.cpu()
+        terminal.press(b"")
+        terminal.watch(RATE_SECONDS)
+        seconds = time.perf_counter() - began
+        return {"cores": (terminal.cpu() - cpu) / seconds, "frames": terminal.frames(), "written": terminal.written()}
+
+
 def table_inspector() -> dict[str, float]:
     """The call is sent from the list with the keys of the table; sorting by a column is measured separately."""
     with running(PROGRAM, "--", *SERVER, "--rows", str(OBJECTS)) as terminal:
@@ -428,6 +460,7 @@ FIGURES = {
     ("table", INSPECTOR): table_inspector,
     ("timeline", INSPECTOR): timeline_inspector,
     ("flood", INSPECTOR): flood_inspector,
+    ("rate", INSPECTOR): rate_inspector,
 }
 
 
