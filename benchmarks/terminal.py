@@ -305,7 +305,7 @@ def replay_inspector() -> dict[str, float]:
     """Seeks are measured from the enter that ends them; a filter, from its last character until it has been applied."""
     path = million()
     with running(PROGRAM, "replay", str(path)) as terminal:
-        terminal.shows(b"frame 1,000,000 of 1,000,000")
+        terminal.shows(b"event 1,000,000 of 1,000,000")
         terminal.rest(0.5)
         sought = keys(terminal, (CTRL_HOME, CTRL_END), 10)
         for place in PLACES * 2:
@@ -316,7 +316,7 @@ def replay_inspector() -> dict[str, float]:
         terminal.press(b"m/")
         terminal.rest()
         asked = terminal.press(b"method:tools/call")
-        applied = terminal.shows(b" of 200,000 so far") - asked
+        applied = terminal.shows(b" of 200,000 rows so far") - asked
         terminal.press(b"\r")
         terminal.rest()
         matched = keys(terminal, (b"n", b"n", b"N"), 60)

@@ -16,6 +16,7 @@ from pathlib import Path
 from inspector.client.recording_info import RecordingInfo, is_growing, newest_first
 from inspector.config import files
 from inspector.errors import ConfigError, UsageError
+from inspector.journal import saved_index
 
 KEPT_FILE = "kept.json"
 _MARK = b'"kind":"mark"'
@@ -108,6 +109,7 @@ def older(infos: Iterable[RecordingInfo], age: timedelta, now: datetime | None =
 
 def delete(path: Path) -> bool:
     """Delete one recording. False if it could not be deleted."""
+    saved_index.forget(path)
     with suppress(OSError):
         path.unlink()
         return True

@@ -37,19 +37,22 @@ _MOST_WORDS = 64
 _LONGEST_WORD = 300
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*w?")
 _VERSION = re.compile(r"(?<=.)(?:@[^/]*|\[[^/]*|[=<>~!;][^/]*|:[\w.-]+)$")
+_ENTRY_FILE = re.compile(r"(?:index|main|__main__)\.(?:[cm]?[jt]s|py)")
+"""A script whose name says nothing; the folder of the package does."""
+_BUILD_FOLDERS = frozenset(("", ".", "..", "/", "bin", "build", "cjs", "dist", "esm", "lib", "out", "src"))
 _WINDOWS_SUFFIX = re.compile(r"\.(?:exe|cmd|bat|ps1)$", re.IGNORECASE)
 
 
 def program_label(argv: Sequence[str]) -> str:
     """Return `server-memory` for `npx -y @modelcontextprotocol/server-memory@2.0`, `server.py` for `python
-    server.py`."""
+    server.py`, `weather` for `node weather/dist/index.js`."""
     # An environment before the program (`env NAME=value program`) is not part of the name.
     words = list(argv[:_MOST_WORDS])
     if words and _basename(words[0]) == "env":
         words = [word for index, word in enumerate(words) if index and not re.match(r"\w+=", word)] or words
     program = _basename(words[0]) if words else ""
     started = _started(program, words[1:])
-    return _package(started) if started else program
+    return _package_folder(started) or _package(started) if started else program
 
 
 def _started(program: str, words: Sequence[str]) -> str:
@@ -92,6 +95,15 @@ def _package(word: str) -> str:
     word = word[:_LONGEST_WORD]
     without_version = _VERSION.sub("", word) if not word.startswith((".", "/", "~")) else word
     return _basename(without_version) or word
+
+
+def _package_folder(word: str) -> str:
+    """Return the folder of the package that an entry file such as `weather/dist/index.js` belongs to; else empty."""
+    path = PureWindowsPath(word[:_LONGEST_WORD]) if "\\" in word else PurePosixPath(word[:_LONGEST_WORD])
+    if not _ENTRY_FILE.fullmatch(path.name):
+        return ""
+    folders = [part for part in path.parts[:-1] if part != path.anchor]
+    return next((part for part in reversed(folders) if part not in _BUILD_FOLDERS), "")
 
 
 def _basename(word: str) -> str:

@@ -220,6 +220,10 @@ class SettingsModel(_Keys):
     """How the terminal tells of questions, failures and long calls of a session out of sight; over ssh only with
     `always-`. Default: off, which shows a notice only."""
 
+    ask_before_call: Literal["never", "annotated", "unannotated"] = "never"
+    """Before which tools the interface asks: `annotated` as destructive, also `unannotated` ones, which the
+    specification takes as destructive, or never. Default: never."""
+
     diagnostics: Literal["debug", "info", "warning", "error"] = "warning"
     """Least severe message that goes to Inspector's own log file. Default: warning."""
 

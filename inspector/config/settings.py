@@ -16,6 +16,8 @@ McpLogLevel: TypeAlias = Literal["debug", "info", "notice", "warning", "error", 
 
 AttentionMode: TypeAlias = Literal["off", "bell", "desktop", "always-bell", "always-desktop"]
 
+AskBeforeCall: TypeAlias = Literal["never", "annotated", "unannotated"]
+
 _PREFIX = "INSPECTOR_"
 _VARIABLES_OF_OTHERS = frozenset({"INSPECTOR_CONFIG_HOME", "INSPECTOR_STATE_HOME"})
 
@@ -102,6 +104,9 @@ class Settings:
 
     attention: AttentionMode = "off"
     """How the terminal tells what happens in a session out of sight; over ssh only with `always-`."""
+
+    ask_before_call: AskBeforeCall = "never"
+    """Before which tools the interface asks: `annotated` as destructive, also `unannotated` ones, or `never`."""
 
     diagnostics: Literal["debug", "info", "warning", "error"] = "warning"
     """The least severe message that goes to Inspector's own log file."""
@@ -302,6 +307,7 @@ _KINDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "follow": _FLAG,
     "mouse": _FLAG,
     "attention": _one_of("off", "bell", "desktop", "always-bell", "always-desktop"),
+    "ask_before_call": _one_of("never", "annotated", "unannotated"),
     "diagnostics": _one_of("debug", "info", "warning", "error"),
 }
 _TEXTS = frozenset(field.name for field in fields(Settings) if _KINDS[field.name][1] is _text)

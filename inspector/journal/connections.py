@@ -9,6 +9,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator
+from typing import Any
 
 from inspector.journal.format import Kind
 
@@ -50,6 +51,15 @@ class Connections:
         if 0 < self.open <= last:
             self.first.append(self.open)
             self.last.append(last)
+
+    def saved(self) -> list[Any]:
+        """Return its numbers for `load`."""
+        return [list(self.first), list(self.last), self.open]
+
+    def load(self, saved: list[Any]) -> None:
+        """Take what `saved` returned."""
+        first, last, self.open = saved
+        self.first, self.last = array("I", first), array("I", last)
 
     def between(self, first: int, last: int) -> Iterator[tuple[int, int]]:
         """Return the parts of the events `first` to `last` that belong to a negotiation, in order."""

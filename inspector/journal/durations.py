@@ -106,9 +106,8 @@ def questions(index: Index, request: int, last: int, present: int) -> Iterator[I
     methods = {number for method in PERSON_METHODS if (number := index._method_names.find(method)) is not None}
     at = request
     for _ in range(_MOST_NESTED):
-        try:
-            at = index._parents.index(request, at, last) + 1
-        except ValueError:
+        at = index.next_inside(request, at, last)
+        if not at:
             return
         if index._methods[at - 1] in methods and index.shape(at) is Shape.REQUEST and index.dir(at) is Dir.RECV:
             reply = index._pairs[at - 1]

@@ -158,7 +158,7 @@ def around(index: Index, n: int) -> int:
     return index.parent(n) or (index.pair(n) if index.shape(n) is Shape.NOTIFICATION else 0)
 
 
-# Many events at once, from the arrays of the index, without a call per event
+# Many events at once, from the columns of the index, without a call per event
 
 
 def add_roots(index: Index, roots: array[int], upto: int) -> None:
@@ -195,9 +195,8 @@ def given_up_at(index: Index, request: int) -> int:
     """Return the event that cancelled or timed out a request; beyond the last event if there is none."""
     n = request
     for _ in range(_MOST_ABOUT):
-        try:
-            n = index._pairs.index(request, n) + 1
-        except ValueError:
+        n = index.next_about(request, n, index.count)
+        if not n:
             break
         if is_giving_up(index, n):
             return n

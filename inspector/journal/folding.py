@@ -5,7 +5,7 @@ carry: those of the request into the request, those of the response into the ans
 An HTTP exchange without a message is one row, that of its request head. The pages of one list are one row, that of the
 request for the first page.
 
-The decision uses the index's arrays only; no body is read.
+The decision uses the index's columns only; no body is read.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The index of a recording: a few dozen bytes per event in arrays, and the pairing of messages into exchanges.
+"""The index of a recording: a few dozen bytes per event in columns, and the pairing of messages into exchanges.
 
 The writer fills it as events are recorded, the reader as lines are found, with the same call, so that pairing is the
 same live and later.
@@ -6,14 +6,17 @@ same live and later.
 
 from __future__ import annotations
 
+import sys
 from array import array
 from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from enum import IntEnum
+from pathlib import Path
 from typing import Any
 
 from inspector.journal.channels import ONE_REQUEST
+from inspector.journal.columns import Columns
 from inspector.journal.connections import Connections
 from inspector.journal.format import Dir, Kind
 from inspector.protocol.jsonrpc import Shape, id_key, shape_of
@@ -25,13 +28,17 @@ _LOOKED_AT_FOR_FATE = 10_000
 _CANCELLED = "notifications/cancelled"
 _KEPT_CHANNELS = 4096
 _STRIDE = 1 << 14
-"""Events whose columns are copied at once."""
+"""Events whose columns are read at once."""
+_MOST_SAVED = 200_000
+"""Entries beside the columns from which an index is not saved."""
+_TRIMMED = 1 << 22
+"""Events that are read between two times that memory of columns in files is given back."""
 
 MAX_NAMES = 0xFFFF
 """Names of one kind that are kept; further ones share the last number."""
 _FURTHER = "…"
 """The name of all further names in the table of numbers."""
-_MOST_CONNS = 1 << 32
+_MOST_CONNS = (1 << 32) - 1
 _NOTHING: dict[int, None] = {}
 _MAX_DIRECT_ID = 1 << 62
 
@@ -90,34 +97,29 @@ class NameTable:
         """Return the number of a name that has been seen."""
         return self.numbers.get(text)
 
+    def saved(self) -> list[str] | None:
+        """Return the names for `load`; None if some of them are the same without their secrets."""
+        return self.texts if len(set(self.texts)) == len(self.texts) else None
+
+    def load(self, texts: list[str]) -> None:
+        """Take the names that `saved` returned."""
+        self.texts = [str(text) for text in texts]
+        self.numbers = {text: number for number, text in enumerate(self.texts)}
+        if len(texts) >= MAX_NAMES:
+            self.numbers.setdefault(_FURTHER, len(texts) - 1)
+
 
 class Index:
     """Facts about events 1…`count`, by position `n - 1`. One thread writes; others may read up to `count`."""
 
     def __init__(self) -> None:
         self.count = 0
-        self._offsets = array("Q")
-        """The start of the event's line in the file, in bytes."""
-        self._times = array("q")
-        """Microseconds since the recording began."""
-        self._sizes = array("I")
-        """Bytes of the message itself."""
-        self._codes = array("H")
-        """Kind, direction and shape: see `kind`, `dir`, `shape`."""
-        self._states = array("B")
-        self._methods = array("H")
-        self._channels = array("H")
-        self._ids = array("q")
-        self._pairs = array("I")
-        """The partner: the answer of a request, or the request of an answer, a progress or a cancellation."""
-        self._parents = array("I")
-        """The request inside which an event happened, or 0."""
+        self._columns = Columns()
+        self._passed = 0
+        """Events read since memory was last given back."""
+        self._attach()
         self.dropped = array("I")
         """The events without a recorded body, ascending."""
-        self._append = tuple(column.append for column in (
-            self._offsets, self._times, self._sizes, self._codes, self._states,
-            self._methods, self._channels, self._ids, self._pairs, self._parents,
-        ))  # fmt: skip
         self._method_names = NameTable()
         self._channel_names = NameTable()
         self.connections = Connections()
@@ -132,8 +134,8 @@ class Index:
         self._list_heads: dict[tuple[int, str], int] = {}
         self._id_texts: list[str] = []
         self._id_numbers: dict[str, int] = {}
-        self._conns: dict[int, int] = {}
-        """The connection of each event that is not on the session's own."""
+        self._latest = 0, 0
+        """The events whose times were compared, and the latest of these times."""
         self._pending: dict[tuple[int, int, Any], int] = {}
         self._answered: OrderedDict[tuple[int, int, Any], int] = OrderedDict()
         self._tokens: dict[tuple[int, Any], int] = {}
@@ -144,6 +146,34 @@ class Index:
 
     def __len__(self) -> int:
         return self.count
+
+    # Columns
+
+    def _attach(self) -> None:
+        """Take the columns as they are now, by position `n - 1`. They are longer than `count`, and zero from there."""
+        (
+            self._offsets, self._times, self._sizes, self._codes, self._states, self._methods, self._channels,
+            self._ids, self._pairs, self._parents, self._conns,
+        ) = self._columns.views  # fmt: skip
+        # Each event has these. Elsewhere zero is usual.
+        self._common = self._offsets, self._times, self._sizes, self._codes, self._channels, self._ids
+        self._rows = self._columns.rows
+
+    @property
+    def in_files(self) -> bool:
+        """Whether the columns are in files and may have to be saved."""
+        return self._columns.has_unsaved(self.count)
+
+    def close_files(self) -> None:
+        """Close the files of the columns, and remove them unless they were saved. The index stays readable."""
+        self._columns.discard()
+
+    def passed(self, events: int) -> None:
+        """Tell that the columns of so many events were read: those in files may give back memory now."""
+        self._passed += events
+        if self._passed >= _TRIMMED:
+            self._passed = 0
+            self._columns.trim()
 
     # Facts about one event
 
@@ -173,18 +203,24 @@ class Index:
 
     def latest(self) -> int:
         """Return the latest time of all events: of the last one, unless a clock ran backwards. 0 without events."""
-        return max(self._times, default=0)
+        seen, latest = self._latest
+        while seen < self.count:
+            high = min(seen + _STRIDE, self.count)
+            latest = max(latest, max(self._times[seen:high]))
+            seen = high
+        self._latest = seen, latest
+        return latest
 
     def times_between(self, after: int, upto: int) -> Sequence[int]:
         """Return the times of the events after `after` up to `upto`, in order."""
-        return self._times[after:upto]
+        return self._times[after : min(upto, self.count)]
 
     def ids_between(self, after: int, upto: int) -> tuple[int, int]:
         """Return the number of text ids and the largest numeric id of the events after `after` up to `upto`.
 
         The largest id is negative if there is none.
         """
-        ids = self._ids[after:upto]
+        ids = self._ids[after : min(upto, self.count)]
         return sum(code < NO_ID for code in ids), max(ids, default=NO_ID)
 
     def pair(self, n: int) -> int:
@@ -216,7 +252,7 @@ class Index:
 
     def conn(self, n: int) -> int:
         """Return the number of the connection of event `n`; 0 is the session's own."""
-        return self._conns.get(n, 0)
+        return self._conns[n - 1]
 
     def id(self, n: int) -> int | str | None:
         """Return the JSON-RPC id of a message, or None."""
@@ -242,13 +278,20 @@ class Index:
             return state if answer <= upto else State.PENDING
         at = n
         for _ in range(_LOOKED_AT_FOR_FATE):
-            try:
-                at = self._pairs.index(n, at, min(upto, self.count)) + 1
-            except ValueError:
+            at = self.next_about(n, at, upto)
+            if not at:
                 return State.PENDING
             if (self.kind(at) == Kind.LIFE and not self._channels[at - 1]) or self.method(at) == _CANCELLED:
                 return state
         return state
+
+    def next_about(self, request: int, after: int, upto: int) -> int:
+        """Return the first event after `after`, up to `upto`, whose partner is `request`; 0 without one."""
+        return _next_with(request, self._pairs, after, min(upto, self.count))
+
+    def next_inside(self, request: int, after: int, upto: int) -> int:
+        """Return the first event after `after`, up to `upto`, that happened inside `request`; 0 without one."""
+        return _next_with(request, self._parents, after, min(upto, self.count))
 
     def is_kept(self, n: int) -> bool:
         """Whether the recording has the body of event `n`."""
@@ -325,9 +368,13 @@ class Index:
 
         `message` is the parsed JSON of an `rpc` event and `shape` its shape, if the caller has it already.
         """
-        n = self.count + 1
+        at = self.count
+        if at == self._rows:
+            self._columns.grow()
+            self._attach()
+        n = at + 1
         if conn:
-            self._conns[n] = conn
+            self._conns[at] = conn
         state = method = pair = parent = 0
         id_code = NO_ID
         if kind is _RPC:
@@ -369,17 +416,21 @@ class Index:
                 parent = self._channel_request.get((conn, channel), 0)
             elif kind is _HTTP or kind is _SSE:
                 parent = self._channel_request.get((conn, channel), 0)
-        offsets, times, sizes, codes, states, methods, channels, ids, pairs, parents = self._append
-        offsets(offset)
-        times(t)
-        sizes(size if size < 0xFFFFFFFF else 0xFFFFFFFF)
-        codes(kind + dir * 16 + shape * 64)
-        states(state)
-        methods(method)
-        channels(self._channel_names.numbers.get(channel) or self._channel_names.number(channel))
-        ids(id_code)
-        pairs(pair)
-        parents(parent)
+        offsets, times, sizes, codes, channels, ids = self._common
+        offsets[at] = offset
+        times[at] = t
+        sizes[at] = size if size < 0xFFFFFFFF else 0xFFFFFFFF
+        codes[at] = kind + dir * 16 + shape * 64
+        channels[at] = self._channel_names.numbers.get(channel) or self._channel_names.number(channel)
+        ids[at] = id_code
+        if state:
+            self._states[at] = state
+        if method:
+            self._methods[at] = method
+        if pair:
+            self._pairs[at] = pair
+        if parent:
+            self._parents[at] = parent
         self.count = n
         return n
 
@@ -447,6 +498,76 @@ class Index:
             return 0
         return self._enclosing(channel, conn)
 
+    # The state beside the columns, for another time
+
+    def saved(self, *, with_open: bool) -> dict[str, Any] | None:
+        """Return what is not in the columns, as JSON values; None if that is too much.
+
+        `with_open` includes what later messages of the same connections need in order to be paired.
+        """
+        methods, channels = self._method_names.saved(), self._channel_names.saved()
+        parts: list[Any] = [self.dropped, self.page_requests, self.connections.first]
+        if with_open:
+            parts += [self._pending, self._tokens, self._open_calls]
+        if methods is None or channels is None or sum(map(len, parts)) > _MOST_SAVED:
+            return None
+        state: dict[str, Any] = {
+            "count": self.count, "invalid": self.invalid, "errors": self.errors, "latest": self.latest(),
+            "methods": methods, "channels": channels, "ids": list(zip(self._id_numbers, self._id_texts, strict=True)),
+            "dropped": list(self.dropped), "pages": [list(self.page_requests), list(self.page_heads)],
+            "list_heads": [[*key, n] for key, n in self._list_heads.items()], "connections": self.connections.saved(),
+        }  # fmt: skip
+        if with_open:
+            state["open"] = {
+                "pending": [[*key, n] for key, n in self._pending.items()],
+                "answered": [[*key, n] for key, n in self._answered.items()],
+                "tokens": [[*key, n] for key, n in self._tokens.items()],
+                "tokens_of": [[n, *token] for n, token in self._token_of.items()],
+                "calls": [[conn, list(calls)] for conn, calls in self._open_calls.items()],
+                "channels": [[*key, n] for key, n in self._channel_request.items()],
+            }
+        return state
+
+    def load(self, folder: Path, state: dict[str, Any], is_right: Callable[[Index], bool]) -> bool:
+        """Become the index that was saved in `folder` with `state`. The index must be empty.
+
+        False, and no change, if they do not fit, or are not right. Raises KeyError, TypeError, ValueError or
+        OverflowError for a state of another shape.
+        """
+        made = Index()
+        made._method_names.load(state["methods"])
+        made._channel_names.load(state["channels"])
+        made._id_numbers = {key: number for number, (key, _) in enumerate(state["ids"])}
+        made._id_texts = [text for _, text in state["ids"]]
+        made.dropped.extend(state["dropped"])
+        for page, head in zip(*state["pages"], strict=True):
+            made.page_requests.append(page)
+            made.page_heads.append(head)
+            made.pages.setdefault(head, array("I")).append(page)
+        made._list_heads = {(dir, method): n for dir, method, n in state["list_heads"]}
+        made.connections.load(state["connections"])
+        made.invalid, made.errors = state["invalid"], state["errors"]
+        known = state.get("open")
+        if known is not None:
+            made._pending = {(dir, conn, key): n for dir, conn, key, n in known["pending"]}
+            made._answered = OrderedDict(((dir, conn, key), n) for dir, conn, key, n in known["answered"])
+            made._tokens = {(conn, token): n for conn, token, n in known["tokens"]}
+            made._token_of = {n: (conn, token) for n, conn, token in known["tokens_of"]}
+            made._open_calls = {conn: dict.fromkeys(calls) for conn, calls in known["calls"]}
+            made._channel_request = {(conn, channel): n for conn, channel, n in known["channels"]}
+        count = state["count"]
+        made._latest = count, state["latest"]
+        if type(count) is not int or count <= 0 or not made._columns.load(folder, count):
+            return False
+        made._attach()
+        made.count = count
+        if not is_right(made):
+            made._columns.discard()
+            return False
+        made._method_names.redact, made._channel_names.redact = self._method_names.redact, self._channel_names.redact
+        self.__dict__.update(made.__dict__)
+        return True
+
     def _note_page(self, n: int, dir: Dir, method: str, params: Any) -> None:
         """Assign a list request with a cursor to the newest one without."""
         head = self._list_heads.get((dir, method), 0)
@@ -512,6 +633,19 @@ class Index:
             return self._channel_request[conn, channel]
         calls = self._open_calls.get(conn, _NOTHING)
         return next(iter(calls)) if len(calls) == 1 else 0
+
+
+def _next_with(value: int, column: memoryview, after: int, upto: int) -> int:
+    """Return the first event after `after`, up to `upto`, with a number in a column of 4 bytes; 0 without one."""
+    wanted = value.to_bytes(4, sys.byteorder)
+    for low in range(after, upto, _STRIDE):
+        data = column[low : min(low + _STRIDE, upto)].tobytes()
+        at = data.find(wanted)
+        while at >= 0:
+            if at % 4 == 0:
+                return low + at // 4 + 1
+            at = data.find(wanted, at + 1)
+    return 0
 
 
 def code_of(kind: Kind, dir: Dir, shape: Shape) -> int:

@@ -10,6 +10,7 @@ import os
 import threading
 import time
 import uuid
+from array import array
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -20,6 +21,7 @@ from typing import Any
 from inspector.config import secrecy
 from inspector.errors import RecordingError
 from inspector.hints import Hint, Parameter
+from inspector.journal import saved_index
 from inspector.journal.findings import Finding, Findings
 from inspector.journal.format import (
     DIR_NAMES,
@@ -107,6 +109,13 @@ class Journal:
         self._scanned = 0
         self._end_at = 0
         """Where the end line starts in the file; 0 without one."""
+        self._finding_notes = array("I")
+        """The notes with a finding, ascending."""
+        self._may_save = True
+        self._is_begun = False
+        """Whether reading has begun."""
+        self._read_as: dict[str, Any] | None = None
+        """Of a long recording that is read: its identity when that began."""
         self._cache: OrderedDict[int, Event] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -178,6 +187,7 @@ class Journal:
         is on the disk.
         """
         reader = Journal(Storage(os.dup(self.storage.fd), self.path, writable=False), self.header)
+        reader._may_save = False
         reader._scanned = len(self.storage.pread(0, _HEADER_LIMIT).partition(b"\n")[0]) + 1
         return reader
 
@@ -523,7 +533,10 @@ class Journal:
         if finding is not None:
             fields["finding"] = {"n": finding.n, "rule": finding.rule, "level": finding.level, "page": finding.page}
             self.findings.add(finding)
-        return self._record_local("note", Kind.NOTE, "", {"text": text, **fields})
+        n = self._record_local("note", Kind.NOTE, "", {"text": text, **fields})
+        if finding is not None:
+            self._finding_notes.append(n)
+        return n
 
     def mark(self, n: int, note: str = "", *, on: bool = True) -> None:
         """Mark event `n`, with a note, or remove its mark. In a finished recording this changes the file.
@@ -549,6 +562,7 @@ class Journal:
         with reopened(path, storage.fd, is_locked=storage.writable) as fd:
             while self.refresh():
                 pass
+            is_known = self._read_as is not None and self._read_as == saved_index.identity(fd)
             offset, end = end_of_events(fd)
             n, t = self.index.count + 1, self.index.latest()
             line = event_line(n, t, "local", "mark", "", None, False, extra_json(fields)).encode("utf-8", "replace")
@@ -557,6 +571,8 @@ class Journal:
                 write_at(fd, path, offset, line + (dumps(ended) + "\n").encode("utf-8", "replace"))
             else:
                 append(path, b"\n" + line if self.torn else line)
+            if is_known:
+                self._read_as = saved_index.identity(fd)
             if storage.writable:  # A reader finds the mark by itself; what we wrote is not read again.
                 storage.disk_size = os.fstat(fd).st_size
                 self.marks.take(n, fields)
@@ -612,8 +628,47 @@ class Journal:
             self.storage.flush()
 
     def release(self) -> None:
-        """Close the file. Idempotent."""
+        """Close the file. Idempotent. The index of a long recording is saved, so that it opens fast the next time."""
+        if self.storage.fd >= 0:
+            if self.index.in_files:
+                self._save_index()
+            self.index.close_files()
         self.storage.close()
+
+    def _save_index(self) -> None:
+        """Save the index, if it is that of the whole file as it is now, and the file has a name."""
+        storage, path, at = self.storage, self.path, self._scanned
+        if path is None or self.raw_only or not self._may_save:
+            return
+        if storage.writable:
+            if self.ended is None or self._overflow.events or storage.problem or storage.tail:
+                return
+        elif self._read_as is None or self._read_as != saved_index.identity(storage.fd):
+            return
+        if self.ended is not None:
+            at, end = end_of_events(storage.fd)
+            if not end:
+                return
+        rest = {"scanned": at, "marks": self.marks.numbers(), "findings": list(self._finding_notes)}
+        saved_index.save(storage.fd, path, self.index, rest, self.redactor, with_open=not storage.writable)
+
+    def _begin_reading(self) -> None:
+        """Take the saved index of a long recording, if there is one."""
+        self._is_begun = True
+        storage, index = self.storage, self.index
+        if not self._may_save or self.raw_only or storage.disk_size < saved_index.LEAST_BYTES:
+            return
+        self._read_as = saved_index.identity(storage.fd)
+        rest = saved_index.load(storage.fd, self._read_as, index)
+        if rest is None:
+            return
+        self._scanned = rest["scanned"]
+        for n in rest["marks"]:
+            self.marks.take(n, self._read(n).fields)
+        for n in rest["findings"]:
+            event = self._read(n)
+            if type(event.fields.get("finding")) is dict:
+                self._take_finding(n, event)
 
     # Read
 
@@ -661,7 +716,7 @@ class Journal:
         """Return the line of event `n` in the file, without its line feed."""
         offsets = self.index._offsets
         start = offsets[n - 1]
-        end = offsets[n] if n < len(offsets) else min(self.storage.size, start + self._last_length(start))
+        end = offsets[n] if n < self.index.count else min(self.storage.size, start + self._last_length(start))
         return self.storage.pread(start, end - start).rstrip(b"\n")
 
     def _last_length(self, start: int) -> int:
@@ -706,6 +761,8 @@ class Journal:
         storage = self.storage
         if self.storage.writable:
             return False
+        if not self._is_begun:
+            self._begin_reading()
         if storage.grown() and self.ended is not None and self._end_at:
             # A mark was added: the end line has moved.
             self._scanned, self.ended = self._end_at, None
@@ -739,7 +796,7 @@ class Journal:
         except NotJson:
             value = None
         if type(value) is not dict or self.raw_only:
-            index.add(index._times[-1] if index.count else 0, Dir.LOCAL, Kind.OTHER, "", offset, len(line))
+            index.add(index._times[index.count - 1] if index.count else 0, Dir.LOCAL, Kind.OTHER, "", offset, len(line))
             return
         if value.get("kind") == "end" and "n" not in value:
             self.ended, self._end_at = value, offset
@@ -777,6 +834,7 @@ class Journal:
     def _take_finding(self, n: int, event: Event) -> None:
         about = event.fields["finding"]
         level = about.get("level")
+        self._finding_notes.append(n)
         self.findings.add(
             Finding(
                 about["n"] if type(about.get("n")) is int else n,

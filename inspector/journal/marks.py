@@ -71,6 +71,10 @@ class Marks:
         low, high = bisect_left(self._at, first), bisect_right(self._at, last)
         yield from zip(self._at[low:high], self._targets[low:high], strict=True)
 
+    def numbers(self) -> list[int]:
+        """Return the numbers of the `mark` events, ascending."""
+        return list(self._at)
+
     def events(self) -> list[int]:
         """Return the numbers of the marked events, ascending."""
         if self._sorted is None:

@@ -15,7 +15,7 @@ about what is new:
     Query(kind=(Kind.RPC, Kind.INVALID), dir=Dir.RECV) | Query(kind=Kind.STDERR)
     Query(shape=Shape.REQUEST, inside=request)    # what the server asked during a request
 
-No Python object is made for an event that does not fit: the index's arrays are compared a slice at a time, as bytes.
+No Python object is made for an event that does not fit: the index's columns are compared a slice at a time, as bytes.
 A million events take a few milliseconds by kind, direction and shape, and some tens with further conditions.
 For the facts of a single event, see `Index`: `kind(n)`, `pair(n)`, `time(n)` and so on.
 """
@@ -212,6 +212,7 @@ class Query:
     # Evaluation
 
     def _mask(self, index: Index, first: int, last: int, tests: list[_Test]) -> bytes:
+        index.passed(last - first + 1)
         mask = b"\1" * (last - first + 1) if self._has_all else self._by_code(index, first, last)
         if self._states is not None:
             mask = both(mask, index._states[first - 1 : last].tobytes().translate(self._states))

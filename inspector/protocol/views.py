@@ -402,6 +402,20 @@ def is_read_only(tool: Any) -> bool:
     return hints.get("readOnlyHint") is True and hints.get("destructiveHint") is not True
 
 
+def may_destroy(tool: Any, *, by_default: bool = False) -> bool:
+    """Whether a tool says that it may destroy something: `destructiveHint` true, or `readOnlyHint` false without it.
+
+    `by_default`: a tool without both hints counts as well. The specification has these defaults: not read-only, and
+    destructive unless it says otherwise.
+    """
+    found = tool.get("annotations") if isinstance(tool, dict) else None
+    hints = found if isinstance(found, dict) else {}
+    destroys, reads = hints.get("destructiveHint"), hints.get("readOnlyHint")
+    if isinstance(destroys, bool):
+        return destroys
+    return reads is False or (by_default and reads is not True)
+
+
 def decode_base64(text: str) -> bytes | None:
     """Return the bytes of base64 `text`, or None if it is not base64. Line breaks and missing padding are accepted."""
     import binascii

@@ -338,7 +338,7 @@ _CALL = (
 _ASK = (
     ("accept", "accept", "ctrl+r", "Send your answer."),
     ("decline", "decline", "ctrl+d", "Decline the question."),
-    ("cancel", "cancel", "escape", "Cancel the question without an answer."),
+    ("cancel", "cancel", "escape", "Cancel an elicitation; leave any other question open and go back to the list."),
     ("standing", "always", "ctrl+s", "Give this answer to every question of this kind from now on."),
     ("open", "open URL", "o", "Open the URL in your browser."),
     ("copy", "copy URL", "c", "Copy the URL, to open it elsewhere."),
@@ -379,6 +379,7 @@ _FAILED = (
     ("edit", "edit", "e", "Change the command or the URL, and open it instead."),
     ("doctor", "doctor", "d", "Check each step of the connection, find the cause and suggest a fix."),
     ("copy", "copy report", "c", "Copy the steps and the last lines of stderr for a bug report."),
+    ("open-source", "open file", "o", "Open the file and line that stderr names in $EDITOR."),
     ("authorization", "login", "a", "Show the steps of the login and where it stopped."),
     (
         "otherwise",
@@ -488,6 +489,7 @@ _START = (
     ("doctor", "doctor", "d", "Find out why the selected server does not connect."),
     ("log-in", "log in", "l", "Open the selected server and log in."),
     ("export", "export", "x", "Export the selected recording."),
+    ("keep", "keep", "K", "Keep the selected recording: it is never deleted unasked; or release it."),
     ("delete", "delete", "delete", "Close the selected session, or delete the selected recording after asking."),
 )
 

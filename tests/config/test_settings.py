@@ -143,6 +143,7 @@ WRONG: dict[str, list[Any]] = {
     "follow": ["true", 0, None],
     "mouse": ["true", 0, None],
     "attention": [True, "ring", None, 1],
+    "ask_before_call": [True, "always", None, 1],
     "diagnostics": ["loud", 1, None],
 }
 

@@ -57,7 +57,7 @@ def note(text="x"):
 def columns(journal):
     index = journal.index
     return [
-        list(column)
+        list(column[: index.count])
         for column in (
             index._offsets,
             index._times,

@@ -86,6 +86,24 @@ async def test_an_elicitation_is_declined_or_dismissed(tmp_path: Path, key: str,
         await settle(pilot, lambda: f"The user chose to {action}" in screen_text(app))
 
 
+async def test_escape_leaves_a_question_open_that_has_no_cancelled_answer(tmp_path: Path) -> None:
+    """C-SAMP-01: only decline (ctrl+d) refuses a sampling request; who wants back to the list loses nothing."""
+    async with desk(tmp_path, "tools") as (session, app, pilot):
+        work = await go(app, pilot, "tools", "ask-model")
+        await app.work.request.form.load({"prompt": "How are you?"})
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: app.work.asking.has_focus_within)
+        assert "esc later" in screen_text(app)
+        await pilot.press("escape")
+        await settle(pilot, lambda: not app.work.asking.has_focus_within)
+        assert len(session.inbox.open()) == 1 and work.is_running
+        assert answers(session) == []
+        app.work.focus_question()
+        await settle(pilot, lambda: app.work.asking.has_focus_within)
+        await pilot.press("ctrl+d")
+        await settle(pilot, lambda: not work.is_running)
+
+
 async def test_a_model_is_answered_for_by_text_and_one_that_is_too_long_is_noted(tmp_path: Path) -> None:
     """C-SAMP-01, C-SAMP-02."""
     async with desk(tmp_path, "tools") as (session, app, pilot):

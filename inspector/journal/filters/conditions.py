@@ -1,13 +1,12 @@
 """The conditions of a filter, each evaluated for a slice of events at once.
 
-The result for a slice is a mask: one byte per event, 1 for a match. Masks come from the index's arrays through C loops
+The result for a slice is a mask: one byte per event, 1 for a match. Masks come from the index's columns through C loops
 (`bytes(map(table.__getitem__, …))`) and are combined as big integers, so that a million events take a fraction of a
 second in plain Python. Conditions that need bodies read only those that the cheaper ones have left.
 """
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
@@ -45,7 +44,7 @@ class Condition(Protocol):
     """One term, or several combined."""
 
     cost: int
-    """0: the index's arrays; 1: a loop in Python; 2: bodies."""
+    """0: the index's columns; 1: a loop in Python; 2: bodies."""
 
     def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
         """Return one byte (0 or 1) for each of the events `first` to `last`.
@@ -122,7 +121,7 @@ class HasName:
     cost = 0
 
     def __init__(
-        self, pattern: Pattern, column: Callable[[Index], array[int]], names: Callable[[Index], NameTable]
+        self, pattern: Pattern, column: Callable[[Index], memoryview], names: Callable[[Index], NameTable]
     ) -> None:
         self._pattern = pattern
         self._column = column

@@ -8,12 +8,12 @@ forms; only lines with unusual escapes are searched with a pattern for every for
 from __future__ import annotations
 
 import re
-from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import islice, product
 
 from inspector.journal.format import Event, dumps, escape
+from inspector.journal.index import Index
 from inspector.journal.journal import Journal
 
 BLOCK = 1 << 20
@@ -99,7 +99,7 @@ def _raw(char: str) -> bytes:
 def search(journal: Journal, needle: Needle, first: int, last: int, wanted: bytes | bytearray | None) -> bytes:
     """Return the mask of the events `first` to `last` with the text; those not in `wanted` may be skipped."""
     found = bytearray(last - first + 1)
-    for low, high in _runs(journal.index._offsets, first, last, wanted):
+    for low, high in _runs(journal.index, first, last, wanted):
         if _line_end(journal, high) - journal.index._offsets[low - 1] > BLOCK:
             found[low - first] = _in_long_line(journal, needle, low)
         else:
@@ -111,19 +111,19 @@ def search(journal: Journal, needle: Needle, first: int, last: int, wanted: byte
 def _line_end(journal: Journal, n: int) -> int:
     """Return the end of the line of event `n` in the file; for the last one, at the latest."""
     offsets = journal.index._offsets
-    return offsets[n] if n < len(offsets) else journal.storage.size
+    return offsets[n] if n < journal.index.count else journal.storage.size
 
 
-def _runs(offsets: array[int], first: int, last: int, wanted: bytes | bytearray | None) -> Iterator[tuple[int, int]]:
+def _runs(index: Index, first: int, last: int, wanted: bytes | bytearray | None) -> Iterator[tuple[int, int]]:
     """Return runs of events whose lines are read at once: at most a block, with small gaps; longer lines alone."""
-    at = first
+    at, offsets = first, index._offsets
     while at <= last:
         if wanted is not None:
             position = wanted.find(1, at - first)
             if position < 0:
                 return
             at = first + position
-        fitting = bisect_right(offsets, offsets[at - 1] + BLOCK, at, min(last + 1, len(offsets))) - 1
+        fitting = bisect_right(offsets, offsets[at - 1] + BLOCK, at, min(last + 1, index.count)) - 1
         end = max(fitting, at)
         if wanted is not None:
             end = _dense(offsets, wanted, first, at, end)
@@ -131,7 +131,7 @@ def _runs(offsets: array[int], first: int, last: int, wanted: bytes | bytearray 
         at = end + 1
 
 
-def _dense(offsets: array[int], wanted: bytes | bytearray, first: int, at: int, end: int) -> int:
+def _dense(offsets: memoryview, wanted: bytes | bytearray, first: int, at: int, end: int) -> int:
     """Return where a run from `at` to `end` at most should end, so that it contains no gap worth skipping."""
     while at < end:
         position = wanted.find(1, at + 1 - first, end + 1 - first)

@@ -258,7 +258,7 @@ class QuestionPane(CompactEdge):
                 wanted += ["ask.open", "ask.copy"]
             wanted += ["ask.accept", "ask.decline", "ask.cancel"]
         else:
-            wanted += [("ask.accept", "answer"), "ask.decline"]
+            wanted += [("ask.accept", "answer"), "ask.decline", ("ask.cancel", "later")]
         if isinstance(self.body, RootsBody) and self.body.json is None:
             wanted.insert(1, ("ask.standing", "always answer this"))
         if len(self.session.inbox.open()) > 1:
@@ -298,12 +298,11 @@ class QuestionPane(CompactEdge):
             self._after()
 
     def action_cancel(self) -> None:
-        """Cancel the question. For a closed question, return to the list."""
-        if self.question is None or not self.is_open:
+        """Cancel an elicitation. Any other question has no such answer: it stays open, and the list is focused."""
+        if self.question is None or not self.is_open or self.question.topic != "elicitation":
             self.post_message(LeaveWork())
             return
-        if self.question.topic == "elicitation":
-            self._stand({"elicitation": "cancel"})
+        self._stand({"elicitation": "cancel"})
         self.question.cancel()
         self._after()
 

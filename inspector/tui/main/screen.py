@@ -165,6 +165,7 @@ class MainScreen(Screen[None]):
     async def on_mount(self) -> None:
         self.session.changes.listen(self.wake)
         self.panes.catalog.show("tools")
+        self.panes.work.ask_before = window_of(self).settings.ask_before_call
         if not self._follow_log:
             self.panes.messages.query_one(VirtualList).follow = False
         for notice in self.session.journal.notices:

@@ -21,8 +21,10 @@ from inspector.client.revision_hints import revision_hint
 from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import ListName
 from inspector.config.remember import ServerMemory
+from inspector.config.settings import AskBeforeCall
 from inspector.errors import InspectorError
 from inspector.protocol.form import UNSET
+from inspector.protocol.views import Tool, may_destroy
 from inspector.text import safe
 from inspector.tui.ask import labels
 from inspector.tui.ask.question import QuestionPane
@@ -90,6 +92,10 @@ class WorkPane(Container):
         """The server asked before the first user action; afterwards the list is shown again."""
         self._sent_from: Widget | None = None
         self._came_from: Widget | None = None
+        self.ask_before: AskBeforeCall = "never"
+        """Before which tools the user is asked."""
+        self._not_asked_again: set[str] = set()
+        """Tools that may destroy something, and that the user calls without a question in this session."""
         self.pinned: tuple[WorkItem, Any] | None = None
         """The item, with its arguments, that is called again after each restart of a watched server."""
         self._compares: ShownOutcome | None = None
@@ -212,6 +218,30 @@ class WorkPane(Container):
         if self.request.asks_for_answer and self.request.has_focus_within:
             # The key was meant for the question: a new call would hide it.
             self.focus_question()
+            return
+        tool = work.catalog_item.view
+        mode = self.ask_before
+        asks = mode != "never" and isinstance(tool, Tool) and work.catalog_item.address not in self._not_asked_again
+        if asks and may_destroy(work.catalog_item.item, by_default=mode == "unannotated"):
+            self.run_worker(self._ask_and_send(event), group="ask-call", exclusive=True, exit_on_error=False)
+        else:
+            self._send(event)
+
+    async def _ask_and_send(self, event: RequestPane.Send) -> None:
+        """Send a request if the user agrees. The dialog is loaded when it is needed first."""
+        from inspector.tui.work.confirm_call import ConfirmCall
+
+        item = event.work.catalog_item
+        assert isinstance(item.view, Tool)
+        decision = await self.app.push_screen_wait(ConfirmCall(item.view, self.session.target.label, event.arguments))
+        if decision == "session":
+            self._not_asked_again.add(item.address)
+        if decision != "cancel":
+            self._send(event)
+
+    def _send(self, event: RequestPane.Send) -> None:
+        work, session = event.work, self.session.commands
+        if session is None:
             return
         if session.phase != "ready":
             work.problem = "Not connected to the server."

@@ -1,0 +1,275 @@
+"""The columns of an index: one number per event in each, in memory while events are few, in files when they are many.
+
+The files are in a folder of the user's cache that only the user can read. They are mapped, so that the system keeps in
+memory what is read, and no more. `saved_index` keeps the folder for the next time the recording is opened; otherwise
+it is removed.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import stat
+import weakref
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal
+
+from inspector.config import paths
+from inspector.config.files import try_lock
+from inspector.errors import ConfigError
+
+FORMATS: dict[str, Literal["Q", "q", "I", "H", "B"]] = {
+    "offsets": "Q", "times": "q", "sizes": "I", "codes": "H", "states": "B", "methods": "H", "channels": "H",
+    "ids": "q", "pairs": "I", "parents": "I", "conns": "I",
+}  # fmt: skip
+"""By column, the type of its numbers, as in `struct`."""
+
+_FIRST_ROWS = 1 << 8
+SPILL_ROWS = 1 << 18
+"""Rows from which they are in files: 12 MB."""
+_STEP_ROWS = 1 << 20
+"""Rows by which the files grow."""
+SPARE_ROWS = 1 << 12
+"""Rows behind the last one in a finished file: for marks, and so that a mapped file never ends at a row in use."""
+_ZEROS = bytes(1 << 20)
+_FOLDER = "index"
+_BUILDING = "."
+"""Names of folders that are being filled begin with this."""
+
+
+class Columns:
+    """`views` has one memoryview for each of `FORMATS`, all of `rows` numbers, zero where nothing was set.
+
+    `grow` makes them longer. It replaces the views; the old ones stay readable, as another thread may use them.
+    """
+
+    def __init__(self) -> None:
+        self.rows = _FIRST_ROWS
+        self.folder: Path | None = None
+        """The folder of the files; None while the columns are in memory."""
+        self.saved = 0
+        """Rows in a folder that is to stay; 0: it is removed when the index is dropped."""
+        self._fds: list[int] = []
+        self._cleanup: weakref.finalize[..., Columns] | None = None
+        """Removes the files of an index that is dropped without being released, or at the end of the program."""
+        self._maps: list[mmap.mmap] = []
+        self.views = self._in_memory(self.rows)
+
+    def grow(self) -> None:
+        """Make room for more rows."""
+        if self._fds:
+            try:
+                self._resize(self.rows + _STEP_ROWS)
+                self.trim()
+                return
+            except (OSError, ValueError):
+                pass  # The disk is full, or refuses: memory has to do.
+        elif self.rows >= SPILL_ROWS and self._spill():
+            return
+        # A saved folder that another process uses is not written to: these are copied, too.
+        rows = self.rows * 4 if self.rows < SPILL_ROWS else self.rows + self.rows // 4
+        old, self.views, self.rows = self.views, self._in_memory(rows, self.views), rows
+        if self._maps:
+            self.discard()
+        del old
+
+    def trim(self) -> None:
+        """Give back the memory of what was read from the files. The system keeps them cached as long as it likes."""
+        if hasattr(mmap, "MADV_DONTNEED"):
+            for mapped in self._maps:
+                with suppress(OSError, ValueError):
+                    mapped.madvise(mmap.MADV_DONTNEED)
+
+    def finish(self, count: int) -> bool:
+        """Cut the files to `count` rows, before they are kept. False: they are not in files that may be written."""
+        if not self._fds:
+            return False
+        try:
+            self._resize(count + SPARE_ROWS)
+        except (OSError, ValueError):
+            return False
+        return True
+
+    def has_unsaved(self, count: int) -> bool:
+        """Whether there are files, and not all of `count` rows were saved in them."""
+        return bool(self._fds) and count != self.saved
+
+    def keep(self, folder: Path, count: int) -> None:
+        """Note that the folder is `folder` now, and is to stay with `count` rows."""
+        self.folder, self.saved = folder, count
+        self._own()
+
+    def discard(self) -> None:
+        """Close the files, and remove them unless they are saved. The rows stay readable."""
+        if self._cleanup is not None:
+            self._cleanup()
+        self._maps = []
+        if not self.saved:
+            self.folder = None
+
+    def _own(self) -> None:
+        if self._cleanup is not None:
+            self._cleanup.detach()
+        self._cleanup = weakref.finalize(self, _clean_up, self._fds, None if self.saved else self.folder)
+
+    # In memory
+
+    def _in_memory(self, rows: int, old: tuple[memoryview[int], ...] = ()) -> tuple[memoryview[int], ...]:
+        made = []
+        for at, format in enumerate(FORMATS.values()):
+            view = memoryview(bytearray(rows * _size(format)))
+            if old:
+                before = old[at].cast("B")
+                view[: len(before)] = before
+            made.append(view.cast(format))
+        return tuple(made)
+
+    # In files
+
+    def _spill(self) -> bool:
+        """Move the rows to new files. False: that is not possible here."""
+        folder = _new_folder()
+        if folder is None:
+            return False
+        old, rows = self.views, self.rows
+        try:
+            for name in FORMATS:
+                flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
+                self._fds.append(os.open(folder / name, flags, 0o600))
+            try_lock(self._fds[0])
+            self.folder, self.saved = folder, 0
+            self._own()
+            self._resize(rows + _STEP_ROWS)
+        except (OSError, ValueError):
+            self.discard()
+            _clean_up(self._fds, folder)
+            return False
+        for view, before in zip(self.views, old, strict=True):
+            view[:rows] = before[:rows]
+        return True
+
+    def load(self, folder: Path, count: int) -> bool:
+        """Show `count` rows of a saved folder. False, and no change, if it does not have them.
+
+        Rows can be added without a copy if no other process has the folder open.
+        """
+        fds: list[int] = []
+        try:
+            if not is_private(folder):
+                return False
+            for name, format in FORMATS.items():
+                fd = os.open(folder / name, os.O_RDWR | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0))
+                fds.append(fd)
+                found = os.fstat(fd)
+                if not stat.S_ISREG(found.st_mode) or found.st_size < (count + SPARE_ROWS) * _size(format):
+                    return False
+            is_ours = try_lock(fds[0])
+            if is_ours:
+                for fd, format in zip(fds, FORMATS.values(), strict=True):
+                    os.ftruncate(fd, count * _size(format))  # What is behind the last row was not saved.
+                self._fds = fds
+                try:
+                    self._resize(count + SPARE_ROWS)
+                except BaseException:
+                    self._fds = []
+                    raise
+                fds = []
+            else:
+                sizes = [count * _size(format) for format in FORMATS.values()]
+                self._maps = [mmap.mmap(fd, size, access=mmap.ACCESS_READ) for fd, size in zip(fds, sizes, strict=True)]
+                self._map(count)
+        except (OSError, ValueError):
+            return False
+        finally:
+            for fd in fds:
+                os.close(fd)
+        self.keep(folder, count)
+        return True
+
+    def _resize(self, rows: int) -> None:
+        """Make the files `rows` long, and map them. Raises OSError, with the columns as they were."""
+        sizes = [rows * _size(format) for format in FORMATS.values()]
+        for fd, size in zip(self._fds, sizes, strict=True):
+            before = os.fstat(fd).st_size
+            if size > before:
+                _allocate(fd, before, size - before)
+        maps = [mmap.mmap(fd, size) for fd, size in zip(self._fds, sizes, strict=True)]
+        self._maps = maps
+        self._map(rows)
+        for fd, size in zip(self._fds, sizes, strict=True):
+            if os.fstat(fd).st_size > size:
+                os.ftruncate(fd, size)
+
+    def _map(self, rows: int) -> None:
+        self.views = tuple(
+            memoryview(mapped).cast("B").cast(format)
+            for mapped, format in zip(self._maps, FORMATS.values(), strict=True)
+        )
+        self.rows = rows
+
+
+def _clean_up(fds: list[int], folder: Path | None) -> None:
+    while fds:
+        os.close(fds.pop())
+    if folder is not None:
+        remove_folder(folder)
+
+
+def _size(format: str) -> int:
+    return {"Q": 8, "q": 8, "I": 4, "H": 2, "B": 1}[format]
+
+
+def _allocate(fd: int, offset: int, length: int) -> None:
+    """Reserve room on the disk: to write to a mapped file without it would end the process."""
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(fd, offset, length)
+        return
+    while length > 0:
+        written = os.pwrite(fd, _ZEROS[: min(length, len(_ZEROS))], offset)
+        offset, length = offset + written, length - written
+
+
+# Folders
+
+
+def folders() -> Path:
+    """Return the folder with the folders of all indexes."""
+    return paths.cache_folder() / _FOLDER
+
+
+def _new_folder() -> Path | None:
+    try:
+        folder = paths.private_folder(folders()) / f"{_BUILDING}{os.getpid()}-{os.urandom(6).hex()}"
+        remove_abandoned(folder.parent)
+        folder.mkdir(mode=0o700)
+    except (OSError, ConfigError):
+        return None
+    return folder
+
+
+def remove_abandoned(parent: Path) -> None:
+    """Remove the folders that were being filled by processes that have ended."""
+    for folder in parent.glob(f"{_BUILDING}*"):
+        with suppress(OSError):
+            fd = os.open(folder / next(iter(FORMATS)), os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
+            try:
+                if try_lock(fd):
+                    remove_folder(folder)
+            finally:
+                os.close(fd)
+
+
+def is_private(path: Path) -> bool:
+    """Whether `path` is a folder, not a link, that only its user, ours, may write to."""
+    found = os.lstat(path)
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o022
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove the folder of an index. Files in use stay readable to those who have them open."""
+    if folder.is_symlink():
+        return
+    import shutil
+
+    shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,84 @@
+"""The question before a call of a tool that may destroy something."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from inspector.config.settings import Settings
+from inspector.protocol.views import may_destroy
+from tests.tui.live_app import Live, main_screen, on_demo, shows
+from tests.tui.live_demo import sent
+from tests.tui.tui_screens import settle
+
+DELETE = "delete-everything"
+"""A tool of the demo server that is annotated as destructive."""
+
+
+@pytest.mark.parametrize(
+    ("hints", "annotated", "by_default"),
+    [
+        (None, False, True),
+        ("x", False, True),
+        ({}, False, True),
+        ({"destructiveHint": True}, True, True),
+        ({"destructiveHint": False}, False, False),
+        ({"readOnlyHint": False}, True, True),
+        ({"readOnlyHint": False, "destructiveHint": False}, False, False),
+        ({"readOnlyHint": True}, False, False),
+        ({"readOnlyHint": True, "destructiveHint": True}, True, True),
+        ({"readOnlyHint": "no", "destructiveHint": 1}, False, True),
+    ],
+)
+def test_what_may_destroy_follows_the_defaults_of_the_specification(
+    hints: Any, annotated: bool, by_default: bool
+) -> None:
+    tool = {"name": "t", **({} if hints is None else {"annotations": hints})}
+    assert may_destroy(tool) is annotated
+    assert may_destroy(tool, by_default=True) is by_default
+
+
+def calls(app: Any) -> list[Any]:
+    return [params["name"] for params in sent(main_screen(app).session, "tools/call")]
+
+
+async def open_tool(live: Live, name: str) -> None:
+    app, pilot = live
+    main_screen(app).show_address("tools", name)
+    await settle(pilot, lambda: main_screen(app).panes.work.request.has_focus_within)
+
+
+async def test_the_question_names_the_tool_and_its_arguments_and_each_answer_does_what_it_says() -> None:
+    settings = Settings(ask_before_call="annotated")
+    async with on_demo(settings=settings) as live:
+        app, pilot = live
+        await open_tool(live, DELETE)
+        work = main_screen(app).panes.work
+        await work.request.form.load({"sure": True})
+        await pilot.press("ctrl+r")
+        await shows(app, pilot, f"Call {DELETE}?")
+        await shows(app, pilot, '"sure"')
+        await pilot.press("escape")
+        await settle(pilot, lambda: app.screen is main_screen(app))
+        assert calls(app) == []
+        await pilot.press("ctrl+r")
+        await shows(app, pilot, f"Call {DELETE}?")
+        await pilot.press("y")
+        await settle(pilot, lambda: calls(app) == [DELETE])
+        await settle(pilot, lambda: work.work is not None and not work.work.is_running)
+        await pilot.press("ctrl+r")
+        await shows(app, pilot, f"Call {DELETE}?")
+        await pilot.press("a")
+        await settle(pilot, lambda: calls(app) == [DELETE] * 2)
+        await settle(pilot, lambda: work.work is not None and not work.work.is_running)
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: calls(app) == [DELETE] * 3)
+
+
+async def test_tools_that_say_they_destroy_nothing_are_called_at_once() -> None:
+    async with on_demo(settings=Settings(ask_before_call="unannotated")) as live:
+        app, pilot = live
+        await open_tool(live, "what-time")
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: calls(app) == ["what-time"])
