@@ -30,13 +30,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from rows import HERE, OURS
+from soak_picture import picture
+from terminal import CTRL_END, CTRL_HOME, DOWN, END, HOME, PAGE_UP, UP, Late, Terminal
+
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.journal.select import Query
 from inspector.protocol.jsonrpc import Shape
-from rows import HERE, OURS
-from soak_picture import picture
-from terminal import CTRL_END, CTRL_HOME, DOWN, END, HOME, PAGE_UP, UP, Late, Terminal
 
 TOOLS = ("echo", "slow", "ask", "crash")
 """The tools of the server, in the order of its list."""
@@ -68,7 +69,7 @@ class Finding:
 
 
 class Ledger:
-    """What the server processes have written into a folder, as it is written."""
+    """The files of the server processes in a folder, read while they are written."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir()
@@ -116,15 +117,13 @@ class Process:
     """The names of its tasks and threads, at the last sample."""
 
     def sample(self) -> dict[str, float]:
-        """What it has now. Raises `Late` if it does not write its own counts."""
+        """Return its facts of now. Raises `Late` if it does not write its own counts."""
         self.counts.unlink(missing_ok=True)
         os.kill(self.pid, signal.SIGUSR1)
         proc = Path(f"/proc/{self.pid}")
         status = dict(re.findall(r"(VmRSS):\s+(\d+)", (proc / "status").read_text()))
         times = (proc / "stat").read_text().rpartition(")")[2].split()
-        children = {
-            int(pid) for task in (proc / "task").iterdir() for pid in (task / "children").read_text().split()
-        }
+        children = {int(pid) for task in (proc / "task").iterdir() for pid in (task / "children").read_text().split()}
         self.children |= children
         until = time.monotonic() + PATIENCE
         while not self.counts.exists():
@@ -150,7 +149,9 @@ class TappedClient:
         """Why the numbers of the messages were not in order, if they were not."""
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
-        self._send("initialize", 0, protocolVersion="2025-11-25", capabilities={}, clientInfo={"name": "s", "version": "1"})
+        self._send(
+            "initialize", 0, protocolVersion="2025-11-25", capabilities={}, clientInfo={"name": "s", "version": "1"}
+        )
         self._send("notifications/initialized", None)
 
     def _send(self, method: str, id: int | None, **params: Any) -> None:
@@ -264,7 +265,13 @@ class Person:
     def cycle(self, number: int) -> None:
         """Everything that a person does in some seconds. A problem is noted, and the next cycle begins."""
         steps: list[Callable[[], None]] = [lambda: self.call("echo"), self.cancel, self.answer, self.look]
-        for each, step in ((4, self.reconnect), (6, self.restart), (10, self.crash), (9, self.filter), (13, self.timeline)):
+        for each, step in (
+            (4, self.reconnect),
+            (6, self.restart),
+            (10, self.crash),
+            (9, self.filter),
+            (13, self.timeline),
+        ):
             if number % each == 0:
                 steps.append(step)
         for step in steps:
@@ -273,8 +280,6 @@ class Person:
                 self.done[getattr(step, "__name__", "call").replace("<lambda>", "call")] += 1
             except Late as late:
                 self.problems.append(f"cycle {number}: {late}")
-                self.terminal.redraw()
-                Path(f"/tmp/soak/problem-{os.getpid()}-{len(self.problems)}").write_bytes(self.terminal._written)
                 self.terminal.press(ESCAPE)
                 self.terminal.watch(1.0)
 
@@ -317,7 +322,11 @@ def compare(name: str, path: Path, ledger: Ledger) -> list[Finding]:
             ("questions", Query(dir=Dir.RECV, shape=Shape.REQUEST), out["request"]),
             ("requests", Query(dir=Dir.SEND, shape=Shape.REQUEST), back["request"]),
             ("answers to questions", Query(dir=Dir.SEND, shape=(Shape.RESULT, Shape.ERROR)), back["response"]),
-            ("cancellations and other notifications", Query(dir=Dir.SEND, shape=Shape.NOTIFICATION), back["notification"]),
+            (
+                "cancellations and other notifications",
+                Query(dir=Dir.SEND, shape=Shape.NOTIFICATION),
+                back["notification"],
+            ),
         ):
             recorded = query.count(journal.index)
             findings.append(Finding(f"{name}: {recorded:,} of {count:,} {text} are recorded", recorded == count))
@@ -343,12 +352,13 @@ def growth(name: str, samples: list[dict[str, float]], warm: float) -> Finding:
     messages = late[-1][f"{name}_messages"] - late[0][f"{name}_messages"]
     total = each * messages / (1 << 20)
     first, last = late[0][f"{name}_mb"], late[-1][f"{name}_mb"]
-    text = f"{name}: {first:.1f} MB after {late[0]['minutes']:.1f} minutes, {last:.1f} MB at the end; {each:.0f} bytes a message"
+    text = f"{name}: {first:.1f} MB after {late[0]['minutes']:.1f} minutes, {last:.1f} MB at the end"
+    text += f"; {each:.0f} bytes a message"
     return Finding(text, each <= MOST_GROWTH or total <= SLACK_MB)
 
 
 def left(name: str, before: dict[str, Any], after: dict[str, Any]) -> list[Finding]:
-    """What a process has more of than before, in the same state."""
+    """Compare what a process has with what it had before in the same state."""
     found = []
     for key in ("descriptors", "threads", "tasks", "children"):
         text = f"{name}: {before[key]:.0f} {key} at first, {after[key]:.0f} at the end"
@@ -376,7 +386,8 @@ class Soak:
         self.recordings = {name: folder / f"{name}.mcp.jsonl" for name in self.ledgers}
         command = {
             name: [
-                OURS, str(HERE / "soak_program.py"), str(folder / f"{name}.counts"), *(["tap"] if name == "tap" else []),
+                OURS, str(HERE / "soak_program.py"), str(folder / f"{name}.counts"),
+                *(["tap"] if name == "tap" else []),
                 "--record", str(self.recordings[name]),
                 "--", OURS, "-S", str(HERE / "soak_server.py"), str(ledger.folder), "--rate", str(rate),
             ] for name, ledger in self.ledgers.items()
@@ -405,12 +416,16 @@ class Soak:
         return self.recordings["tap"].stat().st_size / max(1, self.client.messages)
 
     def settled(self) -> list[dict[str, Any]]:
-        """What each process has with nothing in flight."""
+        """Return the facts of each process with nothing in flight."""
         self.terminal.press(b"1" + HOME)
         self.terminal.watch(3.0)
         facts = self.sample((time.monotonic() - self.began) / 60)
         return [
-            {key.removeprefix(f"{process.name}_"): value for key, value in facts.items() if key.startswith(process.name)}
+            {
+                key.removeprefix(f"{process.name}_"): value
+                for key, value in facts.items()
+                if key.startswith(process.name)
+            }
             | {"own": process.own}
             for process in self.processes
         ]
@@ -443,13 +458,13 @@ class Soak:
             findings += compare(name, self.recordings[name], ledger)
         sent = self.ledgers["tap"].total("sent")
         client = self.client
+        problems = self.person.problems
         findings += [
             Finding(f"tap: {client.messages:,} of {sent['message']:,} messages reached the client {client.wrong}",
                     client.messages == sent["message"] and not client.wrong),
             Finding(f"tap: {client.answers:,} of {sent['response']:,} answers reached the client",
                     client.answers == sent["response"]),
-            Finding(f"{len(self.person.problems)} keys had no effect{''.join(f'; {text}' for text in self.person.problems[:5])}",
-                    not self.person.problems),
+            Finding(f"{len(problems)} keys had no effect{''.join(f'; {text}' for text in problems[:5])}", not problems),
         ]  # fmt: skip
         return findings
 

@@ -41,7 +41,9 @@ def plot(samples: Sequence[dict[str, float]], lines: Sequence[tuple[str, str, st
     for step in range(7):
         x = LEFT + WIDTH * step / 6
         unit = " min" if step == 6 else ""
-        parts.append(f'<text x="{x:.1f}" y="{top + HEIGHT + 16}" text-anchor="middle">{last * step / 6:.3g}{unit}</text>')
+        parts.append(
+            f'<text x="{x:.1f}" y="{top + HEIGHT + 16}" text-anchor="middle">{last * step / 6:.3g}{unit}</text>'
+        )
     for at, (key, name, colour) in enumerate(lines):
         points = " ".join(
             f"{LEFT + WIDTH * sample['minutes'] / last:.1f},{top + HEIGHT - HEIGHT * sample[key] / most:.1f}"

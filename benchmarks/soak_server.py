@@ -39,7 +39,7 @@ class Server:
 
     def __init__(self, ledger, rate):
         self.rate = rate
-        self.ledger = open(Path(ledger) / f"{os.getpid()}.jsonl", "a")
+        self.ledger = (Path(ledger) / f"{os.getpid()}.jsonl").open("a")
         self.lock = threading.Lock()
         self.flood = threading.Thread(target=self._flood)
         self.stopping = threading.Event()
@@ -127,9 +127,7 @@ class Server:
         elif name == "ask":
             question = f"{os.getpid()}-{self.sent['request']}"
             self.asked[question] = id
-            self.send(
-                "request", {"jsonrpc": "2.0", "id": question, "method": "elicitation/create", "params": QUESTION}
-            )
+            self.send("request", {"jsonrpc": "2.0", "id": question, "method": "elicitation/create", "params": QUESTION})
         elif name == "crash":
             self.send("message", *self.numbered(LAST_WORDS))
             self.end()

@@ -146,12 +146,6 @@ class Terminal:
         os.write(self.fd, key)
         return time.perf_counter()
 
-    def redraw(self) -> None:
-        self._written = b""
-        for size in ((40, 150), SIZE):
-            fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
-            self.watch(1.0)
-
     def memory(self, field: str = "VmRSS") -> float:
         """Megabytes: what the process has now, or `VmHWM`, the most it has had."""
         status = Path(f"/proc/{self.pid}/status").read_text()
@@ -409,7 +403,7 @@ def flood_inspector() -> dict[str, float]:
 
 
 def rate_inspector() -> dict[str, float]:
-    """CPU seconds for each second while 5,000 notifications a second arrive and nobody presses a key."""
+    """CPU seconds for each second with 5,000 notifications a second and no keys."""
     with running(PROGRAM, "--", *SERVER, "--rate", str(RATE)) as terminal:
         terminal.shows(b"tool-00004")
         terminal.watch(3.0)
