@@ -636,7 +636,7 @@ class Journal:
         self.storage.close()
 
     def _save_index(self) -> None:
-        """Save the index, if it is that of the whole file as it is now, and the file has a name."""
+        """Save the index if it covers the whole file as it is now, and the file has a name."""
         storage, path, at = self.storage, self.path, self._scanned
         if path is None or self.raw_only or not self._may_save:
             return

@@ -17,6 +17,7 @@ from inspector.config.remember import ServerMemory
 from inspector.config.settings import Settings
 from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, Target
 from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import Shape
 from inspector.tui.events import First
 from inspector.tui.sessions import OpenSession, Sessions
 from inspector.tui.window import window_of
@@ -24,6 +25,7 @@ from inspector.tui.window import window_of
 if TYPE_CHECKING:
     from inspector.auth.options import AuthOptions
     from inspector.compare.rules import Rules
+    from inspector.tui.diff.side import AnswerSide
     from inspector.tui.main.screen import MainScreen
     from inspector.tui.replay.playback import Playing
     from inspector.tui.replay.serve import LoopbackMock
@@ -216,6 +218,20 @@ class ScreenNavigator:
         from inspector.tui.diff.screen import DiffScreen
 
         self._app.push_screen(DiffScreen(a, b, rules or DEFAULT))
+
+    def compare_answers(self, a: AnswerSide, b: AnswerSide, method: str, name: str) -> None:
+        from inspector.tui.diff.answers import AnswersScreen
+
+        self._app.push_screen(AnswersScreen(a, b, method, name))
+
+    def compare_messages(self, journal: Journal, one: int, other: int) -> None:
+        from inspector.journal.exchange import Exchange
+        from inspector.tui.diff.answers import message_side
+
+        index = journal.index
+        request = index.pair(one) if index.shape(one) in (Shape.RESULT, Shape.ERROR) else one
+        name = Exchange(journal, request).name if index.shape(request) is Shape.REQUEST else ""
+        self.compare_answers(message_side(journal, one), message_side(journal, other), index.method(one), name)
 
     def show_model(self, session: SessionState, name: str, then: Callable[[str | None], None]) -> None:
         from inspector.tui.model.screen import ModelScreen

@@ -178,7 +178,7 @@ _MESSAGES = (
     ("all", "all messages", "escape", "Clear the filter."),
     ("send-again", "send again", "s", "Send the selected request again."),
     ("edit-again", "edit and send", "S", "Edit the selected message and send it."),
-    ("compare", "compare two", "d", "Compare the selected message with another."),
+    ("compare", "compare two", "d", "Compare the selected message with another: press it on both."),
     ("follow", "follow", "f", "Keep the newest message selected, or stop."),
     ("times", "times", "t", "Change the times: clock, since the start, since the previous message."),
     ("next-hit", "next match", "n", "Go to the next message that matches the last filter."),
@@ -321,6 +321,7 @@ _RESULT = (
         "Go to the previous value that differs from the schema.",
     ),
     ("its-messages", "its messages", "m", "Show only the messages of this call."),
+    ("compare", "compare", "D", "Compare the result with that of the call before of the same item."),
     ("expect", "expect", "E", "Write an expectation from this result into a saved call."),
     (
         "pin-call",

@@ -20,6 +20,7 @@ from inspector.tui.theme_switch import ThemeSwitch
 
 if TYPE_CHECKING:
     from inspector.auth.options import AuthOptions
+    from inspector.tui.diff.side import AnswerSide
     from inspector.tui.replay.serve import LoopbackMock
 
 
@@ -46,6 +47,12 @@ class Navigator(Protocol):
 
     def compare(self, a: Path, b: Path) -> None:
         """Show two recordings side by side."""
+
+    def compare_answers(self, a: AnswerSide, b: AnswerSide, method: str, name: str) -> None:
+        """Show two answers side by side, and their differences by the rules for `method` and `name`."""
+
+    def compare_messages(self, journal: Journal, one: int, other: int) -> None:
+        """Show two JSON-RPC messages of a recording side by side."""
 
     def show_model(self, session: SessionState, name: str, then: Callable[[str | None], None]) -> None:
         """Show what the tools cost a model, with the cursor on the tool `name`.

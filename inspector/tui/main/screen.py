@@ -20,6 +20,7 @@ from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import KINDS, ListName
 from inspector.config.targets import RecordingTarget
 from inspector.errors import InspectorError
+from inspector.journal.format import Kind
 from inspector.protocol.extensions import EVENTS
 from inspector.tui import events
 from inspector.tui.advice import error_text
@@ -238,6 +239,12 @@ class MainScreen(Screen[None]):
     def on_flow_pane_failure_elsewhere(self, event: FlowPane.FailureElsewhere) -> None:
         if self.panes.calls is not None:
             self.panes.calls.go_to_failure(event.by)
+
+    def on_result_pane_compare(self, event: ResultPane.Compare) -> None:
+        """Compare the shown answer with that of the call before of the same item."""
+        journal = self.session.journal
+        answers = (journal.index.pair(request) for request in (event.before, event.request_n))
+        window_of(self).navigator.compare_messages(journal, *answers)
 
     def on_new_from_call(self) -> None:
         self.calls.new_from_call()
@@ -510,6 +517,10 @@ class MainScreen(Screen[None]):
         self.pane_layout.leave_work()
 
     def on_messages_pane_compared(self, event: MessagesPane.Compared) -> None:
+        journal = self.session.journal
+        if all(journal.index.kind(n) is Kind.RPC for n in (event.one, event.other)):
+            window_of(self).navigator.compare_messages(journal, event.one, event.other)
+            return
         self.panes.detail.compare(event.one, event.other)
         self.pane_layout.go("detail")
 
