@@ -22,6 +22,7 @@ from inspector.config.targets import RecordingTarget
 from inspector.errors import InspectorError
 from inspector.journal.format import Kind
 from inspector.protocol.extensions import EVENTS
+from inspector.protocol.form import UNSET
 from inspector.tui import events
 from inspector.tui.advice import error_text
 from inspector.tui.available_verbs import contexts, lend
@@ -632,7 +633,7 @@ class MainScreen(Screen[None]):
         """A recording offers nothing that needs a live server; only a process can be started."""
         if self.playback is not None and not self.playback.can(action):
             return False
-        if action in ("reconnect", "revision", "extensions", "compose", "pin"):
+        if action in ("reconnect", "revision", "extensions", "compose", "pin", "side_by_side"):
             return self.session.commands is not None
         if action in ("restart", "watch"):
             return self.session.commands is not None and self.session.target.kind == "stdio"
@@ -739,6 +740,28 @@ class MainScreen(Screen[None]):
         calls = self._sessions.in_flight() or calls_in_flight(self.session)
         if await leave_calls(self.app, calls, "Quit with a call in flight?", "leave"):
             self.app.exit(0)
+
+    @work(exclusive=True, group="dialog")
+    async def action_side_by_side(self) -> None:
+        """Call the tool that is shown in this session and in another open one."""
+        navigator = window_of(self).navigator
+        others = navigator.pair_candidates(self.session)
+        if not others:
+            key = next((hint.label for hint in hints(self, "app.start-list")), "f3")
+            self.notify(f"No other live session is open. {key} shows the start list, s opens one beside.", timeout=8)
+            return
+        other = others[0]
+        if len(others) > 1:
+            names = [(f"{at}  {each.name}", each.state[0]) for at, each in enumerate(others, 1)]
+            chosen = await self.app.push_screen_wait(Choose("Side by side with", names))
+            if chosen is None:
+                return
+            other = others[[name for name, _ in names].index(chosen)]
+        item = self.panes.work.work
+        is_tool = item is not None and item.catalog_item.list_name == "tools"
+        tool = item.catalog_item.address if item is not None and is_tool else ""
+        value = self.panes.work.request.form.value if is_tool else UNSET
+        await navigator.show_pair(self.session, other, tool, value)
 
     def action_start_list(self) -> None:
         """Go to the start list; the session stays open."""
