@@ -22,7 +22,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_.-]+")
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedCall:
+class PastCall:
     """One call of a tool in a recording. Its texts come from the file and are untrusted."""
 
     path: Path
@@ -49,7 +49,7 @@ class RecordedCall:
         }  # fmt: skip
 
 
-def recorded_calls(infos: Iterable[RecordingInfo], tool: str = "") -> Iterator[RecordedCall]:
+def recorded_calls(infos: Iterable[RecordingInfo], tool: str = "") -> Iterator[PastCall]:
     """Yield the calls of a tool (empty: of every tool) in some recordings: file by file, the newest call first.
 
     A file that cannot contain the tool's name is not indexed; one that cannot be read is skipped.
@@ -72,7 +72,7 @@ def _mentions(path: Path, name: str) -> bool:
     return False
 
 
-def _calls(info: RecordingInfo, tool: str) -> Iterator[RecordedCall]:
+def _calls(info: RecordingInfo, tool: str) -> Iterator[PastCall]:
     with whole_journal(info.path) as journal:
         index = journal.index
         for n in reversed(SENT_REQUESTS.numbers(index)):
@@ -83,7 +83,7 @@ def _calls(info: RecordingInfo, tool: str) -> Iterator[RecordedCall]:
                 continue
             spent = took(index, n)
             arguments = exchange.params.get("arguments")
-            yield RecordedCall(
+            yield PastCall(
                 info.path,
                 n,
                 journal.clock(index.time(n)).astimezone(UTC),
