@@ -30,6 +30,9 @@ from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.revisions import LEGACY, Features, features
 from inspector.protocol.views import is_read_only
 
+OPENING = ("initialize", "server/discover")
+"""The requests that open a session."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunLimits:
