@@ -18,7 +18,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from inspector.compare.rules import Rules
+    from inspector.compare.rules import ComparisonRules
     from inspector.flows.results import FlowResult
     from inspector.library.cassettes import CassetteServer, CassetteSession, Mode
     from inspector.library.recordings import Recording
@@ -481,7 +481,7 @@ def _file_name(name: str) -> str:
     return f"{plain}-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:6]}"
 
 
-def _rules(ignore: Iterable[str], unordered: Iterable[str], patterns: Iterable[str]) -> Rules:
+def _rules(ignore: Iterable[str], unordered: Iterable[str], patterns: Iterable[str]) -> ComparisonRules:
     from inspector.compare.rules import DEFAULT
 
     return DEFAULT.plus(ignore=ignore, unordered=unordered, patterns=patterns)

@@ -10,7 +10,7 @@ from typing import Any
 
 from inspector.apps.definitions import OLD_MIME_TYPE, SCHEME, AppProblem, is_app_type, ui_of
 from inspector.apps.policy import PagePolicy, page_policy, page_problems, permissions_of
-from inspector.apps.scan import Scan, is_html_document, scan, title_of, visible_text
+from inspector.apps.scan import PageUrls, is_html_document, scan, title_of, visible_text
 from inspector.protocol.jsonrpc import excerpt
 from inspector.protocol.views import decode_base64
 
@@ -46,7 +46,7 @@ class AppPage:
         return page_policy(self.ui)
 
     @cached_property
-    def scan(self) -> Scan:
+    def scan(self) -> PageUrls:
         """The URLs that the source loads. Up to a second for 20 MB: call it in a thread."""
         return scan(self.source, self.policy)
 

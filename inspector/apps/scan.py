@@ -60,7 +60,7 @@ class LoadedUrl(NamedTuple):
     times: int
 
 
-class Scan(NamedTuple):
+class PageUrls(NamedTuple):
     """The URLs of a page."""
 
     loaded: tuple[LoadedUrl, ...]
@@ -76,7 +76,7 @@ class Scan(NamedTuple):
         return tuple(url for url in self.loaded if not url.allowed)
 
 
-def scan(source: str, policy: PagePolicy) -> Scan:
+def scan(source: str, policy: PagePolicy) -> PageUrls:
     """Return the URLs that a page loads, each with its directive and whether the policy allows it."""
     counts: dict[tuple[str, str], int] = {}
     mentioned = examined = 0
@@ -94,7 +94,7 @@ def scan(source: str, policy: PagePolicy) -> Scan:
             counts[key] = counts.get(key, 0) + 1
     loaded = [LoadedUrl(url, name, policy.allows(name, url), times) for (url, name), times in counts.items()]
     loaded.sort(key=lambda each: each.allowed)
-    return Scan(tuple(loaded), mentioned, examined <= MOST_URLS)
+    return PageUrls(tuple(loaded), mentioned, examined <= MOST_URLS)
 
 
 def _directive(before: str) -> str:

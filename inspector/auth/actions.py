@@ -170,7 +170,7 @@ class LoadGrant:
 
 
 @dataclass(frozen=True, slots=True)
-class LoadClient:
+class LoadStoredClient:
     """Load the stored client that is registered with `issuer`. The result is a `OAuthClient`, or None."""
 
     issuer: str
@@ -212,7 +212,7 @@ class HoldRenewalLock:
     resource: str = ""
 
 
-ActionWithResult = Fetch | OpenListener | VisitPage | AskClient | ChooseServer | LoadGrant | LoadClient
+ActionWithResult = Fetch | OpenListener | VisitPage | AskClient | ChooseServer | LoadGrant | LoadStoredClient
 """Actions with a result."""
 
 Action = ActionWithResult | Show | Wait | RegisterSecret | StoreGrant | StoreClient | HoldRenewalLock | RecordStep

@@ -12,7 +12,16 @@ from dataclasses import replace
 from typing import Any
 
 from inspector.auth import documents, tokens, urls
-from inspector.auth.actions import AskClient, Fetch, Flow, LoadClient, RegisterSecret, StoreClient, fetch, record_step
+from inspector.auth.actions import (
+    AskClient,
+    Fetch,
+    Flow,
+    LoadStoredClient,
+    RegisterSecret,
+    StoreClient,
+    fetch,
+    record_step,
+)
 from inspector.auth.documents import OAuthDocument
 from inspector.auth.metadata import AuthorizationServer
 from inspector.auth.options import AuthOptions
@@ -68,7 +77,7 @@ def given(server: AuthorizationServer, options: AuthOptions) -> Flow[OAuthClient
 
 def stored(server: AuthorizationServer, now: float) -> Flow[OAuthClient | None]:
     """Return the client that was registered with this issuer before, if its secret has not expired (C-AUTH-17)."""
-    client = yield LoadClient(server.issuer)
+    client = yield LoadStoredClient(server.issuer)
     if not isinstance(client, OAuthClient):
         return None
     if client.client_secret:

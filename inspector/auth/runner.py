@@ -18,8 +18,8 @@ from inspector.auth.actions import (
     Fetch,
     Flow,
     HoldRenewalLock,
-    LoadClient,
     LoadGrant,
+    LoadStoredClient,
     OpenListener,
     RecordStep,
     RegisterSecret,
@@ -156,7 +156,7 @@ class FlowRunner:
                 return await self._person.client_for(action.issuer, action.redirect_uri)
             case ChooseServer():
                 return await self._person.choose(action.issuers)
-            case StoreGrant() | StoreClient() | LoadGrant() | LoadClient():
+            case StoreGrant() | StoreClient() | LoadGrant() | LoadStoredClient():
                 return await self._stored(action)
             case HoldRenewalLock():
                 await self._hold_lock(action)
@@ -184,7 +184,7 @@ class FlowRunner:
             self._lock.release()
             self._lock = None
 
-    async def _stored(self, action: StoreGrant | StoreClient | LoadGrant | LoadClient) -> Any:
+    async def _stored(self, action: StoreGrant | StoreClient | LoadGrant | LoadStoredClient) -> Any:
         """Access the store. A missing value or a failed write does not fail the login."""
         store = self._store
         if store is None:
@@ -197,7 +197,7 @@ class FlowRunner:
                         return None
                     self._learn(grant.access_token, grant.refresh_token, grant.key, grant.client.client_secret)
                     return grant
-                case LoadClient():
+                case LoadStoredClient():
                     client = await self._in_thread(store.client, action.issuer)
                     if client is not None:
                         self._learn(client.client_secret)

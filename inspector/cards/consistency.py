@@ -25,7 +25,7 @@ class LiveFacts:
     """Whether `versions` are all of them: the server listed them, or each was offered."""
 
 
-class Difference(NamedTuple):
+class CardDifference(NamedTuple):
     """One member in which card and server differ."""
 
     member: str
@@ -41,27 +41,27 @@ class Difference(NamedTuple):
         return f"{self.member}: the card says {self.card}, the server says {self.server}."
 
 
-def compare_card(card: Mapping[str, Any], live: LiveFacts) -> Iterator[Difference]:
+def compare_card(card: Mapping[str, Any], live: LiveFacts) -> Iterator[CardDifference]:
     """Yield the differences between a card and the server (CARD-11).
 
     A name may lack the namespace that it has in the card; another name is only worth a remark (C-CARD-11).
     """
     name, own = card.get("name"), live.info.get("name")
     if isinstance(name, str) and isinstance(own, str) and own not in (name, name.rpartition("/")[2]):
-        yield Difference("name", excerpt(name, 80), excerpt(own, 80), False)
+        yield CardDifference("name", excerpt(name, 80), excerpt(own, 80), False)
     for member in ("version", "title", "description", "icons", "websiteUrl"):
         ours, theirs = card.get(member), live.info.get(member)
         if ours is not None and theirs is not None and ours != theirs:
-            yield Difference(member, excerpt(ours, 80), excerpt(theirs, 80), True)
+            yield CardDifference(member, excerpt(ours, 80), excerpt(theirs, 80), True)
     claimed = versions_of(card)
     wrong = [version for version in claimed if version not in live.versions] if live.all_versions else []
     if wrong:
-        yield Difference("supportedProtocolVersions", ", ".join(wrong), ", ".join(live.versions) or "none", True)
+        yield CardDifference("supportedProtocolVersions", ", ".join(wrong), ", ".join(live.versions) or "none", True)
     remotes = remotes_of(card)
     ours = [remote for remote in remotes if remote.get("url") == live.url]
     for remote in ours:
         if remote.get("type") != live.transport:
-            yield Difference("type of the remote", excerpt(remote.get("type"), 40), live.transport, True)
+            yield CardDifference("type of the remote", excerpt(remote.get("type"), 40), live.transport, True)
     if remotes and not ours:
         urls = ", ".join(excerpt(remote.get("url"), 80) for remote in remotes[:3])
-        yield Difference("remotes", urls, live.url, False)
+        yield CardDifference("remotes", urls, live.url, False)

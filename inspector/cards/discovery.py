@@ -104,7 +104,7 @@ class FoundCard(NamedTuple):
 
 
 @dataclass(slots=True)
-class Discovery:
+class CardDiscovery:
     """The places that were looked at, and what is there."""
 
     looked: list[CardResponse] = field(default_factory=list)
@@ -147,9 +147,9 @@ def refusal(url: str, origin: str) -> str:
     return ""
 
 
-async def discover(url: str, fetch: FetchCard, *, old_places: bool = False) -> Discovery:
+async def discover(url: str, fetch: FetchCard, *, old_places: bool = False) -> CardDiscovery:
     """Look for the card of a server. `url`: that of its endpoint, of a card or catalog, or only a domain."""
-    found = Discovery()
+    found = CardDiscovery()
     parsed = parse_url(url)
     path = parsed.target.partition("?")[0].rstrip("/")
     seen: set[str] = set()
@@ -166,7 +166,7 @@ async def discover(url: str, fetch: FetchCard, *, old_places: bool = False) -> D
     return found
 
 
-async def _direct(found: Discovery, url: str, fetch: FetchCard, seen: set[str]) -> None:
+async def _direct(found: CardDiscovery, url: str, fetch: FetchCard, seen: set[str]) -> None:
     """The document that the user names, a catalog or a card."""
     answer = await fetch(url, f"{CARD_TYPE}, {CATALOG_TYPE}, application/json")
     seen.add(url)
@@ -178,7 +178,7 @@ async def _direct(found: Discovery, url: str, fetch: FetchCard, seen: set[str]) 
         found.cards.append(FoundCard(url, url, document, answer))
 
 
-async def _catalog(found: Discovery, url: str, fetch: FetchCard, seen: set[str]) -> None:
+async def _catalog(found: CardDiscovery, url: str, fetch: FetchCard, seen: set[str]) -> None:
     answer = await fetch(url, f"{CATALOG_TYPE}, application/json")
     seen.add(url)
     found.looked.append(answer)
@@ -188,7 +188,7 @@ async def _catalog(found: Discovery, url: str, fetch: FetchCard, seen: set[str])
         found.notes.append(f"{url} is not a catalog: it has no list of entries.")
 
 
-async def _entries(found: Discovery, answer: CardResponse, fetch: FetchCard, seen: set[str]) -> None:
+async def _entries(found: CardDiscovery, answer: CardResponse, fetch: FetchCard, seen: set[str]) -> None:
     """The cards that a catalog names. Nested catalogs are not followed."""
     document = answer.document
     assert document is not None
@@ -213,7 +213,7 @@ async def _entries(found: Discovery, answer: CardResponse, fetch: FetchCard, see
             await _card(found, entry.url, entry.url, fetch, seen)
 
 
-async def _card(found: Discovery, url: str, place: str, fetch: FetchCard, seen: set[str]) -> None:
+async def _card(found: CardDiscovery, url: str, place: str, fetch: FetchCard, seen: set[str]) -> None:
     if url in seen:
         return
     seen.add(url)

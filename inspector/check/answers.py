@@ -26,7 +26,7 @@ from inspector.protocol.jsonrpc import (
 )
 
 
-class Answer(NamedTuple):
+class AnsweredRequest(NamedTuple):
     """A response of the server and its request."""
 
     method: str
@@ -41,7 +41,7 @@ class Answer(NamedTuple):
     """When it arrived, in microseconds of the recording; -1 if it is too large to compare."""
 
 
-Rule = Callable[[Answer, Watched], Iterator[RuleVerdict]]
+Rule = Callable[[AnsweredRequest, Watched], Iterator[RuleVerdict]]
 
 _ASKING = frozenset(("tools/call", "prompts/get", "resources/read"))
 """The methods that may return `input_required`."""
@@ -64,7 +64,7 @@ _JSONRPC = (PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTE
 # Results
 
 
-def result_type(answer: Answer, watched: Watched) -> Iterator[RuleVerdict]:
+def result_type(answer: AnsweredRequest, watched: Watched) -> Iterator[RuleVerdict]:
     """Every result has a resultType that both sides know."""
     if "resultType" not in answer.body:
         yield "BASE-15", "must", "The result has no resultType."
@@ -74,7 +74,7 @@ def result_type(answer: Answer, watched: Watched) -> Iterator[RuleVerdict]:
         yield "BASE-16", "must", f"The resultType is {short(kind)}, which is not defined or negotiated."
 
 
-def server_info(answer: Answer, watched: Watched) -> Iterator[RuleVerdict]:
+def server_info(answer: AnsweredRequest, watched: Watched) -> Iterator[RuleVerdict]:
     """Results name the server. A server that never does gets one finding."""
     meta = _dict(answer.body.get("_meta"))
     if PREFIX + "serverInfo" not in meta:
@@ -88,7 +88,7 @@ def server_info(answer: Answer, watched: Watched) -> Iterator[RuleVerdict]:
         yield "BASE-17", "should", f"serverInfo in _meta has no {' and no '.join(missing)}."
 
 
-def caching(answer: Answer, watched: Watched) -> Iterator[RuleVerdict]:
+def caching(answer: AnsweredRequest, watched: Watched) -> Iterator[RuleVerdict]:
     """Cacheable results have ttlMs and cacheScope; input_required results have neither."""
     body, method = answer.body, answer.method
     hints = [name for name in ("ttlMs", "cacheScope") if name in body]
@@ -121,7 +121,7 @@ def _is_duration(value: Any) -> bool:
     return (type(value) is int or (type(value) is float and value.is_integer())) and value >= 0
 
 
-def discovery(answer: Answer, watched: Watched) -> Iterator[RuleVerdict]:
+def discovery(answer: AnsweredRequest, watched: Watched) -> Iterator[RuleVerdict]:
     """The result of `server/discover` has its required members."""
     if answer.method != "server/discover":
         return
@@ -147,7 +147,7 @@ def discovery(answer: Answer, watched: Watched) -> Iterator[RuleVerdict]:
             )
 
 
-def input_wanted(answer: Answer, watched: Watched) -> Iterator[RuleVerdict]:
+def input_wanted(answer: AnsweredRequest, watched: Watched) -> Iterator[RuleVerdict]:
     """input_required is returned only by methods that allow it, with valid requests and declared capabilities."""
     body = answer.body
     if body.get("resultType") != "input_required":
@@ -192,7 +192,7 @@ def _undeclared(capability: str, params: dict[str, Any], declared: dict[str, Any
         yield "sampling.tools"
 
 
-def tasks(answer: Answer, watched: Watched) -> Iterator[RuleVerdict]:
+def tasks(answer: AnsweredRequest, watched: Watched) -> Iterator[RuleVerdict]:
     """Only a call creates a task, and only for a client that declares tasks (C-TASK-02)."""
     kind = answer.body.get("resultType")
     if answer.method in _OF_TASKS:
@@ -212,7 +212,7 @@ def tasks(answer: Answer, watched: Watched) -> Iterator[RuleVerdict]:
         yield "C-TASK-02", "must", f"The taskId is {short(answer.body.get('taskId'))}, not a string."
 
 
-def _task_state(answer: Answer, watched: Watched) -> Iterator[RuleVerdict]:
+def _task_state(answer: AnsweredRequest, watched: Watched) -> Iterator[RuleVerdict]:
     """A task has the members of its status, and a new key for each input request."""
     body = answer.body
     status, wanted = body.get("status"), _dict(body.get("inputRequests"))
@@ -234,7 +234,7 @@ def _task_state(answer: Answer, watched: Watched) -> Iterator[RuleVerdict]:
 # Errors
 
 
-def error_code(answer: Answer, watched: Watched) -> Iterator[RuleVerdict]:
+def error_code(answer: AnsweredRequest, watched: Watched) -> Iterator[RuleVerdict]:
     """Reserved codes are used as the revision defines them, and removed codes are not used."""
     code = answer.body.get("code")
     if type(code) is not int:
@@ -249,13 +249,13 @@ def error_code(answer: Answer, watched: Watched) -> Iterator[RuleVerdict]:
         yield "BASE-22", "should", f"The code {code} is in the range that JSON-RPC reserves."
 
 
-def internal_error(answer: Answer, watched: Watched) -> Iterator[RuleVerdict]:
+def internal_error(answer: AnsweredRequest, watched: Watched) -> Iterator[RuleVerdict]:
     """Internal errors have their own code."""
     if answer.method.startswith("resources/") and answer.body.get("code") == -32000:
         yield "RES-18", "should", f"{answer.method} returned error -32000; an internal error is -32603."
 
 
-def error_data(answer: Answer, watched: Watched) -> Iterator[RuleVerdict]:
+def error_data(answer: AnsweredRequest, watched: Watched) -> Iterator[RuleVerdict]:
     """The data of an error has the members that the client needs (C-MOD-03)."""
     code, data = answer.body.get("code"), _dict(answer.body.get("data"))
     if code == UNSUPPORTED_VERSION:
@@ -276,7 +276,7 @@ def error_data(answer: Answer, watched: Watched) -> Iterator[RuleVerdict]:
         yield "BASE-23", "must", f"data.requiredCapabilities is {needed}, not an object."
 
 
-def error_status(answer: Answer, watched: Watched) -> Iterator[RuleVerdict]:
+def error_status(answer: AnsweredRequest, watched: Watched) -> Iterator[RuleVerdict]:
     """Over HTTP, four errors have their own status."""
     code = answer.body.get("code")
     wanted = _STATUS_OF.get(code) if type(code) is int else None

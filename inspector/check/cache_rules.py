@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator
 from typing import Any
 
-from inspector.check.answers import Answer
+from inspector.check.answers import AnsweredRequest
 from inspector.check.notices import Notice
 from inspector.check.rules import RuleVerdict, short
 from inspector.check.watched import CachedAnswer, Watched
@@ -20,7 +20,7 @@ _LISTS = {
 }
 
 
-def changed_early(answer: Answer, watched: Watched) -> Iterator[RuleVerdict]:
+def changed_early(answer: AnsweredRequest, watched: Watched) -> Iterator[RuleVerdict]:
     """Compare an answer with the previous one to the same request, if that was still fresh."""
     if answer.method not in CACHEABLE or answer.at < 0 or answer.body.get("resultType") == "input_required":
         return

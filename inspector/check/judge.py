@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from inspector.check import published, rules, schema_rules
-from inspector.check.answers import Answer
+from inspector.check.answers import AnsweredRequest
 from inspector.check.eras import ERAS
 from inspector.check.http_rules import HttpWatch, stdio_error_rules
 from inspector.check.lost_requests import LostRequests
@@ -262,7 +262,7 @@ class Judge:
         about = era.results if shape == Shape.RESULT else era.errors
         if about and type(body) is dict:
             at = -1 if large else event.t
-            answer = Answer(method, self._request(request)[1], body, self._status(event), at)
+            answer = AnsweredRequest(method, self._request(request)[1], body, self._status(event), at)
             for rule in about:
                 yield from rule(answer, watched)
         if not large:

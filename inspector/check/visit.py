@@ -31,6 +31,9 @@ from inspector.protocol.revisions import LEGACY, Features, features
 from inspector.protocol.views import is_read_only
 from inspector.serving.webhook_receiver import WebhookAddress
 
+OPENING = ("initialize", "server/discover")
+"""The requests that open a session."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunLimits:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from inspector.errors import InspectorError, UsageError
 
 if TYPE_CHECKING:
-    from inspector.check.across import Finding, Known
+    from inspector.check.across import AcrossFinding, Known
     from inspector.check.policy import Policy, Ruling
     from inspector.check.report import Report
     from inspector.check.result import Verdict
@@ -33,10 +33,10 @@ class ServerCheck(NamedTuple):
 class Across(NamedTuple):
     """The findings about two servers, and the effect of each on the run."""
 
-    found: Sequence[tuple[Finding, Ruling]] = ()
+    found: Sequence[tuple[AcrossFinding, Ruling]] = ()
 
     @classmethod
-    def of(cls, findings: Sequence[Finding], policy: Policy, known: Known) -> Across:
+    def of(cls, findings: Sequence[AcrossFinding], policy: Policy, known: Known) -> Across:
         """The findings under a policy; `known` has those of the baseline."""
         return cls([(finding, finding.ruling(policy, known)) for finding in findings])
 

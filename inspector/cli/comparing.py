@@ -9,7 +9,7 @@ from inspector.cli.options import Option
 if TYPE_CHECKING:
     from inspector.cli.output import Output
     from inspector.cli.verb import Invocation
-    from inspector.compare.rules import Rules, Tolerance
+    from inspector.compare.rules import ComparisonRules, Tolerance
     from inspector.compare.values import Difference
 
 VALUE = 160
@@ -33,7 +33,7 @@ EXACT = Option("--exact", "Compare times, ids and cursors too, which change with
 RULES = (IGNORE, UNORDERED, PATTERN, TOLERANCE, EXACT)
 
 
-def rules_of(invocation: Invocation) -> Rules:
+def rules_of(invocation: Invocation) -> ComparisonRules:
     """The comparison rules of the options. Raises `UsageError` for an invalid path or pattern."""
     from inspector.compare.rules import BETWEEN_RUNS, DEFAULT
 

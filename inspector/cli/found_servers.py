@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inspector.cards import registries
-from inspector.cards.discovery import Discovery, FoundCard, discover, problems_of
+from inspector.cards.discovery import CardDiscovery, FoundCard, discover, problems_of
 from inspector.cards.documents import disclosures, remotes_of, versions_of
 from inspector.cards.fetching import CardFetcher
 from inspector.cards.registries import RegistryChoice, RegistryListing, RegistryServer
@@ -170,7 +170,7 @@ def cards(invocation: Invocation) -> int:
     return 0 if found.cards else 4
 
 
-async def _discovered(url: str) -> Discovery:
+async def _discovered(url: str) -> CardDiscovery:
     fetcher = CardFetcher(url)
     try:
         return await discover(url, fetcher.get)

@@ -22,7 +22,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_.-]+")
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedCall:
+class PastCall:
     """One call of a tool in a recording. Its texts come from the file and are untrusted."""
 
     path: Path
@@ -49,7 +49,7 @@ class RecordedCall:
         }  # fmt: skip
 
 
-def recorded_calls(infos: Iterable[RecordingInfo], tool: str = "") -> Iterator[RecordedCall]:
+def recorded_calls(infos: Iterable[RecordingInfo], tool: str = "") -> Iterator[PastCall]:
     """Yield the calls of a tool (empty: of every tool) in some recordings: file by file, the newest call first.
 
     A file that cannot contain the tool's name is not indexed; one that cannot be read is skipped.
@@ -72,12 +72,12 @@ def _mentions(path: Path, name: str) -> bool:
     return False
 
 
-def _calls(info: RecordingInfo, tool: str) -> Iterator[RecordedCall]:
+def _calls(info: RecordingInfo, tool: str) -> Iterator[PastCall]:
     with whole_journal(info.path) as journal:
         yield from calls_of(journal, info.path, info.label, tool)
 
 
-def calls_of(journal: Journal, path: Path, server: str, tool: str = "") -> Iterator[RecordedCall]:
+def calls_of(journal: Journal, path: Path, server: str, tool: str = "") -> Iterator[PastCall]:
     """Yield the calls of a tool (empty: of every tool) in an open recording, the newest first."""
     index = journal.index
     for n in reversed(SENT_REQUESTS.numbers(index)):
@@ -88,7 +88,7 @@ def calls_of(journal: Journal, path: Path, server: str, tool: str = "") -> Itera
             continue
         spent = took(index, n)
         arguments = exchange.params.get("arguments")
-        yield RecordedCall(
+        yield PastCall(
             path,
             n,
             journal.clock(index.time(n)).astimezone(UTC),

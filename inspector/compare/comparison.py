@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from inspector.compare.conversation import SURFACE_METHODS, Conversation, compare_conversations
-from inspector.compare.rules import DEFAULT, Rules
+from inspector.compare.rules import DEFAULT, ComparisonRules
 from inspector.compare.surface import Change, compare_surfaces, counts, unread_lists, worst
 from inspector.protocol import jsondepth, jsonrpc
 
@@ -73,7 +73,12 @@ class Comparison:
 
 
 def compare_both(
-    a: ComparedSource, b: ComparedSource, rules: Rules = DEFAULT, *, surface: bool = True, conversation: bool = True
+    a: ComparedSource,
+    b: ComparedSource,
+    rules: ComparisonRules = DEFAULT,
+    *,
+    surface: bool = True,
+    conversation: bool = True,
 ) -> Comparison:
     """Compare what the two offer, and their conversations if both are recordings."""
     changes = compare_surfaces(a.surface, b.surface) if surface else None

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 from inspector.compare.alignment import align
 from inspector.compare.digests import Digests, exact_digest
 from inspector.compare.reading import read
-from inspector.compare.rules import DEFAULT, Rules, compiled
+from inspector.compare.rules import DEFAULT, ComparisonRules, compiled
 from inspector.compare.values import Difference, compare_under
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import STATE_NAMES, State
@@ -106,7 +106,7 @@ SURFACE_METHODS = frozenset((
 
 
 def compare_conversations(
-    a: Journal, b: Journal, rules: Rules = DEFAULT, *, without: frozenset[str] = frozenset()
+    a: Journal, b: Journal, rules: ComparisonRules = DEFAULT, *, without: frozenset[str] = frozenset()
 ) -> Conversation:  # fmt: skip
     """Compare the conversations of two recordings, without exchanges of the methods in `without`.
 
@@ -132,7 +132,7 @@ class _Item(NamedTuple):
 class _Side:
     """One recording, read once: its exchanges, and the server's messages inside each (0: outside)."""
 
-    def __init__(self, journal: Journal, rules: Rules, without: frozenset[str]) -> None:
+    def __init__(self, journal: Journal, rules: ComparisonRules, without: frozenset[str]) -> None:
         self.journal = journal
         self.rules = rules
         self.exchanges: list[_Item] = []

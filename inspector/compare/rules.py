@@ -57,7 +57,7 @@ class Tolerance:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class ComparisonRules:
     """The ignored differences. A place is a path glob (see `paths`), after `METHOD:` or `METHOD NAME:` for certain
     messages.
 
@@ -85,7 +85,7 @@ class Rules:
         unordered: Iterable[str] = (),
         patterns: Iterable[str] = (),
         tolerances: Iterable[Tolerance] = (),
-    ) -> Rules:
+    ) -> ComparisonRules:
         """Return these rules and more. Raises `UsageError` for an invalid path or pattern."""
         return replace(
             self,
@@ -137,7 +137,7 @@ class RuleState:
 class Machine:
     """Rules prepared for one kind of message."""
 
-    def __init__(self, rules: Rules, active: tuple[bool, ...]) -> None:
+    def __init__(self, rules: ComparisonRules, active: tuple[bool, ...]) -> None:
         said = [
             *(("ignore", place, None) for place in rules.ignore),
             *(("volatile", place, None) for place in rules.volatile),
@@ -204,7 +204,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
         ) from None
 
 
-def compiled(rules: Rules, method: str = "", name: str = "") -> Machine:
+def compiled(rules: ComparisonRules, method: str = "", name: str = "") -> Machine:
     """Return the rules for a message of `method` about `name` (a tool's name, a URI). Raises `UsageError`."""
     scopes = _scopes(rules)
     # Most rules apply to all messages: they are prepared only once.
@@ -214,14 +214,14 @@ def compiled(rules: Rules, method: str = "", name: str = "") -> Machine:
 
 
 @lru_cache(maxsize=16)
-def _scopes(rules: Rules) -> tuple[tuple[str, str], ...]:
+def _scopes(rules: ComparisonRules) -> tuple[tuple[str, str], ...]:
     """Return the messages of each place of the rules."""
     places = (*rules.ignore, *rules.volatile, *rules.unordered, *(limit.where for limit in rules.tolerances))
     return tuple(_split(place)[0] for place in places)
 
 
 @lru_cache(maxsize=1024)
-def _compiled_for(rules: Rules, method: str, name: str) -> Machine:
+def _compiled_for(rules: ComparisonRules, method: str, name: str) -> Machine:
     return _machine(rules, tuple(_applies(scope, method, name) for scope in _scopes(rules)))
 
 
@@ -232,11 +232,11 @@ def _applies(scope: tuple[str, str], method: str, name: str) -> bool:
 
 _machine = lru_cache(maxsize=64)(Machine)
 
-DEFAULT = Rules()
+DEFAULT = ComparisonRules()
 """Ignores what differs between two runs of the same conversation: ids, times, cursors, tokens, durations."""
-EXACT = Rules(volatile=(), unordered=(), patterns=(REDACTED,))
+EXACT = ComparisonRules(volatile=(), unordered=(), patterns=(REDACTED,))
 """Ignores nothing."""
-BETWEEN_RUNS = Rules(volatile=("$.id",), unordered=UNORDERED, patterns=(REDACTED,))
+BETWEEN_RUNS = ComparisonRules(volatile=("$.id",), unordered=UNORDERED, patterns=(REDACTED,))
 """Ignores only the ids of messages, which each run chooses."""
 
 

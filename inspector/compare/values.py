@@ -13,7 +13,7 @@ from inspector.compare.alignment import align
 from inspector.compare.digests import Digests, exact_digest
 from inspector.compare.paths import ROOT, ValuePath
 from inspector.compare.reading import Repeated, type_of
-from inspector.compare.rules import DEFAULT, Machine, Rules, RuleState, compiled
+from inspector.compare.rules import DEFAULT, ComparisonRules, Machine, RuleState, compiled
 
 MOST = 10_000
 """Most differences of two values."""
@@ -69,7 +69,7 @@ class ValueComparison:
 
 
 def compare(
-    a: Any, b: Any, rules: Rules = DEFAULT, *, method: str = "", name: str = "", most: int = MOST
+    a: Any, b: Any, rules: ComparisonRules = DEFAULT, *, method: str = "", name: str = "", most: int = MOST
 ) -> ValueComparison:
     """Compare two JSON values, as `json` or `reading.read` return them. `method` and `name` select the rules.
 

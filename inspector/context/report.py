@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from inspector.context.cost import ServerCost
 from inspector.context.growth import CostGrowth
 from inspector.context.results import ResultCost, result_cost
-from inspector.context.sharing import DefsSaving, Repeated, repeated, savings
+from inspector.context.sharing import DefsSaving, RepeatedText, repeated, savings
 from inspector.hosts import Fact, HostNote, ServerDefinitions, ToolResult, evaluate, host_facts
 from inspector.protocol.jsonrpc import compact_json
 
@@ -41,7 +41,7 @@ class ContextReport:
     """The name that hosts know it by."""
     cost: ServerCost
     savings: list[DefsSaving]
-    repeated: list[Repeated]
+    repeated: list[RepeatedText]
     notes: list[HostNote]
     loads: list[HostLoad]
     results: dict[str, ResultCost]

@@ -36,7 +36,7 @@ class DefsSaving(NamedTuple):
     """How often that part occurs."""
 
 
-class Repeated(NamedTuple):
+class RepeatedText(NamedTuple):
     """A text that stands in several tools. Nothing can be shared across tools, because each schema stands alone."""
 
     what: str
@@ -92,9 +92,9 @@ def _sorted(value: Any) -> Any:
     return [_sorted(item) for item in value] if type(value) is list else value
 
 
-def repeated(cost: ServerCost) -> list[Repeated]:
+def repeated(cost: ServerCost) -> list[RepeatedText]:
     """Return the texts of at least `LEAST` characters that stand in several tools, the costliest first."""
-    found: list[Repeated] = []
+    found: list[RepeatedText] = []
     for what, texts in (
         ("description", [(tool.description, tool.name) for tool in cost.tools]),
         ("input schema", [(tool.schema, tool.name) for tool in cost.tools]),
@@ -104,7 +104,7 @@ def repeated(cost: ServerCost) -> list[Repeated]:
         for text, name in texts:
             if len(text) >= LEAST:
                 groups.setdefault(text, {})[name] = None
-        found += (Repeated(what, len(text), tuple(names)) for text, names in groups.items() if len(names) > 1)
+        found += (RepeatedText(what, len(text), tuple(names)) for text, names in groups.items() if len(names) > 1)
     found.sort(key=lambda each: -each.characters * len(each.tools))
     return _without_inner(found)[:MOST_GROUPS]
 
@@ -124,9 +124,9 @@ def _parts(tools: Sequence[ToolCost]) -> list[tuple[str, str]]:
     return found
 
 
-def _without_inner(groups: list[Repeated]) -> list[Repeated]:
+def _without_inner(groups: list[RepeatedText]) -> list[RepeatedText]:
     """Leave out a part whose tools repeat something larger already."""
-    kept: list[Repeated] = []
+    kept: list[RepeatedText] = []
     told: Counter[tuple[str, ...]] = Counter()
     for each in groups:
         if each.what != _PART or not told[each.tools]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
     from inspector.demo.auth.gate import Gate
-    from inspector.demo.auth.issuer import Settings
+    from inspector.demo.auth.issuer import IssuerSettings
     from inspector.demo.streams import Stream
     from inspector.demo.world import World
 
@@ -299,7 +299,9 @@ def _name_in(url: str) -> str | None:
         return None
 
 
-def serve_http(world: World, host: str, port: int, *, auth: Settings | None = None, attached: bool = False) -> None:
+def serve_http(
+    world: World, host: str, port: int, *, auth: IssuerSettings | None = None, attached: bool = False
+) -> None:
     """Serves until interrupted or terminated; writes the URL to stderr first.
 
     With `auth` only clients that log in; when `attached`, also only until stdin ends.

@@ -16,7 +16,7 @@ EACH = 3.0
 """Timeout of one request in seconds."""
 
 
-class FoundServer(NamedTuple):
+class FoundUrl(NamedTuple):
     """The URL of a server, and its transport."""
 
     url: Url
@@ -38,12 +38,12 @@ def candidates(url: Url) -> list[Url]:
     return found
 
 
-async def look(chart: StepCollector, web: ProbeClient, url: Url, seconds: float) -> FoundServer | None:
+async def look(chart: StepCollector, web: ProbeClient, url: Url, seconds: float) -> FoundUrl | None:
     """Try the usual paths; return the first in order that responds as an MCP server."""
     watch = Stopwatch()
     places = candidates(url)
     said: list[str] = []
-    found: FoundServer | None = None
+    found: FoundUrl | None = None
     try:
         async with asyncio.timeout(seconds):
             for start in range(0, len(places), AT_ONCE):
@@ -53,7 +53,7 @@ async def look(chart: StepCollector, web: ProbeClient, url: Url, seconds: float)
                 ):
                     said.append(f"{place.target}: {words}")
                     if found is None and kind is not None:
-                        found = FoundServer(place, kind)
+                        found = FoundUrl(place, kind)
                 if found is not None:
                     break
     except TimeoutError:

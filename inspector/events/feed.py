@@ -17,7 +17,7 @@ from typing import Any, Literal
 from inspector.client.engine.pending_requests import Call
 from inspector.client.session_state import Commands
 from inspector.errors import InspectorError, NotOffered, ServerError
-from inspector.events.subscription import PollPlan, Row, Subscription
+from inspector.events.subscription import EventRow, PollPlan, Subscription
 from inspector.hints import Hint, Parameter
 from inspector.journal.format import Dir, Kind
 from inspector.journal.select import Query
@@ -28,8 +28,8 @@ from inspector.protocol.events import (
     MOST_TYPES,
     PREFIX,
     SUBSCRIPTION_ID,
-    Condition,
     Declared,
+    ErrorMeaning,
     EventType,
     Mode,
     condition,
@@ -99,7 +99,7 @@ class Feed:
         """The server said that its list has changed."""
         self.following: list[Following] = []
         """All that was followed, also what has ended: no request of the server lists them (C-EVENT-27)."""
-        self.strays: deque[Row] = deque(maxlen=MOST_STRAYS)
+        self.strays: deque[EventRow] = deque(maxlen=MOST_STRAYS)
         """Notifications that belong to no subscription (C-EVENT-15)."""
         self.stray_count = 0
         self.changed: Callable[[], None] | None = None
@@ -329,7 +329,7 @@ class Feed:
         if followed is None:
             self.stray_count += 1
             whose = "no subscription id" if id is None else f"the unknown subscription id {excerpt(id, 40)}"
-            self.strays.append(Row("note", n, at, note=f"{method[:80]} has {whose}."))
+            self.strays.append(EventRow("note", n, at, note=f"{method[:80]} has {whose}."))
             return
         followed.heard = asyncio.get_running_loop().time()
         subscription = followed.subscription
@@ -345,6 +345,6 @@ class Feed:
             self.changed()
 
 
-def condition_of(error: InspectorError) -> Condition:
+def condition_of(error: InspectorError) -> ErrorMeaning:
     """The meaning of an error of a request."""
-    return condition(error.rpc_code, error.data) if isinstance(error, ServerError) else Condition("", "", False)
+    return condition(error.rpc_code, error.data) if isinstance(error, ServerError) else ErrorMeaning("", "", False)

@@ -34,14 +34,14 @@ LONGEST_DATA = 1 << 20
 _DATA, _ID, _CURSOR = 300, 100, 60
 """Characters that a row keeps."""
 
-RowSink = Callable[["Row", Any], None]
+RowSink = Callable[["EventRow", Any], None]
 """Called with each row and, for an event, the whole occurrence."""
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 DataCheck = Callable[[dict[str, Any]], str]
 """Returns what is wrong with the data of an event, as a sentence; empty if nothing is."""
 
 
-class Row(NamedTuple):
+class EventRow(NamedTuple):
     """One line of the table. Texts are the server's: show them only through `inspector.text.safe`."""
 
     kind: RowKind
@@ -102,7 +102,7 @@ class Subscription:
         self.cursor: Any = None
         """The newest position; None: from now. Sent back as it came, whatever its type (C-EVENT-07)."""
         self.counts = Counts()
-        self.rows: deque[Row] = deque(maxlen=MOST_ROWS)
+        self.rows: deque[EventRow] = deque(maxlen=MOST_ROWS)
         self.total = 0
         """All rows, also those that are no longer kept."""
         self.dropped = 0
@@ -170,12 +170,12 @@ class Subscription:
             if body.get("truncated") is True:
                 self._gap(self.cursor, n, at)
             else:
-                self._add(Row("active", n, at, cursor=_short(self.cursor)))
+                self._add(EventRow("active", n, at, cursor=_short(self.cursor)))
         elif method == "heartbeat":
             self._heartbeat(body, n, at)
         elif method == "error":
             self.counts.errors += 1
-            self._add(Row("error", n, at, note=_error(body.get("error"))))
+            self._add(EventRow("error", n, at, note=_error(body.get("error"))))
         elif method == "terminated":
             self.terminated(body.get("error"), n, at)
         else:
@@ -186,7 +186,7 @@ class Subscription:
         about = error if type(error) is dict else {}
         self.must_list_again = condition(about.get("code"), about.get("data")).list_again
         self.ended = f"The server ended the subscription: {_error(error)}."
-        self._add(Row("terminated", n, at, note=_error(error)))
+        self._add(EventRow("terminated", n, at, note=_error(error)))
 
     # Deliveries of a webhook
 
@@ -208,7 +208,7 @@ class Subscription:
         if self._last_beat is not None and at > self._last_beat:
             self._beat = min(max(at - self._last_beat, SHORTEST_BEAT), LONGEST_BEAT)
         self._last_beat = at
-        row = Row("heartbeat", n, at, cursor=_short(self.cursor))
+        row = EventRow("heartbeat", n, at, cursor=_short(self.cursor))
         if self.rows and self.rows[-1].kind == "heartbeat":
             self.rows.pop()  # Only the newest of a series is kept: a quiet hour is not 120 rows.
         self._add(row)
@@ -226,7 +226,7 @@ class Subscription:
 
     def note(self, text: str, n: int = 0, at: float = 0.0) -> None:
         """Add a row about the delivery itself, such as a lost connection."""
-        self._add(Row("note", n, at, note=text))
+        self._add(EventRow("note", n, at, note=text))
 
     def event_arrived(self, occurrence: Any, n: int, at: float, *, of_poll: bool = False) -> None:
         """Take an event; it is shown whatever is wrong with it (C-EVENT-06)."""
@@ -254,7 +254,7 @@ class Subscription:
             self.cursor = body.get("cursor")
         where = "" if of_poll else _short(self.cursor)
         when = _plain(body.get("timestamp"), _CURSOR)
-        self._add(Row(kind, n, at, _plain(id, _ID), text[:_DATA], where, " ".join(problems)[:_DATA], when), body)
+        self._add(EventRow(kind, n, at, _plain(id, _ID), text[:_DATA], where, " ".join(problems)[:_DATA], when), body)
 
     def _problems(self, body: dict[str, Any], text: str, of_poll: bool) -> list[str]:
         texts = ("eventId", "name", "timestamp")
@@ -281,9 +281,9 @@ class Subscription:
 
     def _gap(self, cursor: Any, n: int, at: float) -> None:
         self.counts.gaps += 1
-        self._add(Row("gap", n, at, cursor=_short(cursor), note="Events may be missing here (truncated)."))
+        self._add(EventRow("gap", n, at, cursor=_short(cursor), note="Events may be missing here (truncated)."))
 
-    def _add(self, row: Row, occurrence: Any = None) -> None:
+    def _add(self, row: EventRow, occurrence: Any = None) -> None:
         self.dropped += len(self.rows) == MOST_ROWS
         self.rows.append(row)
         self.total += 1

@@ -15,7 +15,7 @@ from inspector.calls.yaml_text import CallsError
 from inspector.client.recording import new_journal
 from inspector.client.session import Session
 from inspector.errors import InspectorError, UsageError
-from inspector.flows.runner import Findings, JudgeOf, declared
+from inspector.flows.runner import EventJudge, JudgeOf, declared
 from inspector.journal.format import SUFFIX
 from inspector.journal.redaction import Redactor
 
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 
 
-class OpenSession:
+class FlowSession:
     """One open session of a run."""
 
     def __init__(
         self,
         session: Session,
-        findings: Findings | None,
+        findings: EventJudge | None,
         secrets: Secrets,
         live: list[Session],
     ) -> None:
@@ -89,7 +89,7 @@ class SessionOpener:
         self.live: list[Session] = []
         """The sessions that are not closed."""
 
-    async def __call__(self, flow: Flow, server: str, topics: Collection[str], secrets: Secrets) -> OpenSession:
+    async def __call__(self, flow: Flow, server: str, topics: Collection[str], secrets: Secrets) -> FlowSession:
         target = self.target(server)
         options = self.options_of(target)
         options = replace(options, standing=declared(options.standing, topics))
@@ -104,7 +104,7 @@ class SessionOpener:
         )
         session = Session(target, journal, options)
         judge = self.judge(journal) if self.judge else None
-        made = OpenSession(session, judge, secrets, self.live)
+        made = FlowSession(session, judge, secrets, self.live)
         try:
             await session.open()
         except BaseException as error:

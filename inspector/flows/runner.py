@@ -54,7 +54,7 @@ LARGE = 256 * 1024
 INTERRUPTED = "The run was interrupted."
 
 
-class Progress(Protocol):
+class FlowProgress(Protocol):
     """Is told how a run goes on. Each method returns at once."""
 
     def flow_began(self, flow: Flow) -> None:
@@ -74,7 +74,7 @@ class Progress(Protocol):
 
 
 class Silent:
-    """A `Progress` that tells nothing."""
+    """A `FlowProgress` that tells nothing."""
 
     def flow_began(self, flow: Flow) -> None:
         pass
@@ -92,7 +92,7 @@ class Silent:
         pass
 
 
-class Findings(Protocol):
+class EventJudge(Protocol):
     """Attaches findings to the events of a journal: `inspector.check.judge.Judge`."""
 
     journal: Journal
@@ -101,20 +101,20 @@ class Findings(Protocol):
         """Judge everything up to an event."""
 
 
-JudgeOf = Callable[["Journal"], Findings]
+JudgeOf = Callable[["Journal"], EventJudge]
 
 
 async def run_flow(
     flow: Flow,
     session: Session,
     variables: Variables,
-    progress: Progress | None = None,
+    progress: FlowProgress | None = None,
     *,
     only: Collection[int] | None = None,
     update: bool = False,
     bail: bool = False,
     dry: bool = False,
-    findings: Findings | None = None,
+    findings: EventJudge | None = None,
 ) -> FlowResult:
     """Run a flow on an open session, and judge it.
 
@@ -143,13 +143,13 @@ class FlowRun:
         flow: Flow,
         session: Session,
         variables: Variables,
-        progress: Progress,
+        progress: FlowProgress,
         *,
         only: Collection[int] | None = None,
         update: bool = False,
         bail: bool = False,
         dry: bool = False,
-        findings: Findings | None = None,
+        findings: EventJudge | None = None,
         parent: tuple[FlowRun, int] | None = None,
     ) -> None:
         self.flow = flow
@@ -812,13 +812,13 @@ class Opened(Protocol):
     """An open session of a run, and what belongs to it."""
 
     session: Session
-    findings: Findings | None
+    findings: EventJudge | None
 
     async def close(self, reason: str) -> None:
         """Close the session, end its recording, and take out of it what became known as a secret meanwhile."""
 
 
-class OpenSession(Protocol):
+class SessionOpener(Protocol):
     """Opens sessions for a run."""
 
     async def __call__(self, flow: Flow, server: str, topics: Collection[str], secrets: Secrets) -> Opened:
@@ -852,10 +852,10 @@ class CollectionRun:
     def __init__(
         self,
         flows: Sequence[Flow],
-        open_session: OpenSession,
+        open_session: SessionOpener,
         secrets: Secrets,
         options: RunOptions,
-        progress: Progress | None = None,
+        progress: FlowProgress | None = None,
     ) -> None:
         """Raises `CallsError` and other `UsageError`s for what is wrong with the files or the options."""
         self.open_session = open_session
@@ -1043,10 +1043,10 @@ def with_failure(result: FlowResult) -> FlowResult:
 
 async def run_collection(
     collection: Calls,
-    open_session: OpenSession,
+    open_session: SessionOpener,
     secrets: Secrets,
     options: RunOptions | None = None,
-    progress: Progress | None = None,
+    progress: FlowProgress | None = None,
 ) -> RunResult:
     """Check and run all flows of a collection. Raises `UsageError` before anything is sent."""
     return await CollectionRun(collection.flows, open_session, secrets, options or RunOptions(), progress).run()

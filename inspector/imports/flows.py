@@ -28,7 +28,7 @@ from inspector.config import secrecy
 from inspector.config.outputs import already_exists
 from inspector.errors import ConfigError, UsageError
 from inspector.hints import Hint, Parameter
-from inspector.imports.saved import SavedCollection, SavedRequest, Variable
+from inspector.imports.saved import SavedCollection, SavedRequest, SavedVariable
 from inspector.protocol.jsonrpc import NotJson, parse
 from inspector.text import quantity, safe
 
@@ -324,11 +324,11 @@ class _Maker:
             name = f"v_{name}" if not _NAME.fullmatch(name) else name
         return name
 
-    def _is_secret(self, name: str, variable: Variable) -> bool:
+    def _is_secret(self, name: str, variable: SavedVariable) -> bool:
         value = variable.value
         return variable.secret or (isinstance(value, str) and bool(_secrets_in(name, value)))
 
-    def _expanded(self, variable: Variable, around: dict[str, Variable]) -> Variable:
+    def _expanded(self, variable: SavedVariable, around: dict[str, SavedVariable]) -> SavedVariable:
         """A variable whose value has no variables in it, as far as these are known."""
         value, secret = variable
         for _ in range(_NESTED):
@@ -340,7 +340,7 @@ class _Maker:
             value = _TEMPLATE.sub(
                 lambda found: str(around[found[1]].value) if found[1] in around else found[0], str(value)
             )
-        return Variable(value, secret)
+        return SavedVariable(value, secret)
 
     def _typed(self, name: str, value: Any) -> Any:
         """The value of a variable; one that stood for a JSON value has the type of that value."""

@@ -15,7 +15,7 @@ from inspector.imports.saved import (
     DEEPEST,
     SavedCollection,
     SavedRequest,
-    Variable,
+    SavedVariable,
     bearer,
     fields,
     items,
@@ -97,12 +97,12 @@ def _plain(value: str) -> str:
     return _TEMPLATE.sub(lambda found: "{{" + found[1].replace(".", "_") + "}}", value)
 
 
-def _flat(value: Any, prefix: str = "", depth: int = 0) -> dict[str, Variable]:
+def _flat(value: Any, prefix: str = "", depth: int = 0) -> dict[str, SavedVariable]:
     """The values of an environment, nested objects joined by underscores as `_plain` does."""
-    found: dict[str, Variable] = {}
+    found: dict[str, SavedVariable] = {}
     for name, item in value.items() if isinstance(value, dict) else ():
         if isinstance(item, dict) and depth < DEEPEST:
             found |= _flat(item, f"{prefix}{name}_", depth + 1)
         else:
-            found[f"{prefix}{name}"] = Variable(_plain(item) if isinstance(item, str) else item)
+            found[f"{prefix}{name}"] = SavedVariable(_plain(item) if isinstance(item, str) else item)
     return found

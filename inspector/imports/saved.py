@@ -25,7 +25,7 @@ MOST_FILES = 20_000
 DEEPEST = 100
 
 
-class Variable(NamedTuple):
+class SavedVariable(NamedTuple):
     """A variable as the file has it."""
 
     value: Any
@@ -53,8 +53,8 @@ class SavedCollection:
 
     name: str
     requests: list[SavedRequest] = field(default_factory=list)
-    variables: dict[str, Variable] = field(default_factory=dict)
-    environments: dict[str, dict[str, Variable]] = field(default_factory=dict)
+    variables: dict[str, SavedVariable] = field(default_factory=dict)
+    environments: dict[str, dict[str, SavedVariable]] = field(default_factory=dict)
     others: Counter[str] = field(default_factory=Counter)
     """By kind (a noun, singular), how many things there are that are not requests of MCP."""
     notes: list[str] = field(default_factory=list)
@@ -146,16 +146,16 @@ def fields(value: Any, *, key: str = "name") -> tuple[tuple[str, str], ...]:
     )
 
 
-def variables(value: Any, *, key: str = "key") -> dict[str, Variable]:
+def variables(value: Any, *, key: str = "key") -> dict[str, SavedVariable]:
     """The variables of a list of objects, or of a map."""
     if isinstance(value, dict):
-        return {name: Variable(item) for name, item in value.items()}
+        return {name: SavedVariable(item) for name, item in value.items()}
     found = {}
     for item in items(value):
         name = text(item.get(key))
         if name and item.get("disabled") is not True and item.get("enabled") is not False:
             secret = item.get("type") == "secret" or item.get("secret") is True
-            found[name] = Variable(item.get("value", ""), secret)
+            found[name] = SavedVariable(item.get("value", ""), secret)
     return found
 
 

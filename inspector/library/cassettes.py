@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from inspector.client.bare_connection import BareConnection, ConnectionListener
-    from inspector.compare.rules import Rules
+    from inspector.compare.rules import ComparisonRules
     from inspector.journal.journal import Journal
     from inspector.replay.mock_tally import Missed, MockReport
 
@@ -52,7 +52,7 @@ class Cassette:
         path: Path,
         mode: Mode,
         options: Mapping[str, Any],
-        rules: Rules | None = None,
+        rules: ComparisonRules | None = None,
         accept: str = "",
     ) -> None:
         """`options` are those of `inspector.open`; `rules` say what may differ with `check`.

@@ -12,7 +12,7 @@ from inspector.client.recorded import RecordedSession
 from inspector.client.recording import new_journal
 from inspector.client.state.surfaces import read_surface, surface_of
 from inspector.compare.comparison import ComparedSource, Comparison, compare_both
-from inspector.compare.rules import BETWEEN_RUNS, DEFAULT, Rules, parse_tolerance
+from inspector.compare.rules import BETWEEN_RUNS, DEFAULT, ComparisonRules, parse_tolerance
 from inspector.config.settings import Settings
 from inspector.config.targets import RecordingTarget
 from inspector.errors import InspectorError, UsageError
@@ -123,7 +123,7 @@ def _rules(
     patterns: Iterable[str],
     tolerances: Iterable[str | float],
     exact: bool,
-) -> Rules:
+) -> ComparisonRules:
     return (BETWEEN_RUNS if exact else DEFAULT).plus(
         ignore=ignore,
         unordered=unordered,

@@ -10,7 +10,7 @@ from inspector.text import safe
 
 if TYPE_CHECKING:
     from inspector.compare.conversation import Conversation
-    from inspector.compare.rules import Rules
+    from inspector.compare.rules import ComparisonRules
     from inspector.compare.values import Difference
 
 MOST = 30
@@ -25,14 +25,14 @@ MOST_TOLD = 100
 """Maximum lines in total."""
 
 
-def exact() -> Rules:
+def exact() -> ComparisonRules:
     """Return rules under which nothing may differ, as with `==`."""
-    from inspector.compare.rules import Rules
+    from inspector.compare.rules import ComparisonRules
 
-    return Rules(volatile=(), unordered=(), patterns=())
+    return ComparisonRules(volatile=(), unordered=(), patterns=())
 
 
-def differences(expected: Any, actual: Any, rules: Rules | None = None) -> list[str]:
+def differences(expected: Any, actual: Any, rules: ComparisonRules | None = None) -> list[str]:
     """Return a line for each difference of `actual` from `expected`; empty without any. None: `exact` rules."""
     from inspector.compare.values import compare
 

@@ -147,7 +147,7 @@ _FINAL = frozenset(("NotFound", "Forbidden", "Unsupported", "InvalidParams", "Me
 _STANDARD = {-32601: "MethodNotFound", -32602: "InvalidParams", -32603: "InternalError"}
 
 
-class Condition(NamedTuple):
+class ErrorMeaning(NamedTuple):
     """The meaning of an error of the extension."""
 
     name: str
@@ -164,23 +164,23 @@ class Condition(NamedTuple):
         return f"{self.name} ({self.codes})" if self.name else ""
 
 
-def condition(code: Any, data: Any = None) -> Condition:
+def condition(code: Any, data: Any = None) -> ErrorMeaning:
     """The meaning of an error. Codes of the sketch had other names before, so `data` decides where it can."""
     if type(code) is not int:
-        return Condition("", "", False)
+        return ErrorMeaning("", "", False)
     if code in _STANDARD:
         name = _STANDARD[code]
-        return Condition(name, "JSON-RPC", name in _FINAL)
+        return ErrorMeaning(name, "JSON-RPC", name in _FINAL)
     about: dict[str, Any] = _object(data)
     if code in _OF_THE_SEP:
         name = _OF_THE_SEP[code]
     elif code in _OF_THE_SKETCH or code == -32016:
         name = _by_data(about) or _OF_THE_SKETCH.get(code, "")
     else:
-        return Condition("", "", False)
+        return ErrorMeaning("", "", False)
     changed = name == "Unsupported" and about.get("reason") == "schema_changed"
     gone = name == "NotFound" and about.get("kind", "event") == "event"
-    return Condition(name, "SEP-3415" if code in _OF_THE_SEP else "sketch", name in _FINAL, changed or gone)
+    return ErrorMeaning(name, "SEP-3415" if code in _OF_THE_SEP else "sketch", name in _FINAL, changed or gone)
 
 
 def _by_data(data: dict[str, Any]) -> str:

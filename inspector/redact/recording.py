@@ -13,7 +13,7 @@ from inspector.journal.journal import Journal
 from inspector.journal.redaction import Redactor
 from inspector.protocol.jsonrpc import NotJson, parse
 from inspector.redact.edits import Edit, Found, applied
-from inspector.redact.rules import Rules
+from inspector.redact.rules import RedactionRules
 from inspector.redact.scan import RUN, SecretScanner
 from inspector.redact.token_patterns import SHAPES
 from inspector.version import __version__
@@ -68,7 +68,7 @@ class Redaction:
     Equal values get equal marks, made with a key that is not stored.
     """
 
-    def __init__(self, path: Path, rules: Rules, about: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, path: Path, rules: RedactionRules, about: Mapping[str, Any] | None = None) -> None:
         """`about` are members that the copy's header gets; they are searched too.
 
         Raises `RecordingError` if `path` is not a recording.

@@ -20,7 +20,7 @@ _OFF = frozenset(shape.name for shape in SHAPES if not shape.ordinary)
 
 
 @dataclass(slots=True)
-class Rules:
+class RedactionRules:
     """The rules. `patterns` and `paths` are the user's own, with their names in reports."""
 
     names: set[str] = field(default_factory=lambda: {name for name in NAMES if name not in _OFF})
@@ -72,9 +72,9 @@ class Rules:
 _KEYS = {"path", "pattern", "text", "name"}
 
 
-def read_rules(words: Iterable[str] = (), files: Sequence[File] = ()) -> Rules:
+def read_rules(words: Iterable[str] = (), files: Sequence[File] = ()) -> RedactionRules:
     """Return the rules of files, then those that were typed. Raises `UsageError`."""
-    rules = Rules()
+    rules = RedactionRules()
     for file in files:
         _read_file(rules, file)
     for word in words:
@@ -82,7 +82,7 @@ def read_rules(words: Iterable[str] = (), files: Sequence[File] = ()) -> Rules:
     return rules
 
 
-def _read_file(rules: Rules, file: File) -> None:
+def _read_file(rules: RedactionRules, file: File) -> None:
     import yaml
 
     try:
@@ -111,7 +111,7 @@ def _read_file(rules: Rules, file: File) -> None:
         _add_item(rules, item, f"{file}: rule {number}")
 
 
-def _add_item(rules: Rules, item: Any, place: str) -> None:
+def _add_item(rules: RedactionRules, item: Any, place: str) -> None:
     if isinstance(item, str):
         rules.add(item)
         return

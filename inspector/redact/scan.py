@@ -16,7 +16,7 @@ from inspector.protocol.jsontokens import Broken, JsonToken, tokens
 from inspector.redact import entropy, named
 from inspector.redact.edits import Edit, Found, applied, decoded, merged, outward
 from inspector.redact.paths import START, RulePath
-from inspector.redact.rules import Rules
+from inspector.redact.rules import RedactionRules
 
 DEEPEST = 6
 """Levels of JSON in strings of JSON that are searched, base64 included."""
@@ -67,7 +67,7 @@ class SecretScanner:
     in any text.
     """
 
-    def __init__(self, rules: Rules, mark: Callable[[str], str]) -> None:
+    def __init__(self, rules: RedactionRules, mark: Callable[[str], str]) -> None:
         self.rules = rules
         self.mark = mark
         self.known: dict[str, list[tuple[str, str]]] = {}

@@ -21,7 +21,7 @@ _UNITS = {"us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "m": 60.0,
 
 
 @dataclass(frozen=True, slots=True)
-class Position:
+class TypedPosition:
     """A position that a user typed.
 
     `value` is microseconds since the start for a time, the event number for a number (if `relative`, from the current
@@ -33,7 +33,7 @@ class Position:
     relative: bool = False
 
 
-def read(text: str, journal: Journal) -> Position:
+def read(text: str, journal: Journal) -> TypedPosition:
     """Parse a position. Raises `UsageError`.
 
     `01:12.3` and `1:02:03` are times since the start, `90s`, `1.5min` too; with `+` or `-` they are relative. `1204` or
@@ -41,10 +41,10 @@ def read(text: str, journal: Journal) -> Position:
     """
     wanted = text.strip().lower()
     if wanted in ("start", "end"):
-        return Position("end", int(wanted == "end"))
+        return TypedPosition("end", int(wanted == "end"))
     if found := _NUMBER.fullmatch(wanted):
         sign, digits = found.groups()
-        return Position("number", -int(digits) if sign == "-" else int(digits), bool(sign))
+        return TypedPosition("number", -int(digits) if sign == "-" else int(digits), bool(sign))
     if found := _CLOCK.fullmatch(wanted):
         sign, hours, minutes, seconds = found.groups()
         return _time(sign, (int(hours or 0) * 60 + int(minutes)) * 60 + float(seconds))
@@ -52,14 +52,14 @@ def read(text: str, journal: Journal) -> Position:
         sign, figure, unit = found.groups()
         return _time(sign, float(figure) * _UNITS[unit or "s"])
     if found := _OF_DAY.fullmatch(wanted):
-        return Position("time", _of_day(journal, found))
+        return TypedPosition("time", _of_day(journal, found))
     raise UsageError(
         f"Invalid position “{text.strip()[:60]}”.",
         hint="Write 01:12.3, +30s, -2min, at 13:05, 1204, start or end.",
     )
 
 
-def beyond(place: Position, journal: Journal) -> str:
+def beyond(place: TypedPosition, journal: Journal) -> str:
     """Return a notice for a position after the end, as far as the recording has been read; otherwise empty."""
     index = journal.index
     if place.relative or not index.count:
@@ -71,9 +71,9 @@ def beyond(place: Position, journal: Journal) -> str:
     return ""
 
 
-def _time(sign: str, seconds: float) -> Position:
+def _time(sign: str, seconds: float) -> TypedPosition:
     us = round(seconds * 1_000_000)
-    return Position("time", -us if sign == "-" else us, bool(sign))
+    return TypedPosition("time", -us if sign == "-" else us, bool(sign))
 
 
 def _of_day(journal: Journal, found: re.Match[str]) -> int:

@@ -13,7 +13,7 @@ from math import inf
 from inspector.journal.filters import Filter
 from inspector.journal.journal import Journal
 from inspector.replay import speeds, steps
-from inspector.replay.places import Position
+from inspector.replay.places import TypedPosition
 from inspector.replay.profile import Profile
 
 FOLD = 2.0
@@ -167,7 +167,7 @@ class Player:
         self.pause()
         return self.go(steps.next_exchange(self.journal, self.position, by) or (None if by > 0 else 0))
 
-    def go_to(self, place: Position) -> bool:
+    def go_to(self, place: TypedPosition) -> bool:
         """Go to a time, an event number or an end."""
         if place.unit == "end":
             return self.go(None if place.value else 0)

@@ -14,7 +14,7 @@ from typing import Any
 from inspector.client.bare_connection import BareConnection
 from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.options import Options
-from inspector.compare.rules import DEFAULT, Rules
+from inspector.compare.rules import DEFAULT, ComparisonRules
 from inspector.compare.values import compare
 from inspector.config.targets import Target
 from inspector.errors import ConnectionProblem, InspectorError
@@ -47,7 +47,7 @@ class Rerun:
         recording: Journal,
         target: Target,
         journal: Journal,
-        rules: Rules = DEFAULT,
+        rules: ComparisonRules = DEFAULT,
         options: Options | None = None,
         *,
         carry: Sequence[str] = (),

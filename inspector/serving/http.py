@@ -29,7 +29,7 @@ from inspector.serving.http_connection import (
     ServedResponse,
 )
 from inspector.serving.http_guard import RequestGuard
-from inspector.serving.http_session import JSON, HttpSession
+from inspector.serving.http_session import JSON, ClientSession
 
 SESSION = "Mcp-Session-Id"
 VERSION = "MCP-Protocol-Version"
@@ -76,8 +76,8 @@ class HttpEnd:
         self._opens = opens
         self._host, self._port = host, port
         self._guard = RequestGuard(host, self.binding.names, self.binding.origins)
-        self._sessions: dict[str, HttpSession] = {}
-        self._shared: dict[str, HttpSession] = {}
+        self._sessions: dict[str, ClientSession] = {}
+        self._shared: dict[str, ClientSession] = {}
         self._closing: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
         self._posts = 0
@@ -179,7 +179,7 @@ class HttpEnd:
             self._end_session(self._sessions.pop(head.field(SESSION) or ""))
             response.whole(204)
 
-    def _session_of(self, head: Head) -> HttpSession:
+    def _session_of(self, head: Head) -> ClientSession:
         found = self._sessions.get(head.field(SESSION) or "")
         return found or self._shared_session(head, begins=False)
 
@@ -197,7 +197,7 @@ class HttpEnd:
         reply = session.reply(channels.of_post(self._posts), response)
         session.handler.received(arrived, reply)
 
-    def _session_for(self, arrived: Arrived, head: Head, response: ServedResponse) -> HttpSession | None:
+    def _session_for(self, arrived: Arrived, head: Head, response: ServedResponse) -> ClientSession | None:
         """Return the session of a message; None if it was refused, which has been answered."""
         name = head.field(SESSION)
         method = arrived.message["method"] if arrived.shape is Shape.REQUEST else ""
@@ -217,7 +217,7 @@ class HttpEnd:
 
     # Sessions
 
-    def _new_session(self, message: dict[str, Any], response: ServedResponse) -> HttpSession:
+    def _new_session(self, message: dict[str, Any], response: ServedResponse) -> ClientSession:
         session = self._open(secrets.token_hex(16), _revision(message))
         self._sessions[session.session] = session
         if len(self._sessions) > MOST_SESSIONS:
@@ -225,7 +225,7 @@ class HttpEnd:
         response.always = (*response.always, (SESSION, session.session))
         return session
 
-    def _shared_session(self, head: Head, *, begins: bool) -> HttpSession:
+    def _shared_session(self, head: Head, *, begins: bool) -> ClientSession:
         query = urlsplit(head.target).query
         found = self._shared.get(query)
         if found is not None and begins and found.idle:
@@ -237,21 +237,21 @@ class HttpEnd:
                 self._end_session(self._shared.pop(next(iter(self._shared))))
         return found
 
-    def _open(self, id: str, revision: str) -> HttpSession:
+    def _open(self, id: str, revision: str) -> ClientSession:
         resumable = self.binding.resumable and bool(id)
-        session = HttpSession(
+        session = ClientSession(
             self._opens, id, resumable=resumable, primes=resumable and revision >= R4,
             keep_alive=self.limits.keep_alive,
         )  # fmt: skip
         session.on_drop = lambda: self._dropped(session)
         return session
 
-    def _dropped(self, session: HttpSession) -> None:
+    def _dropped(self, session: ClientSession) -> None:
         for sessions in (self._sessions, self._shared):
             for name in [name for name, each in sessions.items() if each is session]:
                 self._end_session(sessions.pop(name))
 
-    def _end_session(self, session: HttpSession) -> None:
+    def _end_session(self, session: ClientSession) -> None:
         task = asyncio.get_running_loop().create_task(session.close())
         self._closing.add(task)
         task.add_done_callback(self._closing.discard)

@@ -16,10 +16,10 @@ MOST_FINISHED = 16
 JSON: Fields = (("Content-Type", "application/json"),)
 
 
-class HttpReply:
+class PostReply:
     """The reply to one POST."""
 
-    def __init__(self, session: HttpSession, channel: str, response: ServedResponse) -> None:
+    def __init__(self, session: ClientSession, channel: str, response: ServedResponse) -> None:
         self.channel = channel
         self._session = session
         self._response = response
@@ -97,7 +97,7 @@ class HttpReply:
             await self._stream.drained()
 
 
-class HttpSession:
+class ClientSession:
     """A client session: the `Client` of its handler. `session` is its id, empty if the protocol has none."""
 
     transport: Literal["http"] = "http"
@@ -131,11 +131,11 @@ class HttpSession:
         """Whether no answer is pending."""
         return not any(each.open for each in self._posts)
 
-    def reply(self, channel: str, response: ServedResponse) -> HttpReply:
+    def reply(self, channel: str, response: ServedResponse) -> PostReply:
         """Return the reply to a POST of this session."""
         self._posts = {each for each in self._posts if each.open}
         self._posts.add(response)
-        return HttpReply(self, channel, response)
+        return PostReply(self, channel, response)
 
     def new_stream(self) -> ServedStream:
         """Return a stream with a new name; the oldest ended ones are dropped."""

@@ -44,7 +44,7 @@ from inspector.tui.widgets.clipboard import Copied
 from inspector.tui.widgets.scrollbars import draw_scrollbars
 
 if TYPE_CHECKING:
-    from inspector.compare.rules import Rules
+    from inspector.compare.rules import ComparisonRules
     from inspector.tui.replay.playback import Playing
 
 NOTIFIED = 1000
@@ -88,7 +88,7 @@ class InspectorApp(KeysInOrder, App[int]):
         follow: bool = False,
         playing: Playing | None = None,
         config: Path | None = None,
-        comparing: tuple[Path, Path, Rules] | None = None,
+        comparing: tuple[Path, Path, ComparisonRules] | None = None,
         watch: bool = False,
         others: Sequence[Target] = (),
     ) -> None:
@@ -288,7 +288,7 @@ def run_recording(
     return _run(app, settings)
 
 
-def run_diff(a: Path, b: Path, rules: Rules, *, settings: Settings) -> int:
+def run_diff(a: Path, b: Path, rules: ComparisonRules, *, settings: Settings) -> int:
     """Run the interface on two recordings side by side. Raises `RecordingError` before anything is drawn."""
     for path in (a, b):
         Journal.open(path).release()

@@ -25,7 +25,7 @@ from inspector.tui.window import window_of
 
 if TYPE_CHECKING:
     from inspector.auth.options import AuthOptions
-    from inspector.compare.rules import Rules
+    from inspector.compare.rules import ComparisonRules
     from inspector.tui.diff.side import AnswerSide
     from inspector.tui.main.screen import MainScreen
     from inspector.tui.pair.screen import PairScreen
@@ -267,7 +267,7 @@ class ScreenNavigator:
 
         return await self._app.push_screen_wait(EditTarget(target))
 
-    def compare(self, a: Path, b: Path, rules: Rules | None = None) -> None:
+    def compare(self, a: Path, b: Path, rules: ComparisonRules | None = None) -> None:
         from inspector.compare.rules import DEFAULT
         from inspector.tui.diff.screen import DiffScreen
 

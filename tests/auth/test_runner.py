@@ -18,8 +18,8 @@ from inspector.auth.actions import (
     Fetch,
     FetchFailed,
     HoldRenewalLock,
-    LoadClient,
     LoadGrant,
+    LoadStoredClient,
     OpenListener,
     RegisterSecret,
     Show,
@@ -397,7 +397,7 @@ async def test_what_is_kept_is_found_again_and_never_recorded(tmp_path: Path) ->
     await hands.run(only(StoreGrant(GRANT.issuer, GRANT.resource, GRANT)))
     await hands.run(only(StoreClient(GRANT.issuer, CLIENT)))
     assert await hands.run(only(LoadGrant(GRANT.server))) == GRANT
-    assert await hands.run(only(LoadClient(GRANT.issuer))) == CLIENT
+    assert await hands.run(only(LoadStoredClient(GRANT.issuer))) == CLIENT
     recorder.auth("token", True, "access-secret refresh-secret client-secret")
     assert "-secret" not in recorder.text()
 

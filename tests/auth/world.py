@@ -15,8 +15,8 @@ from inspector.auth.actions import (
     Fetched,
     Flow,
     HoldRenewalLock,
-    LoadClient,
     LoadGrant,
+    LoadStoredClient,
     OpenListener,
     RecordStep,
     RegisterSecret,
@@ -145,7 +145,7 @@ class World:
                 if action.issuer:
                     return self.store.get((action.issuer, action.resource))
                 return next((grant for grant in self.store.values() if grant.server == action.server), None)
-            case LoadClient():
+            case LoadStoredClient():
                 return self.clients.get(action.issuer)
             case StoreGrant():
                 put(self.store, (action.issuer, action.resource), action.grant)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.compare.reading import Repeated, read
-from inspector.compare.rules import EXACT, Rules, Tolerance, parse_tolerance
+from inspector.compare.rules import EXACT, ComparisonRules, Tolerance, parse_tolerance
 from inspector.compare.values import compare
 from inspector.errors import UsageError
 from inspector.protocol.jsonrpc import NotJson
@@ -29,7 +29,7 @@ VALUES = st.recursive(
 )
 
 
-def told(a: Any, b: Any, rules: Rules = EXACT, **kwargs: Any) -> list[tuple[str, str]]:
+def told(a: Any, b: Any, rules: ComparisonRules = EXACT, **kwargs: Any) -> list[tuple[str, str]]:
     return [(found.kind, str(found.path)) for found in compare(a, b, rules, **kwargs).differences]
 
 
@@ -204,12 +204,12 @@ def test_times_ids_and_durations_do_not_count_where_they_are_on_both_sides() -> 
 
 
 def test_a_cursor_that_is_gone_is_a_difference() -> None:
-    assert told({"nextCursor": "x"}, {}, Rules()) == [("removed", "$.nextCursor")]
-    assert told({"nextCursor": "x"}, {"nextCursor": 1}, Rules()) == [("changed", "$.nextCursor")]
+    assert told({"nextCursor": "x"}, {}, ComparisonRules()) == [("removed", "$.nextCursor")]
+    assert told({"nextCursor": "x"}, {"nextCursor": 1}, ComparisonRules()) == [("changed", "$.nextCursor")]
 
 
 def test_words_around_a_time_do_count() -> None:
-    assert told("done at 10:00:00", "failed at 10:00:00", Rules()) == [("changed", "$")]
+    assert told("done at 10:00:00", "failed at 10:00:00", ComparisonRules()) == [("changed", "$")]
 
 
 def test_an_ignored_place_may_be_missing() -> None:

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
 from inspector.demo.auth.exchange import FORM, Request
 from inspector.demo.auth.gate import Gate
-from inspector.demo.auth.issuer import Settings
+from inspector.demo.auth.issuer import IssuerSettings
 from inspector.demo.auth.vault import challenge_of
 
 SERVER = "http://127.0.0.1:1001"
@@ -51,7 +51,7 @@ class Site:
         self.time = 1_000_000.0
         settings.setdefault("auto", True)
         issuers = SERVER if settings.get("layout") in ("same-origin", "defaults") else ISSUER
-        self.gate = Gate(Settings(faults=faults, now=lambda: self.time, **settings), SERVER, issuers)
+        self.gate = Gate(IssuerSettings(faults=faults, now=lambda: self.time, **settings), SERVER, issuers)
 
     def send(self, method: str, url: str, headers: dict[str, str] | None = None, body: bytes = b"") -> Reply:
         """One request; a let-through request to the MCP server is answered with 200."""

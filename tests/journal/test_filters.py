@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from inspector.errors import UsageError
 from inspector.journal.filters import FilteredView, FilterError, parse
-from inspector.journal.filters.values import BadValue, NumberSpan, Pattern, microseconds, moment, octets, span
+from inspector.journal.filters.values import BadValue, NamePattern, NumberSpan, microseconds, moment, octets, span
 from inspector.journal.findings import Finding
 from inspector.journal.format import Dir, header_line
 from inspector.journal.journal import Journal
@@ -493,7 +493,7 @@ def test_a_range_is_of_one_kind() -> None:
     ],
 )
 def test_patterns(pattern: str, name: str, fits: bool) -> None:
-    assert Pattern(pattern).matches(name) is fits
+    assert NamePattern(pattern).matches(name) is fits
 
 
 def test_the_runs_of_a_flow(journal: Journal) -> None:

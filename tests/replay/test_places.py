@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from inspector.errors import UsageError
 from inspector.journal.journal import Journal
 from inspector.replay import speeds
-from inspector.replay.places import Position, beyond, read
+from inspector.replay.places import TypedPosition, beyond, read
 
 
 @pytest.fixture(scope="module")
@@ -22,25 +22,25 @@ def journal() -> Journal:
 @pytest.mark.parametrize(
     ("text", "place"),
     [
-        ("01:12.3", Position("time", 72_300_000)),
-        (" 1:02:03 ", Position("time", 3_723_000_000)),
-        ("90s", Position("time", 90_000_000)),
-        ("90.0", Position("time", 90_000_000)),
-        ("90", Position("number", 90)),
-        ("+10", Position("number", 10, relative=True)),
-        ("1.5min", Position("time", 90_000_000)),
-        ("250 ms", Position("time", 250_000)),
-        ("+30s", Position("time", 30_000_000, relative=True)),
-        ("-2m", Position("time", -120_000_000, relative=True)),
-        ("+0:30", Position("time", 30_000_000, relative=True)),
-        ("#1204", Position("number", 1204)),
-        ("+#10", Position("number", 10, relative=True)),
-        ("-#1", Position("number", -1, relative=True)),
-        ("start", Position("end", 0)),
-        ("END", Position("end", 1)),
+        ("01:12.3", TypedPosition("time", 72_300_000)),
+        (" 1:02:03 ", TypedPosition("time", 3_723_000_000)),
+        ("90s", TypedPosition("time", 90_000_000)),
+        ("90.0", TypedPosition("time", 90_000_000)),
+        ("90", TypedPosition("number", 90)),
+        ("+10", TypedPosition("number", 10, relative=True)),
+        ("1.5min", TypedPosition("time", 90_000_000)),
+        ("250 ms", TypedPosition("time", 250_000)),
+        ("+30s", TypedPosition("time", 30_000_000, relative=True)),
+        ("-2m", TypedPosition("time", -120_000_000, relative=True)),
+        ("+0:30", TypedPosition("time", 30_000_000, relative=True)),
+        ("#1204", TypedPosition("number", 1204)),
+        ("+#10", TypedPosition("number", 10, relative=True)),
+        ("-#1", TypedPosition("number", -1, relative=True)),
+        ("start", TypedPosition("end", 0)),
+        ("END", TypedPosition("end", 1)),
     ],
 )
-def test_places(journal: Journal, text: str, place: Position) -> None:
+def test_places(journal: Journal, text: str, place: TypedPosition) -> None:
     assert read(text, journal) == place
 
 

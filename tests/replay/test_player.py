@@ -11,7 +11,7 @@ from inspector.journal.filters import parse
 from inspector.journal.findings import Finding
 from inspector.journal.journal import Journal
 from inspector.replay import player as player_module
-from inspector.replay.places import Position
+from inspector.replay.places import TypedPosition
 from inspector.replay.player import Player
 from tests.replay.tape import Tape, read
 
@@ -176,7 +176,7 @@ def test_steps_pause(second: Player, clock: Clock) -> None:
 
 def test_going_somewhere_plays_on_from_there(second: Player, clock: Clock) -> None:
     second.play()
-    second.go_to(Position("time", 5_500_000))
+    second.go_to(TypedPosition("time", 5_500_000))
     assert (second.position, second.playing) == (6, True)
     passes(second, clock, 1)
     assert second.position == 7
@@ -187,20 +187,20 @@ def test_going_somewhere_plays_on_from_there(second: Player, clock: Clock) -> No
 @pytest.mark.parametrize(
     ("place", "position"),
     [
-        (Position("time", 3_000_000), 4),
-        (Position("time", 0), 1),
-        (Position("time", -1), 0),
-        (Position("time", 2_500_000, relative=True), 7),
-        (Position("time", -2_500_000, relative=True), 2),
-        (Position("number", 7), 7),
-        (Position("number", 700), 10),
-        (Position("number", -2, relative=True), 3),
-        (Position("number", -20, relative=True), 0),
-        (Position("end", 0), 0),
-        (Position("end", 1), 10),
+        (TypedPosition("time", 3_000_000), 4),
+        (TypedPosition("time", 0), 1),
+        (TypedPosition("time", -1), 0),
+        (TypedPosition("time", 2_500_000, relative=True), 7),
+        (TypedPosition("time", -2_500_000, relative=True), 2),
+        (TypedPosition("number", 7), 7),
+        (TypedPosition("number", 700), 10),
+        (TypedPosition("number", -2, relative=True), 3),
+        (TypedPosition("number", -20, relative=True), 0),
+        (TypedPosition("end", 0), 0),
+        (TypedPosition("end", 1), 10),
     ],
 )
-def test_places(second: Player, place: Position, position: int) -> None:
+def test_places(second: Player, place: TypedPosition, position: int) -> None:
     while second.profile.advance():
         pass
     second.go(5)
@@ -315,6 +315,6 @@ def test_a_recording_of_nothing(tmp_path: Path, clock: Clock) -> None:
         move()
         assert player.position == 0
     player.step_exchange(-1)
-    player.go_to(Position("time", 5))
+    player.go_to(TypedPosition("time", 5))
     assert not player.go_to_finding(1)
     assert player.position == 0

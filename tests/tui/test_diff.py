@@ -12,7 +12,7 @@ import pytest
 from textual.pilot import Pilot
 
 from inspector.client.options import Options
-from inspector.compare.rules import DEFAULT, Rules
+from inspector.compare.rules import DEFAULT, ComparisonRules
 from inspector.config.settings import Settings
 from inspector.config.targets import RecordingTarget
 from inspector.journal.journal import Journal
@@ -59,7 +59,7 @@ def pair(tmp_path: Path) -> tuple[Path, Path]:
 
 @asynccontextmanager
 async def comparing(
-    a: Path, b: Path, size: tuple[int, int] = WIDE, rules: Rules = DEFAULT
+    a: Path, b: Path, size: tuple[int, int] = WIDE, rules: ComparisonRules = DEFAULT
 ) -> AsyncIterator[tuple[InspectorApp, Pilot[int]]]:
     """The app on two recordings, when they have been compared."""
     app = InspectorApp(None, Options(), Settings(), comparing=(a, b, rules))

@@ -12,7 +12,7 @@ from inspector.tui.log import view
 from inspector.tui.log.filter import exchange_filter, folded, highlight
 from inspector.tui.log.message_list import MessageList
 from inspector.tui.log.pane import LastMessageLine, MessagesPane
-from inspector.tui.log.rows import Columns, MessageRows, since
+from inspector.tui.log.rows import LogColumns, MessageRows, since
 from inspector.tui.widgets.filter_input import FilterInput
 from tests.tui.live_demo import Ticking, demo
 from tests.tui.talks import Talk, example
@@ -52,14 +52,14 @@ async def test_rows_end_on_the_same_cell_at_every_width() -> None:
     rows = MessageRows(example().journal)
     rows.everything.count = 11
     for width in range(10, 161):
-        columns = Columns(width, rows.id_cells)
+        columns = LogColumns(width, rows.id_cells)
         assert columns.what >= 1
         for index in range(11):
             line = rows.render(index, width, False, False)
             assert sum(segment.cell_length for segment in line) <= width, (width, index)
-    assert [Columns(width, 3).size > 0 for width in (30, 60, 75)] == [False, False, True]
-    assert [Columns(width, 3).duration > 0 for width in (30, 45, 60)] == [False, True, True]
-    assert [Columns(width, 3).time > 0 for width in (20, 45)] == [False, True]
+    assert [LogColumns(width, 3).size > 0 for width in (30, 60, 75)] == [False, False, True]
+    assert [LogColumns(width, 3).duration > 0 for width in (30, 45, 60)] == [False, True, True]
+    assert [LogColumns(width, 3).time > 0 for width in (20, 45)] == [False, True]
 
 
 async def test_follows_the_end_until_the_user_leaves_it() -> None:

@@ -187,6 +187,4 @@ def _named(tools: list[dict[str, Any]]) -> str:
 
 def _listings(visit: Visit) -> list[int]:
     """The newest pages of the lists of tools and resources."""
-    index = visit.journal.index
-    newest = {index.method(n): n for n in range(1, index.count + 1) if index.pair(n)}
-    return [newest[method] for method in ("tools/list", "resources/list") if method in newest]
+    return [n for n in (visit.newest("tools/list"), visit.newest("resources/list")) if n]

@@ -9,8 +9,8 @@ from inspector.cards.discovery import (
     CATALOG,
     LARGEST,
     OLD_CATALOG,
+    CardDiscovery,
     CardResponse,
-    Discovery,
     FetchCard,
     FoundCard,
     discover,
@@ -275,9 +275,9 @@ async def current_places(visit: Visit) -> Outcome:
     return good("", *found.evidence)
 
 
-async def _found(visit: Visit) -> Discovery:
+async def _found(visit: Visit) -> CardDiscovery:
     """The catalog and the cards, fetched once in a visit without credentials."""
-    known: Discovery | None = visit.remembered.get(_REMEMBERED)
+    known: CardDiscovery | None = visit.remembered.get(_REMEMBERED)
     if known is None:
         known = visit.remembered[_REMEMBERED] = await discover(RawPost(visit).url, _fetch(visit), old_places=True)
     return known
@@ -337,7 +337,7 @@ def _typed(answer: CardResponse | None, wanted: str) -> Outcome | None:
     return make(f"{answer.url} has the type {excerpt(answer.media_type, 80)}.", *answer.evidence)
 
 
-def _answers(found: Discovery) -> list[CardResponse]:
+def _answers(found: CardDiscovery) -> list[CardResponse]:
     """The catalog and the cards as answers, each once."""
     answers = [] if found.catalog_response is None else [found.catalog_response]
     return answers + [card.response for card in found.cards if card.response is not found.catalog_response]

@@ -11,7 +11,7 @@ from inspector.check.catalog import EVERYWHERE, CheckTable, Transport
 from inspector.check.outcome import Outcome, good, remark, skipped
 from inspector.check.raw_post import RawPost, raw_post
 from inspector.check.slowdown import slowdown
-from inspector.check.visit import Visit
+from inspector.check.visit import OPENING, Visit
 from inspector.check.web import ACCEPT, JSON, RecordedResponse
 from inspector.protocol.jsonrpc import Shape
 from inspector.transports.http_requests import SESSION_FIELD
@@ -253,7 +253,7 @@ async def latency(visit: Visit) -> Outcome:
 async def public_name(visit: Visit) -> Outcome:
     """The URL."""
     url = visit.web.url
-    opening = next(_opening(visit), 1)
+    opening = visit.newest(*OPENING) or 1
     if is_loopback(url.host) or "." not in url.host:
         return remark(f"{url.host} is not a public host name.", opening)
     if url.scheme != "https":
@@ -380,14 +380,6 @@ def _document(answer: RecordedResponse) -> dict[str, Any] | None:
     """The JSON object of a body."""
     found = answer.messages[0] if answer.messages else None
     return found if type(found) is dict else None
-
-
-def _opening(visit: Visit) -> Iterator[int]:
-    """The newest responses that opened sessions."""
-    index = visit.journal.index
-    for n in range(index.count, 0, -1):
-        if index.shape(n) == Shape.RESULT and index.method(n) in ("initialize", "server/discover"):
-            yield n
 
 
 def _answered(visit: Visit) -> Iterator[tuple[str, float, int]]:

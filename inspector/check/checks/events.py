@@ -15,7 +15,7 @@ from inspector.check.asked import RequestOutcome
 from inspector.check.catalog import CheckTable
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
 from inspector.check.raw_connection import RawConnection
-from inspector.check.visit import Visit
+from inspector.check.visit import OPENING, Visit
 from inspector.config.targets import HttpTarget
 from inspector.errors import SchemaError
 from inspector.journal.format import Dir
@@ -92,9 +92,8 @@ async def is_not_the_sketch(visit: Visit) -> Outcome:
 
 
 def _opening(visit: Visit) -> tuple[int, ...]:
-    index = visit.journal.index
-    found = Query(dir=Dir.RECV, shape=Shape.RESULT, method=("initialize", "server/discover"))
-    return tuple(found.numbers(index, visit.visited.first)[-1:])
+    n = visit.newest(*OPENING)
+    return (n,) if n else ()
 
 
 # The list

@@ -21,8 +21,7 @@ async def keyword(visit: Visit) -> Outcome:
     found = [(tool, each) for tool in visit.items("tools") for each in file_inputs(tool.get("inputSchema"))]
     if not found:
         return skipped("no tool takes a file")
-    index = visit.journal.index
-    listing = next((n for n in range(index.count, 0, -1) if index.method(n) == "tools/list" and index.pair(n)), 1)
+    listing = visit.newest("tools/list") or 1
     for tool, each in found:
         if each.problem:
             return bad(f"{excerpt(tool.get('name'), 60)}: {each.where}: {each.problem}.", listing)

@@ -10,7 +10,7 @@ from inspector.check.declared import undeclared
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
 from inspector.check.survey import RevisionSurvey
 from inspector.check.tool_calls import trials
-from inspector.check.visit import Visit
+from inspector.check.visit import OPENING, Visit
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, UNSUPPORTED_VERSION, Shape
 from inspector.protocol.revisions import LEGACY, REVISIONS
@@ -385,16 +385,7 @@ def _survey(visit: Visit) -> RevisionSurvey:
 
 def _opening(visit: Visit) -> int:
     """The response that opened the shared session."""
-    index = visit.journal.index
-    names = ("initialize", "server/discover")
-    return next(
-        (
-            n
-            for n in range(index.count, 0, -1)
-            if index.shape(n) == Shape.RESULT and index.method(n) in names
-        ),
-        1,
-    )  # fmt: skip
+    return visit.newest(*OPENING) or 1
 
 
 def _supported(asked: RequestOutcome) -> list[Any]:

@@ -232,5 +232,4 @@ def _names(asked: RequestOutcome) -> list[Any]:
 
 def _listing(visit: Visit) -> int:
     """The newest page of the list of tools."""
-    index = visit.journal.index
-    return next((n for n in range(index.count, 0, -1) if index.method(n) == "tools/list" and index.pair(n)), 1)
+    return visit.newest("tools/list") or 1

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
     from inspector.client.session import Session
     from inspector.events.feed import Feed, Following
-    from inspector.events.subscription import Row, Subscription
+    from inspector.events.subscription import EventRow, Subscription
     from inspector.protocol.events import EventType
 
 NAME = 200
@@ -197,7 +197,7 @@ class _Rows:
         self._lines: list[str] = []
         subscription.sink = self._take
 
-    def _take(self, row: Row, occurrence: Any) -> None:
+    def _take(self, row: EventRow, occurrence: Any) -> None:
         out = self._out
         if out.json:
             self._lines.append(_row_json(row, occurrence, self._at(row).isoformat(timespec="milliseconds")))
@@ -207,7 +207,7 @@ class _Rows:
             words = "  ".join(out.safe(text, PIPED) for text in (*told, row.note) if text)
             self._lines.append(f"{at}  {row.kind:<10}  {words}".rstrip())
 
-    def _at(self, row: Row) -> Any:
+    def _at(self, row: EventRow) -> Any:
         return self._journal.clock(round(row.at * 1e6)).astimezone()
 
     def flush(self) -> None:
@@ -217,7 +217,7 @@ class _Rows:
             (self._out.documents if self._out.json else self._out.lines)(lines)
 
 
-def _row_json(row: Row, occurrence: Any, at: str) -> str:
+def _row_json(row: EventRow, occurrence: Any, at: str) -> str:
     from inspector.protocol import jsondepth, jsonrpc
 
     found: dict[str, Any] = {"kind": row.kind, "n": row.n, "at": at}

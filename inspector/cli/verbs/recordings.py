@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from inspector.cli.verb import Invocation
-    from inspector.client.call_history import RecordedCall
+    from inspector.client.call_history import PastCall
     from inspector.client.recording_info import RecordingInfo
 
 LABEL = 80
@@ -98,7 +98,7 @@ def _list_calls(out: Output, found: list[RecordingInfo], tool: str, limit: int) 
     return 0
 
 
-def _call_row(out: Output, call: RecordedCall) -> tuple[str, ...]:
+def _call_row(out: Output, call: PastCall) -> tuple[str, ...]:
     import json
 
     from inspector.text import duration

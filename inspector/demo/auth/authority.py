@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from inspector.demo.auth.exchange import Request
-    from inspector.demo.auth.issuer import Settings
+    from inspector.demo.auth.issuer import IssuerSettings
     from inspector.demo.auth.vault import Access
 
     Endpoint = Callable[[Request], HttpReply]
@@ -29,7 +29,7 @@ _OAUTH, _OPENID = "oauth-authorization-server", "openid-configuration"
 class Authority:
     """An authorization server with one issuer, for one MCP server."""
 
-    def __init__(self, settings: Settings, issuer: str, server_url: str) -> None:
+    def __init__(self, settings: IssuerSettings, issuer: str, server_url: str) -> None:
         self._issuer = Issuer(settings, issuer, server_url)
         self._devices = Devices(self._issuer)
         authorize = Authorize(self._issuer)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from inspector.demo.auth.exchange import Request
-    from inspector.demo.auth.issuer import Settings
+    from inspector.demo.auth.issuer import IssuerSettings
     from inspector.demo.auth.vault import Access
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
@@ -30,7 +30,7 @@ _OF_OLD = ("same-origin", "defaults")
 class Gate:
     """The token check of the MCP server. `issuers_url` is the URL of the authorization servers, maybe the same."""
 
-    def __init__(self, settings: Settings, server_url: str, issuers_url: str) -> None:
+    def __init__(self, settings: IssuerSettings, server_url: str, issuers_url: str) -> None:
         self._settings = settings
         self._port = urlsplit(server_url).port
         self._of_old = settings.layout in _OF_OLD

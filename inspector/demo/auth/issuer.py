@@ -33,7 +33,7 @@ LAYOUTS = {
 }
 
 
-class Settings:
+class IssuerSettings:
     """The authorization options of the command line.
 
     `auto`: every request is allowed immediately, without a page; `expiry`: lifetime of access tokens in seconds;
@@ -63,7 +63,7 @@ class Settings:
 class Issuer:
     """One issuer, for one MCP server. `url` is its identifier; the endpoints are below it, at `path`."""
 
-    def __init__(self, settings: Settings, url: str, server_url: str) -> None:
+    def __init__(self, settings: IssuerSettings, url: str, server_url: str) -> None:
         self.settings = settings
         self.faults = settings.faults
         self.url = url

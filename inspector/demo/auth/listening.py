@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from inspector.demo.auth.issuer import Settings
+    from inspector.demo.auth.issuer import IssuerSettings
 
 
 class AuthServer(ThreadingTCPServer):
@@ -27,7 +27,7 @@ class AuthServer(ThreadingTCPServer):
     daemon_threads = True
     request_queue_size = 128
 
-    def __init__(self, settings: Settings, server_url: str) -> None:
+    def __init__(self, settings: IssuerSettings, server_url: str) -> None:
         parts = urlsplit(server_url)
         host = str(parts.hostname)
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -48,7 +48,7 @@ class AuthServer(ThreadingTCPServer):
             super().handle_error(request, client_address)
 
 
-def open_gate(settings: Settings, server_url: str) -> Gate:
+def open_gate(settings: IssuerSettings, server_url: str) -> Gate:
     """Opens the gate of an MCP server and starts its authorization servers. Ends the process if they cannot listen."""
     if settings.layout in ("same-origin", "defaults"):
         return Gate(settings, server_url, server_url)

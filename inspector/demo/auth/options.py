@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any
 
-    from inspector.demo.auth.issuer import Settings
+    from inspector.demo.auth.issuer import IssuerSettings
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -24,13 +24,13 @@ def add_options(parser: ArgumentParser) -> None:
     group.add_argument("--auth-jwks", metavar="FILE", help="public keys of the client demo-key, as a JWK set")
 
 
-def settings_of(options: Namespace, parser: ArgumentParser) -> Settings | None:
+def settings_of(options: Namespace, parser: ArgumentParser) -> IssuerSettings | None:
     """Returns the settings; None without options. Ends the process with a usage error for invalid options."""
     said = [options.auth_layout, options.auth_expiry, options.auth_port, options.auth_jwks]
     if not (options.auth or options.auth_auto or options.auth_fault or any(each is not None for each in said)):
         return None
     from inspector.demo.auth.faults import FAULTS
-    from inspector.demo.auth.issuer import LAYOUTS, Settings
+    from inspector.demo.auth.issuer import LAYOUTS, IssuerSettings
 
     layout = options.auth_layout or "apart"
     if layout not in LAYOUTS:
@@ -44,7 +44,7 @@ def settings_of(options: Namespace, parser: ArgumentParser) -> Settings | None:
         parser.error("--auth-expiry must be a number of seconds, at least 1")
     if not 0 <= port < 65536:
         parser.error(f"--auth-port {port}: not a valid port")
-    return Settings(
+    return IssuerSettings(
         auto=options.auth_auto,
         layout=layout,
         faults=tuple(dict.fromkeys(options.auth_fault)),

@@ -6,7 +6,7 @@ from typing import Any
 
 from inspector.journal.filters.conditions import REQUESTS, MatchesQuery, Scan
 from inspector.journal.filters.text import Needle, search
-from inspector.journal.filters.values import Pattern
+from inspector.journal.filters.values import NamePattern
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.journal.select import Query, both, picked
@@ -36,7 +36,7 @@ class HasSubject:
     cost = 2
 
     def __init__(self, text: str) -> None:
-        self._pattern = Pattern(text, path=False)
+        self._pattern = NamePattern(text, path=False)
         literal = self._pattern.literal
         self._needle = Needle(literal) if literal else None
 
@@ -95,7 +95,7 @@ class InRun:
     def __init__(self, text: str) -> None:
         name, mark, number = text.rpartition("#")
         self._number = int(number) if mark and number.isdecimal() else 0
-        self._pattern = Pattern(name if self._number else text, path=False)
+        self._pattern = NamePattern(name if self._number else text, path=False)
 
     def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
         known = scan.memory(self, _Runs)

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from inspector.journal.filters.syntax import FilterError, FilterToken, tokens
-from inspector.journal.filters.values import Pattern
+from inspector.journal.filters.values import NamePattern
 from inspector.journal.format import DIR_NAMES, KIND_NAMES, Kind
 from inspector.journal.index import NO_ID, STATE_NAMES
 from inspector.journal.journal import Journal
@@ -128,7 +128,7 @@ def _word_end(text: str, cursor: int) -> str:
 def _fits_any(value: str, known: Iterable[str], *, path: bool) -> bool:
     if not value:
         return False
-    pattern = Pattern(value, path=path)
+    pattern = NamePattern(value, path=path)
     return any(map(pattern.matches, known))
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
 from inspector.journal.connections import KINDS
-from inspector.journal.filters.values import BadValue, NumberSpan, Pattern, midnight
+from inspector.journal.filters.values import BadValue, NamePattern, NumberSpan, midnight
 from inspector.journal.format import Dir
 from inspector.journal.index import NO_ID, Index, NameTable
 from inspector.journal.journal import Journal
@@ -121,7 +121,7 @@ class HasName:
     cost = 0
 
     def __init__(
-        self, pattern: Pattern, column: Callable[[Index], memoryview], names: Callable[[Index], NameTable]
+        self, pattern: NamePattern, column: Callable[[Index], memoryview], names: Callable[[Index], NameTable]
     ) -> None:
         self._pattern = pattern
         self._column = column
@@ -152,7 +152,7 @@ class InSpan:
         return both(bytes(map(span.low.__le__, values)), bytes(map(span.high.__ge__, values)))
 
 
-class Negotiation:
+class InNegotiation:
     """Matches the negotiation of a connection: messages, HTTP heads and life events."""
 
     cost = 0
@@ -200,7 +200,7 @@ class Id:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._pattern = Pattern(text, path=False) if set("*?") & set(text) else None
+        self._pattern = NamePattern(text, path=False) if set("*?") & set(text) else None
 
     def codes(self, index: Index) -> set[int]:
         """Return the numbers of such ids in the index."""
@@ -340,7 +340,7 @@ class HasFinding:
 
     def __init__(self, text: str) -> None:
         self._any = text == "*"
-        self._pattern = Pattern(text, path=False)
+        self._pattern = NamePattern(text, path=False)
 
     def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
         findings = scan.journal.findings

@@ -26,14 +26,14 @@ from inspector.journal.filters.conditions import (
     HasName,
     Id,
     InExchange,
+    InNegotiation,
     InSpan,
     IsMarked,
     MatchesQuery,
-    Negotiation,
     Not,
 )
 from inspector.journal.filters.text import LONGEST
-from inspector.journal.filters.values import BadValue, Pattern, span
+from inspector.journal.filters.values import BadValue, NamePattern, span
 from inspector.journal.format import DIR_NAMES, KIND_NAMES, KINDS, Dir, Kind
 from inspector.journal.index import STATE_NAMES, State
 from inspector.journal.select import Query
@@ -286,7 +286,7 @@ def _status(text: str) -> Condition:
 def _phase(text: str) -> Condition:
     if text.lower() != "negotiation":
         raise BadValue("the only phase is negotiation: the events until a connection is ready")
-    return Negotiation()
+    return InNegotiation()
 
 
 def _unlike(text: str, names: tuple[str, ...] | list[str]) -> str:
@@ -316,7 +316,7 @@ _STATES = {name: State(number) for number, name in enumerate(STATE_NAMES)} | {
 }  # fmt: skip
 
 _TERMS: dict[str, Callable[[str], Condition]] = {
-    "method": lambda text: HasName(Pattern(text), lambda index: index._methods, lambda index: index._method_names),
+    "method": lambda text: HasName(NamePattern(text), lambda index: index._methods, lambda index: index._method_names),
     "name": HasSubject,
     "dir": _dir,
     "kind": _kind,
@@ -326,7 +326,7 @@ _TERMS: dict[str, Callable[[str], Condition]] = {
     "size": lambda text: InSpan(span(text, values.octets), lambda index, low, high: index._sizes[low - 1 : high]),
     "time": lambda text: InSpan(span(text, values.moment), lambda index, low, high: index._times[low - 1 : high]),
     "n": lambda text: InSpan(span(text, values.count), lambda index, low, high: range(low, high + 1)),
-    "ch": lambda text: HasName(Pattern(text), lambda index: index._channels, lambda index: index._channel_names),
+    "ch": lambda text: HasName(NamePattern(text), lambda index: index._channels, lambda index: index._channel_names),
     "exchange": lambda text: InExchange(text),
     "finding": HasFinding,
     "mark": IsMarked,

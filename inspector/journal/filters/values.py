@@ -152,7 +152,7 @@ def midnight(began: datetime) -> int:
     return -(((began.hour * 60 + began.minute) * 60 + began.second) * 10**6 + began.microsecond)
 
 
-class Pattern:
+class NamePattern:
     """A pattern for names: `*` matches any text, `?` one character; case is ignored.
 
     Without either of them a pattern also matches names with it as whole steps of their path: `tools` matches

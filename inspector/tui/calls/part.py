@@ -45,7 +45,7 @@ from inspector.tui.work.work_items import SavedArguments, WorkItem, label
 
 if TYPE_CHECKING:
     from inspector.client.engine.pending_requests import Call
-    from inspector.flows.runner import Findings
+    from inspector.flows.runner import EventJudge
     from inspector.tui.main.panes import Panes
 
 RECENT = 30
@@ -64,7 +64,7 @@ _LISTS: Mapping[str, ListName] = {"tools/call": "tools", "resources/read": "reso
 class CallsPart:
     """The saved calls of a screen. It reads them at once where there are any, so that tools show theirs."""
 
-    def __init__(self, screen: Screen[None], panes: Panes, findings: Findings, watched: Callable[[], bool]) -> None:
+    def __init__(self, screen: Screen[None], panes: Panes, findings: EventJudge, watched: Callable[[], bool]) -> None:
         """`findings` judges the messages of runs; `watched` tells whether a change of a file restarts the server."""
         self._screen = screen
         self._panes = panes

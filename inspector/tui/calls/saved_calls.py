@@ -32,7 +32,7 @@ from inspector.tui.calls.steps import PlainStep
 
 if TYPE_CHECKING:
     from inspector.client.session import Session
-    from inspector.flows.runner import Findings
+    from inspector.flows.runner import EventJudge
 
 FOLDER = "calls"
 """The folder of the working directory that holds the collection, unless the settings name another."""
@@ -124,7 +124,7 @@ class SavedCalls:
         self.before: dict[Path, FlowRun] = {}
         """The runs before the newest ones."""
         self.running: Running | None = None
-        self.findings: Findings | None = None
+        self.findings: EventJudge | None = None
         """What judges the messages of a run by the rules of the specification."""
         self.watched: Callable[[], bool] = lambda: False
         """Whether a change of a file restarts the server."""

@@ -11,7 +11,7 @@ from typing import Any
 from inspector.client.recorded import RecordedSession
 from inspector.client.state.surfaces import surface_of
 from inspector.compare.conversation import SURFACE_METHODS, Conversation, compare_conversations
-from inspector.compare.rules import Rules
+from inspector.compare.rules import ComparisonRules
 from inspector.compare.surface import Change, compare_surfaces, unread_lists
 from inspector.config.targets import RecordingTarget
 from inspector.journal.journal import Journal
@@ -59,7 +59,7 @@ class ComparedRecordings:
         self.b.journal.release()
 
 
-def compare_files(a: Path, b: Path, rules: Rules, wanted: Callable[[], bool]) -> ComparedRecordings:
+def compare_files(a: Path, b: Path, rules: ComparisonRules, wanted: Callable[[], bool]) -> ComparedRecordings:
     """Read both recordings and compare them. Raises `RecordingError`, or `GivenUp` when no longer `wanted`."""
     with ExitStack() as opened:
         one, other = _read("A", a, wanted, opened), _read("B", b, wanted, opened)

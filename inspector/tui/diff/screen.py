@@ -11,7 +11,7 @@ from textual.containers import Horizontal
 from textual.screen import Screen
 from textual.worker import get_current_worker
 
-from inspector.compare.rules import DEFAULT, Rules
+from inspector.compare.rules import DEFAULT, ComparisonRules
 from inspector.compare.surface import ONE, Change
 from inspector.errors import InspectorError
 from inspector.tui.advice import error_text
@@ -53,7 +53,7 @@ class DiffScreen(Screen[None]):
     DiffScreen #diff-sides > Edge { width: 1fr; }
     """
 
-    def __init__(self, a: Path, b: Path, rules: Rules = DEFAULT) -> None:
+    def __init__(self, a: Path, b: Path, rules: ComparisonRules = DEFAULT) -> None:
         super().__init__()
         self._paths, self._rules = (a, b), rules
         self._found: ComparedRecordings | None = None

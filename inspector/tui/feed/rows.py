@@ -7,7 +7,7 @@ from itertools import islice
 
 from rich.segment import Segment
 
-from inspector.events.subscription import Row, Subscription
+from inspector.events.subscription import EventRow, Subscription
 from inspector.journal.journal import Journal
 from inspector.protocol.events import EventType
 from inspector.tui.themes import signs_now
@@ -56,7 +56,7 @@ class SubscriptionRows:
     def __len__(self) -> int:
         return 0 if self.subscription is None else len(self.subscription.rows)
 
-    def row(self, index: int) -> Row:
+    def row(self, index: int) -> EventRow:
         """The row at a place; rows near the end are found at once."""
         assert self.subscription is not None
         rows = self.subscription.rows
@@ -93,7 +93,7 @@ class SubscriptionRows:
         return [*line, *paint.cell([(f"{words:<11}" if words else "", role), (row.note or cursor, "muted")], room)]
 
 
-def _look(row: Row) -> tuple[str, str]:
+def _look(row: EventRow) -> tuple[str, str]:
     signs = signs_now()
     if row.kind == "event":
         return (signs.finding, "finding") if row.note else (signs.received, "received")

@@ -67,7 +67,7 @@ class Everything:
         return n - 1 if 0 < n <= self.count else None
 
 
-class Columns:
+class LogColumns:
     """The columns of a row of some width. A narrow row drops size, then duration, then time."""
 
     def __init__(self, width: int, id_cells: int) -> None:
@@ -193,7 +193,7 @@ class MessageRows:
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
         """Draw a row: time, sign, id, summary, duration, size, mark, findings."""
         n = self.numbers[index]
-        columns = Columns(width, self.id_cells)
+        columns = LogColumns(width, self.id_cells)
         facts, signs = self.journal.index, signs_now()
         listed = self.list_messages(n)
         line: list[Segment] = []

@@ -12,7 +12,7 @@ from textual.screen import ModalScreen
 from inspector.errors import UsageError
 from inspector.journal.journal import Journal
 from inspector.replay import places
-from inspector.replay.places import Position
+from inspector.replay.places import TypedPosition
 from inspector.tui.advice import advice
 from inspector.tui.keymap import KeyHint
 from inspector.tui.widgets.edge import Edge
@@ -21,7 +21,7 @@ from inspector.tui.widgets.editor import Editor
 _EXAMPLES = "01:12.3   +30s   -2min   at 13:05   1204   start   end"
 
 
-class AskPlace(ModalScreen[Position | None]):
+class AskPlace(ModalScreen[TypedPosition | None]):
     """One line for a time or a number."""
 
     DEFAULT_CSS = """

@@ -329,7 +329,7 @@ class Playback:
         """Ask for a place and go there."""
         self._screen.app.push_screen(AskPlace(self.session.journal), self._went)
 
-    def _went(self, place: places.Position | None) -> None:
+    def _went(self, place: places.TypedPosition | None) -> None:
         if place is not None:
             self.player.go_to(place)
             self._moved()

@@ -22,7 +22,7 @@ from textual.binding import BindingType
 from textual.screen import ModalScreen
 from textual.worker import get_current_worker
 
-from inspector.client.call_history import RecordedCall, calls_of, recorded_calls
+from inspector.client.call_history import PastCall, calls_of, recorded_calls
 from inspector.client.recording_info import RecordingInfo, list_recordings
 from inspector.client.session_state import SessionState
 from inspector.config.remember import without_secrets
@@ -72,9 +72,9 @@ class _Cache:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._calls: OrderedDict[tuple[Path, int, str], tuple[RecordedCall, ...]] = OrderedDict()
+        self._calls: OrderedDict[tuple[Path, int, str], tuple[PastCall, ...]] = OrderedDict()
 
-    def calls(self, info: RecordingInfo, tool: str) -> tuple[RecordedCall, ...]:
+    def calls(self, info: RecordingInfo, tool: str) -> tuple[PastCall, ...]:
         """Return the newest calls of a tool in a recording."""
         key = (info.path, info.size, tool)
         with self._lock:
@@ -94,7 +94,7 @@ _CACHE = _Cache()
 
 def of_other_sessions(
     session: SessionState, tool: str, wanted: Callable[[], bool], left_out: Callable[[], None]
-) -> Iterator[tuple[RecordedCall, ...]]:
+) -> Iterator[tuple[PastCall, ...]]:
     """Yield the calls of a tool in the recordings of the session's server, a recording at a time.
 
     The newest recording comes first. Reads files. `left_out` is called for each recording that is too large.
@@ -186,7 +186,7 @@ class EarlierCalls(ModalScreen[dict[str, Any] | None]):
             self._rows.calls = [self._row(call) for call in calls]
         self._add([])
 
-    def _add(self, calls: Sequence[RecordedCall]) -> None:
+    def _add(self, calls: Sequence[PastCall]) -> None:
         """Add calls of a recording, the newest first, before those of which no recording is known."""
         known = [call for call in self._rows.calls if call.n] + [self._row(call) for call in calls]
         known.sort(key=lambda call: call.when or datetime.min.replace(tzinfo=UTC), reverse=True)
@@ -199,7 +199,7 @@ class EarlierCalls(ModalScreen[dict[str, Any] | None]):
         self._rows.calls = [*known[:MOST], *(call for call in remembered if call.arguments not in there)]
         self._list.source_changed()
 
-    def _row(self, call: RecordedCall) -> EarlierCall:
+    def _row(self, call: PastCall) -> EarlierCall:
         told, role = _TOLD.get(call.state, (call.state, "error"))
         took = duration(call.duration) if call.duration is not None else ""
         outcome = told if told and call.state != "error" else took
@@ -230,7 +230,7 @@ class EarlierCalls(ModalScreen[dict[str, Any] | None]):
     def _leave_out(self) -> None:
         self._left_out += 1
 
-    def _take(self, calls: Sequence[RecordedCall]) -> None:
+    def _take(self, calls: Sequence[PastCall]) -> None:
         if self.is_attached:
             self._add(calls)
             self._draw()
