@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 
 from inspector.protocol.events import EventType, condition
 from inspector.protocol.jsonrpc import excerpt
+from inspector.times import parse_time
 
 RowKind = Literal["event", "repeat", "active", "gap", "heartbeat", "error", "terminated", "note"]
 MOST_ROWS = 5_000
@@ -261,7 +262,7 @@ class Subscription:
         if type(body.get("name")) is str and body["name"] != self.name:
             found.append(f"The event is {excerpt(body['name'], 60)}, not {excerpt(self.name, 60)}.")
         if type(body.get("timestamp")) is str:
-            when = _time(body["timestamp"])
+            when = parse_time(body["timestamp"])
             if when is None:
                 found.append("timestamp is not an ISO 8601 time.")
             elif self._newest is not None and when < self._newest:
@@ -306,14 +307,6 @@ def _as_text(data: Any) -> tuple[str, bytes]:
 def _key(id: str) -> str:
     """A long id is kept as its digest, so that memory has a bound."""
     return id if len(id) <= _ID else hashlib.blake2b(id.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-
-
-def _time(text: str) -> datetime | None:
-    try:
-        when = datetime.fromisoformat(text[:64])
-    except ValueError:
-        return None
-    return when if when.tzinfo is not None else when.astimezone()
 
 
 def _plain(value: Any, longest: int) -> str:

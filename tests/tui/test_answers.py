@@ -59,7 +59,7 @@ async def test_one_key_compares_a_result_with_the_call_before() -> None:
         await call(live, "weather", {"city": "Lima"}, 1)
         main_screen(app).panes.work.result.focus_inside()
         await shows(app, pilot, "m its messages")
-        assert "D compare" not in screen_text(app), "there is no call before"
+        assert "D compare" not in screen_text(app), "it was not called before"
         await call(live, "echo", {"message": "between"}, 1)
         await call(live, "weather", {"city": "Kyoto"}, 2)
         main_screen(app).panes.work.result.focus_inside()
