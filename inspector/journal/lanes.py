@@ -17,6 +17,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from heapq import heappop, heappush
+from itertools import islice
 from time import perf_counter
 
 from inspector.journal import channels
@@ -193,8 +194,8 @@ class RequestLane:
         for row in range(min(len(self.rows), MOST_ROWS)):
             if len(found) >= wanted:
                 break
-            found += self.rows.within(row, begin, end)
-        return sorted(found[:most])
+            found += islice(self.rows.within(row, begin, end), wanted - len(found))
+        return sorted(found)
 
     def flying(self, begin: int, end: int) -> int:
         """Return the largest number in flight from `begin` to `end`; one that ends at `begin` counts."""

@@ -13,7 +13,7 @@ from inspector.journal.journal import Journal
 from inspector.tui.events import Save, ShowEvent
 from inspector.tui.timeline.drawing import LaneDrawing, axis, strip, tick_of, tick_text
 from inspector.tui.timeline.pane import TimelinePane
-from inspector.tui.timeline.view import TimelineView, TimeWindow, time_text
+from inspector.tui.timeline.view import MOST_ITEMS, TimelineView, TimeWindow, time_text
 from tests.tui.live_app import MEDIUM, NARROW, WIDE, demo, running
 from tests.tui.live_demo import Ticking
 from tests.tui.talks import Talk
@@ -353,3 +353,25 @@ async def test_a_live_timeline_grows() -> None:
         session.start("ping", {})
         await settle(pilot, lambda: pane.view.lanes.seen >= before + 2)
         await settle(pilot, lambda: "ping" in screen_text(app))
+
+
+def test_lanes_are_drawn_again_only_when_more_than_the_cursor_has_changed() -> None:
+    view = view_of(orders())
+    drawing = LaneDrawing(view, str)
+    lines = drawing.lines(20)
+    view.move(-1)
+    assert drawing.lines(20) is lines
+    view.zoom(0.5)
+    assert drawing.lines(20) is not lines
+
+
+def test_very_many_messages_at_the_cursor_cost_only_those_that_can_be_selected() -> None:
+    talk = Talk()
+    for n in range(1, 400):
+        talk.at(n).call(n, "search")
+        talk.say(n, "x")
+        talk.notice("message", level="info", data="x")
+    view = view_of(talk, cells=1)
+    items = view.items()
+    assert len(items) == MOST_ITEMS
+    assert len(set(items)) == MOST_ITEMS

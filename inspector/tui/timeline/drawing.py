@@ -46,9 +46,23 @@ class LaneDrawing:
         self.view = view
         self._label = label
         self._people: dict[int, list[tuple[int, int]]] = {}
+        self._asks_people = False
+        self._drawn: tuple[tuple[object, ...], list[LaneLine]] | None = None
 
     def lines(self, height: int) -> list[LaneLine]:
-        """Return at most `height` lines of all lanes. Where all fit, empty lines are between them."""
+        """Return at most `height` lines of all lanes. Where all fit, empty lines are between them.
+
+        They are the same while only the cursor moves.
+        """
+        view = self.view
+        index = view.session.journal.index
+        key = (view.window, height, view.lanes.seen, index.count, index.errors, view.latest, view.moment, signs_now())
+        if self._drawn is None or self._drawn[0] != key:
+            self._asks_people = asks_people(index)
+            self._drawn = key, self._draw(height)
+        return self._drawn[1]
+
+    def _draw(self, height: int) -> list[LaneLine]:
         lanes = self.view.lanes
         below: list[list[LaneLine]] = [self._in_flight(2 if height >= 12 else 1)]
         if len(lanes.received):
@@ -121,7 +135,10 @@ class LaneDrawing:
         view, signs = self.view, signs_now()
         cells = line.cells
         sign = signs.bars[-1]
-        line.fill(first, last, sign, self.role(n))
+        role = self.role(n)
+        line.fill(first, last, sign, role)
+        if not self._asks_people and last < cells and following - first < LEAST_LABEL:
+            return  # No name fits into the bar or beside it: so it is for nearly all of very many.
         for low, high in self._questions(n, end):
             line.fill(max(view.window.cell(low), first), min(view.window.cell(high), last), sign, "chart-ask")
         if last >= cells:
@@ -131,7 +148,7 @@ class LaneDrawing:
         room = min(following, cells) - high - 2
         # A name beside a short bar can be read in full where nothing follows soon.
         if inside >= LEAST_LABEL or room >= LEAST_LABEL:
-            failed = self.role(n) == "chart-error"
+            failed = role == "chart-error"
             name = f"{signs.failed} {self._label(n)}" if failed else self._label(n)
             if inside >= min(cell_len(name), max(room, LEAST_LABEL)):
                 self._write(line, low + 1, name, "bright", inside, on_bar=True)
@@ -157,7 +174,7 @@ class LaneDrawing:
     def _questions(self, n: int, end: int) -> list[tuple[int, int]]:
         """Return when a person was asked during a request."""
         index = self.view.session.journal.index
-        if not asks_people(index) or index.dir(n) is not Dir.SEND:
+        if not self._asks_people or index.dir(n) is not Dir.SEND:
             return []
         found = self._people.get(n)
         if found is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import NamedTuple
 
 from inspector.client.session_state import SessionState
@@ -245,9 +246,7 @@ class TimelineView:
         found = [lanes.sent.requests[p] for p in lanes.sent.at(begin, end, MOST_ITEMS)]
         found += [lanes.received.requests[p] for p in lanes.received.at(begin, end, MOST_ITEMS)]
         for lane in (lanes.notifications, lanes.login, lanes.process):
-            found += [n for n, _ in lane.within(begin, end)]
-            if len(found) > MOST_ITEMS:
-                break
+            found += [n for n, _ in islice(lane.within(begin, end), max(MOST_ITEMS - len(found), 0))]
         return found[:MOST_ITEMS]
 
     def chosen(self, items: list[int]) -> int:
