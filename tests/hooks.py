@@ -10,6 +10,7 @@ import http.client
 import json
 import threading
 import time
+from contextlib import suppress
 from urllib.parse import urlsplit
 
 EVENT = {"eventId": "order-1", "name": "order.placed", "timestamp": "2026-11-22T08:00:00Z", "data": {"order": 1}}
@@ -88,10 +89,11 @@ class Hooks:
         return deliver(self.port, delivery["url"], delivery["secret"], id, body, **self.faults.get("sends", {}))
 
     def deliver(self, delivery):
-        """The event; once more after a failure."""
-        for _ in range(2):
-            status, _, location = self.send(delivery, "order-1", EVENT)
-            if status == 307 and self.faults.get("follows"):
-                self.send(delivery | {"url": location}, "order-1", EVENT)
-            if status == 200:
-                return
+        """The event; once more after a failure. The receiver may be gone by then."""
+        with suppress(OSError, http.client.HTTPException):
+            for _ in range(2):
+                status, _, location = self.send(delivery, "order-1", EVENT)
+                if status == 307 and self.faults.get("follows"):
+                    self.send(delivery | {"url": location}, "order-1", EVENT)
+                if status == 200:
+                    return

@@ -32,6 +32,7 @@ from inspector.config.targets import Target
 from inspector.errors import ConnectingStopped, ConnectionProblem, InspectorError, NotOffered, ServerError, SessionLost
 from inspector.journal.journal import Frame, Journal
 from inspector.protocol import jsonrpc
+from inspector.protocol.file_inputs import file_values
 from inspector.protocol.jsonrpc import Shape
 from inspector.transports.base import Outgoing, Transport
 
@@ -569,7 +570,10 @@ class Session(SessionModel):
                 hint="The specification forbids it (x-mcp-header). To send it anyway, write the request by hand.",
             )
         params: dict[str, Any] = {"name": name, "arguments": arguments or {}}
-        support = self.tasks.support(self.catalog["tools"].get(name) or {})
+        tool = self.catalog["tools"].get(name) or {}
+        for file in file_values(tool.get("inputSchema"), params["arguments"]):
+            self.journal.redactor.add_file(*file)
+        support = self.tasks.support(tool)
         if support == "required" or (as_task and support == "optional"):
             params["task"] = {}
         if meta:

@@ -1,7 +1,8 @@
 """Redaction at record time: secrets never reach the file.
 
 A redacted value reads `‹redacted a1b2c3d4›`: a hash under a random key of this recording that is stored nowhere, so
-equal values stay recognisable and nothing can be guessed back.
+equal values stay recognisable and nothing can be guessed back. A file that was sent as an argument reads
+`‹redacted file text/plain 12 bytes sha256:…›` (C-FILE-04).
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ LONGEST_BODY = 8000
 LONGEST_WHOLE = 200
 """Characters above which another program's text is cut with a note."""
 
-MARK = re.compile(r"‹redacted [0-9a-f]{8}›")
-"""Replaces a secret."""
+MARK = re.compile(r"‹redacted (?:[0-9a-f]{8}|file [^\s›]{1,100} [0-9]{1,10} bytes sha256:[0-9a-f]{64})›")
+"""Replaces a secret or a file."""
 
 _LONGEST_WORD = 64
 """Most characters of a name in the protocol."""
@@ -75,6 +76,8 @@ class Redactor:
         self._forms: set[str] = set()
         self._secrets: set[str] = set()
         self._compiled: re.Pattern[str] | None = None
+        self._files: dict[str, str] = {}
+        """By value of a file, its mark."""
         self._marked: dict[str, str] = {}
         """By mark, the text that it replaced in a message."""
         for secret in secrets:
@@ -92,12 +95,20 @@ class Redactor:
         logfile.conceal(new)
         self._compiled = None
 
+    def add_file(self, value: str, media_type: str, size: int, sha256: str) -> None:
+        """Add a file that is an argument, a data URI: from now on it is recorded as a mark."""
+        kind = re.sub(r"[\s›]", "", media_type)[:100] or "?"
+        self._files[value] = f"‹redacted file {kind} {size} bytes sha256:{sha256}›"
+        self._forms.add(value)
+        self._compiled = None
+
     @property
     def _pattern(self) -> re.Pattern[str]:
         """All forms, longest first. Most recordings contain none of them, and never need it; compiling takes 20 ms."""
         if self._compiled is None:
-            longest_first = sorted(self._forms, key=len, reverse=True)
-            self._compiled = re.compile("|".join(map(re.escape, longest_first)))
+            # A file has megabytes, which no pattern should have.
+            longest_first = sorted(self._forms - self._files.keys(), key=len, reverse=True)
+            self._compiled = re.compile("|".join(map(re.escape, longest_first)) if longest_first else "(?!)")
         return self._compiled
 
     def mark(self, value: str) -> str:
@@ -112,6 +123,8 @@ class Redactor:
         # One search per form takes less than half the time of one for all forms.
         if not any(form in text for form in self._forms):
             return text, False
+        for value, mark in self._files.items():
+            text = text.replace(value, mark)
         return self._pattern.sub(lambda found: self.mark(found.group()), text), True
 
     def json(self, text: str) -> tuple[str, bool]:
@@ -152,7 +165,12 @@ class Redactor:
         if not literal.startswith('"'):
             return f'"{self._keep(literal)}"' if len(literal) >= SHORTEST_NUMBER and literal in self._forms else literal
         value = unquote(literal)
-        shown = self._pattern.sub(lambda found: self._keep(found.group()), value)
+        shown = value
+        for file, mark in self._files.items():
+            if file in shown:
+                shown = shown.replace(file, mark)
+                self._marked[mark] = file
+        shown = self._pattern.sub(lambda found: self._keep(found.group()), shown)
         if shown == value or _is_of_protocol(value):
             return literal
         if "\\" not in literal:

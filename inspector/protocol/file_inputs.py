@@ -10,6 +10,7 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -85,6 +86,31 @@ class PickedFile(NamedTuple):
     sha256: str
     warnings: tuple[str, ...]
     """What the server may not accept; the user decides (C-FILE-03)."""
+
+
+class FileValue(NamedTuple):
+    """A file among the arguments of a call."""
+
+    value: str
+    """The data URI."""
+    media_type: str
+    size: int
+    sha256: str
+
+
+def file_values(schema: Any, arguments: dict[str, Any]) -> Iterator[FileValue]:
+    """Yield the files among the arguments of a tool whose schema has the keyword (C-FILE-04). Never raises."""
+    values = [each for value in arguments.values() for each in (value if type(value) is list else (value,))]
+    found = [value for value in values if type(value) is str and value.startswith("data:")]
+    if not found or all(each.problem for each in file_inputs(schema)):
+        return
+    for value in found:
+        head, comma, body = value.partition(",")
+        if comma and head.endswith(";base64"):
+            with suppress(ValueError):
+                data = base64.b64decode(body, validate=True)
+                kind = head.removeprefix("data:").removesuffix(";base64")
+                yield FileValue(value, kind, len(data), hashlib.sha256(data).hexdigest())
 
 
 LARGEST = 64 << 20

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import Any
 
@@ -239,4 +240,29 @@ async def test_the_maps_of_both_sides_come_through_the_handshake_unchanged() -> 
     assert json.dumps(call["params"]["arguments"]["extensions"]) == json.dumps(theirs)
     (opened,) = scripted.asked("initialize")
     assert json.dumps(opened["params"]["capabilities"]["extensions"]) == json.dumps(ours)
+    await session.close()
+
+
+async def test_a_recording_has_the_hash_of_a_file_and_the_server_its_bytes() -> None:
+    """C-FILE-04: also in what the server sends back, and when the recorded arguments are sent again."""
+    schema = {"type": "object", "properties": {"chart": {"type": "string", "x-mcp-file": {}}}}
+    value = "data:text/plain;base64," + "QUJD" * 50_000
+    scripted = modern(
+        tools__list=complete(tools=[{"name": "x", "inputSchema": schema}]),
+        tools__call=complete(content=[{"type": "text", "text": f"got {value}"}, {"type": "text", "text": value}]),
+    )
+    session = make_session(scripted, era="modern")
+    await session.open()
+    await session.load("tools")
+    call = session.call_tool("x", {"chart": value, "note": "as it is"})
+    result = await call.result()
+    mark = f"‹redacted file text/plain 150000 bytes sha256:{hashlib.sha256(b'ABC' * 50_000).hexdigest()}›"
+    assert [each["text"] for each in result["content"]] == [f"got {mark}", mark]
+    (sent,) = scripted.asked("tools/call")
+    assert sent["params"]["arguments"]["chart"] == value
+    recorded = session.journal.event(call.n).message["params"]["arguments"]
+    assert recorded == {"chart": mark, "note": "as it is"}
+    assert value not in session.journal.event(call.answer_n).text
+    await session.call_tool("x", session.journal.redactor.restored(recorded)).result()
+    assert scripted.asked("tools/call")[1]["params"]["arguments"]["chart"] == value
     await session.close()

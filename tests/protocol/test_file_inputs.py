@@ -7,7 +7,7 @@ import os
 import pytest
 
 from inspector.errors import UsageError
-from inspector.protocol.file_inputs import LARGEST, FileInput, file_input, file_inputs, pick_file
+from inspector.protocol.file_inputs import LARGEST, FileInput, file_input, file_inputs, file_values, pick_file
 from inspector.protocol.form import Form
 
 CHART = {"type": "string", "format": "uri", "x-mcp-file": {"accept": ["image/png", ".pdf"], "maxSize": 4}}
@@ -78,3 +78,16 @@ def test_only_regular_files_of_a_usual_size_are_read(tmp_path):
     for path in (fifo, huge, link, tmp_path, tmp_path / "nothing", tmp_path / "a\0b"):
         with pytest.raises(UsageError):
             pick_file(path, ANY)
+
+
+SCHEMA = {"type": "object", "properties": {"chart": CHART, "all": {"type": "array", "items": CHART}}}
+DOT = "data:image/png;base64,AP/kCg=="
+
+
+def test_the_files_among_arguments():
+    """C-FILE-04."""
+    found = list(file_values(SCHEMA, {"chart": DOT, "all": [DOT, "data:,x", "data:a;base64,?"], "n": 1}))
+    assert [(each.value, each.media_type, each.size) for each in found] == [(DOT, "image/png", 4)] * 2
+    assert found[0].sha256 == hashlib.sha256(b"\x00\xff\xe4\n").hexdigest()
+    assert list(file_values({"type": "object", "properties": {"chart": {"type": "string"}}}, {"chart": DOT})) == []
+    assert list(file_values(None, {"chart": DOT})) == []

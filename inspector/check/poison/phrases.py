@@ -426,11 +426,15 @@ _HARMLESS_SILENCE = _re(
 )
 
 
+_STATES = _re(r"\b(?!(?:assistant|agent|model|ai|llm|client|you)\b)\w+ (?:does not|doesn['’]t)\b")
+"""A statement about a thing ("It does not say that …") is not an order."""
 _PLAIN_DATA = _re(r"\b(?:values? of|raw|internal ids?|passwords?|tokens?|secrets|end[ -]users)\b")
 
 
 def _secrecy(sentence: str) -> Iterator[Phrase]:
     found = _KEPT_FROM.search(sentence)
+    if found is not None and any(each.end() > found.start() >= each.start() for each in _STATES.finditer(sentence)):
+        found = None
     if found is None:
         found = _COVERT.search(sentence)
         if found is not None and _HARMLESS_SILENCE.search(sentence):
@@ -568,11 +572,17 @@ _BY_ID = _re(
 """One fact about a conversation or context, as a parameter of a tool about them has."""
 
 
+_FOR_EACH = _re(r"^for (?:every|each|all|any)\b[^,]*$")
+"""When something is given, not what: "For every session, put …"."""
+
+
 def _exfil(sentence: str, wanted: bool) -> Iterator[Phrase]:
     inside = _OWN.search(sentence) or _WHOLE_INSIDE.search(sentence)
     if inside is None or _BY_ID.search(inside[0]):
         return
     giving = _GIVING.search(sentence)
+    if giving is not None and inside.end() <= giving.start() and _FOR_EACH.search(sentence[: giving.start()]):
+        return
     if giving is not None and not _negated(sentence, giving.start() + 1):
         yield Phrase("exfil", _cut(sentence, min(giving.start(), inside.start()), max(giving.end(), inside.end())))
     elif wanted and inside.start() < 30 and not _OF_ANOTHER.search(inside[0]) and not _NO.search(sentence):
@@ -880,7 +890,7 @@ _TO_MACHINE = re.compile(
     rf"|AIs)\b[^.!?;\n]{{0,50}}?\b(?i:must|has to|have to|should|shall|needs? to|is required to|are "
     rf"required to)(?i: (?:not|never|also|always|now))* (?i:call|ignore|send|enter|do|run|use|read|add"
     rf"|include|mention|forward|delete|visit|open|tell|write|reply|respond|follow|disable|approve"
-    rf"|execute|not|give|copy|click|change|set|stop|output|paste|say|recommend|rate|transfer|make|buy"
+    rf"|execute|not(?! be\b)|give|copy|click|change|set|stop|output|paste|say|recommend|rate|transfer|make|buy"
     rf"|pay|click|skip|act|treat|provide)\b"
     rf"|(?i:\bdear (?:AI|assistant|copilot|claude|chatgpt|agent|llm|model))\b"
     rf"|(?i:\bif you are (?:an? )?(?:AI|LLM|language model|assistant|agent|bot))\b"
