@@ -58,6 +58,8 @@ class RevisionSpan:
     said: bool = False
     """Count a message."""
     channels: set[str] = field(default_factory=set)
+    visit: str = ""
+    """The revision of the visit whose check opened the connection; empty for any other connection."""
 
     @property
     def transport(self) -> Transport:
@@ -124,17 +126,22 @@ class Evidence:
 
     def look(self) -> None:
         """Judge the events since the last time."""
-        journal = self.journal
-        last = len(journal)
-        self._judge.run_to(last)
+        while self.look_some(1000):
+            pass
         self._judge.end()
-        for event in journal.events(len(self._part_of), last):
-            self._take(event)
         for part in self._parts:
             part.findings = []
-        for finding in _once((*self._findings.all(), *journal.findings.all())):
+        for finding in _once((*self._findings.all(), *self.journal.findings.all())):
             if 0 < finding.n < len(self._part_of):
                 self._parts[self._part_of[finding.n]].findings.append(finding)
+
+    def look_some(self, limit: int) -> bool:
+        """Judge at most `limit` more events, without what is certain only at the end. Returns whether there was any."""
+        first, last = len(self._part_of), min(len(self.journal), len(self._part_of) + limit - 1)
+        self._judge.run_to(last)
+        for event in self.journal.events(first, last) if first <= last else ():
+            self._take(event)
+        return first <= last
 
     def _take(self, event: Event) -> None:
         conn = self.journal.index.conn(event.n)
@@ -142,7 +149,8 @@ class Evidence:
         begins = event.kind == Kind.LIFE and event.fields.get("event") in _BEGINS
         if at is None or (begins and self._parts[at].said):
             at = self._now[conn] = len(self._parts)
-            self._parts.append(RevisionSpan(event.n))
+            made_for = event.fields.get("visit") if event.kind == Kind.LIFE else None
+            self._parts.append(RevisionSpan(event.n, visit=made_for if isinstance(made_for, str) else ""))
         part = self._parts[at]
         part.last = event.n
         self._part_of.append(at)
@@ -156,7 +164,10 @@ class Evidence:
     def visits(self) -> list[Visited]:
         """The revisions of the recording, with their transports, as visits."""
         found: dict[tuple[str, Transport], Visited] = {}
+        named = {part.revision for part in self._parts if not part.visit}
         for part in self._parts:
+            if part.visit and part.revision in named:
+                continue  # A connection of one check; it may overlap with the next visit.
             key = part.revision, part.transport
             if part.revision in REVISIONS:
                 known = found.get(key)
@@ -226,13 +237,14 @@ def judged(journal: Journal, checks: Sequence[Check], visited: Visited) -> Itera
 
 
 def _visit_of(part: RevisionSpan, visits: Sequence[Visited]) -> Visited | None:
-    """The visit of a part: the one with its revision, or the one that contains it, or the first."""
+    """The visit of a part: with its revision, or that opened or contains it, or the first."""
     named = [visited for visited in visits if visited.revision == part.revision]
     for visited in named:
         if visited.transport == part.transport:
             return visited
+    made_for = (visited for visited in visits if visited.revision == part.visit)
     around = (visited for visited in visits if visited.first <= part.first <= (visited.last or part.first))
-    return next(iter(named), None) or next(around, None) or next(iter(visits), None)
+    return next(iter(named), None) or next(made_for, None) or next(around, None) or next(iter(visits), None)
 
 
 def _once(findings: Iterable[Finding]) -> Iterator[Finding]:

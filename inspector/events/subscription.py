@@ -188,6 +188,20 @@ class Subscription:
         self.ended = f"The server ended the subscription: {_error(error)}."
         self._add(Row("terminated", n, at, note=_error(error)))
 
+    # Deliveries of a webhook
+
+    def delivered(self, kind: str, body: dict[str, Any], n: int, at: float) -> None:
+        """Take an accepted delivery: an `event`, a `gap`, a `terminated` or a `verification`."""
+        if kind == "event":
+            self.event_arrived(body, n, at)
+        elif kind == "gap":
+            self.cursor = body.get("cursor")
+            self._gap(self.cursor, n, at)
+        elif kind == "terminated":
+            self.terminated(body.get("error"), n, at)
+        else:
+            self.note("The server verified the URL; its challenge was answered.", n, at)
+
     def _heartbeat(self, body: dict[str, Any], n: int, at: float) -> None:
         self.counts.heartbeats += 1
         self.cursor = body.get("cursor")
