@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inspector.events.webhook import Delivery, refresh_after, verify
 
 from inspector.apps.definitions import is_for_model, tool_app, unused_pages
 from inspector.apps.page import read_page
@@ -38,6 +37,7 @@ from inspector.hosts.evaluation import ToolResult
 from inspector.journal.format import header_line
 from inspector.journal.journal import Journal, whole_journal
 from inspector.protocol.events import event_page, event_type
+from inspector.protocol.webhook import Delivery, refresh_after, verify
 from inspector.redact.recording import Redaction
 from inspector.redact.rules import read_rules
 from inspector.skills.entries import read_entry
@@ -49,9 +49,9 @@ from tests.apps.test_page import answer as page_answer
 from tests.cards.test_discovery import CARD, ENTRY, HOME, catalog
 from tests.cards.test_registries import WRAPPED
 from tests.events.test_subscription import POLLED, happened
-from tests.events.test_webhook import AT, BODY, HEADERS, SECRET
 from tests.hosts.servers import GOOD_TOOL
 from tests.protocol.test_events import TIDE
+from tests.protocol.test_webhook import AT, BODY, HEADERS, SECRET
 from tests.skills.conftest import FRONT, ROOT, SKILL_MD, entry
 
 DEEP: Any = []

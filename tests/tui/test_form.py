@@ -384,6 +384,21 @@ async def test_a_new_item_is_filled_in_at_its_first_field():
         assert view.value == {"stops": [{"town": "Bergen"}]}
 
 
+async def test_a_new_item_is_seen_while_it_is_typed():
+    thing = {"type": "object", "properties": {"name": TEXT, "notes": {"type": "array", "items": TEXT}}}
+    view = made(schema(things={"type": "array", "items": thing}), {"things": [{"name": "a", "notes": []}]})
+    app = stage(view)
+    async with app.run_test(size=(50, 12)) as pilot:
+        await checked(pilot, view)
+        at(view, "/things/0/notes").focus()
+        await pilot.press("plus")
+        await checked(pilot, view)
+        await pilot.press(*"high")
+        await checked(pilot, view)
+        assert view.value == {"things": [{"name": "a", "notes": ["high"]}]}
+        assert "high" in "\n".join(shown(app))
+
+
 async def test_no_letter_acts_on_a_field_that_takes_no_text():
     stops = {"type": "array", "items": TEXT}
     view = made(schema(b={"type": "boolean"}, c={"enum": ["x", "y"]}, stops=stops), {"b": True, "stops": ["a", "b"]})

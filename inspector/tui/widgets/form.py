@@ -299,6 +299,8 @@ class FormView(VerticalScroll, can_focus=False):
                 self._focus_path(focus)
                 if focus not in known_paths:
                     self._focus_within(focus)
+                # A new field has no place before the next layout, so that its focus could not scroll to it.
+                self.call_after_refresh(self._show_focused)
         self._unchecked = True
         self.set_timer(CHECK_AFTER, self._check_if_needed)
 
@@ -454,6 +456,9 @@ class FormView(VerticalScroll, can_focus=False):
 
     def on_resize(self) -> None:
         """Keep the focused field visible when the form shrinks, for example for a result below it."""
+        self._show_focused()
+
+    def _show_focused(self) -> None:
         focused = self.screen.focused
         if isinstance(focused, FieldFrame) and focused in self.children:
             self.scroll_to_widget(focused, animate=False, immediate=True, force=True)
