@@ -1,13 +1,15 @@
 """The judge's findings in a recording as results of checks, for each revision that it uses.
 
 A check without a fault passes only if its subject was observed. A finding outweighs the outcome of the check's own
-probe: no check passes if the same recording shows a violation.
+probe: no check passes if the same recording shows a violation. The outcomes of probes are in the recording of the run
+that sent them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from inspector.check.catalog import Check, Transport
 from inspector.check.judge import Judge
@@ -21,6 +23,7 @@ from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.revisions import REVISIONS
+from inspector.text import quantity
 
 _WORDS = {
     "told": "",
@@ -33,6 +36,8 @@ _WORDS = {
     "error": "error of ",
 }
 """Names of the kinds of observations in a sentence."""
+_MADE = {"good": good, "bad": bad, "doubtful": doubtful, "remark": remark}
+_WORST = ("bad", "doubtful", "remark", "good", "nothing")
 MOST = 10
 """Events that are listed as evidence of one fault."""
 COUNTS_AS = {"C-BASE-02": "BASE-01", "C-LIFE-07": "RES-01", "C-PAG-03": "UTIL-02", "C-TASK-02": "TASK-05"}
@@ -77,6 +82,33 @@ class RevisionSpan:
             self.revision = named if isinstance(named, str) else ""
 
 
+def record_outcomes(journal: Journal, results: Iterable[Result]) -> None:
+    """Write into a recording what the probes found that are in it, as one event."""
+    rows = [
+        {
+            "id": result.check.id, "revision": result.visited.revision, "transport": result.visited.transport,
+            "seen": result.outcome.seen, "text": result.outcome.text, "evidence": list(result.outcome.evidence),
+        }
+        for result in results if result.check.probe is not None and result.outcome.seen != "nothing"
+    ]  # fmt: skip
+    if rows:
+        journal.record_note(f"outcomes of {quantity(len(rows), 'check')}", outcomes=rows)
+
+
+def _recorded(rows: Any) -> Iterator[tuple[tuple[Any, ...], Outcome]]:
+    """Yield the outcomes in a recording with their check, revision and transport; ignore those of another shape."""
+    for row in rows if type(rows) is list else ():
+        if type(row) is not dict:
+            continue
+        seen = row.get("seen")
+        make = _MADE.get(seen) if isinstance(seen, str) else None
+        key = tuple(row.get(name) for name in ("id", "revision", "transport"))
+        if make is not None and all(type(part) is str for part in key):
+            text, numbers = row.get("text"), row.get("evidence")
+            evidence = [n for n in numbers[:MOST] if type(n) is int and n > 0] if type(numbers) is list else []
+            yield key, make(text if type(text) is str else "", *evidence)
+
+
 class Evidence:
     """Everything that a recording shows, judged once, event by event, as it grows."""
 
@@ -89,6 +121,8 @@ class Evidence:
         """By connection, the index in `_parts` of its open part."""
         self._part_of: list[int] = [0]
         """By event, the index in `_parts` of its part."""
+        self._outcomes: dict[tuple[Any, ...], Outcome] = {}
+        """By check, revision and transport, what a probe found that is in the recording."""
 
     def look(self) -> None:
         """Judge the events since the last time."""
@@ -120,6 +154,8 @@ class Evidence:
         part = self._parts[at]
         part.last = event.n
         self._part_of.append(at)
+        if event.kind == Kind.NOTE and "outcomes" in event.fields:
+            self._outcomes.update(_recorded(event.fields["outcomes"]))
         if event.kind == Kind.RPC:
             part.learn(self.journal, event)
         if not self._judge.was_provoked(event.n):
@@ -146,6 +182,10 @@ class Evidence:
                 found.observations.counts.update(part.observations.counts)
                 for finding in part.findings:
                     found.findings.setdefault(COUNTS_AS.get(finding.rule, finding.rule), []).append(finding)
+        found.outcomes = {
+            id: outcome for (id, revision, transport), outcome in self._outcomes.items()
+            if (revision, transport) == (visited.revision, visited.transport)
+        }  # fmt: skip
         return found
 
 
@@ -156,9 +196,16 @@ class Shown:
         self.findings: dict[str, list[Finding]] = {}
         """By the id of the check to which they count."""
         self.observations = Observations()
+        self.outcomes: dict[str, Outcome] = {}
+        """By check, what its probe found."""
 
     def outcome(self, check: Check) -> Outcome:
-        """The outcome of a check from the recording alone."""
+        """The outcome of a check from its messages, or that of its probe if it is worse."""
+        shown = self._of_messages(check)
+        probed = self.outcomes.get(check.id) if check.probe is not None else None
+        return shown if probed is None else min(probed, shown, key=lambda each: _WORST.index(each.seen))
+
+    def _of_messages(self, check: Check) -> Outcome:
         findings = self.findings.get(check.id, [])
         if check.probe is not None:
             findings = [finding for finding in findings if finding.level != "note"]

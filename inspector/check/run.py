@@ -21,7 +21,7 @@ from functools import cache
 from inspector.check.catalog import Check, Probe, Transport
 from inspector.check.hosts import host_checks, host_results
 from inspector.check.outcome import Outcome, Skip, Visited, bad, doubtful, skipped
-from inspector.check.passive import Evidence
+from inspector.check.passive import Evidence, record_outcomes
 from inspector.check.raw_connection import Pace
 from inspector.check.registry import checks
 from inspector.check.result import Result
@@ -207,6 +207,7 @@ class Runner:
             self.run.total = self._expected(spoken, transport)
             await self._visit_all([Visited(revision, transport) for revision in spoken], found)
             await asyncio.to_thread(self._veto)
+            record_outcomes(self.journal, self.run.results)
             for result in await asyncio.to_thread(
                 host_results, self.journal, self.run.visits, self.wanted.hosts, self.target.name
             ):

@@ -29,6 +29,7 @@ from inspector.journal.select import Query
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.revisions import LEGACY, Features, features
 from inspector.protocol.views import is_read_only
+from inspector.serving.webhook_receiver import WebhookAddress
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,8 @@ class Allowed:
     intrusive: bool = False
     skills: bool = False
     """Whether files of skills may be read."""
+    webhook: WebhookAddress | None = None
+    """Where deliveries of events may be sent and arrive; without it, nothing is subscribed by webhook."""
     foreign_token: str = field(default="", repr=False)
     """A token that was issued for another server, which this one must reject."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from time import perf_counter
+from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from textual import work
@@ -12,6 +12,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.events import Key
 from textual.screen import Screen
+from textual.timer import Timer
 
 from inspector.check.judge import Judge
 from inspector.client.inbox import Question
@@ -31,6 +32,7 @@ from inspector.tui.diff.choose import compare_with
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.main import chrome
 from inspector.tui.main.layout import BREAKPOINTS, CSS, PaneLayout
+from inspector.tui.main.pace import Pace
 from inspector.tui.main.panes import Panes
 from inspector.tui.main.saving import Saving
 from inspector.tui.pane_keys import hints
@@ -58,12 +60,9 @@ if TYPE_CHECKING:
     from inspector.tui.work.result import ResultPane
     from inspector.tui.work.tasks import TaskActions, TasksPane
 
-TICK = 1 / 20
 SHOW_CONNECTING = 0.7
 """Seconds after which the connection steps replace the lists, which are still empty."""
 LOOK_AT_CONNECTING = 0.25
-JUDGE_SECONDS = 0.004
-"""Time for the judge in one tick; the rest of the tick is for drawing."""
 
 
 class RecordingPart(Protocol):
@@ -143,7 +142,8 @@ class MainScreen(Screen[None]):
         self._watch_at_once = watch
         self._follow_log = follow_log
         self._first = first
-        self._ticking = False
+        self._pace = Pace()
+        self._next_tick: Timer | None = None
         self._facts: tuple[Any, ...] = ()
         self._counts = False
         self._covered = False
@@ -293,9 +293,14 @@ class MainScreen(Screen[None]):
         if news != self._news:
             self._news = news
             self.post_message(events.SessionNews())
-        if not self._covered and not self._ticking:
-            self._ticking = True
-            self.set_timer(TICK, self._tick)
+        if self._covered:
+            return
+        key_came = window_of(self).key_came
+        if self._next_tick is not None:
+            if not self._pace.hurries(key_came):
+                return
+            self._next_tick.stop()
+        self._next_tick = self.set_timer(self._pace.pause(monotonic(), key_came), self._tick)
 
     def on_screen_resume(self) -> None:
         self._covered = False
@@ -306,7 +311,7 @@ class MainScreen(Screen[None]):
         self._covered = self not in self.app.screen_stack
 
     async def _tick(self) -> None:
-        self._ticking = False
+        self._next_tick = None
         if not self.display or self._covered:
             return  # the screen is closing, and some of its panes may be gone
         if self.playback is not None:
@@ -314,7 +319,8 @@ class MainScreen(Screen[None]):
         session = self.session
         if session.advance():
             self.wake()
-        until = perf_counter() + JUDGE_SECONDS
+        live = session.commands is not None
+        until = perf_counter() + self._pace.drawn(monotonic(), len(session.journal), live=live)
         # Not while a dialog is open: Textual redraws the whole screen for any change below one.
         more = self.app.screen is self or getattr(self.app.screen, "shows_findings", False)
         while more and perf_counter() < until:
