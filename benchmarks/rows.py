@@ -96,7 +96,7 @@ def clients(figure: str, words: list[str], raw: list[str], size: int = 0) -> dic
 
 
 ERAS = ("legacy", "modern")
-ALONE = "one at a time"
+SOCKET = "raw socket"
 BEFORE = "with the handshake"
 PINNED = "pinned"
 
@@ -114,11 +114,23 @@ def on_stdio(
 
 
 def on_http(
-    figure: str, answers: str, way: str, era: str = "legacy", n: int = 0, quick: int = 0, repeats: int = 1
+    figure: str,
+    answers: str,
+    way: str,
+    era: str = "legacy",
+    n: int = 0,
+    quick: int = 0,
+    repeats: int = 1,
+    socket: bool = False,
 ) -> Measure:
+    """`socket`: with the raw loop on a socket beside the four."""
+
     def commands(setting: Setting) -> dict[str, Command]:
         words = ["--url", f"{setting.url}/modern/{answers}", "--era", era]
-        found = clients(figure, words, ["--way", way], quick if setting.quick else n)
+        size = quick if setting.quick else n
+        found = clients(figure, words, ["--way", way], size)
+        if socket:
+            found[SOCKET] = client(RAW, figure, *words, "--way", "socket", *(["--n", str(size)] if size else []))
         return with_handshake(found) if era == "modern" else found
 
     return Measure(f"{answers} {figure} {era}", commands, repeats=repeats)
@@ -130,12 +142,16 @@ def with_handshake(found: dict[str, Command]) -> dict[str, Command]:
 
 
 def in_flight(era: str) -> Measure:
-    """A hundred in flight for everybody, and one for us."""
+    """A hundred calls in flight for everybody; the raw loop has as many connections."""
 
     def commands(setting: Setting) -> dict[str, Command]:
         words = ["--url", f"{setting.url}/modern/json", "--era", era]
         found = clients("throughput", words, ["--way", "post"], 600)
-        return found | {ALONE: [*found[INSPECTOR], "--flight", "1"]}
+        sizes = ["--n", "600" if setting.quick else "5000"]
+        return found | {
+            INSPECTOR: client(INSPECTOR, "throughput", *words, *sizes),
+            SOCKET: client(RAW, "throughput", *words, "--way", "sockets", *sizes),
+        }
 
     return Measure(f"json in flight {era}", commands)
 
@@ -230,7 +246,8 @@ MEASURES = [
     check("http"),
     Measure("stdio tap", tap, repeats=3),
     on_stdio("pages", server=("--tools", "10000", "--page", "100")),
-    *(on_http("latency", answers, "post", era, 500, 300, repeats=2) for answers in ("json", "sse") for era in ERAS),
+    *(on_http("latency", "json", "post", era, 500, 300, repeats=2, socket=True) for era in ERAS),
+    *(on_http("latency", "sse", "post", era, 500, 300, repeats=2) for era in ERAS),
     *(in_flight(era) for era in ERAS),
     *(on_http("notifications", "sse", "events", era, 50_000, 20_000) for era in ERAS),
     on_http("large", "json", "socket"),
@@ -298,15 +315,17 @@ GROUPS: dict[str, list[Row]] = {
         Row("stdio-pages", "10,000 tools, 100 a page, CPU", "stdio pages legacy", "cpu_s", "ms", 3.5),
     ],
     "Streamable HTTP": [
-        Row("json-latency", "one call, JSON, median", "json latency legacy", "p50_us", "µs", 0.85),
-        Row("json-latency-modern", "one call, JSON, median, 2026-07-28", "json latency modern", "p50_us", "µs", 0.85),
+        Row("json-latency", "one call, JSON, median", "json latency legacy", "p50_us", "µs", 2.5, against=SOCKET,
+            beside=SOCKET),
+        Row("json-latency-modern", "one call, JSON, median, 2026-07-28", "json latency modern", "p50_us", "µs", 2.5,
+            against=SOCKET, beside=SOCKET),
         metadata("json-metadata", "json latency modern"),
         Row("sse-latency", "one call, events, median", "sse latency legacy", "p50_us", "µs", 0.85),
         Row("sse-latency-modern", "one call, events, median, 2026-07-28", "sse latency modern", "p50_us", "µs", 0.85),
-        Row("http-100", "100 calls in flight", "json in flight legacy", "per_s", "/s", 1.0, against=ALONE,
-            more_is_better=True),
-        Row("http-100-modern", "100 calls in flight, 2026-07-28", "json in flight modern", "per_s", "/s", 1.0,
-            against=ALONE, more_is_better=True),
+        Row("http-100", "100 calls in flight", "json in flight legacy", "per_s", "/s", 8000, against="",
+            more_is_better=True, beside=SOCKET),
+        Row("http-100-modern", "100 calls in flight, 2026-07-28", "json in flight modern", "per_s", "/s", 8000,
+            against="", more_is_better=True, beside=SOCKET),
         rate("sse-notifications", "notifications, recorded", "sse notifications legacy", 0.8),
         rate("sse-notifications-modern", "notifications, recorded, 2026-07-28", "sse notifications modern", 0.8),
         Row("json-large", "a result of 50 MB, JSON, CPU", "json large legacy", "cpu_s", "ms", 3.0),

@@ -4,6 +4,7 @@
     post    `httpx.AsyncClient.post`, as everybody writes it
     events  `httpx` and `httpx_sse`, the same
     socket  one keep-alive connection on an `asyncio.Protocol`, for what cannot be had cheaper
+    sockets as many of them as calls are in flight
 
 With `--log` every message is kept in memory with its time and appended to a file, which an inspector must do at least.
 """
@@ -198,6 +199,36 @@ class Socket(Client, asyncio.Protocol):
             self.take(b"".join(self.parts))
 
 
+class Pooled(Socket):
+    """A connection of `Sockets`, which is free again when its response is complete."""
+
+    def __init__(self, pool):
+        super().__init__(False)
+        self.pool = pool
+
+    def take(self, raw):
+        self.pool.free.append(self)
+        self.pool.take(raw)
+
+
+class Sockets(Client):
+    """A stack of free connections."""
+
+    def __init__(self, log, url):
+        super().__init__(log)
+        self.url = url
+        self.free = []
+
+    async def send(self, raw):
+        if self.free:
+            connection = self.free.pop()
+        else:
+            connection = Pooled(self)
+            where = connection.begin(self.url)
+            await asyncio.get_running_loop().create_connection(lambda: connection, *where)
+        await connection.send(raw)
+
+
 @contextlib.asynccontextmanager
 async def open_client(words):
     loop = asyncio.get_running_loop()
@@ -209,6 +240,8 @@ async def open_client(words):
         case "socket":
             client = Socket(words.log)
             await loop.create_connection(lambda: client, *client.begin(words.url))
+        case "sockets":
+            client = Sockets(words.log, words.url)
         case _:
             child, client = await loop.subprocess_exec(lambda: Stdio(words.log), *words.server, stderr=None)
     client.modern = words.era == "modern"

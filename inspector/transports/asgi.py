@@ -166,9 +166,14 @@ class AppConnection:
         return NetworkResponse(status, "", "in process", shown, exchange)
 
     @property
-    def reusable(self) -> bool:
+    def idle(self) -> bool:
         """Always: it carries requests side by side."""
         return True
+
+    @property
+    def expired(self) -> bool:
+        """Never."""
+        return False
 
     async def close(self) -> None:
         """It has no resources to release."""

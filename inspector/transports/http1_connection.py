@@ -211,13 +211,14 @@ class Http1Connection(asyncio.Protocol):
     # Reuse and closing
 
     @property
-    def reusable(self) -> bool:
-        """Whether it is idle, open, and not older than servers keep it; nothing has come that was not asked for."""
-        if self._closed or self._reader is not None:
-            return False
-        if time.monotonic() - self._idle_since > KEPT_ALIVE:
-            return False
-        return not self._is_readable()
+    def idle(self) -> bool:
+        """Whether it is open and carries no exchange."""
+        return not self._closed and self._reader is None
+
+    @property
+    def expired(self) -> bool:
+        """Whether it is older than servers keep it, was closed, or has received something that was not requested."""
+        return self._closed or time.monotonic() - self._idle_since > KEPT_ALIVE or self._is_readable()
 
     def _is_readable(self) -> bool:
         """Whether the server has closed it, or sent something, that the event loop has not seen yet."""

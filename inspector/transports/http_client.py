@@ -258,7 +258,7 @@ class Endpoint:
     async def _reuse(self) -> _Lease | None:
         while self._idle:
             connection = self._idle.pop()
-            if connection.reusable:
+            if not connection.expired:
                 return _Lease(connection, False)
             await self._shut(connection)
         return None
@@ -296,7 +296,7 @@ class Endpoint:
         connection = lease.connection
         if connection not in self._open:
             return
-        if not connection.reusable:
+        if not connection.idle:
             self._drop(lease)
         elif not self._hand_over(_Lease(connection, False)):
             self._idle.append(connection)

@@ -152,12 +152,12 @@ class Requester:
         url = self.url
         for _ in range(MAX_REDIRECTS + 1):
             self.sink.http(channel, Dir.SEND, method=method, url=url.text, headers=fields)
+            exchange = self._endpoint.exchange(
+                method, url, fields, body, lasting=lasting,
+                connected=lambda facts: self.sink.life(channel, "connect", **facts),
+            )  # fmt: skip
             try:
-                async with asyncio.timeout(seconds):
-                    answer = await self._endpoint.exchange(
-                        method, url, fields, body, lasting=lasting,
-                        connected=lambda facts: self.sink.life(channel, "connect", **facts),
-                    )  # fmt: skip
+                answer = await (exchange if seconds is None else asyncio.wait_for(exchange, seconds))
             except TimeoutError:
                 raise HttpError(
                     f"{url.address} did not answer the {method} within {seconds:g} s.",

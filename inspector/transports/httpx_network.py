@@ -62,9 +62,14 @@ class HttpxConnection:
         )
 
     @property
-    def reusable(self) -> bool:
+    def idle(self) -> bool:
         """Always: httpx has the real connections."""
         return True
+
+    @property
+    def expired(self) -> bool:
+        """Never."""
+        return False
 
     async def close(self) -> None:
         """It has no resources to release."""

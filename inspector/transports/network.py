@@ -65,8 +65,12 @@ class Connection(Protocol):
         """
 
     @property
-    def reusable(self) -> bool:
-        """Whether it is idle and open, as far as is known: it can carry another request."""
+    def idle(self) -> bool:
+        """Whether it is open and can carry another request."""
+
+    @property
+    def expired(self) -> bool:
+        """Whether an idle connection can no longer be used. Asked before each further request."""
 
     async def close(self) -> None:
         """Close it. Idempotent."""

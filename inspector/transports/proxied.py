@@ -81,9 +81,14 @@ class ProxyConnection:
         )
 
     @property
-    def reusable(self) -> bool:
-        """Whether it is idle and open."""
-        return self._connection.is_idle() and not self._connection.has_expired()
+    def idle(self) -> bool:
+        """Whether it is open and carries no exchange."""
+        return self._connection.is_idle()
+
+    @property
+    def expired(self) -> bool:
+        """Whether it was idle for too long, or closed."""
+        return self._connection.has_expired()
 
     async def close(self) -> None:
         """Close it. Idempotent."""
