@@ -108,6 +108,9 @@ class InspectorApp(KeysInOrder, App[int]):
         draw_scrollbars(ascii_only=self.ascii_only)
         self.verb_keys = Keymap(dict(settings.keymap))
         self.custom_commands = CustomCommands(settings.commands, self.verb_keys.keys)
+        self._was_mounted = False
+        self._problems: list[ConfigError] = []
+        """Problems of the theme that were found before anything could be shown."""
         self.theme_switch = ThemeSwitch(self, paths.config_folder() / "themes", self._theme_problem)
         self.sessions = Sessions()
         opening = Opening(
@@ -126,14 +129,18 @@ class InspectorApp(KeysInOrder, App[int]):
         """Return the roles of the default theme, for style sheets that are parsed before a theme is set."""
         return textual_theme(bundled(DEFAULT)).variables
 
+    def on_load(self) -> None:
+        # Before a style sheet is parsed: a new theme has all of them parsed again.
+        self.theme_switch.use(self.settings.theme)
+
     def on_mount(self) -> None:
+        self._was_mounted = True
         self.unexpected.watch(asyncio.get_running_loop())
         if not self.is_headless:
             self._leave_on_signals()
-        self.theme_switch.use(self.settings.theme)
         self.set_keymap(self.verb_keys.overrides)
-        for problem in (*self.verb_keys.problems, *self.custom_commands.problems):
-            self._theme_problem(problem)
+        for problem in (*self._problems, *self.verb_keys.problems, *self.custom_commands.problems):
+            self._show_problem(problem)
         if self.comparing is not None:
             self.navigator.compare(*self.comparing)
         elif self.target is None:
@@ -190,6 +197,12 @@ class InspectorApp(KeysInOrder, App[int]):
         return True
 
     def _theme_problem(self, problem: ConfigError) -> None:
+        if self._was_mounted:
+            self._show_problem(problem)
+        else:
+            self._problems.append(problem)
+
+    def _show_problem(self, problem: ConfigError) -> None:
         self.notify(error_text(problem, self), severity="warning", timeout=10)
 
     @property

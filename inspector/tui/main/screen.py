@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -10,10 +12,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.events import Key
+from textual.events import Key, ScreenResume
 from textual.screen import Screen
 
-from inspector.check.judge import Judge
 from inspector.client.inbox import Question
 from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import KINDS, ListName
@@ -28,7 +29,7 @@ from inspector.tui.dialogs import Choose, leave_calls
 from inspector.tui.diff.choose import compare_with
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.main import chrome
-from inspector.tui.main.layout import BREAKPOINTS, CSS, PaneLayout
+from inspector.tui.main.layout import BREAKPOINTS, CSS, PaneLayout, width_class
 from inspector.tui.main.panes import Panes
 from inspector.tui.main.saving import Saving
 from inspector.tui.pane_keys import hints
@@ -45,6 +46,7 @@ from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.window import window_of
 
 if TYPE_CHECKING:
+    from inspector.check.judge import Judge
     from inspector.tui.ask.inbox import InboxPane
     from inspector.tui.calls.flow_pane import FlowPane
     from inspector.tui.calls.pane import CallsPane
@@ -134,7 +136,9 @@ class MainScreen(Screen[None]):
         lend(self.pane_layout, "app", self)
         follow_file = playback is not None and playback.follow_file
         self.connection = SessionConnection(self, session, self.wake, follow_file=follow_file)
-        self._judge = Judge(session.journal)
+        self._judge: Judge | None = None
+        """It is made when the lists are on the screen: its rules take a tenth of a second to load."""
+        self._judge_due = False
         self._saving = Saving(self, session)
         self._pin = PinWatch(self, session, self._show_told)
         self._files = FileWatch(self, session, self.connection.reopen, self._show_told)
@@ -144,6 +148,7 @@ class MainScreen(Screen[None]):
         self._ticking = False
         self._facts: tuple[Any, ...] = ()
         self._counts = False
+        self._is_new = True
         self._covered = False
         """Another session or the start list is in front."""
         self._calls: CallsPart | None = None
@@ -153,6 +158,8 @@ class MainScreen(Screen[None]):
             playback.join(self)
 
     def compose(self) -> ComposeResult:
+        # Before there are widgets: each would be styled again when the first resize sets the class.
+        self.add_class(width_class(self.app.size.width))
         yield HeaderLine(id="header")
         yield TabLine(hints=hints(self, "app.palette", "app.help"), id="tabs")
         yield from self.panes.compose()
@@ -203,7 +210,7 @@ class MainScreen(Screen[None]):
         if self._calls is None:
             from inspector.tui.calls.part import CallsPart
 
-            self._calls = CallsPart(self, self.panes, self._judge, lambda: self._files.on)
+            self._calls = CallsPart(self, self.panes, self._made_judge(), lambda: self._files.on)
         return self._calls
 
     def _read_calls(self) -> None:
@@ -289,7 +296,10 @@ class MainScreen(Screen[None]):
             self._ticking = True
             self.set_timer(TICK, self._tick)
 
-    def on_screen_resume(self) -> None:
+    def on_screen_resume(self, event: ScreenResume) -> None:
+        if self._is_new:
+            # The widgets were styled a moment ago, when they were mounted.
+            self._is_new = event.refresh_styles = False
         self._covered = False
         self.wake()
 
@@ -306,6 +316,32 @@ class MainScreen(Screen[None]):
         session = self.session
         if session.advance():
             self.wake()
+        self._run_judge()
+        check = self.panes.check
+        if check is not None and check.display:
+            check.show_judged(self._judge.judged if self._judge is not None else 0, len(session.journal))
+        self._show_first_questions()
+        blocked = self._is_blocked()
+        if blocked:
+            await self.panes.make("failed")
+        self.pane_layout.blocked = blocked
+        self._tick_state()
+        if (session.phase == "connecting" or self._judge is None) and not self._counts:
+            # Shown times change even if nothing happens, and a list may never come.
+            self._counts = True
+            self.set_timer(LOOK_AT_CONNECTING, self._look_again)
+        self._pin.look()
+        self.panes.tick()
+
+    # The judge
+
+    def _run_judge(self) -> None:
+        """Judge some messages, and wake again if there are more."""
+        if self._judge is None:
+            if not self._judge_due and self._is_settled():
+                self._judge_due = True
+                self.set_timer(TICK, self._load_judge)
+            return
         until = perf_counter() + JUDGE_SECONDS
         # Not while a dialog is open: Textual redraws the whole screen for any change below one.
         more = self.app.screen is self or getattr(self.app.screen, "shows_findings", False)
@@ -313,21 +349,26 @@ class MainScreen(Screen[None]):
             more = self._judge.run(20)
         if more:
             self.wake()
-        check = self.panes.check
-        if check is not None and check.display:
-            check.show_judged(self._judge.judged, len(session.journal))
-        self._show_first_questions()
-        blocked = self._is_blocked()
-        if blocked:
-            await self.panes.make("failed")
-        self.pane_layout.blocked = blocked
-        self._tick_state()
-        if session.phase == "connecting" and not self._counts:
-            # Shown times change even if nothing happens.
-            self._counts = True
-            self.set_timer(LOOK_AT_CONNECTING, self._look_again)
-        self._pin.look()
-        self.panes.tick()
+
+    def _is_settled(self) -> bool:
+        """Whether the lists are on the screen, or do not come soon."""
+        session = self.session
+        coming = session.phase in ("closed", "connecting") or any(session.catalog[name].loading for name in KINDS)
+        return session.commands is None or not coming or self.connection.elapsed >= SHOW_CONNECTING
+
+    @work(group="judge", exit_on_error=False)
+    async def _load_judge(self) -> None:
+        # In a thread: keys are answered while the modules are imported.
+        await asyncio.to_thread(import_module, "inspector.check.judge")
+        self._made_judge()
+        self.wake()
+
+    def _made_judge(self) -> Judge:
+        if self._judge is None:
+            from inspector.check.judge import Judge
+
+            self._judge = Judge(self.session.journal)
+        return self._judge
 
     def _tick_state(self) -> None:
         session = self.session
