@@ -12,10 +12,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual.app import App
+from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
 from textual.notifications import SeverityLevel
+from textual.widgets import Static
 
 from inspector.client.options import Options
 from inspector.client.session_state import SessionState
@@ -45,6 +46,7 @@ from inspector.tui.widgets.scrollbars import draw_scrollbars
 
 if TYPE_CHECKING:
     from inspector.compare.rules import Rules
+    from inspector.tui.navigator import Begun
     from inspector.tui.replay.playback import Playing
 
 NOTIFIED = 1000
@@ -146,15 +148,24 @@ class InspectorApp(KeysInOrder, App[int]):
         elif self.target is None:
             self.navigator.show_start()
         else:
-            self._open_all(self.target, *self.others)
+            target = self.target
+            begun = None if isinstance(target, RecordingTarget) else self.navigator.begin(target)
+            # After the first frame: the main screen takes longer to load than the server to start.
+            self.call_after_refresh(self._open_all, target, begun)
         # Not before the first frame: the fast parser, which pays off with many messages.
         self.set_timer(1.0, lambda: self.run_worker(warm_up, thread=True, exit_on_error=False))
 
-    def _open_all(self, *targets: Target) -> None:
-        """Open targets; the first one is in front."""
-        for target in targets:
-            self.navigator.open_target(target)
-        if len(targets) > 1:
+    def compose(self) -> ComposeResult:
+        """The first frame: what is being opened, until its screen is loaded."""
+        if self.target is not None:
+            yield Static(safe(f" inspector  {self.target.label}", NOTIFIED, ascii=self.ascii_only), markup=False)
+
+    def _open_all(self, target: Target, begun: Begun | None) -> None:
+        """Open the targets; the first one, which may have begun to connect, is in front."""
+        self.navigator.open_target(target, begun=begun)
+        for other in self.others:
+            self.navigator.open_target(other)
+        if self.others:
             self.navigator.show_session(self.sessions.opened[0])
 
     def _leave_on_signals(self) -> None:

@@ -126,8 +126,12 @@ class MainScreen(Screen[None]):
         follow_log: bool = True,
         watch: bool = False,
         first: events.First = "",
+        connecting: asyncio.Task[None] | None = None,
     ) -> None:
-        """`first`: the session starts with a check, a login, or the doctor instead of a connection."""
+        """`first`: the session starts with a check, a login, or the doctor instead of a connection.
+
+        `connecting` is `session.open()` if it was started before the screen existed.
+        """
         super().__init__()
         self.session = session
         self.playback = playback
@@ -135,7 +139,7 @@ class MainScreen(Screen[None]):
         self.pane_layout = PaneLayout(self, session, self.panes, self.wake)
         lend(self.pane_layout, "app", self)
         follow_file = playback is not None and playback.follow_file
-        self.connection = SessionConnection(self, session, self.wake, follow_file=follow_file)
+        self.connection = SessionConnection(self, session, self.wake, follow_file=follow_file, begun=connecting)
         self._judge: Judge | None = None
         """It is made when the lists are on the screen: its rules take a tenth of a second to load."""
         self._judge_due = False
@@ -189,7 +193,12 @@ class MainScreen(Screen[None]):
         self.call_after_refresh(self._read_calls)
         if self._first == "check":
             await self.action_check()
-        self.call_after_refresh(self.pane_layout.focus_list)
+        self.call_after_refresh(self._focus_first)
+
+    def _focus_first(self) -> None:
+        # A session that connected before the screen was mounted may have shown a question already.
+        if not self._questions_shown:
+            self.pane_layout.focus_list()
 
     def on_resize(self) -> None:
         self.query_one(TooSmall).fit(self.size)
@@ -353,7 +362,8 @@ class MainScreen(Screen[None]):
     def _is_settled(self) -> bool:
         """Whether the lists are on the screen, or do not come soon."""
         session = self.session
-        coming = session.phase in ("closed", "connecting") or any(session.catalog[name].loading for name in KINDS)
+        listing = any(session.catalog[name].loading for name in KINDS)
+        coming = listing or session.phase in ("new", "closed", "connecting")
         return session.commands is None or not coming or self.connection.elapsed >= SHOW_CONNECTING
 
     @work(group="judge", exit_on_error=False)
