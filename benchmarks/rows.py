@@ -248,7 +248,11 @@ MEASURES = [
     terminal("replay", INSPECTOR),
     terminal("table", INSPECTOR),
     terminal("flood", INSPECTOR),
+    terminal("rate", INSPECTOR),
+    terminal("sessions", INSPECTOR),
+    terminal("search", INSPECTOR),
     terminal("timeline", INSPECTOR),
+    terminal("long timeline", INSPECTOR),
 ]
 
 
@@ -356,6 +360,21 @@ GROUPS: dict[str, list[Row]] = {
             "ms", 0.05, against=""),
         Row("timeline-pan", "… pan and cursor, p95", "terminal timeline", "pan_p95_s", "ms", 0.05, against=""),
         Row("timeline-memory", "… its memory", "terminal timeline", "rss_mb", "MB", 150, against=""),
+    ],
+    "Floods, sessions and search": [
+        Row("rate", "5,000 notifications a second: CPU in a second", "terminal rate", "cpu_s", "ms", 0.25, against=""),
+        Row("sessions-keys", "five sessions, one of them flooded: key to frame in front, p95", "terminal sessions",
+            "key_p95_s", "ms", 0.016, against=""),
+        Row("sessions-memory", "… memory of each further one", "terminal sessions", "each_mb", "MB", 25, against=""),
+        Row("search-first", "search over 100 recordings, 2,000,000 events: first result", "terminal search", "s", "ms",
+            0.2, against=""),
+        Row("search-all", "… all results", "terminal search", "all_s", "ms", None, against=""),
+        Row("search-keys", "… key to frame while it searches, p95", "terminal search", "key_p95_s", "ms", 0.05,
+            against=""),
+        Row("timeline-long-zoom", "timeline of 1,000,000 messages: zoom, key to frame, p95", "terminal long timeline",
+            "zoom_p95_s", "ms", 0.05, against=""),
+        Row("timeline-long-pan", "… pan and cursor, p95", "terminal long timeline", "pan_p95_s", "ms", 0.05,
+            against=""),
     ],
 }  # fmt: skip
 

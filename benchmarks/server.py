@@ -1,12 +1,12 @@
 """The benchmark server. Standard library only.
 
-    server.py [--tools N] [--page K] [--modern] [--unknown error|silence|exit] [--flood N] [--rows N]
+    server.py [--tools N] [--page K] [--modern] [--unknown error|silence|exit] [--flood N | --rate N] [--rows N]
     server.py [--tools N] [--page K] --http
 
 It speaks the handshake's era, with `--modern` also the one without; `--unknown` says what it does with a method that
 it does not know. Over HTTP it prints its URL: `/json` answers JSON, `/sse` event streams, `/modern/json` and
 `/modern/sse` in both eras. With `--flood` it waits, on stdio, until the tools were listed and a moment has passed,
-sends N notifications at once, and N more in four seconds.
+sends N notifications at once, and N more in four seconds. With `--rate` it sends N a second from then on.
 """
 
 import argparse
@@ -31,6 +31,7 @@ def write_all(data):
 FLOOD_AFTER, FLOOD_PAUSE, FLOOD_SECONDS = 2.0, 1.0, 4.0
 FLOOD_STEPS = 200
 """Pieces in which the slow half of a flood comes."""
+RATE_PAUSE = 0.01
 
 
 def flood(count):
@@ -44,10 +45,20 @@ def flood(count):
         time.sleep(FLOOD_SECONDS / FLOOD_STEPS)
 
 
+def stream(rate):
+    """The notifications of `--rate`, evenly. Runs in a thread, until the client closes the pipe."""
+    began, sent = time.monotonic(), 0
+    while True:
+        time.sleep(RATE_PAUSE)
+        due = int((time.monotonic() - began) * rate)
+        write_all(b"".join(notification(i, 100) + b"\n" for i in range(sent, due)))
+        sent = due
+
+
 NOT_FOUND = b'"error":{"code":-32601,'
 
 
-def serve_stdio(answers, modern, unknown, flooding):
+def serve_stdio(answers, modern, unknown, flooding, rate):
     rest = b""
     while block := os.read(0, 1 << 20):
         *lines, rest = (rest + block).split(b"\n")
@@ -68,6 +79,9 @@ def serve_stdio(answers, modern, unknown, flooding):
         if flooding and b'"tools/list"' in block:
             threading.Thread(target=flood, args=(flooding,), daemon=True).start()
             flooding = 0
+        if rate and b'"tools/list"' in block:
+            threading.Thread(target=stream, args=(rate,), daemon=True).start()
+            rate = 0
 
 
 class Http(asyncio.Protocol):
@@ -138,6 +152,7 @@ if __name__ == "__main__":
     parser.add_argument("--modern", action="store_true")
     parser.add_argument("--unknown", choices=("error", "silence", "exit"), default="error")
     parser.add_argument("--flood", type=int, default=0)
+    parser.add_argument("--rate", type=int, default=0)
     parser.add_argument("--rows", type=int, default=0)
     words = parser.parse_args()
     made = Answers(words.tools, words.page, words.rows)
@@ -145,6 +160,6 @@ if __name__ == "__main__":
         if words.http:
             asyncio.run(serve_http(made))
         else:
-            serve_stdio(made, words.modern, words.unknown, words.flood)
+            serve_stdio(made, words.modern, words.unknown, words.flood, words.rate)
     except (BrokenPipeError, KeyboardInterrupt):
         pass

@@ -7,6 +7,10 @@
     replay     the same recording gone through: from key to frame of seeks, steps and jumps to matches of a filter
     table      a result of 100,000 objects: seconds from the call to its first rows, from key to frame, memory
     timeline   a recording of 10,000 overlapping calls in the timeline: key to frame of zoom, pan and cursor, memory
+    long timeline  the same with the recording of a million messages
+    sessions   five servers in one window, one of them sends 1,000 notifications a second: key to frame in front, memory
+    search     the search over a hundred recordings of 20,000 events: seconds to the first result, key to frame
+    rate       CPU seconds for each second with 5,000 notifications a second
     flood      a server that sends 20,000 notifications at once and 20,000 more in four seconds: the same
 
 Nothing is emulated: what the program writes is searched for words. A frame ends where Textual ends a synchronised
@@ -47,6 +51,8 @@ SERVER = [OURS, "-S", str(HERE / "server.py")]
 PROGRAM = str(Path(OURS).parent / "inspector")
 MILLION = 1_000_000
 FLOOD = 20_000
+RATE, RATE_SECONDS = 5_000, 5.0
+RECORDINGS, EVENTS, WORD = 100, 20_000, "needlework"
 OVERLAPPING, MINUTE = 10_000, 60_000_000
 OBJECTS = 100_000
 TOOLS = 1000
@@ -162,6 +168,15 @@ class Terminal:
         status = Path(f"/proc/{self.pid}/status").read_text()
         return int(re.search(rf"{field}:\s+(\d+)", status)[1]) / 1024  # type: ignore[index]
 
+    def cpu(self) -> float:
+        """CPU seconds that the process has used, of all its threads."""
+        times = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(times[11]) + int(times[12])) / os.sysconf("SC_CLK_TCK")
+
+    def frames(self) -> int:
+        """The frames since the last `press`."""
+        return self._written.count(FRAME_END)
+
     def end(self) -> None:
         """End the program, gently at first, and everything on its terminal."""
         for number in (signal.SIGTERM, signal.SIGKILL):
@@ -181,9 +196,17 @@ class Terminal:
 
 
 @contextmanager
-def running(*command: str) -> Iterator[Terminal]:
-    """The program with settings, state and a working folder of its own: some write into where they are started."""
-    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+def running(*command: str, recordings: Path | None = None) -> Iterator[Terminal]:
+    """The program with settings, state and a working folder of its own: some write into where they are started.
+
+    The files of the folder `recordings` are its earlier recordings.
+    """
+    with tempfile.TemporaryDirectory(prefix="bench-", dir=recordings and CACHE) as folder:
+        if recordings is not None:
+            kept = Path(folder, "state", "inspector", "recordings")
+            kept.mkdir(parents=True)
+            for path in recordings.iterdir():
+                os.link(path, kept / path.name)
         environment = os.environ | {
             "TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8", "HOME": folder,
             "XDG_STATE_HOME": f"{folder}/state", "XDG_CONFIG_HOME": f"{folder}/config",
@@ -402,10 +425,19 @@ def overlapping() -> Path:
 
 
 def timeline_inspector() -> dict[str, float]:
+    """10,000 overlapping calls."""
+    return through_timeline(overlapping(), b"gaps over")
+
+
+def long_timeline_inspector() -> dict[str, float]:
+    """A million messages."""
+    return through_timeline(million(), b"event 1,000,000 of 1,000,000")
+
+
+def through_timeline(path: Path, ready: bytes) -> dict[str, float]:
     """Zooms into and out of several places, pans, and moves the cursor."""
-    path = overlapping()
     with running(PROGRAM, "replay", str(path)) as terminal:
-        terminal.shows(b"gaps over")
+        terminal.shows(ready)
         terminal.rest(0.5)
         terminal.press(b"mz")
         terminal.rest(0.5)
@@ -449,6 +481,95 @@ def flood_inspector() -> dict[str, float]:
             "kept": recorded(path), "keys": len(found), "key_s": median(found), "key_p95_s": p95(found),
             "rss_before_mb": before, "growth_mb": most - before,
         }  # fmt: skip
+
+
+def sessions_inspector() -> dict[str, float]:
+    """The memory of each further session, and keys in the first one while another one is flooded."""
+    server = {"command": SERVER[0], "args": SERVER[1:]}
+    flooded = server | {"args": [*SERVER[1:], "--rate", "1000"]}
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as config:
+        json.dump({"mcpServers": {"a": server, "b": server, "c": server, "d": server, "e": flooded}}, config)
+        config.flush()
+        program = (PROGRAM, "--yes", "--config", config.name)
+        with running(*program, "@a") as terminal:
+            terminal.shows(b"tool-00004")
+            terminal.rest(1.0)
+            alone = terminal.memory()
+        with running(*program, "@a", "@b", "@c", "@d", "@e") as terminal:
+            terminal.shows(b"tool-00004")
+            terminal.watch(4.0)
+            together = terminal.memory()
+            found = []
+            for key, step in KEYS // 8 * [*((DOWN, n) for n in range(1, 5)), *((UP, n) for n in range(3, -1, -1))]:
+                pressed_at = terminal.press(key)
+                found.append(terminal.shows(b"tool-%05d" % step if step else b"echo") - pressed_at)
+                terminal.watch(QUIET)
+        return {
+            "keys": len(found), "key_s": median(found), "key_p95_s": p95(found), "alone_mb": alone,
+            "each_mb": (together - alone) / 4,
+        }  # fmt: skip
+
+
+def hundred() -> Path:
+    """A folder with a hundred recordings of 20,000 events each; made once."""
+    folder = CACHE / "hundred"
+    if folder.exists():
+        return folder
+    from inspector.journal.journal import Journal
+    from inspector.protocol import jsonrpc
+
+    making = CACHE / "making"
+    making.mkdir()
+    for number in range(RECORDINGS):
+        path = making / f"202601{number // 24 + 1:02}-{number % 24:02}0000-000000-server-1.mcp.jsonl"
+        journal = Journal.create(path, {"kind": "stdio", "argv": ["server"]})
+        for first in range(0, EVENTS, 1000):
+            said = (f"step {step} {'x' * 60}" for step in range(first, first + 1000))
+            notes = (jsonrpc.notification("notifications/message", {"level": "info", "data": text}) for text in said)
+            journal.record_received("stdio", [jsonrpc.encode(note) for note in notes])
+        journal.record_received(
+            "stdio", [jsonrpc.encode(jsonrpc.notification("notifications/message", {"data": WORD}))]
+        )
+        journal.close()
+        journal.release()
+    making.rename(folder)
+    return folder
+
+
+def search_inspector() -> dict[str, float]:
+    """A word at the end of each recording, then the word typed again and again while it is searched for."""
+    with running(PROGRAM, "--", *SERVER, recordings=hundred()) as terminal:
+        terminal.shows(b"tool-00004")
+        terminal.rest(0.5)
+        terminal.press(b"\x06")
+        terminal.rest()
+        typed = terminal.press(WORD.encode())
+        first = terminal.shows(b"Earlier sessions") - typed
+        terminal.shows(b"5 of 100")
+        ended = time.perf_counter() - typed
+        found = []
+        for _ in range(5):
+            for key in (*[b"\x7f"] * 6, *(WORD[-6:][at : at + 1].encode() for at in range(6))):
+                pressed_at = terminal.press(key)
+                if (came := terminal.frame()) is not None:
+                    found.append(came - pressed_at)
+                terminal.watch(0.15)
+        return {
+            "s": first, "all_s": ended, "keys": len(found), "key_s": median(found), "key_p95_s": p95(found),
+            "rss_mb": terminal.memory("VmHWM"),
+        }  # fmt: skip
+
+
+def rate_inspector() -> dict[str, float]:
+    """CPU seconds for each second with 5,000 notifications a second and no keys."""
+    with running(PROGRAM, "--", *SERVER, "--rate", str(RATE)) as terminal:
+        terminal.shows(b"tool-00004")
+        terminal.watch(3.0)
+        began, cpu = time.perf_counter(), terminal.cpu()
+        terminal.press(b"")
+        terminal.watch(RATE_SECONDS)
+        seconds = time.perf_counter() - began
+        return {"cpu_s": (terminal.cpu() - cpu) / seconds, "frames": terminal.frames() / seconds}
 
 
 def table_inspector() -> dict[str, float]:
@@ -495,7 +616,11 @@ FIGURES = {
     ("replay", INSPECTOR): replay_inspector,
     ("table", INSPECTOR): table_inspector,
     ("timeline", INSPECTOR): timeline_inspector,
+    ("long timeline", INSPECTOR): long_timeline_inspector,
     ("flood", INSPECTOR): flood_inspector,
+    ("rate", INSPECTOR): rate_inspector,
+    ("search", INSPECTOR): search_inspector,
+    ("sessions", INSPECTOR): sessions_inspector,
 }
 
 

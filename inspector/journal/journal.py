@@ -49,6 +49,7 @@ from inspector.journal.redaction import SHORTEST_SECRET, Redactor, describe
 from inspector.journal.storage import KEEP_FREE, Storage
 from inspector.protocol.jsonrpc import NotJson, Shape, parse, shape_of
 from inspector.text import count, size
+from inspector.times import parse_time
 from inspector.version import __version__
 
 _CACHE_EVENTS = 512
@@ -683,10 +684,7 @@ class Journal:
     @property
     def started(self) -> datetime:
         """When the recording began; the epoch if the header does not have it."""
-        try:
-            return datetime.fromisoformat(str(self.header.get("started")).replace("Z", "+00:00"))
-        except ValueError:
-            return datetime.fromtimestamp(0, UTC)
+        return parse_time(self.header.get("started")) or datetime.fromtimestamp(0, UTC)
 
     def clock(self, t: int) -> datetime:
         """The local wall-clock time of `t` microseconds after the start."""

@@ -57,6 +57,8 @@ CONTEXTS: Mapping[str, str] = {
     "authorization": "app",
     "load": "text",
     "diff": "list",
+    "pair": "form",
+    "history": "list",
     "model": "list",
     "events": "list",
     "frame": "app",
@@ -99,6 +101,12 @@ _APP = (
     ("revision", "revision", "f9", "Choose revision and era of the protocol, and reconnect with them."),
     ("extensions", "extensions", "", "Choose the extensions that the client offers, and reconnect with them."),
     ("watch", "watch files", "", "Restart the server when one of its files changes, or stop watching them."),
+    (
+        "side-by-side",
+        "side by side",
+        "vertical_line,alt+s",
+        "Call the same tool in this session and in another open one, and compare the answers.",
+    ),
     ("compare-with", "compare with", "", "Compare this recording with another one, side by side."),
     (
         "check",
@@ -178,7 +186,7 @@ _MESSAGES = (
     ("all", "all messages", "escape", "Clear the filter."),
     ("send-again", "send again", "s", "Send the selected request again."),
     ("edit-again", "edit and send", "S", "Edit the selected message and send it."),
-    ("compare", "compare two", "d", "Compare the selected message with another."),
+    ("compare", "compare two", "d", "Compare the selected message with another: press it on both."),
     ("follow", "follow", "f", "Keep the newest message selected, or stop."),
     ("times", "times", "t", "Change the times: clock, since the start, since the previous message."),
     ("next-hit", "next match", "n", "Go to the next message that matches the last filter."),
@@ -262,7 +270,8 @@ _FORM = (
     ("call-task", "as a task", "f4", "Call the tool as a task, if it supports tasks."),
     ("json", "json", "ctrl+e", "Show the arguments as JSON, or as a form again."),
     ("editor", "$EDITOR", "ctrl+o", "Edit the arguments as JSON in your editor."),
-    ("past-calls", "past calls", "up,ctrl+up", "Choose the arguments of an earlier call."),
+    ("past-calls", "past calls", "up", "List earlier calls, of other sessions too; choose the arguments of one."),
+    ("older-call", "older call", "ctrl+up", "Put the arguments of the next older call into the form."),
     ("save", "save call", "ctrl+s", "Save the call with these arguments as a step of a flow."),
     ("load", "load test", "f12", "Call the tool with these arguments at a constant rate, and measure the latency."),
     ("saved-calls", "saved calls", "f5", "Load the next saved call of this item into the form."),
@@ -321,6 +330,7 @@ _RESULT = (
         "Go to the previous value that differs from the schema.",
     ),
     ("its-messages", "its messages", "m", "Show only the messages of this call."),
+    ("compare", "compare", "D", "Compare the result with that of the call before of the same item."),
     ("expect", "expect", "E", "Write an expectation from this result into a saved call."),
     (
         "pin-call",
@@ -415,6 +425,18 @@ _DIFF = (
     ("copy", "copy", "c", "Copy both sides of the difference."),
     ("leave", "back", "escape", "Return to the screen that opened the comparison."),
 )
+_PAIR = (
+    ("call", "call both", "ctrl+r", "Call the tool in both sessions with these arguments, and compare the answers."),
+    ("tool", "tool", "f4", "Choose another tool of the two sessions."),
+    ("question", "to question", "ctrl+g", "Go to the session whose server asks; the key for side by side returns."),
+    ("session-a", "session A", "f6", "Go to session A."),
+    ("session-b", "session B", "f7", "Go to session B."),
+    ("leave", "back", "escape", "Cancel the calls that run; else return to session A."),
+)
+_HISTORY = (
+    ("compare", "compare two", "d", "Compare the answer of the selected call with another: press it on both."),
+    ("leave", "back", "escape", "Return to the form."),
+)
 _LOAD = (
     ("pause", "pause", "space", "Let no further calls arrive, or go on."),
     ("faster", "faster", "plus", "Raise the rate by a quarter."),
@@ -477,6 +499,7 @@ _SKILL = (
 _START = (
     ("open", "open", "enter", "Open the selected row."),
     ("beside", "open beside", "s", "Open the selected row in the background; the list stays."),
+    ("side-by-side", "side by side", "vertical_line", "Open the row beside the session in front; call tools in both."),
     ("up", "up", "up", "Go up; the field keeps the focus."),
     ("down", "down", "down", "Go down; the field keeps the focus."),
     ("page-up", "page up", "pageup", "Go up a page; the field keeps the focus."),
@@ -524,6 +547,8 @@ def _table() -> Iterator[Verb]:
         ("authorization", "A login", _AUTHORIZATION),
         ("load", "A load test", _LOAD),
         ("diff", "A comparison", _DIFF),
+        ("pair", "Two sessions side by side", _PAIR),
+        ("history", "Earlier calls", _HISTORY),
         ("model", "Model view", _MODEL),
         ("events", "Events", _EVENTS),
         ("frame", "A recording opened from elsewhere", _FRAME),

@@ -373,11 +373,11 @@ async def test_the_tab_says_how_far_the_judge_is_while_it_catches_up(
     async with on_demo() as (app, pilot):
         session = app.session
         assert isinstance(session, Session)
-        monkeypatch.setattr("inspector.tui.main.screen.JUDGE_SECONDS", 0.0)
+        monkeypatch.setattr("inspector.tui.main.pace.JUDGED_SHARE", 0.0)
         session.journal.record_received("stdio", [b'{"jsonrpc":"2.0","method":"notifications/x"}'] * 3000)
         session.changes.bump("log")
         await shows(app, pilot, f" of {len(session.journal):,} messages")
         assert "checking" in screen_text(app)
-        monkeypatch.setattr("inspector.tui.main.screen.JUDGE_SECONDS", 60.0)
+        monkeypatch.setattr("inspector.tui.main.pace.JUDGED_SHARE", 1000.0)
         session.changes.bump("log")
         await becomes(app, pilot, lambda: "checking" not in screen_text(app), "done")

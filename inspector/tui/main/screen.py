@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from time import perf_counter
+from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from textual import work
@@ -14,13 +14,16 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.events import Key, ScreenResume
 from textual.screen import Screen
+from textual.timer import Timer
 
 from inspector.client.inbox import Question
 from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import KINDS, ListName
 from inspector.config.targets import RecordingTarget
 from inspector.errors import InspectorError
+from inspector.journal.format import Kind
 from inspector.protocol.extensions import EVENTS
+from inspector.protocol.form import UNSET
 from inspector.tui import events
 from inspector.tui.advice import error_text
 from inspector.tui.available_verbs import contexts, lend
@@ -29,7 +32,12 @@ from inspector.tui.dialogs import Choose, leave_calls
 from inspector.tui.diff.choose import compare_with
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.main import chrome
+<<<<<<< HEAD
 from inspector.tui.main.layout import BREAKPOINTS, CSS, PaneLayout, width_class
+=======
+from inspector.tui.main.layout import BREAKPOINTS, CSS, PaneLayout
+from inspector.tui.main.pace import Pace
+>>>>>>> main
 from inspector.tui.main.panes import Panes
 from inspector.tui.main.saving import Saving
 from inspector.tui.pane_keys import hints
@@ -58,12 +66,9 @@ if TYPE_CHECKING:
     from inspector.tui.work.result import ResultPane
     from inspector.tui.work.tasks import TaskActions, TasksPane
 
-TICK = 1 / 20
 SHOW_CONNECTING = 0.7
 """Seconds after which the connection steps replace the lists, which are still empty."""
 LOOK_AT_CONNECTING = 0.25
-JUDGE_SECONDS = 0.004
-"""Time for the judge in one tick; the rest of the tick is for drawing."""
 
 
 class RecordingPart(Protocol):
@@ -149,7 +154,8 @@ class MainScreen(Screen[None]):
         self._watch_at_once = watch
         self._follow_log = follow_log
         self._first = first
-        self._ticking = False
+        self._pace = Pace()
+        self._next_tick: Timer | None = None
         self._facts: tuple[Any, ...] = ()
         self._counts = False
         self._is_new = True
@@ -255,6 +261,12 @@ class MainScreen(Screen[None]):
         if self.panes.calls is not None:
             self.panes.calls.go_to_failure(event.by)
 
+    def on_result_pane_compare(self, event: ResultPane.Compare) -> None:
+        """Compare the shown answer with that of the call before of the same item."""
+        journal = self.session.journal
+        answers = (journal.index.pair(request) for request in (event.before, event.request_n))
+        window_of(self).navigator.compare_messages(journal, *answers)
+
     def on_new_from_call(self) -> None:
         self.calls.new_from_call()
 
@@ -301,9 +313,14 @@ class MainScreen(Screen[None]):
         if news != self._news:
             self._news = news
             self.post_message(events.SessionNews())
-        if not self._covered and not self._ticking:
-            self._ticking = True
-            self.set_timer(TICK, self._tick)
+        if self._covered:
+            return
+        key_came = window_of(self).key_came
+        if self._next_tick is not None:
+            if not self._pace.hurries(key_came):
+                return
+            self._next_tick.stop()
+        self._next_tick = self.set_timer(self._pace.pause(monotonic(), key_came), self._tick)
 
     def on_screen_resume(self, event: ScreenResume) -> None:
         if self._is_new:
@@ -317,7 +334,7 @@ class MainScreen(Screen[None]):
         self._covered = self not in self.app.screen_stack
 
     async def _tick(self) -> None:
-        self._ticking = False
+        self._next_tick = None
         if not self.display or self._covered:
             return  # the screen is closing, and some of its panes may be gone
         if self.playback is not None:
@@ -325,6 +342,7 @@ class MainScreen(Screen[None]):
         session = self.session
         if session.advance():
             self.wake()
+<<<<<<< HEAD
         self._run_judge()
         check = self.panes.check
         if check is not None and check.display:
@@ -352,6 +370,10 @@ class MainScreen(Screen[None]):
                 self.set_timer(TICK, self._load_judge)
             return
         until = perf_counter() + JUDGE_SECONDS
+=======
+        live = session.commands is not None
+        until = perf_counter() + self._pace.drawn(monotonic(), len(session.journal), live=live)
+>>>>>>> main
         # Not while a dialog is open: Textual redraws the whole screen for any change below one.
         more = self.app.screen is self or getattr(self.app.screen, "shows_findings", False)
         while more and perf_counter() < until:
@@ -555,6 +577,10 @@ class MainScreen(Screen[None]):
         self.pane_layout.leave_work()
 
     def on_messages_pane_compared(self, event: MessagesPane.Compared) -> None:
+        journal = self.session.journal
+        if all(journal.index.kind(n) is Kind.RPC for n in (event.one, event.other)):
+            window_of(self).navigator.compare_messages(journal, event.one, event.other)
+            return
         self.panes.detail.compare(event.one, event.other)
         self.pane_layout.go("detail")
 
@@ -666,7 +692,7 @@ class MainScreen(Screen[None]):
         """A recording offers nothing that needs a live server; only a process can be started."""
         if self.playback is not None and not self.playback.can(action):
             return False
-        if action in ("reconnect", "revision", "extensions", "compose", "pin"):
+        if action in ("reconnect", "revision", "extensions", "compose", "pin", "side_by_side"):
             return self.session.commands is not None
         if action in ("restart", "watch"):
             return self.session.commands is not None and self.session.target.kind == "stdio"
@@ -773,6 +799,28 @@ class MainScreen(Screen[None]):
         calls = self._sessions.in_flight() or calls_in_flight(self.session)
         if await leave_calls(self.app, calls, "Quit with a call in flight?", "leave"):
             self.app.exit(0)
+
+    @work(exclusive=True, group="dialog")
+    async def action_side_by_side(self) -> None:
+        """Call the tool that is shown in this session and in another open one."""
+        navigator = window_of(self).navigator
+        others = navigator.pair_candidates(self.session)
+        if not others:
+            key = next((hint.label for hint in hints(self, "app.start-list")), "f3")
+            self.notify(f"No other live session is open. {key} shows the start list, s opens one beside.", timeout=8)
+            return
+        other = others[0]
+        if len(others) > 1:
+            names = [(f"{at}  {each.name}", each.state[0]) for at, each in enumerate(others, 1)]
+            chosen = await self.app.push_screen_wait(Choose("Side by side with", names))
+            if chosen is None:
+                return
+            other = others[[name for name, _ in names].index(chosen)]
+        item = self.panes.work.work
+        is_tool = item is not None and item.catalog_item.list_name == "tools"
+        tool = item.catalog_item.address if item is not None and is_tool else ""
+        value = self.panes.work.request.form.value if is_tool else UNSET
+        await navigator.show_pair(self.session, other, tool, value)
 
     def action_start_list(self) -> None:
         """Go to the start list; the session stays open."""

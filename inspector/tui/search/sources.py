@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
-from inspector.client.recording_info import RecordingInfo, list_recordings
+from inspector.client.recording_info import RecordingInfo, newest_first, read_info
 from inspector.client.state.catalog import KINDS, ListName
+from inspector.config.paths import state_folder
 from inspector.journal.filters import Filter, parse
 from inspector.journal.filters.completion import quoted
 from inspector.journal.filters.conditions import Scan
@@ -49,7 +50,9 @@ _DEPTH = 8
 _MOST_ARGUMENTS = 500
 _SLICE = 1 << 14
 """Events that are searched between two looks at whether the search is still wanted."""
-_BLOCK = 1 << 20
+_BLOCK = 1 << 18
+_LONGEST_LINE = 1 << 26
+"""Bytes of a line beyond which it is searched in parts."""
 _LINE = 1 << 16
 """Bytes of a line that are read for its number."""
 
@@ -168,13 +171,14 @@ def recordings(words: Words, mine: Path | None, wanted: Wanted) -> Iterator[Sear
     The key is the path and the number of the first such event. Words are searched in the bytes of the file, in the
     spellings that a recording usually has for them.
     """
-    for info in list_recordings():
+    for path, octets in newest_first(state_folder() / "recordings"):
         if not wanted():
             return
-        if info.problem or info.path == mine:
+        if path == mine:
             continue
-        first, amount = _matches(info.path, words, wanted)
-        if first:
+        first, amount = _matches(path, words, wanted)
+        # Only found recordings are described: describing a hundred takes longer than searching the first.
+        if first and not (info := read_info(path, octets)).problem:
             more = "+" if amount >= MOST_IN_FILE else ""
             found = f"{amount:,}{more} {'message' if amount == 1 else 'messages'}"
             yield SearchHit("recordings", info.label or info.path.name, _when(info), found, (info.path, first))
@@ -202,7 +206,7 @@ def _matches(path: Path, words: Words, wanted: Wanted) -> tuple[int, int]:
                 if all(any(low.find(form, start, stop) >= 0 for form in forms) for forms in others):
                     first = first or _number(data[start:stop])
                     amount += 1
-            rest = data[end:] if len(data) - end < _BLOCK * 64 else b""
+            rest = data[end:] if len(data) - end < _LONGEST_LINE else b""
             if not block or amount >= MOST_IN_FILE:
                 break
     return (first or 1 if amount else 0), amount

@@ -25,6 +25,7 @@ from inspector.config.target_words import is_recording, parse_target, recording_
 from inspector.config.targets import RecordingTarget, demo_target
 from inspector.config.trust import Memory, standing
 from inspector.errors import InspectorError
+from inspector.protocol.form import UNSET
 from inspector.reasons import os_reason, split_reason
 from inspector.text import quantity, size
 from inspector.tui.advice import advice, error_text
@@ -313,14 +314,21 @@ class StartScreen(Screen[None]):
             named += [KeyHint(label(key), title, key, verb) for verb, title in back for key in typing[:1]]
             return [*named, *hints(self, "app.palette"), KeyHint("^q", "quit", "ctrl+q")]
         if isinstance(thing, OpenSession):
-            shown.append(("start.delete", "close"))
+            shown += [*self._pairs, ("start.delete", "close")]
         elif isinstance(thing, Configured):
-            shown += ["start.beside", "start.check", "start.doctor"]
+            shown += ["start.beside", *self._pairs, "start.check", "start.doctor"]
             shown += ["start.log-in"] if thing.entry.kind == "http" else []
         elif isinstance(thing, RecordingInfo):
             keeps = [("start.keep", "release" if thing.path.name in self._kept else "keep")]
             shown += ["start.beside", "start.check", "start.export", *keeps, "start.delete"]
         return hints(self, *shown, *back, "start.filter", "start.demo", "app.help", "app.quit")
+
+    @property
+    def _pairs(self) -> list[str]:
+        """The key for side by side, where another live session is in front."""
+        front = self.sessions.front
+        live = front is not None and front.session.commands is not None and self._list.thing is not front
+        return ["start.side-by-side"] if live else []
 
     def _show_footer(self) -> None:
         self.query_one(Footer).hints = self.hints()
@@ -347,6 +355,8 @@ class StartScreen(Screen[None]):
             return isinstance(thing, RecordingInfo)
         if action == "delete":
             return isinstance(thing, OpenSession | RecordingInfo)
+        if action == "side_by_side":
+            return bool(self._pairs) and isinstance(thing, OpenSession | Configured)
         if action == "start_list":
             return self.sessions.front is not None
         return True
@@ -401,6 +411,15 @@ class StartScreen(Screen[None]):
         """Open the row with the cursor in the background."""
         self._open(self._list.thing, beside=True)
 
+    @work(exclusive=True, group="dialog")
+    async def action_side_by_side(self) -> None:
+        """Show the row with the cursor beside the session in front."""
+        thing, front = self._list.thing, self.sessions.front
+        if isinstance(thing, Configured):
+            self._open_entry(thing.entry, "", False, paired=True)
+        elif isinstance(thing, OpenSession) and front is not None and thing.session.commands is not None:
+            await window_of(self).navigator.show_pair(front.session, thing, "", UNSET)
+
     def _open(self, thing: Thing | None, first: First = "", *, beside: bool = False) -> None:
         if isinstance(thing, OpenSession):
             self.post_message(ShowSession(thing))
@@ -432,7 +451,7 @@ class StartScreen(Screen[None]):
             self.post_message(OpenTarget(target))
 
     @work(exclusive=True, group="dialog")
-    async def _open_entry(self, entry: ServerEntry, first: First, beside: bool) -> None:
+    async def _open_entry(self, entry: ServerEntry, first: First, beside: bool, paired: bool = False) -> None:
         """Open a configured server, after asking for consent if its file is not the user's own."""
         from inspector.config.servers import resolve
 
@@ -443,7 +462,7 @@ class StartScreen(Screen[None]):
         else:
             if target is not None:
                 self._beside = beside
-                self.post_message(OpenTarget(target, first, beside=beside))
+                self.post_message(OpenTarget(target, first, beside=beside, paired=paired))
 
     @work(exclusive=True, group="dialog")
     async def _open_found(self, thing: InRegistry) -> None:
