@@ -32,12 +32,8 @@ from inspector.tui.dialogs import Choose, leave_calls
 from inspector.tui.diff.choose import compare_with
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.main import chrome
-<<<<<<< HEAD
 from inspector.tui.main.layout import BREAKPOINTS, CSS, PaneLayout, width_class
-=======
-from inspector.tui.main.layout import BREAKPOINTS, CSS, PaneLayout
-from inspector.tui.main.pace import Pace
->>>>>>> main
+from inspector.tui.main.pace import TICK, Pace
 from inspector.tui.main.panes import Panes
 from inspector.tui.main.saving import Saving
 from inspector.tui.pane_keys import hints
@@ -342,8 +338,8 @@ class MainScreen(Screen[None]):
         session = self.session
         if session.advance():
             self.wake()
-<<<<<<< HEAD
-        self._run_judge()
+        live = session.commands is not None
+        self._run_judge(self._pace.drawn(monotonic(), len(session.journal), live=live))
         check = self.panes.check
         if check is not None and check.display:
             check.show_judged(self._judge.judged if self._judge is not None else 0, len(session.journal))
@@ -362,18 +358,14 @@ class MainScreen(Screen[None]):
 
     # The judge
 
-    def _run_judge(self) -> None:
-        """Judge some messages, and wake again if there are more."""
+    def _run_judge(self, seconds: float) -> None:
+        """Judge messages for so long, and wake again if there are more."""
         if self._judge is None:
             if not self._judge_due and self._is_settled():
                 self._judge_due = True
                 self.set_timer(TICK, self._load_judge)
             return
-        until = perf_counter() + JUDGE_SECONDS
-=======
-        live = session.commands is not None
-        until = perf_counter() + self._pace.drawn(monotonic(), len(session.journal), live=live)
->>>>>>> main
+        until = perf_counter() + seconds
         # Not while a dialog is open: Textual redraws the whole screen for any change below one.
         more = self.app.screen is self or getattr(self.app.screen, "shows_findings", False)
         while more and perf_counter() < until:
