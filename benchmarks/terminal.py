@@ -1,6 +1,8 @@
 """The interface on a real pseudo-terminal, as a person has it: `terminal.py FIGURE CONTESTANT` prints one JSON line.
 
     launch     seconds from the start of the process to the list of tools on the screen (`textual`: a bare first frame)
+    first      seconds from the start of the process to the first text on the screen
+    down       the cursor moved in a list of 1,000 tools: from key to the first thing written after it
     recording  a recording of a million messages: seconds to its first screen and from key to frame, memory
     replay     the same recording gone through: from key to frame of seeks, steps and jumps to matches of a filter
     table      a result of 100,000 objects: seconds from the call to its first rows, from key to frame, memory
@@ -53,6 +55,7 @@ RATE, RATE_SECONDS = 5_000, 5.0
 RECORDINGS, EVENTS, WORD = 100, 20_000, "needlework"
 OVERLAPPING, MINUTE = 10_000, 60_000_000
 OBJECTS = 100_000
+TOOLS = 1000
 
 FRAME_END = b"\x1b[?2026l"
 _ASKED = b"\x1b[?2026$p"
@@ -132,6 +135,15 @@ class Terminal:
         while FRAME_END not in self._written:
             if time.perf_counter() > end:
                 return None
+            self.read(end - time.perf_counter())
+        return time.perf_counter()
+
+    def first_text(self, patience: float = PATIENCE) -> float:
+        """Wait for any visible character; returns the time on the clock."""
+        end = time.perf_counter() + patience
+        while not _CONTROL.sub(b"", self._written).strip():
+            if time.perf_counter() > end:
+                raise Late(f"nothing was drawn within {patience:g} s")
             self.read(end - time.perf_counter())
         return time.perf_counter()
 
@@ -224,18 +236,69 @@ def launch_inspector() -> dict[str, float]:
         return {"s": terminal.shows(b"tool-00004") - terminal.started}
 
 
-def launch_official() -> dict[str, float]:
-    """It has to be told to connect, and to show the tools: it is, as soon as it can be."""
+@contextmanager
+def official(*options: str) -> Iterator[Terminal]:
+    """The official Inspector in a terminal, with our server; `options` are the server's."""
     program = CACHE / "npm" / "node_modules" / "@modelcontextprotocol" / "inspector" / "clients" / "launcher" / "build"
     with tempfile.NamedTemporaryFile("w", suffix=".json") as config:
-        json.dump({"mcpServers": {"bench": {"command": SERVER[0], "args": SERVER[1:]}}}, config)
+        json.dump({"mcpServers": {"bench": {"command": SERVER[0], "args": [*SERVER[1:], *options]}}}, config)
         config.flush()
         with running(NODE, str(program / "index.js"), "--tui", "--config", config.name) as terminal:
-            terminal.shows(b"[Connect]", frame=False)
-            terminal.press(b"c")
-            terminal.shows(b"Tools (5)", frame=False)
-            terminal.press(b"t")
-            return {"s": terminal.shows(b"tool-00004", frame=False) - terminal.started}
+            yield terminal
+
+
+def list_tools_in_official(terminal: Terminal, tools: int) -> float:
+    """It has to be told to connect, and to show the tools: it is, as soon as it can be. Returns the time then."""
+    terminal.shows(b"[Connect]", frame=False)
+    terminal.press(b"c")
+    terminal.shows(b"Tools (%d)" % tools, frame=False)
+    terminal.press(b"t")
+    return terminal.shows(b"tool-00004", frame=False)
+
+
+def launch_official() -> dict[str, float]:
+    with official() as terminal:
+        return {"s": list_tools_in_official(terminal, 5) - terminal.started}
+
+
+def first_textual() -> dict[str, float]:
+    with running(OURS, "-c", BARE_APP) as terminal:
+        return {"s": terminal.first_text() - terminal.started}
+
+
+def first_inspector() -> dict[str, float]:
+    with running(PROGRAM, "--", *SERVER) as terminal:
+        return {"s": terminal.first_text() - terminal.started}
+
+
+def first_official() -> dict[str, float]:
+    with official() as terminal:
+        return {"s": terminal.first_text() - terminal.started}
+
+
+def moves(terminal: Terminal) -> dict[str, float]:
+    """Move the cursor down and up, one key after the other; each is measured to the first thing written after it."""
+    found = []
+    for key in (DOWN, DOWN, UP) * (KEYS // 3):
+        pressed_at = terminal.press(key)
+        if terminal.read(2.0):
+            found.append(time.perf_counter() - pressed_at)
+        terminal.rest()
+    return {"keys": len(found), "key_s": median(found), "key_p95_s": p95(found)}
+
+
+def down_inspector() -> dict[str, float]:
+    with running(PROGRAM, "--", *SERVER, "--tools", str(TOOLS)) as terminal:
+        terminal.shows(b"tool-00004")
+        terminal.rest(1.0)
+        return moves(terminal)
+
+
+def down_official() -> dict[str, float]:
+    with official("--tools", str(TOOLS)) as terminal:
+        list_tools_in_official(terminal, TOOLS)
+        terminal.rest(1.0)
+        return moves(terminal)
 
 
 def million() -> Path:
@@ -543,6 +606,11 @@ FIGURES = {
     ("launch", BARE): launch_textual,
     ("launch", INSPECTOR): launch_inspector,
     ("launch", OFFICIAL): launch_official,
+    ("first", BARE): first_textual,
+    ("first", INSPECTOR): first_inspector,
+    ("first", OFFICIAL): first_official,
+    ("down", INSPECTOR): down_inspector,
+    ("down", OFFICIAL): down_official,
     ("recording", INSPECTOR): recording_inspector,
     ("recording", BARE): launch_textual,
     ("replay", INSPECTOR): replay_inspector,

@@ -114,8 +114,9 @@ from inspector.tui.app import InspectorApp
 async def show(path):
     app = InspectorApp(RecordingTarget(Path(path)), Options(), Settings(), keep=False)
     async with app.run_test(size=(160, 45)) as pilot:
+        while not app.screen.query("#catalog, #messages"):
+            await pilot.pause(0.01)
         await pilot.pause()
-        assert app.screen.query("#catalog, #messages")
         sys.stdout.write(" ".join(name for name in sys.modules if name.startswith("inspector.")))
 
 asyncio.run(show(sys.argv[1]))

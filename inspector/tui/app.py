@@ -12,10 +12,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual.app import App
+from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
 from textual.notifications import SeverityLevel
+from textual.widgets import Static
 
 from inspector.client.options import Options
 from inspector.client.session_state import SessionState
@@ -45,6 +46,7 @@ from inspector.tui.widgets.scrollbars import draw_scrollbars
 
 if TYPE_CHECKING:
     from inspector.compare.rules import ComparisonRules
+    from inspector.tui.navigator import Begun
     from inspector.tui.replay.playback import Playing
 
 NOTIFIED = 1000
@@ -108,6 +110,9 @@ class InspectorApp(KeysInOrder, App[int]):
         draw_scrollbars(ascii_only=self.ascii_only)
         self.verb_keys = Keymap(dict(settings.keymap))
         self.custom_commands = CustomCommands(settings.commands, self.verb_keys.keys)
+        self._was_mounted = False
+        self._problems: list[ConfigError] = []
+        """Problems of the theme that were found before anything could be shown."""
         self.theme_switch = ThemeSwitch(self, paths.config_folder() / "themes", self._theme_problem)
         self.sessions = Sessions()
         opening = Opening(
@@ -126,28 +131,41 @@ class InspectorApp(KeysInOrder, App[int]):
         """Return the roles of the default theme, for style sheets that are parsed before a theme is set."""
         return textual_theme(bundled(DEFAULT)).variables
 
+    def on_load(self) -> None:
+        # Before a style sheet is parsed: a new theme has all of them parsed again.
+        self.theme_switch.use(self.settings.theme)
+
     def on_mount(self) -> None:
+        self._was_mounted = True
         self.unexpected.watch(asyncio.get_running_loop())
         if not self.is_headless:
             self._leave_on_signals()
-        self.theme_switch.use(self.settings.theme)
         self.set_keymap(self.verb_keys.overrides)
-        for problem in (*self.verb_keys.problems, *self.custom_commands.problems):
-            self._theme_problem(problem)
+        for problem in (*self._problems, *self.verb_keys.problems, *self.custom_commands.problems):
+            self._show_problem(problem)
         if self.comparing is not None:
             self.navigator.compare(*self.comparing)
         elif self.target is None:
             self.navigator.show_start()
         else:
-            self._open_all(self.target, *self.others)
+            target = self.target
+            begun = None if isinstance(target, RecordingTarget) else self.navigator.begin(target)
+            # After the first frame: the main screen takes longer to load than the server to start.
+            self.call_after_refresh(self._open_all, target, begun)
         # Not before the first frame: the fast parser, which pays off with many messages.
         self.set_timer(1.0, lambda: self.run_worker(warm_up, thread=True, exit_on_error=False))
 
-    def _open_all(self, *targets: Target) -> None:
-        """Open targets; the first one is in front."""
-        for target in targets:
-            self.navigator.open_target(target)
-        if len(targets) > 1:
+    def compose(self) -> ComposeResult:
+        """The first frame: what is being opened, until its screen is loaded."""
+        if self.target is not None:
+            yield Static(safe(f" inspector  {self.target.label}", NOTIFIED, ascii=self.ascii_only), markup=False)
+
+    def _open_all(self, target: Target, begun: Begun | None) -> None:
+        """Open the targets; the first one, which may have begun to connect, is in front."""
+        self.navigator.open_target(target, begun=begun)
+        for other in self.others:
+            self.navigator.open_target(other)
+        if self.others:
             self.navigator.show_session(self.sessions.opened[0])
 
     def _leave_on_signals(self) -> None:
@@ -190,6 +208,12 @@ class InspectorApp(KeysInOrder, App[int]):
         return True
 
     def _theme_problem(self, problem: ConfigError) -> None:
+        if self._was_mounted:
+            self._show_problem(problem)
+        else:
+            self._problems.append(problem)
+
+    def _show_problem(self, problem: ConfigError) -> None:
         self.notify(error_text(problem, self), severity="warning", timeout=10)
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,8 +26,11 @@ from inspector.tui.window import window_of
 
 if TYPE_CHECKING:
     from inspector.auth.options import AuthOptions
+    from inspector.client.session import Session
     from inspector.compare.rules import ComparisonRules
+    from inspector.export.otlp_stream import OtlpStream
     from inspector.tui.diff.side import AnswerSide
+    from inspector.tui.login.person import DialogPerson
     from inspector.tui.main.screen import MainScreen
     from inspector.tui.pair.screen import PairScreen
     from inspector.tui.replay.playback import Playing
@@ -52,6 +56,16 @@ class Opening:
     """Restart a server when one of its files changes."""
 
 
+@dataclass(frozen=True)
+class Begun:
+    """A session without a screen yet. `connecting` is its `open`, if it was started."""
+
+    session: Session
+    connecting: asyncio.Task[None] | None
+    stream: OtlpStream | None
+    person: DialogPerson | None
+
+
 @runtime_checkable
 class HasNews(Protocol):
     """A screen that shows the state of the open sessions."""
@@ -73,16 +87,15 @@ class ScreenNavigator:
 
     # Sessions
 
-    def open_target(self, target: Target, first: First = "") -> None:
+    def open_target(self, target: Target, first: First = "", *, begun: Begun | None = None) -> None:
         """Put a new session in front; it connects by itself. Others stay open. `first`: its first action.
 
-        Raises `InspectorError` if a recording cannot be read or written.
+        `begun` is its session if that exists already. Raises `InspectorError` if a recording cannot be read or written.
         """
-        from inspector.tui.main.screen import MainScreen
-
         opening = self._opening
         if isinstance(target, RecordingTarget):
             from inspector.client.recorded import RecordedSession
+            from inspector.tui.main.screen import MainScreen
             from inspector.tui.replay.playback import Playback
 
             recorded = RecordedSession(Journal.open(target.path), target.path)
@@ -90,9 +103,30 @@ class ScreenNavigator:
             self.add(MainScreen(recorded, playback, follow_log=opening.follow, first=first))
             opening.playing, opening.follow = None, False
             return
+        begun = begun or self.begin(target, connect=False)
+        from inspector.tui.main.screen import MainScreen
+
+        screen = MainScreen(
+            begun.session,
+            follow_log=opening.settings.follow,
+            watch=opening.watch,
+            first=first,
+            connecting=begun.connecting,
+        )
+        opened = self.add(screen)
+        opened.stream = begun.stream
+        if begun.person is not None:
+            begun.person.opened = opened
+
+    def begin(self, target: StdioTarget | HttpTarget, *, connect: bool = True) -> Begun:
+        """Make the session of a server, and start to connect: before its screen is loaded, which takes longer.
+
+        Raises `InspectorError` if a recording cannot be written.
+        """
         from inspector.client.recording import new_journal
         from inspector.client.session import Session
 
+        opening = self._opening
         stream, collector = None, ""
         if opening.settings.otlp:
             from inspector.export.otlp_stream import endpoint
@@ -111,11 +145,8 @@ class ScreenNavigator:
 
             stream = OtlpStream(journal, collector, headers_from_environment())
         session = Session(target, journal, options)
-        screen = MainScreen(session, follow_log=opening.settings.follow, watch=opening.watch, first=first)
-        opened = self.add(screen)
-        opened.stream = stream
-        if person is not None:
-            person.opened = opened
+        connecting = asyncio.create_task(session.open()) if connect else None
+        return Begun(session, connecting, stream, person)
 
     def open_beside(self, target: Target) -> None:
         """Open a session that connects in the background. The start list and the session in front stay there.

@@ -23,6 +23,12 @@ WIDE, MEDIUM = 140, 100
 """Widths in cells from which there are three columns, and two."""
 BREAKPOINTS: list[tuple[int, str]] = [(0, "-narrow"), (MEDIUM, "-medium"), (WIDE, "-wide")]
 
+
+def width_class(width: int) -> str:
+    """Return the class of a screen of this width in cells."""
+    return next(name for least, name in reversed(BREAKPOINTS) if width >= least)
+
+
 _LISTS: dict[str, str] = {
     **dict.fromkeys(KINDS, "catalog"),
     "inbox": "inbox",

@@ -265,7 +265,8 @@ class Panes:
     def tick(self) -> None:
         """Let each visible pane draw what is new."""
         for pane in (self.catalog, self.work, self.messages, self.detail):
-            if pane.is_on_screen:
+            # A list that a first question hides chooses its item all the same.
+            if pane.is_on_screen or (pane is self.catalog and self.work.work is None):
                 pane.tick()
         for other in (
             self.server,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -10,11 +12,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.events import Key
+from textual.events import Key, ScreenResume
 from textual.screen import Screen
 from textual.timer import Timer
 
-from inspector.check.judge import Judge
 from inspector.client.inbox import Question
 from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import KINDS, ListName
@@ -31,8 +32,8 @@ from inspector.tui.dialogs import Choose, leave_calls
 from inspector.tui.diff.choose import compare_with
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.main import chrome
-from inspector.tui.main.layout import BREAKPOINTS, CSS, PaneLayout
-from inspector.tui.main.pace import Pace
+from inspector.tui.main.layout import BREAKPOINTS, CSS, PaneLayout, width_class
+from inspector.tui.main.pace import TICK, Pace
 from inspector.tui.main.panes import Panes
 from inspector.tui.main.saving import Saving
 from inspector.tui.pane_keys import hints
@@ -49,6 +50,7 @@ from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.window import window_of
 
 if TYPE_CHECKING:
+    from inspector.check.judge import Judge
     from inspector.tui.ask.inbox import InboxPane
     from inspector.tui.calls.flow_pane import FlowPane
     from inspector.tui.calls.pane import CallsPane
@@ -125,8 +127,12 @@ class MainScreen(Screen[None]):
         follow_log: bool = True,
         watch: bool = False,
         first: events.First = "",
+        connecting: asyncio.Task[None] | None = None,
     ) -> None:
-        """`first`: the session starts with a check, a login, or the doctor instead of a connection."""
+        """`first`: the session starts with a check, a login, or the doctor instead of a connection.
+
+        `connecting` is `session.open()` if it was started before the screen existed.
+        """
         super().__init__()
         self.session = session
         self.playback = playback
@@ -134,8 +140,10 @@ class MainScreen(Screen[None]):
         self.pane_layout = PaneLayout(self, session, self.panes, self.wake)
         lend(self.pane_layout, "app", self)
         follow_file = playback is not None and playback.follow_file
-        self.connection = SessionConnection(self, session, self.wake, follow_file=follow_file)
-        self._judge = Judge(session.journal)
+        self.connection = SessionConnection(self, session, self.wake, follow_file=follow_file, begun=connecting)
+        self._judge: Judge | None = None
+        """It is made when the lists are on the screen: its rules take a tenth of a second to load."""
+        self._judge_due = False
         self._saving = Saving(self, session)
         self._pin = PinWatch(self, session, self._show_told)
         self._files = FileWatch(self, session, self.connection.reopen, self._show_told)
@@ -146,6 +154,7 @@ class MainScreen(Screen[None]):
         self._next_tick: Timer | None = None
         self._facts: tuple[Any, ...] = ()
         self._counts = False
+        self._is_new = True
         self._covered = False
         """Another session or the start list is in front."""
         self._calls: CallsPart | None = None
@@ -155,6 +164,8 @@ class MainScreen(Screen[None]):
             playback.join(self)
 
     def compose(self) -> ComposeResult:
+        # Before there are widgets: each would be styled again when the first resize sets the class.
+        self.add_class(width_class(self.app.size.width))
         yield HeaderLine(id="header")
         yield TabLine(hints=hints(self, "app.palette", "app.help"), id="tabs")
         yield from self.panes.compose()
@@ -184,7 +195,12 @@ class MainScreen(Screen[None]):
         self.call_after_refresh(self._read_calls)
         if self._first == "check":
             await self.action_check()
-        self.call_after_refresh(self.pane_layout.focus_list)
+        self.call_after_refresh(self._focus_first)
+
+    def _focus_first(self) -> None:
+        # A session that connected before the screen was mounted may have shown a question already.
+        if not self._questions_shown:
+            self.pane_layout.focus_list()
 
     def on_resize(self) -> None:
         self.query_one(TooSmall).fit(self.size)
@@ -205,7 +221,7 @@ class MainScreen(Screen[None]):
         if self._calls is None:
             from inspector.tui.calls.part import CallsPart
 
-            self._calls = CallsPart(self, self.panes, self._judge, lambda: self._files.on)
+            self._calls = CallsPart(self, self.panes, self._made_judge(), lambda: self._files.on)
         return self._calls
 
     def _read_calls(self) -> None:
@@ -302,7 +318,10 @@ class MainScreen(Screen[None]):
             self._next_tick.stop()
         self._next_tick = self.set_timer(self._pace.pause(monotonic(), key_came), self._tick)
 
-    def on_screen_resume(self) -> None:
+    def on_screen_resume(self, event: ScreenResume) -> None:
+        if self._is_new:
+            # The widgets were styled a moment ago, when they were mounted.
+            self._is_new = event.refresh_styles = False
         self._covered = False
         self.wake()
 
@@ -320,28 +339,60 @@ class MainScreen(Screen[None]):
         if session.advance():
             self.wake()
         live = session.commands is not None
-        until = perf_counter() + self._pace.drawn(monotonic(), len(session.journal), live=live)
-        # Not while a dialog is open: Textual redraws the whole screen for any change below one.
-        more = self.app.screen is self or getattr(self.app.screen, "shows_findings", False)
-        while more and perf_counter() < until:
-            more = self._judge.run(20)
-        if more:
-            self.wake()
+        self._run_judge(self._pace.drawn(monotonic(), len(session.journal), live=live))
         check = self.panes.check
         if check is not None and check.display:
-            check.show_judged(self._judge.judged, len(session.journal))
+            check.show_judged(self._judge.judged if self._judge is not None else 0, len(session.journal))
         self._show_first_questions()
         blocked = self._is_blocked()
         if blocked:
             await self.panes.make("failed")
         self.pane_layout.blocked = blocked
         self._tick_state()
-        if session.phase == "connecting" and not self._counts:
-            # Shown times change even if nothing happens.
+        if (session.phase == "connecting" or self._judge is None) and not self._counts:
+            # Shown times change even if nothing happens, and a list may never come.
             self._counts = True
             self.set_timer(LOOK_AT_CONNECTING, self._look_again)
         self._pin.look()
         self.panes.tick()
+
+    # The judge
+
+    def _run_judge(self, seconds: float) -> None:
+        """Judge messages for so long, and wake again if there are more."""
+        if self._judge is None:
+            if not self._judge_due and self._is_settled():
+                self._judge_due = True
+                self.set_timer(TICK, self._load_judge)
+            return
+        until = perf_counter() + seconds
+        # Not while a dialog is open: Textual redraws the whole screen for any change below one.
+        more = self.app.screen is self or getattr(self.app.screen, "shows_findings", False)
+        while more and perf_counter() < until:
+            more = self._judge.run(20)
+        if more:
+            self.wake()
+
+    def _is_settled(self) -> bool:
+        """Whether the lists are on the screen, or do not come soon."""
+        session = self.session
+        listing = any(session.catalog[name].loading for name in KINDS)
+        coming = listing or session.phase in ("new", "closed", "connecting")
+        return session.commands is None or not coming or self.connection.elapsed >= SHOW_CONNECTING
+
+    @work(group="judge", exit_on_error=False)
+    async def _load_judge(self) -> None:
+        # In a thread: keys are answered while the modules are imported.
+        await asyncio.to_thread(import_module, "inspector.check.judge")
+        self._made_judge()
+        self.wake()
+
+    def _made_judge(self) -> Judge:
+        if self._judge is None:
+            from inspector.check.judge import Judge
+
+            self._judge = Judge(self.session.journal)
+        return self._judge
 
     def _tick_state(self) -> None:
         session = self.session

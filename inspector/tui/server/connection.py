@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
@@ -39,8 +40,15 @@ class SessionConnection:
     """The session of a screen, live or recorded. `wake` asks the screen to draw soon."""
 
     def __init__(
-        self, screen: Screen[None], session: SessionState, wake: Callable[[], None], *, follow_file: bool
+        self,
+        screen: Screen[None],
+        session: SessionState,
+        wake: Callable[[], None],
+        *,
+        follow_file: bool,
+        begun: asyncio.Task[None] | None = None,
     ) -> None:
+        """`begun` is `session.open()` if it was started before the screen existed."""
         self._screen = screen
         self._session = session
         self._wake = wake
@@ -52,6 +60,7 @@ class SessionConnection:
         self.began = time.monotonic()
         """When connecting started, on the monotonic clock."""
         self._log_in = False
+        self._begun = begun
         self._opening: Worker[None] | None = None
 
     def open(self, *, log_in: bool = False) -> None:
@@ -110,8 +119,9 @@ class SessionConnection:
         await session.stopped(ConnectingStopped(f"You stopped connecting after {seconds:.0f} s."))
 
     async def _connect(self, session: Commands) -> None:
+        begun, self._begun = self._begun, None
         try:
-            await session.open()
+            await (begun or session.open())
         except InspectorError:
             session.remember_outcome()
             return  # `phase` and `error` have it; the failed pane shows it.

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
 
+from textual.timer import Timer
 from textual.widget import Widget
 
 Wish = TypeVar("Wish")
@@ -28,14 +29,29 @@ class Latest(Generic[Wish]):
         self._idle = asyncio.Event()
         self._idle.set()
         self._done_at = 0.0
+        self._rested = asyncio.Event()
+        self._rested.set()
+        self._rest: Timer | None = None
 
-    def want(self, wish: Wish) -> None:
-        """Replace the waiting request."""
+    def want(self, wish: Wish, *, when_keys_rest: bool = False) -> None:
+        """Replace the waiting request. `when_keys_rest`: it starts `REST` after the last one, or with `hurry`."""
         self._wishes = [wish]
         self._idle.clear()
+        if self._rest is not None:
+            self._rest.stop()
+            self._rest = None
+        if when_keys_rest:
+            self._rested.clear()
+            self._rest = self._owner.set_timer(REST, self._rested.set)
+        else:
+            self._rested.set()
         if not self._at_work:
             self._at_work = True
             self._owner.run_worker(self._work(), group=f"latest {id(self)}", exit_on_error=False)
+
+    def hurry(self) -> None:
+        """Start the waiting request now: something waits for it."""
+        self._rested.set()
 
     def drop(self) -> None:
         """Drop the waiting request."""
@@ -58,7 +74,9 @@ class Latest(Generic[Wish]):
         loop = asyncio.get_running_loop()
         try:
             while self._wishes:
-                if loop.time() - self._done_at < QUICK:
+                if not self._rested.is_set():
+                    await self._rested.wait()
+                elif loop.time() - self._done_at < QUICK:
                     await asyncio.sleep(REST)
                 if self._wishes:
                     await self._do(self._wishes.pop())

@@ -140,21 +140,22 @@ class WorkPane(Container):
         if work is self.work and self.request.work is work:
             self._draw_lower()
             return
-        self._go_to(work)
+        # The cursor of the list moves first. The form follows, but not one for each row that is passed.
+        self._go_to(work, when_keys_rest=self.work is not None)
 
     def on_unmount(self) -> None:
         # Here and not in the quit action: a session also ends by a signal or with its terminal.
         self.work_items.keep_drafts()
         self.work_items.finish_writing()
 
-    def _go_to(self, work: WorkItem) -> None:
+    def _go_to(self, work: WorkItem, *, when_keys_rest: bool = False) -> None:
         if self.work is not None and self.work.is_edited:
             self.work_items.keep_drafts(self.work)
         self.work = work
         self._edits = self.request.edits
         self.request.crumb = TITLES[work.catalog_item.list_name] if self.screen.has_class("-narrow") else ""
         self.request.announce(work)
-        self._items.want(work)
+        self._items.want(work, when_keys_rest=when_keys_rest)
 
     async def _put_item(self, work: WorkItem) -> None:
         """Show the form of an item, and the outcome of its call."""
@@ -190,6 +191,9 @@ class WorkPane(Container):
         else:
             self._when_put_up(self.request.focus_inside)
 
+    def on_descendant_focus(self) -> None:
+        self._items.hurry()
+
     def _when_put_up(self, do: Callable[[], object]) -> None:
         """Run an action on the form of the item, at once or after the form is mounted.
 
@@ -198,6 +202,7 @@ class WorkPane(Container):
         if self._items.is_idle:
             do()
         else:
+            self._items.hurry()
             self.run_worker(self._wait_and(do), group="wait", exit_on_error=False)
 
     async def _wait_and(self, do: Callable[[], object]) -> None:
