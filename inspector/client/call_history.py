@@ -15,7 +15,7 @@ from inspector.client.recording_info import RecordingInfo
 from inspector.errors import RecordingError
 from inspector.journal.durations import took
 from inspector.journal.exchange import SENT_REQUESTS, Exchange
-from inspector.journal.journal import whole_journal
+from inspector.journal.journal import Journal, whole_journal
 
 CALL = "tools/call"
 _PLAIN = re.compile(r"[A-Za-z0-9_.-]+")
@@ -74,26 +74,31 @@ def _mentions(path: Path, name: str) -> bool:
 
 def _calls(info: RecordingInfo, tool: str) -> Iterator[RecordedCall]:
     with whole_journal(info.path) as journal:
-        index = journal.index
-        for n in reversed(SENT_REQUESTS.numbers(index)):
-            if index.method(n) != CALL:
-                continue
-            exchange = Exchange(journal, n)
-            if tool and exchange.name != tool:
-                continue
-            spent = took(index, n)
-            arguments = exchange.params.get("arguments")
-            yield RecordedCall(
-                info.path,
-                n,
-                journal.clock(index.time(n)).astimezone(UTC),
-                info.label,
-                exchange.name,
-                arguments if type(arguments) is dict else {},
-                exchange.state,
-                None if spent is None else spent.server,
-                _first_line(exchange),
-            )
+        yield from calls_of(journal, info.path, info.label, tool)
+
+
+def calls_of(journal: Journal, path: Path, server: str, tool: str = "") -> Iterator[RecordedCall]:
+    """Yield the calls of a tool (empty: of every tool) in an open recording, the newest first."""
+    index = journal.index
+    for n in reversed(SENT_REQUESTS.numbers(index)):
+        if index.method(n) != CALL:
+            continue
+        exchange = Exchange(journal, n)
+        if tool and exchange.name != tool:
+            continue
+        spent = took(index, n)
+        arguments = exchange.params.get("arguments")
+        yield RecordedCall(
+            path,
+            n,
+            journal.clock(index.time(n)).astimezone(UTC),
+            server,
+            exchange.name,
+            arguments if type(arguments) is dict else {},
+            exchange.state,
+            None if spent is None else spent.server,
+            _first_line(exchange),
+        )
 
 
 def _first_line(exchange: Exchange) -> str:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from inspector.auth.options import AuthOptions
     from inspector.library.apps import InProcess
-    from inspector.transports.base import Network
+    from inspector.transports.base import OwnNetwork
 
 TIMEOUT, MAX_TIMEOUT = 60.0, 600.0
 
@@ -75,7 +75,7 @@ def open(
     """
     fields = tuple(headers.items()) if isinstance(headers, Mapping) else tuple(headers)
     spoken: Literal["auto", "stdio", "http", "sse"] = "auto"
-    network: Network | None = None
+    network: OwnNetwork | None = None
     if isinstance(transport, str):
         spoken = transport
     else:
@@ -154,7 +154,7 @@ def open(
     )
 
 
-def _httpx_network(transport: object) -> Network:
+def _httpx_network(transport: object) -> OwnNetwork:
     """Return the network of an httpx client or transport. Raises `UsageError` for anything else."""
     import httpx
 
@@ -168,7 +168,7 @@ def _httpx_network(transport: object) -> Network:
     return HttpxNetwork(transport)
 
 
-def _through(found: Target, network: Network) -> Target:
+def _through(found: Target, network: OwnNetwork) -> Target:
     if not isinstance(found, HttpTarget):
         raise UsageError(f"{found.label} is not a URL, so an httpx transport cannot reach it.", hint="Pass a URL.")
     return replace(found, network=network)

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from inspector.errors import HttpError
+from inspector.transports.http1_connection import octets
 from inspector.transports.http_tasks import cancelled
+from inspector.transports.network import NetworkRequest, NetworkResponse, Opened
 
 if TYPE_CHECKING:
-    import httpcore
-
     from inspector.transports.http_url import Url
 
 Message = MutableMapping[str, Any]
@@ -41,6 +41,8 @@ _log = logging.getLogger("inspector.app")
 class App:
     """One ASGI app. `start` runs its startup, `close` its shutdown. Use one event loop for all calls."""
 
+    failures: tuple[type[BaseException], ...] = ()
+
     def __init__(self, app: AsgiApp, url: Url, label: str) -> None:
         """`url`: the URL that the app sees. `label`: its name for people."""
         self.label = label
@@ -58,7 +60,7 @@ class App:
         """Whether requests to this URL go to the app."""
         return url.origin == self.url.origin
 
-    def create_connection(self, origin: httpcore.Origin) -> AppConnection:
+    def create_connection(self) -> AppConnection:
         """Create a connection. The HTTP client needs one for each concurrent request."""
         return AppConnection(self)
 
@@ -109,21 +111,21 @@ class App:
 
     # Requests
 
-    def run(self, request: httpcore.Request, exchange: _Exchange) -> asyncio.Task[None]:
+    def run(self, request: NetworkRequest, exchange: _Exchange) -> asyncio.Task[None]:
         """Start one request."""
-        target = request.url.target.decode("ascii")
+        target = request.url.target
         path, _, query = target.partition("?")
         scope = {
             "type": "http",
             "asgi": {"version": "3.0", "spec_version": "2.3"},
             "http_version": "1.1",
-            "method": request.method.decode("ascii"),
+            "method": request.method,
             "scheme": self.url.scheme,
             "path": unquote(path),
             "raw_path": path.encode("ascii"),
             "query_string": query.encode("ascii"),
             "root_path": "",
-            "headers": [(name.lower(), value) for name, value in request.headers],
+            "headers": [(octets(name.lower()), octets(value)) for name, value in request.headers],
             "client": ("127.0.0.1", 1),
             "server": (self.url.host, self.url.port),
             "state": self._state.copy(),
@@ -151,29 +153,24 @@ class AppConnection:
     def __init__(self, app: App) -> None:
         self._app = app
 
-    async def handle_async_request(self, request: httpcore.Request) -> httpcore.Response:
+    async def exchange(self, request: NetworkRequest, opened: Opened | None = None) -> NetworkResponse:
         """Start a request and wait for the head of its response. Raises `HttpError` if there is none."""
-        import httpcore
-
-        parts = [part async for part in request.stream]  # type: ignore[union-attr]
-        exchange = _Exchange(b"".join(parts))
+        exchange = _Exchange(request.body)
         exchange.task = self._app.run(request, exchange)
         try:
             status, headers = await exchange.head()
         except BaseException:
             await exchange.aclose()
             raise
-        return httpcore.Response(status, headers=headers, content=exchange, extensions={"http_version": b"in process"})
+        shown = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in headers]
+        return NetworkResponse(status, "", "in process", shown, exchange)
 
-    def is_idle(self) -> bool:
-        """Whether another request can use it."""
+    @property
+    def reusable(self) -> bool:
+        """Always: it carries requests side by side."""
         return True
 
-    def has_expired(self) -> bool:
-        """Whether it can no longer be used."""
-        return False
-
-    async def aclose(self) -> None:
+    async def close(self) -> None:
         """It has no resources to release."""
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from inspector.errors import InspectorError
 from inspector.journal.format import Dir
+from inspector.transports.network import Network
 
 if TYPE_CHECKING:
     from inspector.transports.http_url import Url
@@ -151,14 +152,11 @@ class Credential(Protocol):
         """
 
 
-class Network(Protocol):
+class OwnNetwork(Network, Protocol):
     """Makes connections instead of the system's network: an app in this process, or a client of the program."""
 
     def serves(self, url: Url) -> bool:
         """Whether it handles requests to this URL."""
-
-    def create_connection(self, origin: Any) -> Any:
-        """Create a connection to an origin: `httpcore.AsyncConnectionInterface`, as far as `http_client` uses it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +173,7 @@ class HttpOptions:
     """Timeout in seconds for making a connection."""
     credential: Credential | None = None
     """Authorizes requests; None: only the headers above."""
-    network: Network | None = None
+    network: OwnNetwork | None = None
     """Makes connections; None: the system's network."""
     max_body: int | None = None
     """Most bytes of one message; None: `LONGEST_MESSAGE`."""

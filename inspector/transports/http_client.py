@@ -1,11 +1,8 @@
-"""The only module that uses the HTTP library: an `Endpoint` makes exchanges, an `HttpAnswer` reads a response.
+"""Requests to one origin and their responses: an `Endpoint` makes exchanges, an `HttpAnswer` reads a response.
 
-No other module of the transports imports an HTTP library, except `http_problems.py`, so replacing it changes two files.
-It is httpcore, on which httpx is built: httpx's own layers double the time of a request and take a third of a second to
-import, and its pool checks every connection for every request, so that its rate falls to a third with a hundred
-requests in flight. The pool here keeps idle connections on a stack.
-
-The library is imported in `Endpoint.__init__`, never at module level.
+The connections below are those of a `network.Network`. The pool here keeps idle ones on a stack, and opens more only
+for requests that had to wait. A request is sent once: one that met a connection which the server was closing fails,
+because nothing shows that the server has not executed it.
 """
 
 from __future__ import annotations
@@ -24,15 +21,15 @@ from typing import TYPE_CHECKING, Any
 from inspector.errors import HttpError, LimitReached, UsageError
 from inspector.text import safe, size
 from inspector.transports.base import HttpOptions
+from inspector.transports.http1_connection import SystemNetwork
 from inspector.transports.http_problems import explain
 from inspector.transports.http_pump import Pump, ReadGate, Unpack
 from inspector.transports.http_url import PROXY_SCHEMES, Url, parse_url, system_proxy
+from inspector.transports.network import NetworkError, NetworkRequest, NetworkResponse, Opened
 
 if TYPE_CHECKING:
-    import httpcore
+    from inspector.transports.network import Connection, Network
 
-KEPT_ALIVE = 4.0
-"""Seconds for which an idle connection is reused. Servers close theirs after five, and a request must not meet that."""
 FEW = 8
 """Connections that are opened at once; more only for requests that had to wait."""
 PATIENCE = 0.01
@@ -53,18 +50,17 @@ Connected = Callable[[dict[str, Any]], object]
 class HttpAnswer:
     """A response whose head has been read. Read it with `pump` or `body`; end it with `aclose`."""
 
-    def __init__(self, endpoint: Endpoint, url: Url, lease: _Lease, response: httpcore.Response, ms: float) -> None:
+    def __init__(self, endpoint: Endpoint, url: Url, lease: _Lease, response: NetworkResponse, ms: float) -> None:
         self._endpoint = endpoint
         self._lease = lease
-        self._response = response
+        self._body = response.body
         self._closed = False
         self.url = url
         """The requested URL; after redirects, the last one."""
-        self.status: int = response.status
-        extensions = response.extensions
-        self.reason: str = extensions.get("reason_phrase", b"").decode("latin-1")
-        self.version: str = extensions.get("http_version", b"HTTP/?").decode("latin-1")
-        self.headers: list[tuple[str, str]] = [(k.decode("latin-1"), v.decode("latin-1")) for k, v in response.headers]
+        self.status = response.status
+        self.reason = response.reason
+        self.version = response.version
+        self.headers = response.headers
         self.ms = ms
         """Milliseconds from the request to the end of the response's head."""
         self.authorized = False
@@ -92,7 +88,7 @@ class HttpAnswer:
         decompresses to too much, and every error of `deliver`.
         """
         try:
-            await Pump(self._response.stream, deliver, gate=gate, unpack=self._unpacker())
+            await Pump(self._body, deliver, gate=gate, unpack=self._unpacker())
         except (HttpError, LimitReached):
             raise
         except self._endpoint.failures as error:
@@ -161,7 +157,7 @@ class HttpAnswer:
         self._closed = True
         try:
             with suppress(*self._endpoint.failures):
-                await self._response.aclose()
+                await self._body.aclose()
         finally:
             self._endpoint.release(self._lease)
 
@@ -171,7 +167,7 @@ class _Lease:
 
     __slots__ = ("connection", "fresh")
 
-    def __init__(self, connection: httpcore.AsyncConnectionInterface, fresh: bool) -> None:
+    def __init__(self, connection: Connection, fresh: bool) -> None:
         self.connection = connection
         self.fresh = fresh
 
@@ -180,13 +176,8 @@ class Endpoint:
     """All connections to one origin. Any number of concurrent exchanges is safe; none blocks another for long."""
 
     def __init__(self, url: Url, options: HttpOptions) -> None:
-        """Import the HTTP library and prepare. Raises `UsageError` for an unusable proxy."""
-        import httpcore
-
+        """Prepare; nothing is connected yet. Raises `UsageError` for an unusable proxy."""
         self.url = url
-        self.failures: tuple[type[BaseException], ...] = (*_failures(httpcore), OSError)
-        self._httpcore = httpcore
-        self._timeouts = {"connect": options.connect_timeout}
         self._verify = options.verify
         self._spoke = False
         """The server has answered a request in HTTP."""
@@ -194,31 +185,14 @@ class Endpoint:
         proxy = None if network is not None else options.proxy or system_proxy(url)
         self.proxy = _proxy(proxy) if proxy else None
         self.proxy_address = self.proxy.address if self.proxy else ""
-        encrypted = network is None and "https" in (url.scheme, self.proxy.scheme if self.proxy else "")
-        tls = tls_context(options.verify) if encrypted else None
-        self._factory: Any = network or httpcore.AsyncConnectionPool(
-            ssl_context=tls, proxy=self._proxy_model(tls) if self.proxy else None, keepalive_expiry=KEPT_ALIVE
-        )
-        self._origin = self._target(url).origin
-        self._idle: list[httpcore.AsyncConnectionInterface] = []
-        self._open: set[httpcore.AsyncConnectionInterface] = set()
+        self._network: Network = network or _system_network(url, self.proxy, options)
+        self.failures: tuple[type[BaseException], ...] = (NetworkError, OSError, *self._network.failures)
+        """Exceptions of a failed exchange; `explain` describes them."""
+        self._idle: list[Connection] = []
+        self._open: set[Connection] = set()
         self._young: set[_Lease] = set()
         self._waiting: deque[asyncio.Future[_Lease]] = deque()
         self._timer: asyncio.TimerHandle | None = None
-
-    def _proxy_model(self, tls: ssl.SSLContext | None) -> httpcore.Proxy:
-        proxy = self.proxy
-        assert proxy is not None
-        auth = (proxy.user.encode(), proxy.password.encode()) if proxy.user or proxy.password else None
-        return self._httpcore.Proxy(proxy.origin, auth=auth, ssl_context=tls if proxy.scheme == "https" else None)
-
-    def _target(self, url: Url) -> httpcore.URL:
-        return self._httpcore.URL(
-            scheme=url.scheme.encode(),
-            host=url.host.encode(),
-            port=None if url.has_own_port else url.port,
-            target=url.target.encode("ascii"),
-        )
 
     async def exchange(
         self, method: str, url: Url, headers: Sequence[tuple[str, str]], body: bytes = b"", *, lasting: bool = False,
@@ -231,16 +205,10 @@ class Endpoint:
         """
         started = time.perf_counter()
         lease = await self._acquire(lasting)
-        extensions: dict[str, Any] = {"timeout": self._timeouts}
         facts: dict[str, Any] = {}
-        if lease.fresh:
-            extensions["trace"] = self._tracer(started, facts, connected)
+        opened = self._reporter(started, facts, connected) if lease.fresh else None
         try:
-            request = self._httpcore.Request(
-                method, self._target(url), headers=[(_octets(k), _octets(v)) for k, v in headers], content=body or None,
-                extensions=extensions,
-            )  # fmt: skip
-            response = await lease.connection.handle_async_request(request)
+            response = await lease.connection.exchange(NetworkRequest(method, url, headers, body), opened)
         except BaseException as error:
             self._drop(lease)
             if isinstance(error, self.failures):
@@ -250,29 +218,22 @@ class Endpoint:
         self._spoke = True
         return HttpAnswer(self, url, lease, response, (time.perf_counter() - started) * 1000)
 
-    def _tracer(self, started: float, facts: dict[str, Any], connected: Connected | None) -> Any:
-        """Fill `facts` while the library connects, and report them afterwards."""
+    def _reporter(self, started: float, facts: dict[str, Any], connected: Connected | None) -> Opened:
+        """Fill `facts` while a connection is made, and report them afterwards."""
         facts.update(host=self.url.host, port=self.url.port)
         if self.proxy_address:
             facts["proxy"] = self.proxy_address
-        last = "start_tls.complete" if self.url.scheme == "https" else "connect_tcp.complete"
 
-        async def trace(event: str, info: dict[str, Any]) -> None:
-            if event.endswith("connect_tcp.complete"):
-                address = info["return_value"].get_extra_info("server_addr")
-                facts["address"] = address[0] if isinstance(address, tuple) else str(address)
-            elif event.endswith("start_tls.complete"):
-                tls = info["return_value"].get_extra_info("ssl_object")
-                facts["tls"] = tls.version() if tls is not None else None
-                if not self._verify:
-                    facts["verified"] = False
-            else:
-                return
-            if event.endswith(last) and connected is not None:
+        def opened(more: dict[str, Any]) -> None:
+            ready = more.pop("ready", False)
+            facts.update(more)
+            if "tls" in more and not self._verify:
+                facts["verified"] = False
+            if ready and connected is not None:
                 facts["ms"] = round((time.perf_counter() - started) * 1000, 3)
                 connected(facts)
 
-        return trace
+        return opened
 
     # Connections
 
@@ -297,14 +258,13 @@ class Endpoint:
     async def _reuse(self) -> _Lease | None:
         while self._idle:
             connection = self._idle.pop()
-            if not connection.has_expired():
+            if connection.reusable:
                 return _Lease(connection, False)
             await self._shut(connection)
         return None
 
     def _connect(self) -> _Lease:
-        # Undocumented: the pool itself would check all of its requests whenever one starts or ends.
-        connection: httpcore.AsyncConnectionInterface = self._factory.create_connection(self._origin)
+        connection = self._network.create_connection()
         self._open.add(connection)
         return _Lease(connection, True)
 
@@ -336,7 +296,7 @@ class Endpoint:
         connection = lease.connection
         if connection not in self._open:
             return
-        if not connection.is_idle():
+        if not connection.reusable:
             self._drop(lease)
         elif not self._hand_over(_Lease(connection, False)):
             self._idle.append(connection)
@@ -347,10 +307,9 @@ class Endpoint:
         self._open.discard(lease.connection)
         self._hand_over(None)
 
-    async def _shut(self, connection: httpcore.AsyncConnectionInterface) -> None:
+    async def _shut(self, connection: Connection) -> None:
         self._open.discard(connection)
-        with suppress(*self.failures):
-            await connection.aclose()
+        await connection.close()
 
     async def aclose(self) -> None:
         """Close all connections; running exchanges fail. Idempotent."""
@@ -365,22 +324,14 @@ class Endpoint:
             await self._shut(connection)
 
 
-def _octets(text: str) -> bytes:
-    """Encode a header. Latin-1 if possible: a server's value was decoded that way."""
-    try:
-        return text.encode("latin-1")
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "surrogateescape")
+def _system_network(url: Url, proxy: Url | None, options: HttpOptions) -> Network:
+    encrypted = "https" in (url.scheme, proxy.scheme if proxy is not None else "")
+    tls = tls_context(options.verify) if encrypted else None
+    if proxy is None:
+        return SystemNetwork(url, tls, options.connect_timeout)
+    from inspector.transports.proxied import ProxyNetwork
 
-
-def _failures(library: Any) -> tuple[type[BaseException], ...]:
-    """Return the exceptions of the HTTP library for a failed exchange."""
-    import anyio
-
-    return (
-        library.TimeoutException, library.NetworkError, library.ProtocolError, library.ProxyError,
-        library.UnsupportedProtocol, anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream,
-    )  # fmt: skip
+    return ProxyNetwork(url, proxy, tls, options.connect_timeout)
 
 
 def tls_context(verify: bool) -> ssl.SSLContext:

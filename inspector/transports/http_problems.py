@@ -13,6 +13,7 @@ from inspector.hints import Hint, Parameter
 from inspector.reasons import os_reason, tls_reason
 from inspector.text import safe
 from inspector.transports.http_url import Url
+from inspector.transports.network import BadFraming, Broken, Disconnected, NotHttp, Unsendable
 
 _DEEPEST = 32
 _DETAIL = 200
@@ -36,16 +37,18 @@ _NOT_TLS = frozenset((
 ))  # fmt: skip
 _NO_REASONS = (ssl.SSLWantReadError, ssl.SSLWantWriteError, ssl.SSLEOFError)
 """States of a TLS connection with another cause."""
-_UNANSWERED = frozenset(("RemoteProtocolError", "ReadError", "WriteError"))
+_UNANSWERED = frozenset(("RemoteProtocolError", "ReadError", "WriteError", "Broken", "Disconnected", "NotHttp"))
 """The errors of a request that a TLS server took for a broken handshake."""
 _BINARY = "illegal request line"
-"""h11's error for a response that starts with a control character, like a TLS alert."""
+"""h11's error for a response that starts with a control character, like a TLS alert; it tells only in its text."""
 
 
 def explain(
     error: BaseException, url: Url, proxy: str, *, reached: bool = True, answered: bool = False, spoke: bool = True
 ) -> HttpError:
-    """Return the `HttpError` for an exception of the HTTP library, the system or the TLS library.
+    """Return the `HttpError` for an exception of a connection, the system, the TLS library, or httpcore.
+
+    httpcore's are known by their names, because it is loaded only for proxies.
 
     `proxy` is the proxy's host:port or empty; `reached` means that the TCP connection was accepted, `answered` that the
     response's head was read, `spoke` that an earlier request was answered in HTTP.
@@ -65,6 +68,11 @@ def explain(
             hint="Check the proxy's address, user and password, and whether it allows this host.",
         )
     if answered:
+        if isinstance(error, BadFraming):
+            return HttpError(
+                f"The response from {where} violates HTTP: {_text(error)}.",
+                hint="Fix the headers of the server, or of a proxy before it. The message log has them.",
+            )
         return HttpError(
             f"The response from {where} is incomplete: {_text(error)}.",
             hint="The server, or a proxy, closed the connection. The message log has the received part.",
@@ -123,6 +131,12 @@ _RECEIVED = re.compile(r"received (\d+) bytes, expected (\d+)")
 def _text(error: BaseException) -> str:
     """Return the HTTP error of the server, or of our request, as a clause."""
     text = str(error)
+    if isinstance(error, Unsendable):
+        return text
+    if isinstance(error, NotHttp):
+        return f"{text}: “{safe(error.quoted.decode('latin-1'), _DETAIL)}”" if error.quoted else text
+    if isinstance(error, Broken):
+        return _reason(error)
     reason = next((reason for start, reason in _WORDS if text.startswith(start)), "it violates HTTP")
     if counts := _RECEIVED.search(text):
         reason += f" after {int(counts[1]):,} of {int(counts[2]):,} bytes"
@@ -211,12 +225,12 @@ def _shaking_hands(names: set[str], url: Url, proxy: str) -> HttpError:
 
 def _exchanging(error: BaseException, names: set[str], url: Url) -> HttpError:
     where = url.address
-    if "LocalProtocolError" in names:
+    if isinstance(error, Unsendable) or "LocalProtocolError" in names:
         return HttpError(
             f"The request to {where} cannot be sent: {_text(error)}.", hint="Check the headers that you added."
         )
     cause = error.__cause__
-    if type(error).__name__ == "RemoteProtocolError" and cause is not None:
+    if isinstance(error, NotHttp) or (type(error).__name__ == "RemoteProtocolError" and cause is not None):
         hint = "Check that the port is that of the MCP server's HTTP endpoint."
         text = _text(error)
         if _is_binary(error):
@@ -224,7 +238,7 @@ def _exchanging(error: BaseException, names: set[str], url: Url) -> HttpError:
             if url.scheme == "http":
                 hint = f"It may expect TLS: try https://{url.netloc}{url.target}"
         return HttpError(f"{where} does not answer in HTTP: {text}.", hint=hint)
-    if "RemoteProtocolError" in names:
+    if isinstance(error, Disconnected) or "RemoteProtocolError" in names:
         return HttpError(
             f"{where} closed the connection without an answer.",
             hint="The server may have crashed. It may have executed the request: check before you send it again.",
@@ -236,7 +250,9 @@ def _exchanging(error: BaseException, names: set[str], url: Url) -> HttpError:
 
 
 def _is_binary(error: BaseException) -> bool:
-    """Whether a response was not HTTP because it starts with a control character. h11 tells only in its text."""
+    """Whether a response was not HTTP because it starts with a control character."""
+    if isinstance(error, NotHttp):
+        return error.binary
     return error.__cause__ is not None and _BINARY in str(error)
 
 
@@ -244,4 +260,4 @@ def _reason(error: BaseException) -> str:
     for one in _causes(error):
         if isinstance(one, OSError):
             return os_reason(one)
-    return _text(error)
+    return "the connection was closed" if isinstance(error, Broken) else _text(error)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from inspector.errors import HttpError
 from inspector.text import safe
+from inspector.transports.http1_connection import octets
+from inspector.transports.network import NetworkRequest, NetworkResponse, Opened
 
 if TYPE_CHECKING:
-    import httpcore
     import httpx
 
     from inspector.transports.http_url import Url
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 class HttpxNetwork:
     """Sends requests through `sender`, which the program owns and closes."""
 
+    failures: tuple[type[BaseException], ...] = ()
+
     def __init__(self, sender: httpx.AsyncClient | httpx.AsyncBaseTransport) -> None:
         self.sender = sender
 
@@ -25,7 +28,7 @@ class HttpxNetwork:
         """True for every URL."""
         return True
 
-    def create_connection(self, origin: httpcore.Origin) -> HttpxConnection:
+    def create_connection(self) -> HttpxConnection:
         """Return a connection for the HTTP client. The real ones are httpx's."""
         return HttpxConnection(self.sender)
 
@@ -36,15 +39,12 @@ class HttpxConnection:
     def __init__(self, sender: httpx.AsyncClient | httpx.AsyncBaseTransport) -> None:
         self._sender = sender
 
-    async def handle_async_request(self, request: httpcore.Request) -> httpcore.Response:
+    async def exchange(self, request: NetworkRequest, opened: Opened | None = None) -> NetworkResponse:
         """Send a request and wait for the head of its response. Raises `HttpError`."""
-        import httpcore
         import httpx
 
-        body = b"".join([part async for part in request.stream])  # type: ignore[union-attr]
-        sent = httpx.Request(
-            request.method.decode("ascii"), bytes(request.url).decode("ascii"), headers=request.headers, content=body
-        )
+        headers = [(octets(name), octets(value)) for name, value in request.headers]
+        sent = httpx.Request(request.method, request.url.text, headers=headers, content=request.body)
         sender = self._sender
         try:
             if isinstance(sender, httpx.AsyncClient):
@@ -53,20 +53,20 @@ class HttpxConnection:
                 response = await sender.handle_async_request(sent)
         except Exception as error:
             raise _problem(error, sent, "could not be sent") from error
-        return httpcore.Response(
-            response.status_code, headers=response.headers.raw, content=_Body(response, sent),
-            extensions=response.extensions,
-        )  # fmt: skip
+        return NetworkResponse(
+            response.status_code,
+            response.extensions.get("reason_phrase", b"").decode("latin-1"),
+            response.extensions.get("http_version", b"HTTP/?").decode("latin-1"),
+            [(name.decode("latin-1"), value.decode("latin-1")) for name, value in response.headers.raw],
+            _Body(response, sent),
+        )
 
-    def is_idle(self) -> bool:
-        """Whether another request can use it."""
+    @property
+    def reusable(self) -> bool:
+        """Always: httpx has the real connections."""
         return True
 
-    def has_expired(self) -> bool:
-        """Whether it can no longer be used."""
-        return False
-
-    async def aclose(self) -> None:
+    async def close(self) -> None:
         """It has no resources to release."""
 
 

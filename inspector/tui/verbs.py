@@ -58,6 +58,7 @@ CONTEXTS: Mapping[str, str] = {
     "load": "text",
     "diff": "list",
     "pair": "form",
+    "history": "list",
     "model": "list",
     "events": "list",
     "frame": "app",
@@ -269,7 +270,8 @@ _FORM = (
     ("call-task", "as a task", "f4", "Call the tool as a task, if it supports tasks."),
     ("json", "json", "ctrl+e", "Show the arguments as JSON, or as a form again."),
     ("editor", "$EDITOR", "ctrl+o", "Edit the arguments as JSON in your editor."),
-    ("past-calls", "past calls", "up,ctrl+up", "Choose the arguments of an earlier call."),
+    ("past-calls", "past calls", "up", "List earlier calls, of other sessions too; choose the arguments of one."),
+    ("older-call", "older call", "ctrl+up", "Put the arguments of the next older call into the form."),
     ("save", "save call", "ctrl+s", "Save the call with these arguments as a step of a flow."),
     ("load", "load test", "f12", "Call the tool with these arguments at a constant rate, and measure the latency."),
     ("saved-calls", "saved calls", "f5", "Load the next saved call of this item into the form."),
@@ -431,6 +433,10 @@ _PAIR = (
     ("session-b", "session B", "f7", "Go to session B."),
     ("leave", "back", "escape", "Cancel the calls that run; else return to session A."),
 )
+_HISTORY = (
+    ("compare", "compare two", "d", "Compare the answer of the selected call with another: press it on both."),
+    ("leave", "back", "escape", "Return to the form."),
+)
 _LOAD = (
     ("pause", "pause", "space", "Let no further calls arrive, or go on."),
     ("faster", "faster", "plus", "Raise the rate by a quarter."),
@@ -542,6 +548,7 @@ def _table() -> Iterator[Verb]:
         ("load", "A load test", _LOAD),
         ("diff", "A comparison", _DIFF),
         ("pair", "Two sessions side by side", _PAIR),
+        ("history", "Earlier calls", _HISTORY),
         ("model", "Model view", _MODEL),
         ("events", "Events", _EVENTS),
         ("frame", "A recording opened from elsewhere", _FRAME),

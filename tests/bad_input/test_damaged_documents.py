@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inspector.events.webhook import Delivery, refresh_after, verify
 
 from inspector.apps.definitions import is_for_model, tool_app, unused_pages
 from inspector.apps.page import read_page
@@ -31,7 +32,6 @@ from inspector.doctor.recording import diagnose_recording
 from inspector.errors import InspectorError, UsageError
 from inspector.events.schemas import argument_problem, data_check
 from inspector.events.subscription import Subscription
-from inspector.events.webhook import Delivery, refresh_after, verify
 from inspector.export import otlp
 from inspector.hosts import ServerDefinitions, evaluate, host_facts
 from inspector.hosts.evaluation import ToolResult

@@ -149,6 +149,152 @@ async def test_a_garbled_body_is_an_error(serve, peer, chunk):
     assert f"The response from 127.0.0.1:{web.port} is incomplete" in (await client.error()).message
 
 
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (b"HTTP/1.1 200 OK\r\nX: a\0b\r\n\r\n", "a line of its header is not valid: “X: a"),
+        (b"HTTP/1.1 101 Switching Protocols\r\n\r\n", "it switches to a protocol that was not requested"),
+        (b"HTTP/1.1 100 Continue\r\n\r\n" * 40, "it begins with more than 32 interim responses (1xx)"),
+        (b"HTTP/1.1 200 OK\r\nX: " + b"x" * 200_000, "its header is too long"),
+        (b"HTTP/1.1 200 OK\r\nX: ", "the connection was closed within its header"),
+    ],
+)
+async def test_a_hostile_head_is_named(servers, peer, answer, said):
+    port = await raw_server(servers, answer)
+    client = await peer(f"http://127.0.0.1:{port}/mcp")
+    error = await client.error()
+    assert f"127.0.0.1:{port} does not answer in HTTP: " in error.message
+    assert said in error.message
+    assert error.message.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b"zz\r\n", "a chunk of the body is not valid: “zz”"),
+        (b"2\r\n{}}\r\n", "a chunk of the body is longer than its size: “}"),
+        (b"1;" + b"x" * 20_000, "the line before a chunk of the body is too long"),
+        (b"1\r\n{\r\n0\r\n" + b"X: 1\r\n" * 20_000, "the trailers of its body are too long"),
+        (b"5\r\n{", "the connection was closed"),
+    ],
+)
+async def test_a_hostile_body_is_named(servers, peer, body, said):
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+    port = await raw_server(servers, head + body)
+    client = await peer(f"http://127.0.0.1:{port}/mcp")
+    error = await client.error()
+    assert f"The response from 127.0.0.1:{port} is incomplete: {said}" in error.message
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        (b"Content-Length: 1\r\nContent-Length: 2", "it has two different Content-Length headers"),
+        (b"Content-Length: many", "its Content-Length is not a number: “many”"),
+        (b"Transfer-Encoding: gzip", "its Transfer-Encoding is not “chunked”: “gzip”"),
+        (b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked", "it has several Transfer-Encoding headers"),
+    ],
+)
+async def test_headers_that_do_not_tell_where_the_body_ends_are_named_and_recorded(servers, peer, fields, said):
+    port = await raw_server(servers, b"HTTP/1.1 200 OK\r\n" + fields + b"\r\n\r\n{}")
+    client = await peer(f"http://127.0.0.1:{port}/mcp")
+    error = await client.error()
+    assert error.message == f"The response from 127.0.0.1:{port} violates HTTP: {said}."
+    head = client.sink.events(Kind.HTTP)[1].fields["headers"]
+    assert len(head) == fields.count(b":")
+
+
+async def test_bytes_behind_a_response_never_answer_the_next_request(serve, peer):
+    def smuggles(request, reply):
+        reply.result(request, {"ok": True})
+        reply.raw(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 4\r\n\r\nevil")
+
+    web = await serve(smuggles)
+    client = await peer(web.url)
+    for _ in range(3):
+        assert (await client.call("ping"))["result"] == {"ok": True}
+    assert web.connections == 3
+
+
+async def test_two_framings_of_one_body_end_the_connection(serve, peer):
+    def both(request, reply):
+        body = json.dumps(answer_to(request)).encode()
+        reply.head(200, JSON, ("Content-Length", 3), ("Transfer-Encoding", "chunked"))
+        reply.chunk(body)
+        reply.end()
+
+    web = await serve(both)
+    client = await peer(web.url)
+    for _ in range(2):
+        assert (await client.call("ping"))["result"] == {}
+    assert web.connections == 2
+    names = [name for name, _ in client.sink.events(Kind.HTTP)[1].fields["headers"]]
+    assert names == ["Content-Type", "Content-Length", "Transfer-Encoding"]
+
+
+async def test_a_response_in_single_bytes_is_read(serve, peer):
+    async def drips(request, reply):
+        body = json.dumps(answer_to(request)).encode()
+        head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+        for byte in head + b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body):
+            reply.raw(bytes([byte]))
+            await reply.writer.drain()
+            await asyncio.sleep(0)
+
+    web = await serve(drips)
+    client = await peer(web.url)
+    for _ in range(2):
+        assert (await client.call("ping"))["result"] == {}
+    assert web.connections == 1
+
+
+async def test_an_error_before_the_request_is_read_is_still_the_answer(servers, peer):
+    port = await raw_server(servers, b"HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n")
+    client = await peer(f"http://127.0.0.1:{port}/mcp")
+    with pytest.raises(HttpError, match="answered 413 Too Large"):
+        await client.request("tools/call", {"data": "x" * 8_000_000})
+
+
+async def test_a_connection_that_the_server_closed_while_idle_is_replaced(serve, peer):
+    def once(request, reply):
+        reply.result(request)
+        reply.hang_up()
+
+    web = await serve(once)
+    client = await peer(web.url)
+    for _ in range(3):
+        assert (await client.call("ping"))["result"] == {}
+        await client.sink.until(lambda: not web._tasks)
+    assert web.connections == 3
+
+
+async def test_a_header_of_the_server_cannot_add_a_line_to_the_next_request(peer, serve):
+    web = await serve(result)
+    client = await peer(web.url)
+    client.transport.requester.session_id = "a\r\nX-Evil: 1"
+    error = await client.error()
+    assert f"The request to 127.0.0.1:{web.port} cannot be sent: the value of a header is not valid" in error.message
+    assert web.requests == []
+
+
+async def test_the_next_address_of_a_name_is_tried(serve, peer, monkeypatch):
+    web = await serve(result)
+    unused = free_port()
+    found = [(socket.AF_INET, socket.SOCK_STREAM, 0, "", ("127.0.0.1", port)) for port in (unused, web.port)]
+
+    def lookup(host, *_, flags=0, **__):
+        if flags:
+            raise socket.gaierror(socket.EAI_NONAME, "not an address")
+        return found
+
+    monkeypatch.setattr(socket, "getaddrinfo", lookup)
+    client = await peer("http://server.test/mcp")
+    assert (await client.call("ping"))["result"] == {"ok": True}
+    found[1:] = found[:1]
+    other = await peer("http://server.test/mcp")
+    assert "Nothing listens on server.test:80" in (await other.error()).message
+
+
 # TLS
 
 

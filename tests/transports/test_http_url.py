@@ -1,9 +1,14 @@
 """URLs of endpoints: what is taken, what is refused, what goes on the wire, which proxy is used."""
 
+import errno
+import socket
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from inspector.errors import HttpError
+from inspector.transports import http1_connection
 from inspector.transports.base import HttpOptions
 from inspector.transports.http_client import Endpoint
 from inspector.transports.http_url import PROXY_SCHEMES, parse_url, resolve, system_proxy
@@ -27,10 +32,18 @@ def test_a_url_as_it_goes_on_the_wire(text, whole, address):
     assert url.address == address
 
 
-def test_an_ipv6_address_is_connected_to_without_its_brackets():
+async def test_an_ipv6_address_is_connected_to_without_its_brackets(monkeypatch):
     url = parse_url("http://[::1]:3000/mcp")
-    endpoint = Endpoint(url, HttpOptions())
-    assert endpoint._origin.host == b"::1"
+    reached = []
+
+    async def refuse(family, address):
+        reached.append((family, address[:2]))
+        raise ConnectionRefusedError(errno.ECONNREFUSED, "refused")
+
+    monkeypatch.setattr(http1_connection, "_reached", refuse)
+    with pytest.raises(HttpError, match=r"Nothing listens on \[::1\]:3000"):
+        await Endpoint(url, HttpOptions()).exchange("GET", url, [])
+    assert reached == [(socket.AF_INET6, ("::1", 3000))]
     assert url.netloc == "[::1]:3000"
 
 

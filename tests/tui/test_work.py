@@ -148,7 +148,7 @@ async def test_past_calls_come_back_by_up_and_what_was_being_typed_after_them(tm
         await write(app, pilot, "draft")
         form = app.work.request.form
         for expected in ("two", "one", "draft"):
-            await pilot.press("up")
+            await pilot.press("ctrl+up")
             await settle(pilot, lambda expected=expected: form.value == {"message": expected})
 
 
@@ -448,7 +448,7 @@ async def test_past_calls_bring_back_their_result_and_other_arguments_mute_it(tm
         await settle(pilot, lambda: "last calls  first-second" in screen_text(app))
         assert "other arguments" not in screen_text(app)
         newest = app.work.result.answer
-        await pilot.press("up")
+        await pilot.press("ctrl+up")
         await settle(pilot, lambda: app.work.result.answer is not newest)
         assert app.work.result.answer.outcome.value["content"][0]["text"].endswith("first")
         assert "other arguments" not in screen_text(app)
@@ -468,7 +468,7 @@ async def test_a_large_result_of_a_past_call_is_read_back_from_the_journal(
             await pilot.press("ctrl+r")
             await settle(pilot, lambda n=sent_before: len(app.work.work.past) > n)
         assert app.work.work.past[1].answer is None
-        await pilot.press("up")
+        await pilot.press("ctrl+up")
         await settle(pilot, lambda: app.work.result.answer.outcome.value["content"][0]["text"] == "one")
 
 

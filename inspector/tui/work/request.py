@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
+from textual import work
 from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -407,7 +408,23 @@ class RequestPane(CompactEdge):
 
     # Past calls
 
+    @work(exclusive=True, group="history")
     async def action_past_calls(self) -> None:
+        """List the earlier calls, and fill the form with the arguments of the chosen one."""
+        # Loaded when it is needed first.
+        from inspector.tui.work.history import EarlierCalls
+
+        about = self.work
+        if about is None or self.session.commands is None:
+            return
+        dialog = EarlierCalls(self.session, about.catalog_item, about.past or ())
+        arguments = await self.app.push_screen_wait(dialog)
+        if arguments is not None and self.work is about:
+            await self._form.load(arguments)
+            self._draw_past()
+            self._form.focus_first()
+
+    async def action_older_call(self) -> None:
         """Put the arguments of the next older call into the form; after the oldest, the original values."""
         past = self.work.past if self.work is not None else None
         if not past or self.session.commands is None:
@@ -478,8 +495,10 @@ class RequestPane(CompactEdge):
             return self._may_be_task
         if action == "model":
             return self._is_tool
-        if action == "past_calls":
+        if action == "older_call":
             return self.session.commands is not None and work is not None and bool(work.past)
+        if action == "past_calls":
+            return self.session.commands is not None and work is not None and (self._is_tool or bool(work.past))
         if action == "saved_calls":
             return self.session.commands is not None and bool(self._saved_calls)
         if action == "load":

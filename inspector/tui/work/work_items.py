@@ -48,6 +48,8 @@ class Past:
     """Its request in the journal of this session, or 0."""
     answer: ShownOutcome | None = None
     """Its result; a large one is read from the journal."""
+    when: float = 0.0
+    """Seconds since the epoch; 0 if that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +199,7 @@ class WorkItems:
                 label(call.arguments),
                 "" if call.ok else "failed",
                 "muted" if call.ok else "error",
+                when=call.when,
             )
             for call in found[:PAST]
         ]

@@ -1,0 +1,302 @@
+"""Earlier calls of an item, of this session and of others: when, outcome, duration, arguments, first line of result.
+
+The recordings are read in a thread and shown as they are found. What was read of a recording stays in memory while its
+file is the same, so that the list of the next tool of the server, or of the same one, appears at once.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+from rich.segment import Segment
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.screen import ModalScreen
+from textual.worker import get_current_worker
+
+from inspector.client.call_history import RecordedCall, calls_of, recorded_calls
+from inspector.client.recording_info import RecordingInfo, list_recordings
+from inspector.client.session_state import SessionState
+from inspector.config.remember import without_secrets
+from inspector.config.targets import HttpTarget, StdioTarget
+from inspector.errors import RecordingError
+from inspector.journal.journal import whole_journal
+from inspector.protocol.formvalues import json_of
+from inspector.text import duration, quantity, safe
+from inspector.tui.diff.answers import message_side
+from inspector.tui.diff.side import AnswerSide
+from inspector.tui.keymap import bindings
+from inspector.tui.pane_keys import hints
+from inspector.tui.start.rows import when as day
+from inspector.tui.widgets import paint
+from inspector.tui.widgets.edge import Edge
+from inspector.tui.widgets.paint import Piece
+from inspector.tui.widgets.virtual_list import VirtualList
+from inspector.tui.window import window_of
+from inspector.tui.work.catalog_item import CatalogItem
+from inspector.tui.work.work_items import Past
+
+MOST = 200
+"""Calls that are listed."""
+LARGEST = 64 << 20
+"""Bytes of a recording above which it is not searched; `inspector recordings --calls` does."""
+_CACHED = 500
+"""Recordings whose calls of a tool stay in memory."""
+_SHOWN = 400
+"""Characters of arguments that are shown in a row."""
+_TOLD = {"done": ("", "muted"), "pending": ("no answer", "muted")}
+
+
+class EarlierCall(NamedTuple):
+    """One row. `path` and `n` name the recording and the request; `n` is 0 for a call that is only remembered."""
+
+    arguments: dict[str, Any]
+    when: datetime | None
+    outcome: str
+    role: str
+    result: str = ""
+    path: Path | None = None
+    n: int = 0
+
+
+class _Cache:
+    """The calls of tools in recordings, by path, size and tool. Used by one thread at a time or several."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._calls: OrderedDict[tuple[Path, int, str], tuple[RecordedCall, ...]] = OrderedDict()
+
+    def calls(self, info: RecordingInfo, tool: str) -> tuple[RecordedCall, ...]:
+        """Return the newest calls of a tool in a recording."""
+        key = (info.path, info.size, tool)
+        with self._lock:
+            if key in self._calls:
+                self._calls.move_to_end(key)
+                return self._calls[key]
+        found = tuple(islice(recorded_calls([info], tool), MOST))
+        with self._lock:
+            self._calls[key] = found
+            while len(self._calls) > _CACHED:
+                self._calls.popitem(last=False)
+        return found
+
+
+_CACHE = _Cache()
+
+
+def of_other_sessions(
+    session: SessionState, tool: str, wanted: Callable[[], bool], left_out: Callable[[], None]
+) -> Iterator[tuple[RecordedCall, ...]]:
+    """Yield the calls of a tool in the recordings of the session's server, a recording at a time.
+
+    The newest recording comes first. Reads files. `left_out` is called for each recording that is too large.
+    """
+    target, own = session.target, session.journal.path
+    for info in list_recordings():
+        if not wanted():
+            return
+        is_same = info.label == target.label or info.target == target.describe()
+        if not is_same or info.problem or (own is not None and info.path.name == Path(own).name):
+            continue
+        if info.size > LARGEST:
+            left_out()
+            continue
+        yield _CACHE.calls(info, tool)
+
+
+class EarlierCallRows:
+    """The calls as rows of a list, and the one that is marked to be compared."""
+
+    def __init__(self) -> None:
+        self.calls: list[EarlierCall] = []
+        self.marked: EarlierCall | None = None
+
+    def __len__(self) -> int:
+        return len(self.calls)
+
+    def key_at(self, index: int) -> Hashable:
+        """The place of the call, so that the cursor stays on it."""
+        call = self.calls[index]
+        return (call.path, call.n) if call.n else (None, json_of(call.arguments))
+
+    def index_of(self, key: Hashable) -> int | None:
+        """The row of a call, or None."""
+        return next((at for at in range(len(self.calls)) if self.key_at(at) == key), None)
+
+    def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
+        """One call in at most `width` cells: when, outcome, arguments, and the result where there is room."""
+        call = self.calls[index]
+        sign: list[Piece] = [("A", "bright")] if call is self.marked else []
+        line = [*paint.cell(sign, 2), *paint.cell([(day(call.when) or "earlier", "muted")], 16)]
+        line += [*paint.cell([(call.outcome, call.role)], 10, right=True), *paint.cell("", 2)]
+        room = max(width - paint.width(line), 8)
+        result = room // 3 if room >= 60 else 0
+        line += paint.cell([(safe(json_of(call.arguments)[:_SHOWN], _SHOWN), "bright")], room - result)
+        return [*line, *(paint.cell([(f"  {call.result}", "muted")], result) if result else [])]
+
+
+class EarlierCalls(ModalScreen[dict[str, Any] | None]):
+    """The earlier calls of an item. Its result is the arguments of the chosen one, or None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("history")]
+    DEFAULT_CSS = """
+    EarlierCalls { align: center middle; }
+    EarlierCalls > Edge { width: 96%; max-width: 140; height: 70%; max-height: 100%; }
+    EarlierCalls VirtualList { height: 1fr; }
+    """
+
+    def __init__(self, session: SessionState, item: CatalogItem, past: Sequence[Past]) -> None:
+        super().__init__()
+        self._session, self._item, self._past = session, item, past
+        self._rows = EarlierCallRows()
+        self._searching = item.list_name == "tools"
+        self._left_out = 0
+
+    def compose(self) -> ComposeResult:
+        name = safe(self._item.address, 60)
+        view = VirtualList(self._rows, empty="Reading recordings …", id="earlier")
+        yield Edge(view, title=["Earlier calls  ", (name, "bright")])
+
+    def on_mount(self) -> None:
+        self._take_own()
+        self._list.focus()
+        if self._searching:
+            self.run_worker(self._search, thread=True, exclusive=True, exit_on_error=False)
+        self._draw()
+
+    @property
+    def _list(self) -> VirtualList:
+        return self.query_one("#earlier", VirtualList)
+
+    # Calls
+
+    def _take_own(self) -> None:
+        """List the calls of this session, and those that are only remembered."""
+        session = self._session
+        if self._searching:
+            calls = islice(calls_of(session.journal, Path(session.journal.path or ""), "", self._item.address), MOST)
+            self._rows.calls = [self._row(call) for call in calls]
+        self._add([])
+
+    def _add(self, calls: Sequence[RecordedCall]) -> None:
+        """Add calls of a recording, the newest first, before those of which no recording is known."""
+        known = [call for call in self._rows.calls if call.n] + [self._row(call) for call in calls]
+        known.sort(key=lambda call: call.when or datetime.min.replace(tzinfo=UTC), reverse=True)
+        there = [call.arguments for call in known]
+        remembered = [
+            EarlierCall(self._shown(past.arguments), _clock(past.when), past.brief, past.role)
+            for past in self._past
+            if isinstance(past.arguments, dict)
+        ]
+        self._rows.calls = [*known[:MOST], *(call for call in remembered if call.arguments not in there)]
+        self._list.source_changed()
+
+    def _row(self, call: RecordedCall) -> EarlierCall:
+        told, role = _TOLD.get(call.state, (call.state, "error"))
+        took = duration(call.duration) if call.duration is not None else ""
+        outcome = told if told and call.state != "error" else took
+        return EarlierCall(
+            self._shown(call.arguments), call.when, outcome or told, role, call.result, call.path, call.n
+        )
+
+    def _shown(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Return arguments without secrets."""
+        target = self._session.target
+        secrets = target.secrets if isinstance(target, StdioTarget | HttpTarget) else ()
+        return without_secrets(arguments, self._item.schema, secrets)
+
+    def _search(self) -> None:
+        worker = get_current_worker()
+        with suppress(OSError):
+            found = of_other_sessions(
+                self._session, self._item.address, lambda: not worker.is_cancelled, self._leave_out
+            )
+            for calls in found:
+                if worker.is_cancelled:
+                    return
+                if calls:
+                    self.app.call_from_thread(self._take, calls)
+        if not worker.is_cancelled:
+            self.app.call_from_thread(self._searched)
+
+    def _leave_out(self) -> None:
+        self._left_out += 1
+
+    def _take(self, calls: Sequence[RecordedCall]) -> None:
+        if self.is_attached:
+            self._add(calls)
+            self._draw()
+
+    def _searched(self) -> None:
+        self._searching = False
+        if self.is_attached:
+            self._draw()
+
+    def _draw(self) -> None:
+        edge, count = self.query_one(Edge), len(self._rows)
+        self._list.empty = "Reading recordings …" if self._searching else "It was not called before."
+        edge.facts = [quantity(count, "call"), *(["reading recordings …"] if self._searching else [])]
+        large = f"{quantity(self._left_out, 'large recording')} not searched" if self._left_out else ""
+        edge.note = [("A is marked", "bright")] if self._rows.marked is not None else large
+        compare = ["history.compare"] if count > 1 else []
+        edge.keys = hints(self, ("list.select", "fill the form"), *compare, "history.leave")
+
+    # Actions
+
+    def on_virtual_list_selected(self, event: VirtualList.Selected) -> None:
+        """Fill the form with the arguments of the call."""
+        event.stop()
+        self.dismiss(dict(self._rows.calls[event.index].arguments))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A comparison needs two calls."""
+        return len(self._rows) > 1 if action == "compare" else True
+
+    def action_compare(self) -> None:
+        """Mark the call, or compare its answer with that of the marked one."""
+        at, rows = self._list.cursor, self._rows
+        if not 0 <= at < len(rows):
+            return
+        call, marked = rows.calls[at], rows.marked
+        if not call.n:
+            self.notify("No recording has the answer of this call.", timeout=5)
+            return
+        rows.marked = call if marked is None else None
+        self._list.refresh()
+        self._draw()
+        if marked is not None and marked is not call:
+            self.run_worker(partial(self._read, marked, call), thread=True, group="answers", exit_on_error=False)
+
+    def _read(self, a: EarlierCall, b: EarlierCall) -> None:
+        sides = [self._answer(call) for call in (a, b)]
+        self.app.call_from_thread(window_of(self).navigator.compare_answers, *sides, "tools/call", self._item.address)
+
+    def _answer(self, call: EarlierCall) -> AnswerSide:
+        """Return the answer of a call; reads its recording."""
+        label = f"{day(call.when)}  {safe(json_of(call.arguments)[:60], 60)}"
+        own = self._session.journal
+        if call.path == Path(own.path or ""):
+            answer = own.index.pair(call.n)
+            return message_side(own, answer, label) if answer else AnswerSide(label, missing="no answer")
+        try:
+            with whole_journal(call.path or Path()) as journal:
+                answer = journal.index.pair(call.n)
+                return message_side(journal, answer, label) if answer else AnswerSide(label, missing="no answer")
+        except RecordingError as error:
+            return AnswerSide(label, missing=error.message)
+
+    def action_leave(self) -> None:
+        """Return to the form."""
+        self.dismiss(None)
+
+
+def _clock(seconds: float) -> datetime | None:
+    return datetime.fromtimestamp(seconds, UTC) if seconds else None

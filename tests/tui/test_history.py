@@ -1,0 +1,95 @@
+"""Earlier calls in a form: of this session and of others, with date, outcome and duration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from inspector.client.recording_info import list_recordings
+from inspector.config.paths import state_folder
+from inspector.tui.diff.answers import AnswersScreen
+from inspector.tui.work import history
+from inspector.tui.work.history import EarlierCalls
+from tests.tui.live_app import NARROW, Live, becomes, demo, has_all_lists, main_screen, on_demo, running, shows
+from tests.tui.tui_screens import screen_text, settle
+
+
+@pytest.fixture
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("INSPECTOR_STATE_HOME", str(tmp_path / "state"))
+    assert state_folder().is_relative_to(tmp_path)
+    return tmp_path
+
+
+async def open_form(live: Live, tool: str) -> None:
+    app, pilot = live
+    await becomes(app, pilot, lambda: has_all_lists(app), "all lists")
+    main_screen(app).show_address("tools", tool)
+    await settle(pilot, lambda: main_screen(app).panes.work.request.has_focus_within)
+
+
+async def call(live: Live, tool: str, arguments: dict[str, object]) -> None:
+    app, pilot = live
+    await open_form(live, tool)
+    work = main_screen(app).panes.work
+    await work.request.form.load(arguments)
+    before = len(work.work.past or ()) if work.work is not None else 0
+    await pilot.press("ctrl+r")
+    await settle(pilot, lambda: work.work is not None and len(work.work.past or ()) > before)
+
+
+async def test_calls_of_an_earlier_session_fill_the_form_and_are_compared(state: Path) -> None:
+    async with running(demo(), keep=True) as live:
+        await call(live, "echo", {"message": "yesterday"})
+    assert len(list_recordings()) == 1
+    async with running(demo(), keep=True, size=NARROW) as live:
+        app, pilot = live
+        await call(live, "echo", {"message": "now"})
+        await pilot.press("up")
+        await shows(app, pilot, '{"message": "yesterday"}')
+        lines = [line for line in screen_text(app).splitlines() if '{"message"' in line]
+        assert '"now"' in lines[0], "the newest first"
+        assert "today" in lines[1]
+        await pilot.press("d", "down", "d")
+        await settle(pilot, lambda: isinstance(app.screen, AnswersScreen))
+        await shows(app, pilot, '"now" → "yesterday"')
+        await pilot.press("escape")
+        await settle(pilot, lambda: isinstance(app.screen, EarlierCalls))
+        await pilot.press("end", "enter")
+        form = main_screen(app).panes.work.request.form
+        await settle(pilot, lambda: form.value == {"message": "yesterday"})
+        assert main_screen(app).panes.work.request.has_focus_within
+
+
+async def test_secrets_of_a_recording_are_not_shown_and_not_filled_in(state: Path) -> None:
+    async with running(demo(), keep=True) as live:
+        app, pilot = live
+        await call(live, "echo", {"message": "m", "password": "hunter2"})
+        await pilot.press("up")
+        await shows(app, pilot, '{"message": "m"}')
+        assert isinstance(app.screen, EarlierCalls)
+        assert not any("password" in row.arguments for row in app.screen._rows.calls)
+
+
+async def test_a_large_recording_is_not_searched_and_that_is_said(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with running(demo(), keep=True) as live:
+        await call(live, "echo", {"message": "yesterday"})
+    monkeypatch.setattr(history, "LARGEST", 10)
+    async with running(demo(), keep=True) as live:
+        app, pilot = live
+        await call(live, "echo", {"message": "now"})
+        await pilot.press("up")
+        await shows(app, pilot, "1 large recording not searched")
+        assert isinstance(app.screen, EarlierCalls)
+        assert [row.arguments for row in app.screen._rows.calls if row.n] == [{"message": "now"}]
+
+
+async def test_a_tool_without_earlier_calls_says_so(state: Path) -> None:
+    async with on_demo() as live:
+        app, pilot = live
+        await open_form(live, "echo")
+        await pilot.press("up")
+        await shows(app, pilot, "It was not called before.")
+        await pilot.press("escape")
+        await settle(pilot, lambda: not isinstance(app.screen, EarlierCalls))
