@@ -89,10 +89,11 @@ class Judge:
         """Whether event `n`, which has been judged, was provoked by a probe."""
         return n in self._provoked
 
-    def run(self, limit: int = 200) -> bool:
-        """Judge up to `limit` more events. Returns True if there are more."""
+    def run(self, limit: int = 200, upto: int | None = None) -> bool:
+        """Judge up to `limit` more events, none after event `upto`. Returns True if there are more."""
         journal = self.journal
-        last = min(len(journal), self.judged + limit)
+        end = len(journal) if upto is None else min(upto, len(journal))
+        last = min(end, self.judged + limit)
         for n in range(self.judged + 1, last + 1):
             self.judged = n
             now = self._now = self._connection(journal.index.conn(n))
@@ -105,7 +106,7 @@ class Judge:
             if now.probes.provoked(event, journal.index):
                 self._provoked.add(n)
             self._add(n, self._verdicts(event))
-        return last < len(journal)
+        return self.judged < end
 
     def run_all(self) -> None:
         """Judge all events."""

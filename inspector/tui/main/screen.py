@@ -151,6 +151,8 @@ class MainScreen(Screen[None]):
         self._follow_log = follow_log
         self._first = first
         self._pace = Pace()
+        self._drawn = 0
+        """The events at the latest drawing."""
         self._next_tick: Timer | None = None
         self._facts: tuple[Any, ...] = ()
         self._counts = False
@@ -338,8 +340,7 @@ class MainScreen(Screen[None]):
         session = self.session
         if session.advance():
             self.wake()
-        live = session.commands is not None
-        self._run_judge(self._pace.drawn(monotonic(), len(session.journal), live=live))
+        self._judge_drawn()
         check = self.panes.check
         if check is not None and check.display:
             check.show_judged(self._judge.judged if self._judge is not None else 0, len(session.journal))
@@ -358,19 +359,27 @@ class MainScreen(Screen[None]):
 
     # The judge
 
-    def _run_judge(self, seconds: float) -> None:
-        """Judge messages for so long, and wake again if there are more."""
+    def _judge_drawn(self) -> None:
+        """Judge some of the events that the panes have drawn, but none while a large result is read.
+
+        A large message is read for its result and for the judge: the user waits for the result only.
+        """
+        journal = self.session.journal
+        live = self.session.commands is not None
+        until = perf_counter() + self._pace.drawn(monotonic(), len(journal), live=live)
+        drawn, self._drawn = self._drawn, len(journal)
         if self._judge is None:
             if not self._judge_due and self._is_settled():
                 self._judge_due = True
                 self.set_timer(TICK, self._load_judge)
             return
-        until = perf_counter() + seconds
         # Not while a dialog is open: Textual redraws the whole screen for any change below one.
-        more = self.app.screen is self or getattr(self.app.screen, "shows_findings", False)
+        if self.app.screen is not self and not getattr(self.app.screen, "shows_findings", False):
+            return
+        more = not self.panes.work.result.is_reading
         while more and perf_counter() < until:
-            more = self._judge.run(20)
-        if more:
+            more = self._judge.run(20, drawn)
+        if self._judge.judged < len(journal):
             self.wake()
 
     def _is_settled(self) -> bool:

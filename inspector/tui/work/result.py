@@ -167,6 +167,11 @@ class ResultPane(CompactEdge):
 
         self.run_worker(prepare, thread=True, group="prepare", exclusive=True, exit_on_error=False)
 
+    @property
+    def is_reading(self) -> bool:
+        """Whether a large result is being read for its first view."""
+        return self.answer is not None and not self.answer.is_prepared
+
     def _look_at(self, answer: ShownOutcome) -> None:
         """Find the views of an answer. A page comes first."""
         answer.page = page_in(self.session, answer.outcome.request_n, answer.outcome.value)
