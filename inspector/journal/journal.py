@@ -426,10 +426,16 @@ class Journal:
         extra += self._mark
         if self._is_full(len(data)):
             return self._count(self.now(), _SEND, kind, channel, data, message, extra, conn=conn)
-        t, offset = self.now(), self.storage.size
-        line = self._line(self.index.count + 1, t, "send", kind, channel, data, extra)
-        self.storage.append(line, hold=hold)
-        return self.index.add(t, _SEND, kind, channel, offset, len(data), message, conn=conn)
+        t, index, storage = self.now(), self.index, self.storage
+        n, offset, line = index.count + 1, storage.size, b""
+        if kind is _RPC and not self.redactor.active:
+            head = f'{{"n":{n},"t":{t},"dir":"send","kind":"rpc","ch":{escape(channel)}{extra},"raw":'
+            try:
+                line = parsed_line(head, data)
+            except UnicodeDecodeError:
+                pass  # its line is another one
+        storage.append(line or self._line(n, t, "send", kind, channel, data, extra), hold=hold)
+        return index.add(t, _SEND, kind, channel, offset, len(data), message, conn=conn)
 
     def blank(self, secrets: Iterable[str]) -> bool:
         """Overwrite secrets in what is recorded already, such as a token that a later answer told to be one.
