@@ -28,9 +28,9 @@ def fence(text: str, language: str = "") -> str:
 
 
 def fenced(text: str, lines: Iterable[str], language: str = "") -> Iterator[str]:
-    """Yield a fenced block in parts: `lines` are those of `text`, in any layout that has no longer run of backticks.
+    """Yield a fenced block in parts of about `_PART` characters.
 
-    No part is much longer than `_PART`, so that a long text is not in memory several times.
+    `lines` are those of `text`, in any layout that has no longer run of backticks.
     """
     longest = max((len(run) for run in map(Match[str].group, _TICKS.finditer(text))), default=0)
     ticks = "`" * max(3, longest + 1)

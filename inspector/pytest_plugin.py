@@ -119,11 +119,12 @@ class FlowFile(pytest.File):
         """The flow, which is one test."""
         from inspector.calls.collection import read_flow
         from inspector.errors import UsageError
+        from inspector.text import sentences
 
         try:
             name = read_flow(self.path).name
         except UsageError as error:
-            raise self.CollectError(f"{error.message} {error.hint}".strip()) from None
+            raise self.CollectError(sentences(error.message, error.hint)) from None
         yield FlowItem.from_parent(self, name=name)
 
 
@@ -140,11 +141,12 @@ class FlowItem(pytest.Item):
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Return the failures, without a traceback of ours."""
         from inspector.errors import InspectorError
+        from inspector.text import sentences
 
         if isinstance(excinfo.value, FlowFailed):
             return str(excinfo.value)
         if isinstance(excinfo.value, InspectorError):
-            return f"{excinfo.value.message} {excinfo.value.hint}".strip()
+            return sentences(excinfo.value.message, excinfo.value.hint)
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int, str]:
@@ -410,6 +412,7 @@ def _check(item: pytest.Item, marker: pytest.Mark) -> None:
 
     from inspector.errors import InspectorError
     from inspector.library.checking import check
+    from inspector.text import sentences
 
     options = {**marker.kwargs}
     named = marker.args[0] if marker.args else options.pop("target", None)
@@ -421,7 +424,7 @@ def _check(item: pytest.Item, marker: pytest.Mark) -> None:
         try:
             said = runner.run(check(named or _named(item), **options)).faults
         except InspectorError as error:
-            said = f"{type(error).__name__}: {error.message} {error.hint}".rstrip()
+            said = f"{type(error).__name__}: {sentences(error.message, error.hint)}"
     if said:
         pytest.fail(said, pytrace=False)
 

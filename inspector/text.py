@@ -31,6 +31,7 @@ _INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u
 _TAKES_EMOJI_STYLE = frozenset("#*0123456789\u00a9\u00ae\u203c\u2049\u2122\u2139\u24c2\u3030\u303d\u3297\u3299")
 _ZWJ = "\u200d"
 _STYLES = "\ufe0e\ufe0f"
+_SENTENCE_ENDS = (".", "!", "?", ":", "…", ".”", '."', ".)")
 
 
 def safe(value: object, limit: int | None = None, *, multiline: bool = False, ascii: bool = False) -> str:
@@ -333,6 +334,15 @@ def _wrapped(line: str, width: int) -> Iterator[str]:
 
 
 # Numbers
+
+
+def sentences(*parts: object) -> str:
+    """Join texts as sentences: one without a mark at its end gets a full stop if another follows. Empty ones drop out.
+
+    The last text stays as it is, because a hint may end with a command.
+    """
+    texts = [text for part in parts if (text := str(part).strip())]
+    return " ".join([*(text if text.endswith(_SENTENCE_ENDS) else f"{text}." for text in texts[:-1]), *texts[-1:]])
 
 
 def duration(us: float) -> str:

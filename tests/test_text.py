@@ -276,3 +276,11 @@ def test_ascii_is_wanted_where_unicode_cannot_be_shown(
     environ: dict[str, str], encoding: str | None, wanted: bool
 ) -> None:
     assert wants_ascii(environ, encoding) is wanted
+
+
+def test_sentences_are_joined_with_one_mark_between_them() -> None:
+    assert text.sentences("No file", "Make one: touch f") == "No file. Make one: touch f"
+    assert text.sentences("No file.", "") == "No file."
+    assert text.sentences("No file", "") == "No file"
+    assert text.sentences("", "Try again") == "Try again"
+    assert text.sentences("Is it there?", "Look.") == "Is it there? Look."

@@ -38,6 +38,7 @@ from inspector.auth.tokens import SHORTEST_SECRET
 from inspector.config.secrecy import without
 from inspector.errors import AuthorizationNeeded, InspectorError
 from inspector.hints import Hint, Parameter
+from inspector.text import sentences
 
 T = TypeVar("T")
 
@@ -206,7 +207,7 @@ class FlowRunner:
                 case StoreClient():
                     await self._in_thread(store.keep_client, action.issuer, action.client)
         except InspectorError as error:
-            self._person.say(f"{error.message} {error.hint}".rstrip())
+            self._person.say(sentences(error.message, error.hint))
         return None
 
     async def _in_thread(self, work: Callable[..., T], *words: Any) -> T:

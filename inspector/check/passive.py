@@ -1,13 +1,15 @@
 """The judge's findings in a recording as results of checks, for each revision that it uses.
 
 A check without a fault passes only if its subject was observed. A finding outweighs the outcome of the check's own
-probe: no check passes if the same recording shows a violation.
+probe: no check passes if the same recording shows a violation. The outcomes of probes are in the recording of the run
+that sent them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from inspector.check.catalog import Check, Transport
 from inspector.check.judge import Judge
@@ -21,6 +23,7 @@ from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.revisions import REVISIONS
+from inspector.text import quantity
 
 _WORDS = {
     "told": "",
@@ -33,6 +36,8 @@ _WORDS = {
     "error": "error of ",
 }
 """Names of the kinds of observations in a sentence."""
+_MADE = {"good": good, "bad": bad, "doubtful": doubtful, "remark": remark}
+_WORST = ("bad", "doubtful", "remark", "good", "nothing")
 MOST = 10
 """Events that are listed as evidence of one fault."""
 COUNTS_AS = {"C-BASE-02": "BASE-01", "C-LIFE-07": "RES-01", "C-PAG-03": "UTIL-02", "C-TASK-02": "TASK-05"}
@@ -53,6 +58,8 @@ class RevisionSpan:
     said: bool = False
     """Count a message."""
     channels: set[str] = field(default_factory=set)
+    visit: str = ""
+    """The revision of the visit whose check opened the connection; empty for any other connection."""
 
     @property
     def transport(self) -> Transport:
@@ -75,6 +82,33 @@ class RevisionSpan:
             self.revision = named if isinstance(named, str) else ""
 
 
+def record_outcomes(journal: Journal, results: Iterable[Result]) -> None:
+    """Write into a recording what the probes found that are in it, as one event."""
+    rows = [
+        {
+            "id": result.check.id, "revision": result.visited.revision, "transport": result.visited.transport,
+            "seen": result.outcome.seen, "text": result.outcome.text, "evidence": list(result.outcome.evidence),
+        }
+        for result in results if result.check.probe is not None and result.outcome.seen != "nothing"
+    ]  # fmt: skip
+    if rows:
+        journal.record_note(f"outcomes of {quantity(len(rows), 'check')}", outcomes=rows)
+
+
+def _recorded(rows: Any) -> Iterator[tuple[tuple[Any, ...], Outcome]]:
+    """Yield the outcomes in a recording with their check, revision and transport; ignore those of another shape."""
+    for row in rows if type(rows) is list else ():
+        if type(row) is not dict:
+            continue
+        seen = row.get("seen")
+        make = _MADE.get(seen) if isinstance(seen, str) else None
+        key = tuple(row.get(name) for name in ("id", "revision", "transport"))
+        if make is not None and all(type(part) is str for part in key):
+            text, numbers = row.get("text"), row.get("evidence")
+            evidence = [n for n in numbers[:MOST] if type(n) is int and n > 0] if type(numbers) is list else []
+            yield key, make(text if type(text) is str else "", *evidence)
+
+
 class Evidence:
     """Everything that a recording shows, judged once, event by event, as it grows."""
 
@@ -87,20 +121,27 @@ class Evidence:
         """By connection, the index in `_parts` of its open part."""
         self._part_of: list[int] = [0]
         """By event, the index in `_parts` of its part."""
+        self._outcomes: dict[tuple[Any, ...], Outcome] = {}
+        """By check, revision and transport, what a probe found that is in the recording."""
 
     def look(self) -> None:
         """Judge the events since the last time."""
-        journal = self.journal
-        last = len(journal)
-        self._judge.run_to(last)
+        while self.look_some(1000):
+            pass
         self._judge.end()
-        for event in journal.events(len(self._part_of), last):
-            self._take(event)
         for part in self._parts:
             part.findings = []
-        for finding in _once((*self._findings.all(), *journal.findings.all())):
+        for finding in _once((*self._findings.all(), *self.journal.findings.all())):
             if 0 < finding.n < len(self._part_of):
                 self._parts[self._part_of[finding.n]].findings.append(finding)
+
+    def look_some(self, limit: int) -> bool:
+        """Judge at most `limit` more events, without what is certain only at the end. Returns whether there was any."""
+        first, last = len(self._part_of), min(len(self.journal), len(self._part_of) + limit - 1)
+        self._judge.run_to(last)
+        for event in self.journal.events(first, last) if first <= last else ():
+            self._take(event)
+        return first <= last
 
     def _take(self, event: Event) -> None:
         conn = self.journal.index.conn(event.n)
@@ -108,10 +149,13 @@ class Evidence:
         begins = event.kind == Kind.LIFE and event.fields.get("event") in _BEGINS
         if at is None or (begins and self._parts[at].said):
             at = self._now[conn] = len(self._parts)
-            self._parts.append(RevisionSpan(event.n))
+            made_for = event.fields.get("visit") if event.kind == Kind.LIFE else None
+            self._parts.append(RevisionSpan(event.n, visit=made_for if isinstance(made_for, str) else ""))
         part = self._parts[at]
         part.last = event.n
         self._part_of.append(at)
+        if event.kind == Kind.NOTE and "outcomes" in event.fields:
+            self._outcomes.update(_recorded(event.fields["outcomes"]))
         if event.kind == Kind.RPC:
             part.learn(self.journal, event)
         if not self._judge.was_provoked(event.n):
@@ -120,7 +164,10 @@ class Evidence:
     def visits(self) -> list[Visited]:
         """The revisions of the recording, with their transports, as visits."""
         found: dict[tuple[str, Transport], Visited] = {}
+        named = {part.revision for part in self._parts if not part.visit}
         for part in self._parts:
+            if part.visit and part.revision in named:
+                continue  # A connection of one check; it may overlap with the next visit.
             key = part.revision, part.transport
             if part.revision in REVISIONS:
                 known = found.get(key)
@@ -135,6 +182,10 @@ class Evidence:
                 found.observations.counts.update(part.observations.counts)
                 for finding in part.findings:
                     found.findings.setdefault(COUNTS_AS.get(finding.rule, finding.rule), []).append(finding)
+        found.outcomes = {
+            id: outcome for (id, revision, transport), outcome in self._outcomes.items()
+            if (revision, transport) == (visited.revision, visited.transport)
+        }  # fmt: skip
         return found
 
 
@@ -145,9 +196,16 @@ class Shown:
         self.findings: dict[str, list[Finding]] = {}
         """By the id of the check to which they count."""
         self.observations = Observations()
+        self.outcomes: dict[str, Outcome] = {}
+        """By check, what its probe found."""
 
     def outcome(self, check: Check) -> Outcome:
-        """The outcome of a check from the recording alone."""
+        """The outcome of a check from its messages, or that of its probe if it is worse."""
+        shown = self._of_messages(check)
+        probed = self.outcomes.get(check.id) if check.probe is not None else None
+        return shown if probed is None else min(probed, shown, key=lambda each: _WORST.index(each.seen))
+
+    def _of_messages(self, check: Check) -> Outcome:
         findings = self.findings.get(check.id, [])
         if check.probe is not None:
             findings = [finding for finding in findings if finding.level != "note"]
@@ -179,13 +237,14 @@ def judged(journal: Journal, checks: Sequence[Check], visited: Visited) -> Itera
 
 
 def _visit_of(part: RevisionSpan, visits: Sequence[Visited]) -> Visited | None:
-    """The visit of a part: the one with its revision, or the one that contains it, or the first."""
+    """The visit of a part: with its revision, or that opened or contains it, or the first."""
     named = [visited for visited in visits if visited.revision == part.revision]
     for visited in named:
         if visited.transport == part.transport:
             return visited
+    made_for = (visited for visited in visits if visited.revision == part.visit)
     around = (visited for visited in visits if visited.first <= part.first <= (visited.last or part.first))
-    return next(iter(named), None) or next(around, None) or next(iter(visits), None)
+    return next(iter(named), None) or next(made_for, None) or next(around, None) or next(iter(visits), None)
 
 
 def _once(findings: Iterable[Finding]) -> Iterator[Finding]:

@@ -25,12 +25,14 @@ class Child:
     """A started server. Made by `child`, which stops it."""
 
     def __init__(
-        self, process: asyncio.subprocess.Process, journal: Journal, command: tuple[str, ...], conn: int
+        self, process: asyncio.subprocess.Process, journal: Journal, command: tuple[str, ...], conn: int, visit: str
     ) -> None:
         self.process = process
         self.journal = journal
         self.conn = conn
-        self.spawned = journal.record_life(channels.STDIO, "spawn", argv=command, pid=process.pid, conn=conn)
+        self.spawned = journal.record_life(
+            channels.STDIO, "spawn", argv=command, pid=process.pid, conn=conn, visit=visit
+        )
         """The event of its start."""
         self.seconds = 0.0
         """Seconds from the last action until it ended, or until the check stopped waiting."""
@@ -120,8 +122,11 @@ class Child:
 
 
 @asynccontextmanager
-async def child(target: StdioTarget, journal: Journal) -> AsyncIterator[Child]:
-    """Start a server in its own process group, and end the group afterwards. Raises `SpawnError`."""
+async def child(target: StdioTarget, journal: Journal, visit: str) -> AsyncIterator[Child]:
+    """Start a server in its own process group, and end the group afterwards. Raises `SpawnError`.
+
+    `visit` is the revision of the visit to which the process belongs in the recording.
+    """
     environment = child_environment(target.env)
     program = find_program(target.command, environment)
     try:
@@ -132,7 +137,7 @@ async def child(target: StdioTarget, journal: Journal) -> AsyncIterator[Child]:
         )  # fmt: skip
     except OSError as error:
         raise SpawnError(f"“{target.command[0]}” could not be started: {error.strerror}.") from error
-    started = Child(process, journal, target.command, journal.new_conn())
+    started = Child(process, journal, target.command, journal.new_conn(), visit)
     try:
         yield started
     finally:

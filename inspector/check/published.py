@@ -9,7 +9,7 @@ import base64
 import binascii
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from inspector.check import app_rules, listed, skill_rules, wording
@@ -22,6 +22,7 @@ from inspector.check.watched import Watched
 from inspector.errors import SchemaError, SchemaTooLarge
 from inspector.protocol.jsonrpc import excerpt
 
+T = TypeVar("T")
 MOST = 10_000
 """Values of one message that are checked."""
 _LABEL = r"[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
@@ -36,6 +37,14 @@ _TRACE_PARENT = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0
 _TRACE_STATE = re.compile(r"[a-z0-9][a-z0-9_\-*/@]{0,255}=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{1,256}")
 _BAGGAGE = re.compile(r"\s*[!#$%&'*+\-.^_`|~0-9A-Za-z]+\s*=\s*[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*\s*(?:;.*)?")
 _SIZE = re.compile(r"any|[1-9][0-9]*x[1-9][0-9]*")
+MOST_PAGES = 200
+"""Pages of lists whose findings are remembered."""
+_MOST_REMEMBERED = 1000
+"""Findings of a remembered page."""
+_judged: dict[bytes, tuple[RuleVerdict, ...]] = {}
+"""The findings of pages. A check reads the same lists many times."""
+_names: dict[bytes, frozenset[str]] = {}
+"""The names in pages, as `poison.names_in` returns them."""
 _valid = Innocent()
 """Schemas that were compiled without an error, and refer to nothing outside."""
 _SOURCES = ("https", "data")
@@ -78,31 +87,10 @@ def result_rules(
 ) -> Iterator[RuleVerdict]:
     """Rules for a page of a list, or for serverInfo: schemas and icons. `asked` are the params of the request."""
     entries = result.get(_ENTRIES.get(method, ""))
-    if type(entries) is list and len(watched.own_names) < poison.MOST_NAMES:
-        watched.own_names |= poison.names_in(entries)
-    for entry in entries if type(entries) is list else ():
-        if type(entry) is dict:
-            name = entry.get("name")
-            yield from _icon_rules(f"{method.partition('/')[0]} {short(name)}", entry.get("icons"), watched, "BASE-29")
-            whose = f"{method.partition('/')[0]} {short(name)}"
-            yield from poison.definition_rules(whose, entry, watched.own_names)
-            if method == "tools/list":
-                yield from listed.tool_rules(name, entry, watched)
-                yield from app_rules.tool_rules(entry)
-                if watched.features.icons:  # Schemas have a dialect since 2025-11-25.
-                    yield from _schema_rules(name, entry, watched)
-            elif method == "resources/list":
-                yield from listed.resource_rules(entry, watched)
-            elif method == "resources/templates/list":
-                yield from listed.template_rules(entry)
-            elif method == "prompts/list":
-                yield from listed.prompt_rules(entry)
+    if type(entries) is list:
+        yield from _page_rules(method, entries, watched)
     if method in _ENTRIES:
         yield from listed.page_rules(method, result)
-    if type(entries) is list:
-        yield from listed.alike(method, entries)
-        if method == "tools/list":
-            yield from definition_rules(entries)
     if method == "tools/call":
         yield from _media_rules((asked or {}).get("name"), result.get("content"))
         begins = wording.failure(result, (asked or {}).get("arguments"))
@@ -124,6 +112,59 @@ def result_rules(
         yield from poison.server_name_rules(_server_name(result))
     if method == "initialize" and type(info) is dict:
         yield from _icon_rules("the server", info.get("icons"), watched, "LIFE-11")
+
+
+def _page_rules(method: str, entries: list[Any], watched: Watched) -> Iterator[RuleVerdict]:
+    """Rules for the entries of a page."""
+    try:
+        page = repr(entries)
+    except RecursionError:
+        page = ""
+    digest = digest_of(page)
+    if len(watched.own_names) < poison.MOST_NAMES:
+        names = _names.get(digest) if page else None
+        if names is None:
+            names = _remember(_names, digest, poison.names_in(entries))
+        if not names <= watched.own_names:
+            watched.own_names |= names
+    yield from poison.page_rules(method.partition("/")[0], entries, digest if page else b"", watched.own_names)
+    # The other rules depend on nothing else than this.
+    key = digest_of(repr((method, watched.revision, watched.offered, watched.server)) + page)
+    found = _judged.get(key) if page else None
+    if found is None:
+        found = tuple(_entry_rules(method, entries, watched))
+        if len(found) <= _MOST_REMEMBERED:
+            _remember(_judged, key, found)
+    yield from found
+
+
+def _remember(known: dict[bytes, T], key: bytes, value: T) -> T:
+    """Keep a value in a bounded table, which is cleared when it is full."""
+    if len(known) >= MOST_PAGES:
+        known.clear()
+    known[key] = value
+    return value
+
+
+def _entry_rules(method: str, entries: list[Any], watched: Watched) -> Iterator[RuleVerdict]:
+    for entry in entries:
+        if type(entry) is dict:
+            name = entry.get("name")
+            yield from _icon_rules(f"{method.partition('/')[0]} {short(name)}", entry.get("icons"), watched, "BASE-29")
+            if method == "tools/list":
+                yield from listed.tool_rules(name, entry, watched)
+                yield from app_rules.tool_rules(entry)
+                if watched.features.icons:  # Schemas have a dialect since 2025-11-25.
+                    yield from _schema_rules(name, entry, watched)
+            elif method == "resources/list":
+                yield from listed.resource_rules(entry, watched)
+            elif method == "resources/templates/list":
+                yield from listed.template_rules(entry)
+            elif method == "prompts/list":
+                yield from listed.prompt_rules(entry)
+    yield from listed.alike(method, entries)
+    if method == "tools/list":
+        yield from definition_rules(entries)
 
 
 def _server_name(result: dict[str, Any]) -> Any:

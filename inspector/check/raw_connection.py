@@ -53,9 +53,12 @@ class RawConnection:
     def __init__(
         self, target: Target, journal: Journal, options: Options, revision: str, timeout: float,
         capabilities: dict[str, Any] | None = None, *, connect: Connect = transport_for, check: str = "survey",
-        overdue: dict[int, float] | None = None, pace: Pace | None = None,
+        overdue: dict[int, float] | None = None, pace: Pace | None = None, visit: str = "",
     ) -> None:  # fmt: skip
-        """Requests without a response in time are added to `overdue`, unless later requests got responses."""
+        """Requests without a response in time are added to `overdue`, unless later requests got responses.
+
+        `visit` is the revision of the visit to which the connection belongs in the recording.
+        """
         self.journal = journal
         self._overdue = {} if overdue is None else overdue
         self._pace = pace or Pace()
@@ -80,12 +83,15 @@ class RawConnection:
         self._failed: dict[int, InspectorError] = {}
         self._news = asyncio.Event()
         self._next_id = 1
+        self._life: dict[str, Any] = {"visit": visit} if visit else {}
+        self._markers = 0
+        """The number of requests that show whether the connection is up."""
         self._slowest = 0.0
         """Seconds of the slowest exchange that needs no work of the server."""
 
     async def open(self, *, handshake: bool = True) -> RequestOutcome | None:
         """Connect, and initialize in the legacy era. Raises a `ConnectionProblem` if the server cannot be reached."""
-        self.journal.record_life("", "reopen", by="check", conn=self.conn)
+        self.journal.record_life("", "reopen", by="check", conn=self.conn, **self._life)
         await self._bare.open()
         self._opened_at = time.monotonic()
         if handshake and not self.modern:
@@ -107,15 +113,7 @@ class RawConnection:
 
     def dressed(self, params: Any) -> Any:
         """Params with the metadata that each request of the modern era needs."""
-        if not self.modern or (params is not None and type(params) is not dict):
-            return params
-        meta = {
-            f"{PREFIX}protocolVersion": self.revision, f"{PREFIX}clientInfo": CLIENT,
-            f"{PREFIX}clientCapabilities": self.capabilities,
-        }  # fmt: skip
-        given = params or {}
-        theirs = given.get("_meta")
-        return {**given, "_meta": {**meta, **(theirs if type(theirs) is dict else {})}}
+        return with_metadata(params, self.revision, self.capabilities)
 
     async def ask(
         self, method: str, params: Any = None, *, id: Any = None, bare: bool = False, timeout: float | None = None
@@ -193,7 +191,8 @@ class RawConnection:
         """Whether a request sent now gets a response. If so, the server has read the earlier messages."""
         if not self.modern and (self.opened is None or not self.opened.ok):
             return False
-        id = f"inspector-check-after-{len(self.journal)}"
+        self._markers += 1
+        id = f"inspector-check-after-{self._markers}"
         asked = self.begin(
             jsonrpc.request(id, "server/discover", self.dressed({})) if self.modern else jsonrpc.request(id, "ping")
         )
@@ -312,6 +311,18 @@ class RawConnection:
         """The connection is closed."""
         self.lost = error
         self._news.set()
+
+
+def with_metadata(params: Any, revision: str, capabilities: dict[str, Any]) -> Any:
+    """Params with the metadata that each request of the modern era needs; unchanged in the legacy era."""
+    if features(revision).era != "modern" or (params is not None and type(params) is not dict):
+        return params
+    meta = {
+        f"{PREFIX}protocolVersion": revision, f"{PREFIX}clientInfo": CLIENT, f"{PREFIX}clientCapabilities": capabilities
+    }  # fmt: skip
+    given = params or {}
+    theirs = given.get("_meta")
+    return {**given, "_meta": {**meta, **(theirs if type(theirs) is dict else {})}}
 
 
 def status_of(journal: Journal, n: int) -> int:

@@ -1,4 +1,7 @@
-"""A complete run: every revision that the server supports, and each check that applies to it, one after the other.
+"""A complete run: every revision that the server supports, and each check that applies to it.
+
+The checks of the shared sessions run one after the other. Over stdio, checks on connections of their own run beside
+them, because most of their time is spent waiting: see `Runner._overlaps`. Results are in the order of the plan.
 
 Nothing here raises because of the server. A skipped check has a reason; a crashed server is started again, and the
 check that crashed it is named; if it cannot be started, the other checks are skipped with that reason.
@@ -8,14 +11,17 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from asyncio import FIRST_COMPLETED
+from bisect import bisect
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 from inspector.check.catalog import Check, Probe, Transport
 from inspector.check.hosts import host_checks, host_results
 from inspector.check.outcome import Outcome, Skip, Visited, bad, doubtful, skipped
-from inspector.check.passive import Evidence
+from inspector.check.passive import Evidence, record_outcomes
 from inspector.check.raw_connection import Pace
 from inspector.check.registry import checks
 from inspector.check.result import Result
@@ -39,6 +45,12 @@ from inspector.transports.http_url import parse_url
 
 MOST_DEATHS = 5
 """Restarts of the server in one visit."""
+MOST_BESIDE = 4
+"""Groups of checks that run beside each other, each with one or two processes of the server."""
+_JUDGED_AT_ONCE = 4
+"""Events that are judged before other tasks get their turn."""
+_LOOK_EVERY = 0.05
+"""Seconds between two looks for new events."""
 _ALIVE_SECONDS = 10.0
 DRAFTS: Mapping[str, str] = {"events": EVENTS}
 """The groups about drafts, with the extension that turns each on when it is offered."""
@@ -103,6 +115,35 @@ class Run:
     """The expected number of results; 0 if unknown."""
 
 
+@dataclass(slots=True)
+class _OpenVisit:
+    """A visit and its checks."""
+
+    visit: Visit
+    first: int
+    """The first event."""
+    checks: list[Check]
+    apart: list[Check] = field(init=False)
+    """Those with connections of their own."""
+    passive: list[Check] = field(init=False)
+    """Those without a result that the judge decides."""
+    last: int = 0
+    """The last event, if it is known before the end."""
+    visited: Visited | None = None
+    """What it was, at its end."""
+
+    def __post_init__(self) -> None:
+        self.apart = [check for check in self.checks if check.probe is not None and check.apart]
+        self.passive = [check for check in self.checks if check.probe is None]
+
+    def groups(self) -> list[list[Check]]:
+        """The checks that may run beside each other: those of one group run one after the other.
+
+        A check of one visit only has its own connections. The others share one, so that they start one process.
+        """
+        return [*([check] for check in self.apart if check.once), [check for check in self.apart if not check.once]]
+
+
 class Runner:
     """Checks one server. Calls `told` with each result and `began` with each check that starts."""
 
@@ -137,21 +178,36 @@ class Runner:
         """A request never got a response: one occurrence is enough, so the run does not wait again."""
         self._evidence = Evidence(journal)
         self._pace = Pace()
+        self.alone = False
+        """Whether the server allows only one connection at a time."""
+        self._ranks: list[tuple[int, ...]] = []
+        """The place of each result in the order of the plan. Ascending."""
+        self._places = asyncio.Semaphore(MOST_BESIDE)
+        self._in_session = asyncio.Lock()
+        """Held while a shared session is open: the recording has one at a time."""
 
     async def go(self) -> Run:
         """Do the whole run. Cancelling it closes every connection."""
         started = time.monotonic()
         self._until = started + self.wanted.limits.run
-        transport = await self._transport()
+        session = Session(self.target, self.journal, self.options, connect=self._connect)
+        try:
+            transport = await self._transport(session)
+            if transport is not None:
+                if not self._overlaps(transport):
+                    await _end(session)
+                found = await self._survey(transport)
+        finally:
+            await _end(session)
         if transport is not None:
-            found = await self._survey(transport)
+            await self._survey_again(found)
             spoken = _in_order(revision for revision in found.spoken if revision in self.wanted.revisions)
             if not spoken:
                 self.run.problem = found.why_none
             self.run.total = self._expected(spoken, transport)
-            for revision in spoken:
-                await self._visit(Visited(revision, transport), found)
+            await self._visit_all([Visited(revision, transport) for revision in spoken], found)
             await asyncio.to_thread(self._veto)
+            record_outcomes(self.journal, self.run.results)
             for result in await asyncio.to_thread(
                 host_results, self.journal, self.run.visits, self.wanted.hosts, self.target.name
             ):
@@ -160,9 +216,8 @@ class Runner:
         self.run.seconds = time.monotonic() - started
         return self.run
 
-    async def _transport(self) -> Transport | None:
-        """Connect once, as a client does, and detect the transport; None if that fails."""
-        session = Session(self.target, self.journal, self.options, connect=self._connect)
+    async def _transport(self, session: Session) -> Transport | None:
+        """Connect as a client does, and detect the transport; None if that fails."""
         try:
             await session.open()
             name = session.transport.name
@@ -172,14 +227,13 @@ class Runner:
         except AuthorizationNeeded as error:
             self.run.problem_code = error.exit_code
             self.run.problem = f"not logged in: {error.message}"
+            await _end(session)
             if self.wanted.allowed.auth and isinstance(self.target, HttpTarget):
                 await self._look_from_outside()
             return None
         except InspectorError as error:
             self.run.problem = error.message
             return None
-        finally:
-            await _end(session)
 
     async def _look_from_outside(self) -> None:
         """Check how a server that requires a login authorizes, by the rules of the newest wanted legacy revision."""
@@ -190,7 +244,7 @@ class Runner:
             self.target, self.journal, self.options, visited, self.wanted.limits, self.wanted.allowed, session,
             self._connect, self._pace,
         )  # fmt: skip
-        visit.has_session = True  # No other revision can do better.
+        visit.shared.tried = True  # No other revision can do better.
         try:
             for check in checks().values():
                 if check.group in _FROM_OUTSIDE and self._concerns(check, visited):
@@ -209,16 +263,7 @@ class Runner:
 
         async def offer(revisions: Iterable[str]) -> None:
             missing = [name for name in revisions if name in self.wanted.revisions and name not in found.offered]
-            await survey(
-                self.target,
-                self.journal,
-                self.options,
-                self.wanted.limits,
-                missing,
-                found,
-                connect=self._connect,
-                pace=self._pace,
-            )
+            await self._offer(missing, found, MOST_BESIDE if self._overlaps(transport) else 1)
 
         mine = [check for check in checks().values() if self.wanted.takes(check) and transport in check.transports]
         if any(check.surveys for check in mine):
@@ -234,6 +279,26 @@ class Runner:
             await offer(self.wanted.revisions)
         return found
 
+    async def _offer(self, revisions: Sequence[str], found: RevisionSurvey, at_once: int) -> None:
+        await survey(
+            self.target, self.journal, self.options, self.wanted.limits, revisions, found, connect=self._connect,
+            pace=self._pace, at_once=at_once,
+        )  # fmt: skip
+
+    async def _survey_again(self, found: RevisionSurvey) -> None:
+        """Offer again, one by one, the revisions that got no response while other connections were open.
+
+        If they get one now, the server allows only one connection at a time, and nothing overlaps.
+        """
+        if not self._overlaps("stdio" if isinstance(self.target, StdioTarget) else "http"):
+            return
+        silent = [name for name in FEATURES if name in found.offered and not found.answered(name)]
+        if len(silent) < len(found.offered):
+            # The server can have several. A revision that it left without a response is not offered twice.
+            silent = [name for name in silent if found.ended(name, self.wanted.limits.request)]
+        await self._offer(silent, found, 1)
+        self.alone |= any(found.answered(name) for name in silent)
+
     def _expected(self, revisions: Sequence[str], transport: Transport) -> int:
         """The expected number of results for visits with these revisions."""
         total = 0
@@ -245,8 +310,43 @@ class Runner:
 
     # One visit
 
-    async def _visit(self, visited: Visited, found: RevisionSurvey) -> None:
-        first = len(self.journal) + 1
+    def _overlaps(self, transport: str) -> bool:
+        """Whether checks on connections of their own may run beside others.
+
+        Not over HTTP, where all of them use the same process, and may limit its sessions and requests. Not if checks
+        have effects, because processes of one server may share files.
+        """
+        allowed = self.wanted.allowed
+        effects = allowed.calls or allowed.auth or allowed.intrusive
+        return transport == "stdio" and not effects and not self.alone
+
+    async def _visit_all(self, every: Sequence[Visited], found: RevisionSurvey) -> None:
+        """Visit each revision. Checks on connections of their own go on during the next visits if they may overlap."""
+        begun: list[_OpenVisit] = []
+        beside: list[asyncio.Task[None]] = []
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                for visited in every:
+                    opened = self._begin(visited, found)
+                    begun.append(opened)
+                    await self._shared_checks(opened)
+                    if self._overlaps(visited.transport) and not opened.visit.waits:
+                        beside += [tasks.create_task(self._group(opened, group)) for group in opened.groups()]
+                    else:
+                        await self._apart_checks(opened)
+                        await self._judge(opened)
+                while beside := [task for task in beside if not task.done()]:
+                    idle = not self._evidence.look_some(_JUDGED_AT_ONCE)
+                    await asyncio.wait(beside, timeout=_LOOK_EVERY if idle else 0, return_when=FIRST_COMPLETED)
+        except BaseExceptionGroup as errors:
+            raise errors.exceptions[0] from None  # One error ends all groups.
+        finally:
+            for opened in begun:
+                await self._close(opened)
+        for opened in begun:
+            await self._judge(opened)
+
+    def _begin(self, visited: Visited, found: RevisionSurvey) -> _OpenVisit:
         session = Session(self.target, self.journal, self._options_for(visited.revision), connect=self._connect)
         visit = Visit(
             self.target, self.journal, self.options, visited, self.wanted.limits, self.wanted.allowed, session,
@@ -255,36 +355,72 @@ class Runner:
         visit.spoken = found.spoken
         visit.found_silent = self._found_silent
         visit.remembered["survey"] = found
-        mine = [check for check in checks().values() if self._concerns(check, visited)]
+        visit.alone = self.alone
+        return _OpenVisit(
+            visit, len(self.journal) + 1, [check for check in checks().values() if self._concerns(check, visited)]
+        )
+
+    async def _shared_checks(self, opened: _OpenVisit) -> None:
+        """The checks on the shared session."""
+        visit, mine = opened.visit, opened.checks
         shared = [check for check in mine if check.probe is not None and not check.apart]
-        shared.sort(key=lambda check: check.mode == "tool")  # Checks of the tools' effects on the server come last.
-        apart = [check for check in mine if check.probe is not None and check.apart]
+        shared.sort(key=_rank)
         done = [check for check in mine if not self.wanted.refuses(check)]
         watches = any(check.watches for check in done)
-        try:
+        async with self._in_session:
             if self.wanted.lists or self.wanted.hosts or watches or any(not check.apart for check in done):
                 await self._open(visit)
-            if watches and not visit.problem:
+            if watches and not visit.shared.problem:
                 await self._warm_up(visit)
             for check in shared:
                 await self._one(visit, check)
             if not visit.waits:
-                await _end(session)
-            for check in apart:
-                await self._one(visit, check)
-            await visit.settle()
-            self._found_silent = visit.found_silent
-        finally:
-            await _end(session)
+                await _end(visit.shared.session)
+        if self._overlaps(visit.visited.transport):
+            opened.last = len(self.journal)  # Later events may be of the next visit.
+
+    async def _apart_checks(self, opened: _OpenVisit) -> None:
+        """The checks on connections of their own, one after the other."""
+        for check in opened.apart:
+            await self._one(opened.visit, check)
+        await opened.visit.settle()
+        self._found_silent = opened.visit.found_silent
+        await self._close(opened)
+
+    async def _group(self, opened: _OpenVisit, group: Sequence[Check]) -> None:
+        """Checks that run beside those of other groups."""
+        async with self._places:
+            visit = opened.visit.beside()
+            try:
+                for check in group:
+                    await self._one(visit, check)
+            finally:
+                await visit.close()
+
+    async def _close(self, opened: _OpenVisit) -> None:
+        """Close the connections of a visit. Idempotent."""
+        if opened.visited is not None:
+            return
+        visit = opened.visit
+        try:
+            await _end(visit.shared.session)
             await visit.close()
-            visited = replace(visited, first=first, last=len(self.journal), problem=visit.problem)
-            self.run.visits.append(visited)
+        finally:
+            last = opened.last or len(self.journal)
+            opened.visited = replace(visit.visited, first=opened.first, last=last, problem=visit.shared.problem)
+            self.run.visits.append(opened.visited)
+
+    async def _judge(self, opened: _OpenVisit) -> None:
+        """The results of the checks that the judge decides, once."""
+        visited, passive = opened.visited, opened.passive
+        if visited is None or not passive:
+            return
         # In a thread, so that the judge does not block the interface.
         await asyncio.to_thread(self._evidence.look)
         shown = self._evidence.shown(visited, self.run.visits)
-        for check in mine:
-            if check.probe is None:
-                self._tell(Result(check, visited, shown.outcome(check)))
+        for check in passive:
+            self._tell(Result(check, visited, shown.outcome(check)))
+        passive.clear()
 
     def _veto(self) -> None:
         """Combine every result with all findings of the run, including those on the connections of probes."""
@@ -323,7 +459,7 @@ class Runner:
 
     async def _open(self, visit: Visit) -> None:
         """Open the shared session and read its lists."""
-        visit.has_session = True
+        visit.shared.tried = True
         try:
             self.journal.record_life("", "reopen", by="check", revision=visit.revision)
             await visit.session.open()
@@ -332,14 +468,14 @@ class Runner:
                 if visit.can(capability):
                     await self._load(visit, name)
         except InspectorError as error:
-            visit.problem = error.message
+            visit.shared.problem = error.message
 
     async def _warm_up(self, visit: Visit) -> None:
         """Send the harmless requests that the judge needs."""
         try:
             await warm_up(visit)
         except InspectorError as error:
-            visit.problem = error.message
+            visit.shared.problem = error.message
 
     async def _load(self, visit: Visit, name: ListName) -> None:
         """Read a list. If it times out, request it once more; `settle` finds out whether the response ever comes."""
@@ -360,8 +496,8 @@ class Runner:
 
     async def _outcome(self, visit: Visit, check: Check) -> Outcome:
         why = self.wanted.refuses(check)
-        if visit.problem and not why:
-            return skipped(Skip.NO_SESSION, visit.problem)
+        if visit.shared.problem and not why:
+            return skipped(Skip.NO_SESSION, visit.shared.problem)
         why = why or self._gone
         if not why and time.monotonic() > self._until:
             why = f"the run reached its limit of {self.wanted.limits.run:g} s"
@@ -414,26 +550,36 @@ class Runner:
             except CallsWanted:
                 prepare = self._call_tools
             visit.remembered = remembered
+            if check.apart:
+                await self._prepared(visit, prepare)
+            else:
+                await prepare(visit)
+            if visit.shared.problem:
+                return skipped(Skip.NO_SESSION, visit.shared.problem)
+
+    async def _prepared(self, visit: Visit, prepare: Callable[[Visit], Awaitable[None]]) -> None:
+        """Prepare a visit for a check with its own connections: it leaves the session before, as in a complete run."""
+        async with self._in_session:
+            if prepare == self._open and visit.shared.tried:
+                return  # For another check, meanwhile.
             await prepare(visit)
-            if check.apart and not visit.waits:
-                await _end(
-                    visit.session
-                )  # The same order as in a run of all checks, which leaves the session before these.
-            if visit.problem:
-                return skipped(Skip.NO_SESSION, visit.problem)
+            if visit.waits and self._overlaps(visit.visited.transport):
+                await visit.settle()
+            if not visit.waits:
+                await _end(visit.shared.session)
 
     async def _call_tools(self, visit: Visit) -> None:
         """Call the allowed tools on the shared session."""
-        if not visit.has_session:
+        if not visit.shared.tried:
             await self._open(visit)
-        if visit.problem:
+        if visit.shared.problem:
             return
         try:
             if visit.session.phase != "ready":
                 await visit.session.reopen()
             await call_tools(visit)
         except InspectorError as error:
-            visit.problem = error.message
+            visit.shared.problem = error.message
 
     async def _see_that_it_answers(self, visit: Visit, check: Check) -> None:
         """Detect a tool that blocks the server, and restart the server, so that later checks are reliable."""
@@ -494,19 +640,42 @@ class Runner:
         return ""
 
     def _tell(self, result: Result) -> None:
-        self.run.results.append(result)
+        """Add a result. Results are in the order of the plan, whatever ends first."""
+        check, visited = result.check, result.visited
+        rank = (*_by_era(visited.revision), _rank(check), _plan().get(check.id, len(_plan())))
+        at = bisect(self._ranks, rank)
+        self._ranks.insert(at, rank)
+        self.run.results.insert(at, result)
         self._told(result)
 
 
 def _in_order(revisions: Iterable[str]) -> list[str]:
     """The order of the visits: the newest of each era first, because checks of the whole server run there."""
-    return sorted(revisions, key=lambda name: (name not in MODERN, -REVISIONS.index(name)))
+    return sorted(revisions, key=_by_era)
+
+
+def _by_era(revision: str) -> tuple[bool, int]:
+    return revision not in MODERN, -REVISIONS.index(revision)
+
+
+def _rank(check: Check) -> int:
+    """The part of a visit in which a check has its result."""
+    if check.probe is None:
+        return 3
+    if check.apart:
+        return 2
+    return int(check.mode == "tool")  # Checks of the tools' effects on the server come last.
 
 
 async def _end(session: Session) -> None:
     """Close the connection of a session and leave its journal open."""
     with suppress(InspectorError):
         await session.leave()
+
+
+@cache
+def _plan() -> dict[str, int]:
+    return {id: at for at, id in enumerate(checks())}
 
 
 def renewed(run: Run, again: Run) -> Run:

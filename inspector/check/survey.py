@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -48,6 +49,14 @@ class RevisionSurvey:
         """The revisions that were offered."""
         return {*self.answers, *self.problems}
 
+    def answered(self, revision: str) -> bool:
+        """Whether the offer of a revision got a response."""
+        return revision in self.answers and self.answers[revision].answered
+
+    def ended(self, revision: str, within: float) -> bool:
+        """Whether the connection of an offer failed or ended before `within` seconds."""
+        return revision in self.problems or self.answers[revision].seconds < within
+
     def speaks(self, revision: str) -> bool:
         """Whether the server agrees to an offered revision."""
         asked = self.answers.get(revision)
@@ -69,17 +78,30 @@ async def survey(
     *,
     connect: Connect = transport_for,
     pace: Pace | None = None,
+    at_once: int = 1,
 ) -> None:
-    """Offer each of the revisions on its own connection, and write the responses into `found`."""
-    for revision in revisions:
-        link = RawConnection(target, journal, options, revision, limits.request, connect=connect, pace=pace)
-        try:
-            opened = await link.open()
-            if revision in MODERN:
-                opened = await link.ask("server/discover", {}, id="survey")
-            if opened is not None:
-                found.answers[revision] = opened
-        except ConnectionProblem as error:
-            found.problems[revision] = error.message
-        finally:
-            await link.close()
+    """Offer each of the revisions on its own connection, `at_once` of them, and write the responses into `found`."""
+    places = asyncio.Semaphore(at_once)
+
+    async def offer(revision: str, link: RawConnection) -> RequestOutcome | str | None:
+        async with places:
+            try:
+                opened = await link.open()
+                return await link.ask("server/discover", {}, id="survey") if revision in MODERN else opened
+            except ConnectionProblem as error:
+                return error.message
+            finally:
+                await link.close()
+
+    links = {
+        revision: RawConnection(target, journal, options, revision, limits.request, connect=connect, pace=pace)
+        for revision in revisions
+    }
+    outcomes = await asyncio.gather(*(offer(revision, link) for revision, link in links.items()))
+    for revision, outcome in zip(links, outcomes, strict=True):
+        found.answers.pop(revision, None)
+        found.problems.pop(revision, None)
+        if isinstance(outcome, str):
+            found.problems[revision] = outcome
+        elif outcome is not None:
+            found.answers[revision] = outcome

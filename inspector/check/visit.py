@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from typing import Any
 
 from inspector.check.asked import RequestOutcome
 from inspector.check.outcome import Visited
+from inspector.check.process import Child, child
 from inspector.check.raw_connection import Pace, RawConnection, status_of
 from inspector.check.web import Web
 from inspector.client.engine.connect import Connect, transport_for
@@ -21,9 +23,13 @@ from inspector.client.state.catalog import ListName
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import InspectorError, ServerError
 from inspector.journal.exchange import Exchange
+from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
+from inspector.journal.select import Query
+from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.revisions import LEGACY, Features, features
 from inspector.protocol.views import is_read_only
+from inspector.serving.webhook_receiver import WebhookAddress
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +71,8 @@ class Allowed:
     intrusive: bool = False
     skills: bool = False
     """Whether files of skills may be read."""
+    webhook: WebhookAddress | None = None
+    """Where deliveries of events may be sent and arrive; without it, nothing is subscribed by webhook."""
     foreign_token: str = field(default="", repr=False)
     """A token that was issued for another server, which this one must reject."""
 
@@ -75,6 +83,19 @@ class SessionWanted(Exception):
 
 class CallsWanted(Exception):
     """A check needs the tool calls before they are made. The run makes them and repeats the check."""
+
+
+@dataclass(slots=True)
+class SharedSession:
+    """The session that the checks of one visit share."""
+
+    session: Session
+    tried: bool = False
+    """Whether opening it was tried: see `SessionWanted`."""
+    problem: str = ""
+    """Why it could not be opened."""
+    conns: set[int] = field(default_factory=lambda: {0})
+    """The connections of the visit in the recording: of the session (0), and of its checks."""
 
 
 class Visit:
@@ -90,11 +111,7 @@ class Visit:
         self.visited = visited
         self.limits = limits
         self.allowed = allowed
-        self.has_session = False
-        """Whether opening the shared session was tried: see `SessionWanted`."""
-        self.problem = ""
-        """Why the shared session could not be opened."""
-        self._session = session
+        self.shared = SharedSession(session)
         self.spoken: tuple[str, ...] = ()
         """All revisions that the server supports over this transport, oldest first."""
         self.remembered: dict[str, Any] = {}
@@ -111,13 +128,29 @@ class Visit:
         self._pace = pace or Pace()
         self._web: Web | None = None
         self._link: RawConnection | None = None
+        self.alone = False
+        """Whether the server allows only one connection at a time."""
+
+    def beside(self) -> Visit:
+        """The same visit for checks that run beside others: with its own connection and facts, and the same session."""
+        other = copy.copy(self)
+        other.remembered = dict(self.remembered)
+        other.overdue = {}
+        other._web = other._link = None
+        return other
 
     @property
     def session(self) -> Session:
         """The shared session with its lists. Raises `SessionWanted` if it is not open yet."""
-        if not self.has_session:
+        if not self.shared.tried:
             raise SessionWanted
-        return self._session
+        return self.shared.session
+
+    def newest(self, *methods: str) -> int:
+        """The newest response to one of these methods in this visit; 0 if there is none."""
+        index = self.journal.index
+        found = Query(dir=Dir.RECV, shape=Shape.RESULT, method=methods).backwards(index)
+        return next((n for n in found if index.conn(n) in self.shared.conns), 0)
 
     @property
     def revision(self) -> str:
@@ -265,6 +298,7 @@ class Visit:
         self, *, revision: str = "", capabilities: dict[str, Any] | None = None, handshake: bool = True
     ) -> AsyncIterator[RawConnection]:
         """A connection (stdio: a process) for this check alone, closed at the end. Raises a `ConnectionProblem`."""
+        await self._make_room()
         link = self._make(revision or self.revision, capabilities)
         try:
             await link.open(handshake=handshake)
@@ -272,11 +306,27 @@ class Visit:
         finally:
             await link.close()
 
+    @asynccontextmanager
+    async def process(self) -> AsyncIterator[Child]:
+        """A process of a server over stdio for this check alone, which ends with it. Raises `SpawnError`."""
+        assert isinstance(self.target, StdioTarget)
+        await self._make_room()
+        async with child(self.target, self.journal, self.revision) as started:
+            yield started
+
+    async def _make_room(self) -> None:
+        """Close the connection of the checks if the server allows only one."""
+        if self.alone and self._link is not None:
+            await self._link.close()
+            self._link = None
+
     def _make(self, revision: str, capabilities: dict[str, Any] | None) -> RawConnection:
-        return RawConnection(
+        link = RawConnection(
             self.target, self.journal, self.options, revision, self.limits.request, capabilities,
-            connect=self._connect, check=self.check, overdue=self.overdue, pace=self._pace,
+            connect=self._connect, check=self.check, overdue=self.overdue, pace=self._pace, visit=self.revision,
         )  # fmt: skip
+        self.shared.conns.add(link.conn)
+        return link
 
     @property
     def web(self) -> Web:
@@ -292,7 +342,7 @@ class Visit:
         authorize = self.options.authorize
         if authorize is None or not isinstance(self.target, HttpTarget):
             return ()
-        wire = Wire(self.journal, self._session, lambda: None)
+        wire = Wire(self.journal, self.shared.session, lambda: None)
         return await authorize.credential(self.target, wire).fields("POST", self.target.url)
 
     async def close(self) -> None:

@@ -24,6 +24,7 @@ from inspector.hints import Hint, Parameter
 from inspector.journal.redaction import unkeyed
 from inspector.protocol import jsonrpc
 from inspector.text import escape_json
+from inspector.times import parse_time
 
 FORMAT = "inspector-pin"
 VERSION = 1
@@ -125,7 +126,7 @@ def _read(path: Path) -> Pin:
     surface = body.get("surface")
     if type(surface) is not dict:
         raise _unusable(path, "it has no surface")
-    return Pin(path, _text(body.get("label")), _text(body.get("target")), _moment(body.get("at")), surface)
+    return Pin(path, _text(body.get("label")), _text(body.get("target")), parse_time(body.get("at")), surface)
 
 
 def _unusable(path: Path, why: str) -> ConfigError:
@@ -143,10 +144,3 @@ def _unusable(path: Path, why: str) -> ConfigError:
 
 def _text(value: Any) -> str:
     return value if type(value) is str else ""
-
-
-def _moment(value: Any) -> datetime | None:
-    try:
-        return datetime.fromisoformat(_text(value).replace("Z", "+00:00"))
-    except ValueError:
-        return None

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from inspector.config import paths
 from inspector.journal.format import FORMAT, SUFFIX
 from inspector.protocol.jsonrpc import NotJson, parse
+from inspector.times import parse_time
 
 HEAD = 1 << 16
 """Bytes read at the start of a recording to describe it, and as many at its end."""
@@ -124,7 +125,7 @@ def read_info(path: Path, octets: int | None = None) -> RecordingInfo:
     return RecordingInfo(
         path,
         octets,
-        _moment(header.get("started")),
+        parse_time(header.get("started")),
         _text(target.get("label")),
         _whole_target(target),
         revision,
@@ -200,11 +201,3 @@ def _whole_target(target: dict[str, Any]) -> str:
     if type(argv) is list:
         return " ".join(word for word in argv if type(word) is str)
     return _text(target.get("url")) or _text(target.get("path"))
-
-
-def _moment(value: Any) -> datetime | None:
-    try:
-        moment = datetime.fromisoformat(_text(value).replace("Z", "+00:00"))
-    except ValueError:
-        return None
-    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)

@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 
 from inspector.protocol.events import EventType, condition
 from inspector.protocol.jsonrpc import excerpt
+from inspector.times import parse_time
 
 RowKind = Literal["event", "repeat", "active", "gap", "heartbeat", "error", "terminated", "note"]
 MOST_ROWS = 5_000
@@ -187,6 +188,20 @@ class Subscription:
         self.ended = f"The server ended the subscription: {_error(error)}."
         self._add(Row("terminated", n, at, note=_error(error)))
 
+    # Deliveries of a webhook
+
+    def delivered(self, kind: str, body: dict[str, Any], n: int, at: float) -> None:
+        """Take an accepted delivery: an `event`, a `gap`, a `terminated` or a `verification`."""
+        if kind == "event":
+            self.event_arrived(body, n, at)
+        elif kind == "gap":
+            self.cursor = body.get("cursor")
+            self._gap(self.cursor, n, at)
+        elif kind == "terminated":
+            self.terminated(body.get("error"), n, at)
+        else:
+            self.note("The server verified the URL; its challenge was answered.", n, at)
+
     def _heartbeat(self, body: dict[str, Any], n: int, at: float) -> None:
         self.counts.heartbeats += 1
         self.cursor = body.get("cursor")
@@ -247,7 +262,7 @@ class Subscription:
         if type(body.get("name")) is str and body["name"] != self.name:
             found.append(f"The event is {excerpt(body['name'], 60)}, not {excerpt(self.name, 60)}.")
         if type(body.get("timestamp")) is str:
-            when = _time(body["timestamp"])
+            when = parse_time(body["timestamp"])
             if when is None:
                 found.append("timestamp is not an ISO 8601 time.")
             elif self._newest is not None and when < self._newest:
@@ -292,14 +307,6 @@ def _as_text(data: Any) -> tuple[str, bytes]:
 def _key(id: str) -> str:
     """A long id is kept as its digest, so that memory has a bound."""
     return id if len(id) <= _ID else hashlib.blake2b(id.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-
-
-def _time(text: str) -> datetime | None:
-    try:
-        when = datetime.fromisoformat(text[:64])
-    except ValueError:
-        return None
-    return when if when.tzinfo is not None else when.astimezone()
 
 
 def _plain(value: Any, longest: int) -> str:

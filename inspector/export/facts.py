@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from heapq import merge
 from typing import Any, NamedTuple
 
@@ -61,11 +61,7 @@ class Moments:
     """The clock of a recording: formats the time of an event as RFC 3339, in the recording's time zone."""
 
     def __init__(self, journal: Journal) -> None:
-        started = journal.started
-        try:
-            self._started = started if started.tzinfo is not None else started.astimezone()
-        except (OverflowError, ValueError):
-            self._started = datetime.fromtimestamp(0, UTC)
+        self._started = journal.started
 
     def __call__(self, t: int, timespec: str = "milliseconds") -> str:
         """Return the time `t` microseconds after the start; 1970 if the start is unknown."""

@@ -311,8 +311,5 @@ def _nanoseconds(journal: Journal) -> int:
     """Return the recording's start in nanoseconds since 1970."""
     from datetime import UTC, datetime
 
-    try:
-        elapsed = journal.started.astimezone(UTC) - datetime.fromtimestamp(0, UTC)
-    except (OverflowError, ValueError):
-        return 0
+    elapsed = journal.started - datetime.fromtimestamp(0, UTC)
     return (elapsed.days * 86_400 + elapsed.seconds) * 1_000_000_000 + elapsed.microseconds * 1000

@@ -24,7 +24,7 @@ from inspector.journal.format import Kind
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
 from inspector.journal.select import Query
-from inspector.protocol.jsonrpc import Shape
+from inspector.protocol.jsonrpc import NotJson, Shape, parse
 from inspector.text import quantity, safe
 from inspector.version import __version__
 
@@ -41,6 +41,8 @@ MOST_BYTES = 4 << 20
 FLUSH = 5.0
 """Seconds that the end of a session waits for the collector."""
 TIMEOUT = 10.0
+LONGEST_ANSWER = 1 << 16
+"""Bytes of an answer that are read."""
 RETRIED = frozenset((429, 502, 503, 504))
 """Statuses after which the same spans are sent again (OTLP/HTTP, "Retryable Response Codes")."""
 LONGEST_PAUSE = 30.0
@@ -116,11 +118,13 @@ class OtlpStream:
         """Start to follow a recording. `url` comes from `endpoint`; `headers` are sent with each request."""
         self._journal = journal.follower()
         self._url = url
-        self._headers = {
-            "Content-Type": "application/json",
-            "User-Agent": f"inspector/{__version__}",
-            **(headers or {}),
-        }
+        own = {"Content-Type": "application/json", "User-Agent": f"inspector/{__version__}"}
+        # An answer is read as it comes: a compressed one may be of any size.
+        own["Accept-Encoding"] = "identity"
+        self._headers = [
+            (name.encode("utf-8", "replace"), value.encode("utf-8", "replace"))
+            for name, value in (own | dict(headers or {})).items()
+        ]
         self._spans: Spans | None = None
         self._so_far = _SoFar(self._journal)
         self._done = 0
@@ -147,7 +151,7 @@ class OtlpStream:
         import httpx
 
         try:
-            with httpx.Client(timeout=TIMEOUT, headers=self._headers) as client:
+            with httpx.Client(timeout=TIMEOUT) as client:
                 while not self._over.wait(INTERVAL):
                     self._step(client)
                 self._flush(client)
@@ -268,28 +272,47 @@ class OtlpStream:
         body = f"{head}{','.join(batch)}{tail}".encode("utf-8", "replace")
         again = min(max(pause * 2, INTERVAL), LONGEST_PAUSE)
         try:
-            answer = client.post(self._url, content=body, timeout=timeout)
+            with client.stream("POST", self._url, content=body, headers=self._headers, timeout=timeout) as answer:
+                if answer.is_success:
+                    self._count_accepted(_head_of(answer), len(batch))
+                    return 0.0
+        except (httpx.LocalProtocolError, UnicodeError):
+            self.report.problem = "a header in OTEL_EXPORTER_OTLP_HEADERS is not valid"
+            self.report.refused += len(batch)
+            return 0.0
         except (httpx.HTTPError, OSError) as error:
             self.report.problem = _why(error)
             return again
-        if answer.is_success:
-            self._count_accepted(answer, len(batch))
-            return 0.0
         self.report.problem = f"it answered with HTTP status {answer.status_code}"
         if answer.status_code in RETRIED:
             asked = answer.headers.get("Retry-After", "")
-            return min(float(asked), LONGEST_PAUSE) if asked.isascii() and asked.isdigit() and int(asked) else again
+            return min(float(asked), LONGEST_PAUSE) if asked.isascii() and asked.isdigit() else again
         self.report.refused += len(batch)
         return 0.0
 
-    def _count_accepted(self, answer: httpx.Response, number: int) -> None:
+    def _count_accepted(self, body: bytes, number: int) -> None:
         """Count the spans of an accepted request, without those that the answer names as rejected."""
-        rejected, why = _partial(answer)
+        rejected, why = _partial(body)
         rejected = min(rejected, number)
         self.report.sent += number - rejected
         self.report.refused += rejected
         if rejected:
             self.report.problem = safe(why, 200) or "it rejected them without a reason"
+
+
+def _head_of(answer: httpx.Response) -> bytes:
+    """Return the body of an answer; empty if it is long, or breaks off: the status says enough."""
+    import httpx
+
+    found = b""
+    try:
+        for chunk in answer.iter_raw():
+            found += chunk
+            if len(found) > LONGEST_ANSWER:
+                return b""
+    except (httpx.HTTPError, OSError):
+        return b""
+    return found
 
 
 class _SoFar:
@@ -316,13 +339,11 @@ class _SoFar:
 _INSIDE = Query(shape=(Shape.REQUEST, Shape.NOTIFICATION))
 
 
-def _partial(answer: httpx.Response) -> tuple[int, str]:
-    """Return the number of rejected spans and the reason from an answer with status 2xx."""
-    if len(answer.content) > 1 << 16:
-        return 0, ""
+def _partial(data: bytes) -> tuple[int, str]:
+    """Return the number of rejected spans and the reason from the body of an answer with status 2xx."""
     try:
-        body: Any = answer.json()
-    except ValueError:
+        body = parse(data)
+    except NotJson:
         return 0, ""
     part = body.get("partialSuccess") if type(body) is dict else None
     if type(part) is not dict:

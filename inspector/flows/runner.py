@@ -33,7 +33,7 @@ from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
 from inspector.journal.select import Query
 from inspector.protocol.jsonrpc import Shape
-from inspector.text import safe
+from inspector.text import safe, sentences
 
 if TYPE_CHECKING:
     from inspector.calls.collection import Collection as Calls
@@ -960,7 +960,7 @@ class CollectionRun:
             finally:
                 stop_telling()
         except InspectorError as error:
-            message = self.secrets.mask(f"{error.message.rstrip('.')}. {error.hint.command_line}".rstrip())
+            message = self.secrets.mask(sentences(error.message, error.hint.command_line))
             failed = replace(
                 not_run(flow, message, self._numbers(flow)), outcome="failed", error=message,
                 exit_code=error.exit_code if error.exit_code in (3, 4) else 4, seconds=time.monotonic() - began,

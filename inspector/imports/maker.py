@@ -11,6 +11,7 @@ from inspector.imports.source import Source
 from inspector.journal.format import Dir, extra_json
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import NotJson, parse
+from inspector.times import parse_time
 from inspector.version import __version__
 
 PLACES = 20
@@ -137,14 +138,8 @@ def moment(value: Any) -> int | None:
     """Return microseconds of Unix time for an RFC 3339 date or a number of milliseconds; None for anything else."""
     if type(value) in (int, float):
         return int(value * 1000) if 0 < value < LATEST / 1000 else None
-    if type(value) is not str or len(value) > 64:
-        return None
-    try:
-        found = datetime.fromisoformat(value)
-        aware = found if found.tzinfo else found.replace(tzinfo=UTC)
-        return (aware - _EPOCH) // timedelta(microseconds=1)
-    except (ValueError, OverflowError):
-        return None
+    found = parse_time(value)
+    return None if found is None else (found - _EPOCH) // timedelta(microseconds=1)
 
 
 def _written(moment: int) -> str:

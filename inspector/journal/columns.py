@@ -1,4 +1,4 @@
-"""The columns of an index: one number per event in each, in memory while events are few, in files when they are many.
+"""The columns of an index, with one number per event: few are in memory, many in files.
 
 The files are in a folder of the user's cache that only the user can read. They are mapped, so that the system keeps in
 memory what is read, and no more. `saved_index` keeps the folder for the next time the recording is opened; otherwise

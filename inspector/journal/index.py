@@ -636,7 +636,7 @@ class Index:
 
 
 def _next_with(value: int, column: memoryview, after: int, upto: int) -> int:
-    """Return the first event after `after`, up to `upto`, with a number in a column of 4 bytes; 0 without one."""
+    """Return the first event in `(after, upto]` that has a number in a column of 4 bytes; 0 without one."""
     wanted = value.to_bytes(4, sys.byteorder)
     for low in range(after, upto, _STRIDE):
         data = column[low : min(low + _STRIDE, upto)].tobytes()

@@ -50,6 +50,7 @@ from inspector.journal.redaction import SHORTEST_SECRET, Redactor, describe
 from inspector.journal.storage import KEEP_FREE, Storage
 from inspector.protocol.jsonrpc import NotJson, Shape, parse, shape_of
 from inspector.text import count, size
+from inspector.times import parse_time
 from inspector.version import __version__
 
 _CACHE_EVENTS = 512
@@ -643,7 +644,7 @@ class Journal:
         self.storage.close()
 
     def _save_index(self) -> None:
-        """Save the index, if it is that of the whole file as it is now, and the file has a name."""
+        """Save the index if it covers the whole file as it is now, and the file has a name."""
         storage, path, at = self.storage, self.path, self._scanned
         if path is None or self.raw_only or not self._may_save:
             return
@@ -690,10 +691,7 @@ class Journal:
     @property
     def started(self) -> datetime:
         """When the recording began; the epoch if the header does not have it."""
-        try:
-            return datetime.fromisoformat(str(self.header.get("started")).replace("Z", "+00:00"))
-        except ValueError:
-            return datetime.fromtimestamp(0, UTC)
+        return parse_time(self.header.get("started")) or datetime.fromtimestamp(0, UTC)
 
     def clock(self, t: int) -> datetime:
         """The local wall-clock time of `t` microseconds after the start."""

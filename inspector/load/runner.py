@@ -22,6 +22,7 @@ from inspector.load.plan import LoadPlan, PlannedCall, Turns
 from inspector.load.report import Floor, LoadReport
 from inspector.load.samples import ExchangeSample, KeptExchange
 from inspector.load.server_process import ServerProcess
+from inspector.protocol.views import is_read_only
 from inspector.text import count
 
 if TYPE_CHECKING:
@@ -204,9 +205,7 @@ class LoadRun:
                 )
             if reasons := connection.session.refused_tools.get(name):
                 raise NotOffered(f"The tool “{name[:80]}” must not be called over HTTP: {reasons[0]}.")
-            notes = tool.get("annotations")
-            is_read_only = type(notes) is dict and notes.get("readOnlyHint") is True
-            if not is_read_only and self._allowed != "all" and name not in self._allowed:
+            if not is_read_only(tool) and self._allowed != "all" and name not in self._allowed:
                 raise UsageError(
                     f"The tool “{name[:80]}” is not annotated read-only, so it is not called many times.",
                     hint=Hint("If calls of it do no harm, add ", Parameter.ALLOW_CALLS.to(name[:80]), "."),

@@ -12,6 +12,7 @@ from textual.message_pump import MessagePump
 
 from inspector.errors import InspectorError
 from inspector.hints import Hint, Parameter, Part, Setting, in_words
+from inspector.text import sentences
 from inspector.tui.keymap import Keymap
 from inspector.tui.pane_keys import keymap_of
 from inspector.tui.verbs import BY_ID
@@ -87,7 +88,7 @@ def advice(hint: str, keymap: Keymap | None = None) -> str:
 
 def error_text(error: InspectorError, at: MessagePump | None = None) -> str:
     """Return an error and its hint in one line. `at` is a widget whose app has the keys in force."""
-    return f"{error.message} {advice(error.hint, keymap_of(at) if at is not None else None)}".strip()
+    return sentences(error.message, advice(error.hint, keymap_of(at) if at is not None else None))
 
 
 def _merged(parts: tuple[Part, ...]) -> list[Part]:

@@ -199,7 +199,9 @@ class InspectorApp(KeysInOrder, App[int]):
 
     def on_open_target(self, event: OpenTarget) -> None:
         try:
-            if event.beside:
+            if event.paired:
+                self.navigator.open_paired(event.target)
+            elif event.beside:
                 self.navigator.open_beside(event.target)
             else:
                 self.navigator.open_target(event.target, event.first)

@@ -107,13 +107,17 @@ class ShowStart(Message):
 
 
 class OpenTarget(Message):
-    """Open this target in a new session. `beside`: the session connects in the background."""
+    """Open this target in a new session.
 
-    def __init__(self, target: Target, first: First = "", *, beside: bool = False) -> None:
+    `beside`: the session connects in the background. `paired`: it is shown side by side with the session in front.
+    """
+
+    def __init__(self, target: Target, first: First = "", *, beside: bool = False, paired: bool = False) -> None:
         super().__init__()
         self.target = target
         self.first = first
         self.beside = beside
+        self.paired = paired
 
 
 class SessionNews(Message):

@@ -17,6 +17,8 @@ from inspector.config.remember import ServerMemory
 from inspector.config.settings import Settings
 from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, Target
 from inspector.journal.journal import Journal
+from inspector.protocol.form import UNSET
+from inspector.protocol.jsonrpc import Shape
 from inspector.tui.events import First
 from inspector.tui.sessions import OpenSession, Sessions
 from inspector.tui.window import window_of
@@ -24,7 +26,9 @@ from inspector.tui.window import window_of
 if TYPE_CHECKING:
     from inspector.auth.options import AuthOptions
     from inspector.compare.rules import Rules
+    from inspector.tui.diff.side import AnswerSide
     from inspector.tui.main.screen import MainScreen
+    from inspector.tui.pair.screen import PairScreen
     from inspector.tui.replay.playback import Playing
     from inspector.tui.replay.serve import LoopbackMock
     from inspector.tui.start.screen import StartScreen
@@ -64,6 +68,8 @@ class ScreenNavigator:
         self._opening = opening
         self._sessions = sessions
         self._start: StartScreen | None = None
+        self._pair: PairScreen | None = None
+        """The newest two sessions side by side; it stays mounted while another screen is in front."""
 
     # Sessions
 
@@ -120,6 +126,54 @@ class ScreenNavigator:
         self.open_target(target)
         self._sessions.front = before or self._sessions.front
         self.show_start()
+
+    # Two sessions side by side
+
+    def open_paired(self, target: Target) -> None:
+        """Open a session and show it side by side with the one in front. Raises `InspectorError`."""
+        before = self._sessions.front
+        self.open_target(target)
+        after = self._sessions.front
+        if before is not None and after is not None and before.session.commands is not None:
+            self._sessions.front = before
+            self._app.run_worker(self.show_pair(before.session, after, "", UNSET), group="pair", exclusive=True)
+
+    def pair_candidates(self, session: SessionState) -> list[OpenSession]:
+        live = [opened for opened in self._sessions.opened if opened.session.commands is not None]
+        found = [opened for opened in live if opened.session is not session]
+        pair = self._pair
+        # The one that was beside it before comes first.
+        return sorted(found, key=lambda opened: not (pair is not None and pair.is_of(opened)))
+
+    async def show_pair(self, session: SessionState, other: OpenSession, tool: str, arguments: Any) -> None:
+        from inspector.tui.pair.screen import PairScreen
+
+        mine = next((opened for opened in self._sessions.opened if opened.session is session), None)
+        if mine is None or mine is other:
+            return
+        pair = self._pair
+        if pair is not None and pair.is_of(mine, other):
+            self._show(pair)
+            if tool and tool != pair.name_of_tool and not any(side.is_running for side in pair.sides):
+                await pair.use(tool, arguments)
+            return
+        await self._forget_pair()
+        self._pair = PairScreen(mine, other, tool or _first_tool(mine), arguments)
+        self._show(self._pair)
+
+    async def _forget_pair(self) -> None:
+        pair, self._pair = self._pair, None
+        if pair is not None:
+            self._app.uninstall_screen(pair)
+            await pair.remove()
+
+    def show_questions(self, opened: OpenSession) -> None:
+        self.show_session(opened)
+        from inspector.tui.main.screen import MainScreen
+
+        screen = opened.screen
+        if isinstance(screen, MainScreen):
+            screen.run_worker(screen.pane_layout.show_place("inbox"), exit_on_error=False)
 
     def add(self, screen: MainScreen) -> OpenSession:
         """Put the screen of a new session in front."""
@@ -179,6 +233,8 @@ class ScreenNavigator:
 
     async def _end(self, opened: OpenSession) -> None:
         """End a session in the background, and close its screen."""
+        if self._pair is not None and self._pair.is_of(opened):
+            await self._forget_pair()
         self._app.uninstall_screen(opened.screen)
         await opened.screen.remove()
         await self._sessions.close(opened)
@@ -216,6 +272,20 @@ class ScreenNavigator:
         from inspector.tui.diff.screen import DiffScreen
 
         self._app.push_screen(DiffScreen(a, b, rules or DEFAULT))
+
+    def compare_answers(self, a: AnswerSide, b: AnswerSide, method: str, name: str) -> None:
+        from inspector.tui.diff.answers import AnswersScreen
+
+        self._app.push_screen(AnswersScreen(a, b, method, name))
+
+    def compare_messages(self, journal: Journal, one: int, other: int) -> None:
+        from inspector.journal.exchange import Exchange
+        from inspector.tui.diff.answers import message_side
+
+        index = journal.index
+        request = index.pair(one) if index.shape(one) in (Shape.RESULT, Shape.ERROR) else one
+        name = Exchange(journal, request).name if index.shape(request) is Shape.REQUEST else ""
+        self.compare_answers(message_side(journal, one), message_side(journal, other), index.method(one), name)
 
     def show_model(self, session: SessionState, name: str, then: Callable[[str | None], None]) -> None:
         from inspector.tui.model.screen import ModelScreen
@@ -258,6 +328,12 @@ class ScreenNavigator:
         from inspector.tui.replay.rerun import RerunScreen
 
         self._app.push_screen(RerunScreen(path, suggested))
+
+
+def _first_tool(opened: OpenSession) -> str:
+    """Return the name of a session's first tool, or an empty text."""
+    names = (tool.get("name") for tool in opened.session.catalog.tools.items)
+    return next((name for name in names if isinstance(name, str)), "")
 
 
 def _with_kept_roots(options: Options, target: StdioTarget | HttpTarget) -> Options:

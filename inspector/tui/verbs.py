@@ -57,6 +57,7 @@ CONTEXTS: Mapping[str, str] = {
     "authorization": "app",
     "load": "text",
     "diff": "list",
+    "pair": "form",
     "model": "list",
     "events": "list",
     "frame": "app",
@@ -99,6 +100,12 @@ _APP = (
     ("revision", "revision", "f9", "Choose revision and era of the protocol, and reconnect with them."),
     ("extensions", "extensions", "", "Choose the extensions that the client offers, and reconnect with them."),
     ("watch", "watch files", "", "Restart the server when one of its files changes, or stop watching them."),
+    (
+        "side-by-side",
+        "side by side",
+        "vertical_line,alt+s",
+        "Call the same tool in this session and in another open one, and compare the answers.",
+    ),
     ("compare-with", "compare with", "", "Compare this recording with another one, side by side."),
     (
         "check",
@@ -178,7 +185,7 @@ _MESSAGES = (
     ("all", "all messages", "escape", "Clear the filter."),
     ("send-again", "send again", "s", "Send the selected request again."),
     ("edit-again", "edit and send", "S", "Edit the selected message and send it."),
-    ("compare", "compare two", "d", "Compare the selected message with another."),
+    ("compare", "compare two", "d", "Compare the selected message with another: press it on both."),
     ("follow", "follow", "f", "Keep the newest message selected, or stop."),
     ("times", "times", "t", "Change the times: clock, since the start, since the previous message."),
     ("next-hit", "next match", "n", "Go to the next message that matches the last filter."),
@@ -321,6 +328,7 @@ _RESULT = (
         "Go to the previous value that differs from the schema.",
     ),
     ("its-messages", "its messages", "m", "Show only the messages of this call."),
+    ("compare", "compare", "D", "Compare the result with that of the call before of the same item."),
     ("expect", "expect", "E", "Write an expectation from this result into a saved call."),
     (
         "pin-call",
@@ -379,6 +387,7 @@ _FAILED = (
     ("edit", "edit", "e", "Change the command or the URL, and open it instead."),
     ("doctor", "doctor", "d", "Check each step of the connection, find the cause and suggest a fix."),
     ("copy", "copy report", "c", "Copy the steps and the last lines of stderr for a bug report."),
+    ("open-source", "open file", "o", "Open the file and line that stderr names in $EDITOR."),
     ("authorization", "login", "a", "Show the steps of the login and where it stopped."),
     (
         "otherwise",
@@ -413,6 +422,14 @@ _DIFF = (
     ("frame-b", "open B", "b", "Open recording B at the message."),
     ("copy", "copy", "c", "Copy both sides of the difference."),
     ("leave", "back", "escape", "Return to the screen that opened the comparison."),
+)
+_PAIR = (
+    ("call", "call both", "ctrl+r", "Call the tool in both sessions with these arguments, and compare the answers."),
+    ("tool", "tool", "f4", "Choose another tool of the two sessions."),
+    ("question", "to question", "ctrl+g", "Go to the session whose server asks; the key for side by side returns."),
+    ("session-a", "session A", "f6", "Go to session A."),
+    ("session-b", "session B", "f7", "Go to session B."),
+    ("leave", "back", "escape", "Cancel the calls that run; else return to session A."),
 )
 _LOAD = (
     ("pause", "pause", "space", "Let no further calls arrive, or go on."),
@@ -476,6 +493,7 @@ _SKILL = (
 _START = (
     ("open", "open", "enter", "Open the selected row."),
     ("beside", "open beside", "s", "Open the selected row in the background; the list stays."),
+    ("side-by-side", "side by side", "vertical_line", "Open the row beside the session in front; call tools in both."),
     ("up", "up", "up", "Go up; the field keeps the focus."),
     ("down", "down", "down", "Go down; the field keeps the focus."),
     ("page-up", "page up", "pageup", "Go up a page; the field keeps the focus."),
@@ -488,6 +506,7 @@ _START = (
     ("doctor", "doctor", "d", "Find out why the selected server does not connect."),
     ("log-in", "log in", "l", "Open the selected server and log in."),
     ("export", "export", "x", "Export the selected recording."),
+    ("keep", "keep", "K", "Keep the selected recording: it is never deleted unasked; or release it."),
     ("delete", "delete", "delete", "Close the selected session, or delete the selected recording after asking."),
 )
 
@@ -522,6 +541,7 @@ def _table() -> Iterator[Verb]:
         ("authorization", "A login", _AUTHORIZATION),
         ("load", "A load test", _LOAD),
         ("diff", "A comparison", _DIFF),
+        ("pair", "Two sessions side by side", _PAIR),
         ("model", "Model view", _MODEL),
         ("events", "Events", _EVENTS),
         ("frame", "A recording opened from elsewhere", _FRAME),

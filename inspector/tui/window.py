@@ -15,11 +15,12 @@ from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.journal.journal import Journal
 from inspector.tui.custom_commands import CustomCommand, CustomCommands
 from inspector.tui.keymap import Keymap
-from inspector.tui.sessions import Sessions
+from inspector.tui.sessions import OpenSession, Sessions
 from inspector.tui.theme_switch import ThemeSwitch
 
 if TYPE_CHECKING:
     from inspector.auth.options import AuthOptions
+    from inspector.tui.diff.side import AnswerSide
     from inspector.tui.replay.serve import LoopbackMock
 
 
@@ -31,6 +32,18 @@ class Navigator(Protocol):
 
     def compose_message(self, session: Commands, text: str) -> None:
         """Write a message by hand, starting with `text`."""
+
+    def show_session(self, opened: OpenSession) -> None:
+        """Go to an open session."""
+
+    def show_questions(self, opened: OpenSession) -> None:
+        """Go to the inbox of an open session."""
+
+    def pair_candidates(self, session: SessionState) -> list[OpenSession]:
+        """The other open sessions that can be called beside a session."""
+
+    async def show_pair(self, session: SessionState, other: OpenSession, tool: str, arguments: Any) -> None:
+        """Show a session side by side with another one, with a tool and its arguments."""
 
     def show_login(self, session: SessionState, then: Callable[[int | str | None], None]) -> None:
         """Show the newest login.
@@ -46,6 +59,12 @@ class Navigator(Protocol):
 
     def compare(self, a: Path, b: Path) -> None:
         """Show two recordings side by side."""
+
+    def compare_answers(self, a: AnswerSide, b: AnswerSide, method: str, name: str) -> None:
+        """Show two answers side by side, and their differences by the rules for `method` and `name`."""
+
+    def compare_messages(self, journal: Journal, one: int, other: int) -> None:
+        """Show two JSON-RPC messages of a recording side by side."""
 
     def show_model(self, session: SessionState, name: str, then: Callable[[str | None], None]) -> None:
         """Show what the tools cost a model, with the cursor on the tool `name`.

@@ -70,7 +70,7 @@ CHALLENGES = st.lists(st.text(alphabet='Bearsd DPo="\\,:/x_m', max_size=40), max
 
 
 @given(pages(), CHALLENGES, st.dictionaries(st.sampled_from(["iss", "error", "code", "state"]), WORDS, max_size=2))
-@settings(max_examples=2 * settings.default.max_examples, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=2 * settings.default.max_examples, suppress_health_check=[HealthCheck.too_slow])
 def test_a_login_ends_with_a_token_or_with_a_reason(
     given_pages: dict[str, Any], challenges: list[str], parameters: dict[str, str]
 ) -> None:

@@ -174,7 +174,7 @@ def written_by_people(draw: st.DrawFn) -> tuple[bytes, int]:
     return (draw(st.sampled_from(["", "\ufeff"])) + text).encode(), indent
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(written_by_people(), STEPS)
 def test_what_a_person_wrote_stays_and_the_step_is_read_after_it(
     tmp_path_factory: pytest.TempPathFactory, written: tuple[bytes, int], step: dict[str, Any]
@@ -214,7 +214,7 @@ EXPECTS = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(written_by_people(), EXPECTS)
 def test_what_a_person_wrote_stays_and_the_last_step_expects_more(
     tmp_path_factory: pytest.TempPathFactory, written: tuple[bytes, int], expect: dict[str, Any]

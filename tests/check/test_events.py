@@ -1,5 +1,8 @@
 """Events: for each check a server that breaks it, and one in order."""
 
+import asyncio
+import threading
+
 import pytest
 
 from inspector.check.registry import checks
@@ -9,11 +12,16 @@ from inspector.check.visit import Allowed
 from inspector.client.options import Options
 from inspector.journal.journal import Journal
 from inspector.protocol.extensions import EVENTS
+from inspector.serving.webhook_receiver import WebhookAddress
 from tests.check.changes import R4, R5, Both, capability, gives, in_result, params, refuses, told
-from tests.check.planted import Adds, Answers, Case, Fault, Planted, Takes, is_found, is_not_blamed, result
+from tests.check.planted import Adds, Answers, Case, Fault, Planted, Takes, is_found, is_not_blamed, refusal, result
+from tests.hooks import Hooks
+from tests.interop.starting import free_port
 
 READ = Allowed(calls="read-only")
 X = Allowed(intrusive=True)
+PORT = free_port()
+HOOKED = Allowed(intrusive=True, webhook=WebhookAddress("https://hooks.example/in", "127.0.0.1", PORT))
 QUICK = {"tick": 0.02, "beat": 0.05}
 NAME = "clock.ticked"
 
@@ -102,6 +110,29 @@ def wants(url="", secret=""):
     return where
 
 
+class Hooked(Fault):
+    """Has webhooks, and delivers them to the address of the check through a tunnel."""
+
+    def __init__(self, **faults):
+        self.hooks = Hooks(PORT, **faults)
+
+    def asked(self, message, say):
+        method = message.get("method") if isinstance(message, dict) else None
+        if method not in ("events/subscribe", "events/unsubscribe"):
+            return False
+        loop = asyncio.get_running_loop()
+        act = self.hooks.subscribe if method == "events/subscribe" else self.hooks.unsubscribe
+
+        def work():
+            answer = act(message["params"])
+            reply = refusal(message, answer) if isinstance(answer, int) else result(message, **answer)
+            loop.call_soon_threadsafe(say, reply)
+
+        # A server answers in its own time: its verification arrives while the subscription waits for its answer.
+        threading.Thread(target=work, daemon=True).start()
+        return True
+
+
 HOOKS = gives("events/subscribe", resultType="complete", id="s", refreshBefore="2030-01-01T00:00:00Z", cursor=None)
 RIGHT = Fault()
 CASES = [
@@ -143,6 +174,19 @@ CASES = [
     Case("EVENT-22", R5, Adds("events/list", told("notifications/events/list_changed")), right=RIGHT),
     Case("EVENT-23", R5, HOOKS, right=RIGHT, allowed=X),
     Case("EVENT-24", R5, HOOKS, right=refuses("events/subscribe", -32602), allowed=X),
+    Case("EVENT-25", R5, Hooked(for_ever=True), right=Hooked(), allowed=HOOKED),
+    Case("EVENT-26", R5, Hooked(new_ids=True), right=Hooked(), allowed=HOOKED),
+    Case("EVENT-26", R5, Hooked(forgets=True), right=Hooked(), allowed=HOOKED),
+    Case("EVENT-26", R5, Hooked(removed={"id": "sub_1"}), right=Hooked(), allowed=HOOKED),
+    Case("EVENT-27", R5, Hooked(follows=True), right=Hooked(), allowed=HOOKED),
+    Case("EVENT-27", R5, Hooked(challenges=False, sends={"webhook_signature": "v1,AAAA"}), right=Hooked(), allowed=HOOKED),
+    Case("EVENT-27", R5, Hooked(sends={"X_MCP_Subscription_Id": None}), right=Hooked(), allowed=HOOKED),
+    Case("EVENT-27", R5, Hooked(challenges=False, sends={"method": "PUT"}), right=Hooked(), allowed=HOOKED),
+    Case("EVENT-27", R5, Hooked(sends={"Content-Type": "text/plain"}), right=Hooked(), allowed=HOOKED),
+    Case("EVENT-27", R5, Hooked(challenges=False, sends={"at": 1_000_000_000}), right=Hooked(), allowed=HOOKED),
+    Case("EVENT-28", R5, Hooked(challenges=False), right=Hooked(), allowed=HOOKED),
+    Case("EVENT-28", R5, Hooked(takes_private=True), right=Hooked(), allowed=HOOKED),
+    Case("EVENT-28", R5, Hooked(challenges=False, delivers=False), right=Hooked(), allowed=HOOKED),
 ]  # fmt: skip
 for case in CASES:
     case.world = case.right_world = QUICK
@@ -181,4 +225,4 @@ async def test_the_group_runs_only_if_the_extension_is_offered(offered, ran):
 def test_a_fault_about_a_draft_is_a_warning_at_most():
     found = {check.id: _OF_A_FAULT[check.level] for check in checks().values() if check.group == "events"}
     assert set(found.values()) == {"warn", "note"}
-    assert len(found) == 24
+    assert len(found) == 28

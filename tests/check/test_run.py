@@ -1,16 +1,19 @@
 """A whole run: what it reports of servers that die, that leave, and that require a login."""
 
 import asyncio
+import sys
 
 import pytest
 
 from inspector.check.policy import Policy, baseline_of
 from inspector.check.report import report_of
-from inspector.check.run import Wanted, of_recording
+from inspector.check.run import Runner, Wanted, of_recording
 from inspector.check.visit import Allowed
+from inspector.client.options import Options
+from inspector.config.targets import StdioTarget
 from inspector.errors import ServerExited
 from inspector.journal.journal import Journal
-from tests.check.changes import R4, R5, method
+from tests.check.changes import R1, R4, R5, method
 from tests.check.planted import LIMITS, Planted, PlantedWeb, Takes, WebFault, run_on
 from tests.check.site import Site
 
@@ -18,6 +21,14 @@ from tests.check.site import Site
 async def run_of(server, **wanted):
     wanted.setdefault("revisions", (R4,))
     return await run_on(server, Wanted(limits=LIMITS, **wanted))
+
+
+def _answers_before_the_handshake(message, say):
+    """A fault on connections without a handshake only, which belong to no revision by themselves."""
+    if method(message) == "tools/list" and message.get("params") == {}:
+        say({"jsonrpc": "2.0", "id": message["id"], "result": {"tools": [], "serverInfo": 5}})
+        return True
+    return False
 
 
 def verdicts(run):
@@ -136,6 +147,56 @@ async def test_authorization_of_a_closed_server_is_checked_only_if_wanted():
     second.release()
 
 
+async def test_checks_that_run_beside_each_other_come_to_the_same_results_in_the_same_order():
+    """As one after the other; and what the judge sees on their connections counts for the visit that opened them."""
+
+    class OneByOne(Runner):
+        def _overlaps(self, _transport):
+            return False
+
+    wanted = Wanted(revisions=(R1, R4, R5), only=frozenset(("base-protocol", "lifecycle", "UTIL-20")), limits=LIMITS)
+    outcomes = []
+    for kind in (Runner, OneByOne):
+        server = Planted(Takes(_answers_before_the_handshake))
+        async with server:
+            journal = Journal.unnamed({})
+            run = await kind(server.target, journal, Options(), wanted, connect=server.connect).go()
+        found = [
+            (result.check.id, result.visited.revision, result.verdict, result.outcome.text) for result in run.results
+        ]
+        outcomes.append(found)
+        starts = [event.n for event in journal.events() if event.fields.get("visit") == R4]
+        first_of_next = next(visited.first for visited in run.visits if visited.revision == R1)
+        assert (starts[-1] > first_of_next) == (kind is Runner)
+        journal.release()
+    assert outcomes[0] == outcomes[1]
+    assert ("LIFE-07", R4, "warn") in {found[:3] for found in outcomes[0]}
+
+
+async def test_a_server_that_allows_one_connection_is_checked_one_after_the_other(tmp_path):
+    """Its second process exits as long as the first one runs."""
+    script = tmp_path / "one.py"
+    script.write_text(_ONE, encoding="utf-8")
+    target = StdioTarget((sys.executable, str(script), str(tmp_path / "lock")))
+    only = frozenset(("BASE-02", "LIFE-03", "LIFE-07", "STDIO-04", "STDIO-05"))
+    journal = Journal.unnamed({})
+    run = await Runner(target, journal, Options(), Wanted(revisions=(R4, R5), only=only)).go()
+    assert {result.verdict for result in run.results} == {"pass"}, verdicts(run)
+    assert len(run.results) == 6
+    journal.release()
+
+
+_ONE = """
+import fcntl, runpy, sys
+lock = open(sys.argv.pop(), "w")
+try:
+    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+except OSError:
+    sys.exit("already running")
+runpy.run_module("inspector.demo", run_name="__main__")
+"""
+
+
 async def test_a_finished_recording_is_judged_for_what_passed():
     async with Planted() as server:
         _, journal = await run_of(server, revisions=(R4, R5), only=frozenset(("BASE-06",)))
@@ -143,7 +204,8 @@ async def test_a_finished_recording_is_judged_for_what_passed():
     assert {visited.revision for visited in run.visits} == {R4, R5}
     found = verdicts(run)
     assert found["BASE-01"] == "pass"
-    assert found["BASE-06"] == "skip"
+    assert found["BASE-06"] == "pass", "the run has recorded what its probe found"
+    assert found["BASE-08"] == "skip"
     journal.release()
 
 

@@ -5,7 +5,7 @@ import copy
 import pytest
 
 from inspector.check.visit import Allowed
-from tests.check.changes import R4, R5, Both, capability, in_result, refuses
+from tests.check.changes import R4, R5, capability, in_result, refuses
 from tests.check.planted import Answers, Case, Fault, Item, is_found, is_not_blamed
 
 SKILLS = "io.modelcontextprotocol/skills"
@@ -78,6 +78,21 @@ def same_name(result):
     other["uri"] = "skill://other/order-lookup/SKILL.md"
     other["resources"] = "dynamic"
     result["skills"].append(other)
+
+
+def modest(more=""):
+    """Skills without tools, hooks and scripts; `more`: the first one has `scripts`, or is `dynamic`."""
+
+    def change(message, _request):
+        for skill in message["result"]["skills"]:
+            skill["frontmatter"] = {key: skill["frontmatter"][key] for key in ("name", "description")}
+            listed = [] if skill["resources"] == "dynamic" else skill["resources"]
+            if more != "scripts":
+                listed = [each for each in listed if "/scripts/" not in each["uri"]]
+            skill["resources"] = "dynamic" if more == "dynamic" else listed
+        return message
+
+    return Answers("skills/list", change)
 
 
 def folder(change, uri=FOLDER):
@@ -169,11 +184,11 @@ CASES = [
     Case("SKILL-37", R5, folder(lambda result: result.update(nextCursor="again"))),
     Case("SKILL-38", R5, answers("resources/read", ".md")),
     Case("SKILL-39", R4, Item("resources/list", "resources", {"uri": "skill://index.json", "name": "i"}, new=True)),
-    Case("SKILL-40", R5, front(hooks={"start": "x"}), right=Both(entry(frontmatter={"name": "order-lookup", "description": "d"}), drops("/total.py"))),
+    Case("SKILL-40", R5, front(hooks={"start": "x"}), right=modest()),
+    Case("SKILL-40", R5, modest("scripts"), right=modest()),
+    Case("SKILL-40", R5, modest("dynamic"), right=modest()),
     Case("SKILL-41", R5, front(description="Finds\u202e an order")),
 ]  # fmt: skip
-WITHOUT_RIGHT = ("SKILL-40",)
-"""The demo has skills that ask for tools: the remark is right."""
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -181,6 +196,6 @@ async def test_a_planted_fault_is_found(case):
     await is_found(case)
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.id not in WITHOUT_RIGHT], ids=str)
+@pytest.mark.parametrize("case", CASES, ids=str)
 async def test_a_server_in_order_is_not_blamed(case):
     await is_not_blamed(case)

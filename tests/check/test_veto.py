@@ -16,9 +16,10 @@ from inspector.check.visit import Allowed
 from inspector.errors import ServerExited
 from inspector.journal.journal import Journal
 from tests.check.changes import R1, R4, method, params
-from tests.check.planted import Answers, Bodies, Planted, PlantedWeb, Takes, WebFault
+from tests.check.planted import Answers, Bodies, Planted, PlantedWeb, RewritesRequest, Takes, WebFault
 from tests.check.stability import busy
 from tests.check.test_run import run_of
+from tests.check.test_transport_http import without_origin
 
 ECHO = Allowed(calls=("echo",))
 ONLY = frozenset(("BASE-01", "BASE-02", "BASE-03", "BASE-14", "TOOL-30", "TOOL-13", "LIFE-10"))
@@ -85,6 +86,32 @@ async def test_one_wrong_answer_fails_the_run_and_its_recording(name):
     assert found.outcome.text
     assert all(0 < n <= len(journal) for n in found.outcome.evidence)
     assert failed(of_recording(journal, "the run", Wanted(only=ONLY))) == {id}
+    journal.release()
+
+
+async def test_the_recording_of_a_check_says_what_its_probes_found():
+    only = frozenset(("HTTP-05", "HTTP-06", "BASE-06", "BASE-08"))
+    async with PlantedWeb(RewritesRequest(without_origin)) as server:
+        run, journal = await run_of(server, only=only)
+    again = of_recording(journal, "the run", Wanted(only=only))
+    assert failed(run) == failed(again) == {"HTTP-05"}
+    live, recorded = ({each.check.id: each.outcome for each in found.results} for found in (run, again))
+    assert recorded == live
+    journal.release()
+
+
+@pytest.mark.parametrize("rows", [
+    None, 7, [7], [{}], [{"id": "BASE-06", "revision": R4, "transport": "http", "seen": ["bad"]}],
+    [{"id": ["BASE-06"], "revision": R4, "transport": "http", "seen": "bad"}],
+    [{"id": "BASE-06", "revision": R4, "transport": "stdio", "seen": "bad"}],
+])  # fmt: skip
+async def test_outcomes_of_another_shape_say_nothing(rows):
+    only = frozenset(("BASE-01", "BASE-06"))
+    async with PlantedWeb() as server:
+        _, journal = await run_of(server, only=frozenset(("BASE-01",)))
+    journal.record_note("x", outcomes=rows)
+    found = of_recording(journal, "the run", Wanted(only=only))
+    assert {each.check.id: each.verdict for each in found.results} == {"BASE-01": "pass", "BASE-06": "skip"}
     journal.release()
 
 

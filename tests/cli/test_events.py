@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import socket
 import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +20,13 @@ from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
 from inspector.journal.select import Query
 from inspector.protocol.extensions import EVENTS
+from inspector.protocol.webhook import new_secret
 from tests.client.modern import DISCOVERED
 from tests.events.test_subscription import POLLED, happened
-from tests.events.test_webhook import BODY, HEADERS, SECRET
+from tests.hooks import deliver
+from tests.interop.starting import free_port
 from tests.protocol.test_events import TIDE
+from tests.protocol.test_webhook import BODY, HEADERS, SECRET
 
 from .conftest import Run, Script
 
@@ -110,6 +120,21 @@ def test_a_stream_of_the_demo(run: Run) -> None:
         (("--subscribe", "order.placed", "--url", "https://x.example/"), "--subscribe needs --secret-file"),
         (("--subscribe", "order.placed", "--url", "http://x.example/", "--secret-file", "new.key"), "https"),
         (("--verify", "x", "--secret-file", "y"), "--verify needs no target"),
+        (("--listen", "1"), "--listen works only with --subscribe"),
+        (("--certificate", "x"), "--certificate works only with --listen"),
+        (
+            (
+                "--subscribe",
+                "order.placed",
+                "--url",
+                "https://x.example/",
+                "--secret-file",
+                "new.key",
+                "--listen",
+                "0.0.0.0:1",
+            ),
+            "not a loopback address",
+        ),
     ],
 )
 def test_what_is_refused(run: Run, server: list[str], words: tuple[str, ...], said: str) -> None:
@@ -150,6 +175,77 @@ def test_the_secret_of_a_webhook_is_nowhere_but_in_its_file(run: Run, server: li
     again = run("events", *words, "--json", *server)
     assert again.json["id"] == "sub_1"
     assert Path("hook.key").read_text().strip() == secret
+
+
+@pytest.fixture
+def listened() -> Iterator[Callable[..., int]]:
+    """Delivers from a thread to a port as soon as something listens there: `listened(port, work)`."""
+    threads: list[threading.Thread] = []
+
+    def start(port: int, work: Callable[[], Any]) -> int:
+        def deliver_when_open() -> None:
+            while True:
+                try:
+                    socket.create_connection(("127.0.0.1", port), 1).close()
+                except ConnectionRefusedError:
+                    time.sleep(0.01)
+                else:
+                    break
+            work()
+
+        threads.append(threading.Thread(target=deliver_when_open, daemon=True))
+        threads[-1].start()
+        return port
+
+    yield start
+    for thread in threads:
+        thread.join(10)
+        assert not thread.is_alive()
+
+
+def test_deliveries_are_received_and_the_subscription_is_removed(
+    run: Run, script: Script, listened: Callable[..., int]
+) -> None:
+    """C-EVENT-17, C-EVENT-19, C-EVENT-23, C-EVENT-25, C-EVENT-27."""
+    server = script({
+        "server/discover": {"result": DISCOVERED | {"capabilities": {"extensions": {EVENTS: {}}}}},
+        "events/list": {"result": {"resultType": "complete", "events": [HOOK]}},
+        "events/subscribe": {"result": GRANT},
+        "events/unsubscribe": {"result": {"resultType": "complete"}},
+    })  # fmt: skip
+    Path("hook.key").write_text(SECRET)
+    port, url = free_port(), "https://x.example/in"
+    words = (
+        "events", "--subscribe", "order.placed", "pier=3", "--url", url, "--secret-file", "hook.key", "--record",
+        "a.mcp.jsonl", "--force", "--listen",
+    )  # fmt: skip
+    event = {"eventId": "e-1", "name": "order.placed", "timestamp": "2026-11-22T08:00:00Z", "data": {"pier": 3}}
+
+    def deliveries() -> None:
+        send = partial(deliver, port, url)
+        assert send(SECRET, "v", {"type": "verification", "challenge": "c"})[1] == b'{"challenge": "c"}'
+        for secret in (SECRET, SECRET, new_secret()):
+            send(secret, "e-1", event)
+        send(SECRET, "g-1", {"type": "gap", "cursor": "c9"})
+        os.kill(os.getpid(), signal.SIGINT)  # Ctrl-C
+
+    ran = run(*words, str(listened(port, deliveries)), *server)
+    assert ran.code == 130, ran.err
+    kinds = [line.split()[1] for line in ran.out.splitlines() if line[:2].isdigit()]
+    assert kinds == ["note", "event", "repeat", "note", "gap"]
+    assert "1 event, 1 repeat, 1 gap, 1 rejected" in ran.err
+    assert "Unsubscribed." in ran.err
+    (params,) = sent("events/unsubscribe")
+    assert (params["arguments"], params["delivery"]) == ({"pier": 3}, {"url": url})
+    assert SECRET not in ran.out + ran.err + Path("a.mcp.jsonl").read_text()
+
+    def ending() -> None:
+        deliver(port, url, SECRET, "t-1", {"type": "terminated", "error": {"code": -32024, "message": "over"}})
+
+    ran = run(*words, str(listened(port, ending)), *server)
+    assert ran.code == 1
+    assert "The server ended the subscription: over" in ran.err
+    assert sent("events/unsubscribe") == []
 
 
 def test_a_delivery_is_verified_without_a_connection(run: Run) -> None:

@@ -318,7 +318,7 @@ def test_strict_json_is_read_by_every_reader(value: Any) -> None:
 
 
 def test_a_long_line_is_not_in_memory_many_times(tmp_path: Path) -> None:
-    """Written in parts: the peak beside the recorded text is a fraction of what it was, and the text is the same."""
+    """It is written in parts, and the text is the same."""
     import tracemalloc
 
     text = "lorem ``ipsum`` \u202e dolor " * 200_000

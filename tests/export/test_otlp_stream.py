@@ -22,7 +22,8 @@ class Collector:
     """A collector on loopback. `answers` are its next statuses with bodies; then it accepts."""
 
     def __init__(self) -> None:
-        self.answers: list[tuple[int, dict[str, Any]]] = []
+        self.answers: list[tuple[int, Any]] = []
+        self.more_headers: dict[str, str] = {}
         self.delay = 0.0
         self.requests: list[dict[str, Any]] = []
         self.paths: list[str] = []
@@ -40,8 +41,10 @@ class Collector:
                 status, answer = outer.answers.pop(0) if outer.answers else (200, {})
                 if status == 200:
                     outer.requests.append(body)
-                data = json.dumps(answer).encode()
+                data = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
                 self.send_response(status)
+                for name, value in outer.more_headers.items():
+                    self.send_header(name, value)
                 self.send_header("Content-Length", str(len(data)))
                 self.end_headers()
                 self.wfile.write(data)
@@ -164,6 +167,45 @@ def test_refused_and_rejected_spans_are_counted(collector: Collector) -> None:
     report = stream.finish()
     assert (report.sent, report.refused) == (1, 2)
     assert report.lost == "2 spans did not reach the collector: too ␛[31mold."
+
+
+@pytest.mark.parametrize(
+    ("status", "answer", "headers"),
+    [
+        (200, b"[" * 60_000, {}),
+        (200, b'{"partialSuccess":{"rejectedSpans":' + b"9" * 5_000 + b"}}", {}),
+        (200, b"\xff\xfe", {}),
+        (200, b"x" * (4 << 20), {}),
+        (200, b"not gzip", {"Content-Encoding": "gzip"}),
+        (200, {}, {"Content-Type": "application/json; charset=nowhere"}),
+        (503, {}, {"Retry-After": "9" * 5_000}),
+        (503, {}, {"Retry-After": "\u00b2"}),
+    ],
+)
+def test_no_answer_of_a_collector_ends_the_stream(
+    collector: Collector, status: int, answer: Any, headers: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(otlp_stream, "LONGEST_PAUSE", 0.01)
+    collector.answers.append((status, answer))
+    collector.more_headers = headers
+    live = journal()
+    stream = OtlpStream(live, endpoint(collector.url))
+    for id in (1, 2):
+        send(live, id, name="echo")
+        receive(live, id=id, result={})
+        until(lambda: len(collector.spans) >= id)  # noqa: B023 - called in the same round
+    live.close()
+    assert stream.finish().lost == ""
+    assert collector.names.count("tools/call echo") >= 2
+
+
+def test_a_header_that_http_does_not_allow_costs_a_sentence() -> None:
+    live = journal()
+    stream = OtlpStream(live, endpoint("http://127.0.0.1:1"), {"X-\u00e9": "\u20ac"})
+    send(live, 1, name="echo")
+    receive(live, id=1, result={})
+    live.close()
+    assert "spans did not reach the collector: a header" in stream.finish(0.2).lost
 
 
 def test_a_collector_that_is_down_costs_a_sentence_and_no_session(collector: Collector) -> None:

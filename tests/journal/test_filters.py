@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.errors import UsageError
@@ -222,7 +222,6 @@ def test_text_is_found_through_its_escapes(journal: Journal, raw: str) -> None:
     assert found(journal, '"são/paulo \\"y\\""') == []
 
 
-@settings(deadline=None)
 @given(st.text(max_size=12), st.booleans())
 def test_text_finds_any_text_in_any_message(text: str, ascii: bool) -> None:
     journal = Journal.unnamed({})
@@ -233,7 +232,6 @@ def test_text_finds_any_text_in_any_message(text: str, ascii: bool) -> None:
     journal.release()
 
 
-@settings(deadline=None)
 @given(st.text('ab\\"/é\n{}:,', min_size=1, max_size=4), st.text('ab\\"/é\n', max_size=8))
 def test_text_finds_nothing_else(needle: str, text: str) -> None:
     journal = Journal.unnamed({})
@@ -439,7 +437,6 @@ def test_suggests_the_term_that_was_meant() -> None:
     assert '"methd:x"' in caught.value.hint
 
 
-@settings(deadline=None)
 @given(st.text('ab:"-|()>< \\#1or*é', max_size=30))
 def test_reads_anything_or_says_why_not(text: str) -> None:
     journal = Journal.unnamed({})

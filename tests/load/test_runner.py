@@ -42,6 +42,8 @@ def answering(on_call: Callable[[int, dict[str, Any], Reply], Any]) -> Any:
             found = parse(answer)
             if message["method"] == "tools/list":
                 found["result"]["tools"].append({"name": "write", "inputSchema": {"type": "object"}})
+                both = {"readOnlyHint": True, "destructiveHint": True}
+                found["result"]["tools"].append({"name": "wipe", "inputSchema": {}, "annotations": both})
             reply(encode(found))
 
     return server
@@ -163,8 +165,9 @@ async def test_a_run_can_be_stopped_and_cancelled(journal: Journal) -> None:
 
 async def test_only_read_only_tools_are_called(journal: Journal) -> None:
     server = answering(lambda number, message, reply: reply(result(message)))
-    with pytest.raises(UsageError, match="not annotated read-only"):
-        await run_of(server, journal, tool="write").go()
+    for name in ("write", "wipe"):
+        with pytest.raises(UsageError, match="not annotated read-only"):
+            await run_of(server, journal, tool=name).go()
     with pytest.raises(NotOffered, match="does not list a tool “wriet”"):
         await run_of(server, journal, tool="wriet").go()
     assert (await run_of(server, journal, tool="write", allowed=frozenset({"write"})).go()).done == 60

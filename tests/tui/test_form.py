@@ -866,7 +866,7 @@ KEYS = [
 ]
 
 
-@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=5, suppress_health_check=[HealthCheck.too_slow])
 @given(schemas, st.lists(st.sampled_from(KEYS), min_size=5, max_size=14))
 async def test_no_form_and_no_keys_break_it(of, keys):
     view = made({"type": "object", "properties": {"x": of, "y": of}})

@@ -78,7 +78,7 @@ TWO_BODIES = {"dir": "send", "kind": "rpc", "ch": "stdio", "t": 0, "raw": '{"res
 
 
 @example({}, [TWO_BODIES])
-@settings(deadline=None, max_examples=2 * settings.default.max_examples)
+@settings(max_examples=2 * settings.default.max_examples)
 @given(
     ANY | st.dictionaries(st.sampled_from(["argv", "url", "name", "env", "headers", "cwd"]), ANY),
     st.lists(LINE, max_size=6),

@@ -24,9 +24,14 @@ def test_the_table_is_sound():
             assert normal_key(key) == key, verb.id
 
 
+NEVER_TOGETHER = frozenset({"failed.open-source"})
+"""Verbs with the key of another one that is not available at the same time: stderr is shown, or a login is missing."""
+
+
 def test_no_context_uses_a_key_twice():
     for context in CONTEXTS:
-        keys = [key for verb in VERBS if verb.context == context for key in verb.key.split(",") if key]
+        verbs = [verb for verb in VERBS if verb.context == context and verb.id not in NEVER_TOGETHER]
+        keys = [key for verb in verbs for key in verb.key.split(",") if key]
         assert len(keys) == len(set(keys)), context
 
 

@@ -96,7 +96,8 @@ async def test_escape_leaves_a_question_open_that_has_no_cancelled_answer(tmp_pa
         assert "esc later" in screen_text(app)
         await pilot.press("escape")
         await settle(pilot, lambda: not app.work.asking.has_focus_within)
-        assert len(session.inbox.open()) == 1 and work.is_running
+        assert len(session.inbox.open()) == 1
+        assert work.is_running
         assert answers(session) == []
         app.work.focus_question()
         await settle(pilot, lambda: app.work.asking.has_focus_within)

@@ -115,3 +115,13 @@ async def test_the_detail_of_a_message_of_stderr_opens_it_too(tmp_path: Path, op
         await pilot.press("o")
         await becomes(app, pilot, lambda: opened.exists() and bool(opened.read_text()), "opened")
         assert json.loads(opened.read_text()) == ["+12", str(tmp_path / "app" / "tool.py")]
+
+
+async def test_the_pane_of_a_failed_connection_opens_the_last_frame(tmp_path: Path, opened: Path) -> None:
+    (tmp_path / "boot.py").write_text("\n\nraise SystemExit(__import__('traceback').print_stack() or 3)\n")
+    target = StdioTarget((sys.executable, "boot.py"), name="boots", cwd=str(tmp_path))
+    async with running(target, size=MEDIUM, until="The server exited") as (app, pilot):
+        await shows(app, pilot, "o open file")
+        await pilot.press("o")
+        await becomes(app, pilot, lambda: opened.exists() and bool(opened.read_text()), "opened")
+        assert json.loads(opened.read_text()) == ["+3", str(tmp_path / "boot.py")]

@@ -19,6 +19,7 @@ from inspector.auth.options import AuthOptions
 from inspector.auth.person import NoPerson
 from inspector.client.fetching import Fetching
 from inspector.client.options import Options
+from inspector.client.retention import kept
 from inspector.client.session import Session
 from inspector.config.remember import ServerMemory
 from inspector.config.servers import find_servers
@@ -227,7 +228,9 @@ async def test_letters_are_text_in_the_field_and_actions_in_the_list(configured:
         await becomes(app, pilot, lambda: "c check   d doctor" in screen_lines(app)[-1])
         assert "q quit" in screen_lines(app)[-1]
         await pilot.press("down", "down", "down")
-        await becomes(app, pilot, lambda: "x export   del delete" in screen_lines(app)[-1], "those of a recording")
+        await becomes(
+            app, pilot, lambda: "x export   K keep   del delete" in screen_lines(app)[-1], "those of a recording"
+        )
         assert "doctor" not in screen_lines(app)[-1]
         await pilot.press("slash", "d")
         await becomes(app, pilot, lambda: "/ d" in screen_lines(app)[2], "text again")
@@ -268,6 +271,18 @@ async def test_a_recording_is_deleted_only_after_asking(configured: Path) -> Non
         await pilot.press("y")
         await becomes(app, pilot, lambda: "torn-one" not in screen_text(app), "gone")
         assert len(list((configured / "recordings").iterdir())) == 2
+
+
+async def test_a_recording_is_kept_and_released(configured: Path) -> None:
+    folder = configured / "recordings"
+    async with running(None, size=SIZE, until="torn-one") as (app, pilot):
+        await pilot.press("tab", "down", "down", "down", "down", "K")
+        await becomes(app, pilot, lambda: len(kept(folder)) == 1, "kept")
+        await shows(app, pilot, "K release")
+        await becomes(app, pilot, lambda: any(line.startswith("│ * ") for line in screen_lines(app)), "its sign")
+        await pilot.press("K")
+        await shows(app, pilot, "K keep")
+        assert kept(folder) == frozenset()
 
 
 async def test_a_broken_file_is_named_and_hides_nothing(configured: Path) -> None:

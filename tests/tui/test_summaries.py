@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.journal.format import Dir
@@ -79,7 +79,6 @@ def test_a_result_is_reported_by_what_matters_in_it(method: str, result: Any, wo
     assert plain(result_summary(method, result)) == words
 
 
-@settings(deadline=None)
 @given(
     st.sampled_from(["initialize", "tools/call", "resources/read", "prompts/get", "completion/complete", "tools/list"]),
     st.dictionaries(st.sampled_from(MEMBERS), JSON, max_size=4) | JSON,

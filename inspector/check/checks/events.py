@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,6 +35,8 @@ from inspector.protocol.extensions import EVENTS
 from inspector.protocol.jsonrpc import INVALID_PARAMS, Shape, excerpt
 from inspector.protocol.sample import sample
 from inspector.protocol.validation import Validator
+from inspector.protocol.webhook import new_secret
+from inspector.serving.webhook_receiver import Arrival, WebhookReceiver
 
 _PAGE = "SEP-3415 (draft)"
 _CANCELLED = "notifications/cancelled"
@@ -801,3 +803,208 @@ async def refuses_bad_webhooks(visit: Visit) -> Outcome:
             return bad(f"events/subscribe with {what} got {asked.reply}.", *asked.events)
         seen += asked.events
     return good("", *seen)
+
+
+# Webhooks at the address of the user
+
+_NO_ADDRESS = "no address for deliveries: name one with --webhook URL --listen HOST:PORT"
+_PRIVATE = "https://127.0.0.1:9/inspector-check"
+"""A callback on the server's own machine (port 9: discard)."""
+_AFTER = 0.5
+"""Seconds to wait for more deliveries after the first event."""
+
+
+@dataclass
+class _Trial:
+    """A subscription to the address of the user: the requests in their order, and what was delivered."""
+
+    first: RequestOutcome
+    again: RequestOutcome | None = None
+    """The same subscription."""
+    removed: RequestOutcome | None = None
+    removed_again: RequestOutcome | None = None
+    private: RequestOutcome | None = None
+    """A subscription with a callback on loopback."""
+    arrivals: list[Arrival] = field(default_factory=list)
+
+    @property
+    def delivered(self) -> list[Arrival]:
+        """Without requests of strangers, which a public URL gets too: they have neither the form nor a signature."""
+        return [
+            each for each in self.arrivals
+            if each.verdict.kind != "unknown" or each.subscription or each.verdict.signed or each.redirected
+        ]  # fmt: skip
+
+    @property
+    def events(self) -> list[Arrival]:
+        """The deliveries of events."""
+        return [each for each in self.delivered if each.verdict.kind == "event"]
+
+
+async def _trial(visit: Visit) -> _Trial | str:
+    """Subscribe the user's address once in a visit; or why not."""
+    if visit.allowed.webhook is None:
+        return _NO_ADDRESS
+    known = visit.remembered.get("webhook")
+    if isinstance(known, _Trial | str):
+        return known
+    found = await _listed(visit)
+    event = None if found is None else _delivered_by(found, "webhook")
+    if event is None:
+        return _NOT_DECLARED if found is None else "no event type is delivered by webhook"
+    visit.remembered["webhook"] = "the subscription was not completed"
+    trial = visit.remembered["webhook"] = await _tried(visit, event)
+    return trial
+
+
+async def _tried(visit: Visit, event: EventType) -> _Trial | str:
+    address = visit.allowed.webhook
+    assert address is not None
+    arrivals: list[Arrival] = []
+    came = asyncio.Event()
+
+    def arrived(arrival: Arrival) -> None:
+        arrivals.append(arrival)
+        if arrival.verdict.kind == "event" or arrival.redirected:
+            came.set()
+
+    secret = new_secret()
+    receiver = WebhookReceiver(address, secret, visit.journal, arrived, redirects_first=True)
+    await receiver.start()
+    delivery = {"mode": "webhook", "url": address.url, "secret": secret}
+    subscribing = _params(event, delivery=delivery)
+    removing = _params(event, delivery={"url": address.url})
+    try:
+        trial = _Trial(await visit.ask("events/subscribe", subscribing, probe=True), arrivals=arrivals)
+        if trial.first.ok:
+            trial.again = await visit.ask("events/subscribe", subscribing, probe=True)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(came.wait(), min(visit.limits.check / 2, 2 * visit.limits.request))
+                await asyncio.sleep(_AFTER * min(visit.limits.request, 1.0))
+            trial.removed = await visit.ask("events/unsubscribe", removing, probe=True)
+            trial.removed_again = await visit.ask("events/unsubscribe", removing, probe=True)
+        if _meaning(trial.first) != "Forbidden":
+            private = {"mode": "webhook", "url": _PRIVATE, "secret": secret}
+            trial.private = await visit.ask("events/subscribe", _params(event, delivery=private), probe=True)
+            if trial.private.ok:
+                await visit.ask("events/unsubscribe", _params(event, delivery={"url": _PRIVATE}), probe=True)
+    finally:
+        await receiver.close()
+    return trial
+
+
+def _not_taken(trial: _Trial) -> Outcome | None:
+    """The result of a check if the server refused the address of the user."""
+    if trial.first.ok:
+        return None
+    return skipped(f"the server refused the subscription of the address: {trial.first.reply}")
+
+
+@CHECKS.active(
+    "EVENT-25 should r5",
+    page=f"{_PAGE}, Subscription lifetime",
+    mode="intrusive",
+    says="A subscription that asks for no ttlMs gets a time to refresh it before.",
+    fix='Return a time as refreshBefore, such as "2026-11-22T09:00:00Z"; null only for "ttlMs": null.',
+)
+async def limits_its_subscriptions(visit: Visit) -> Outcome:
+    """The grant of a subscription without ttlMs."""
+    trial = await _trial(visit)
+    if isinstance(trial, str):
+        return skipped(trial)
+    if refused := _not_taken(trial):
+        return refused
+    given = trial.first.body.get("refreshBefore")
+    if given is None:
+        return bad("refreshBefore is null: the subscription never ends.", *trial.first.events)
+    if type(given) is not str:
+        return bad(f"refreshBefore is {excerpt(given, 40)}, not a time.", *trial.first.events)
+    return good("", *trial.first.events)
+
+
+@CHECKS.active(
+    "EVENT-26 should r5",
+    page=f"{_PAGE}, Subscription identity",
+    mode="intrusive",
+    says="The same subscription keeps its id; its removal has an empty result, and a second removal gets NotFound.",
+    fix="Derive the id from principal, name, arguments and delivery.url, and return NotFound if there is none.",
+)
+async def identifies_its_subscriptions(visit: Visit) -> Outcome:
+    """A subscription twice, and its removal twice."""
+    trial = await _trial(visit)
+    if isinstance(trial, str):
+        return skipped(trial)
+    if refused := _not_taken(trial):
+        return refused
+    assert trial.again is not None
+    assert trial.removed is not None
+    assert trial.removed_again is not None
+    first, second = trial.first.body.get("id"), trial.again.body.get("id")
+    asked = (*trial.first.events, *trial.again.events)
+    if type(first) is not str or not first:
+        return bad(f"The id is {excerpt(first, 60)}, not a text.", *trial.first.events)
+    if not trial.again.ok:
+        return bad(f"The second events/subscribe got {trial.again.reply}.", *trial.again.events)
+    if second != first:
+        return bad(f"The ids are {excerpt(first, 60)} and {excerpt(second, 60)}.", *asked)
+    if not trial.removed.ok:
+        return bad(f"events/unsubscribe got {trial.removed.reply}.", *trial.removed.events)
+    members = sorted(set(trial.removed.body) - {"resultType", "_meta"})
+    if members:
+        return bad(f"The result of events/unsubscribe has {', '.join(members[:5])[:200]}.", *trial.removed.events)
+    if _meaning(trial.removed_again) != "NotFound":
+        got = trial.removed_again.reply
+        return bad(f"The second events/unsubscribe got {got}, not NotFound.", *trial.removed_again.events)
+    return good("", *asked, *trial.removed.events, *trial.removed_again.events)
+
+
+@CHECKS.active(
+    "EVENT-27 should r5",
+    page=f"{_PAGE}, Webhook security",
+    mode="intrusive",
+    says="A delivery is a signed POST of JSON with the headers of a webhook, and follows no redirect.",
+    fix="Sign id.timestamp.body by HMAC-SHA256 with the decoded secret, and treat a 3xx response as a failure.",
+)
+async def signs_its_deliveries(visit: Visit) -> Outcome:
+    """Each delivery; the first event is redirected."""
+    trial = await _trial(visit)
+    if isinstance(trial, str):
+        return skipped(trial)
+    if refused := _not_taken(trial):
+        return refused
+    if not trial.delivered:
+        return skipped("nothing was delivered")
+    for each in trial.delivered:
+        if each.redirected:
+            return bad("A redirect of a delivery was followed.", each.n)
+        # A delivery and its event may have different ids only by accident: that is not about its signature.
+        problems = [problem for problem in each.problems if "eventId" not in problem]
+        if problems:
+            return bad(" ".join(problems), each.n)
+    told = "" if trial.events else "no event came: only the verification was judged"
+    return good(told, *(each.n for each in trial.delivered[:5]))
+
+
+@CHECKS.active(
+    "EVENT-28 should r5",
+    page=f"{_PAGE}, Webhook security",
+    mode="intrusive",
+    says="A callback is verified by a challenge before the first event; one on loopback is refused.",
+    fix='POST {"type": "verification", "challenge": …}, expect the challenge, and refuse private addresses.',
+)
+async def verifies_its_callbacks(visit: Visit) -> Outcome:
+    """The order of the deliveries, and a subscription with a callback on 127.0.0.1."""
+    trial = await _trial(visit)
+    if isinstance(trial, str):
+        return skipped(trial)
+    if trial.private is None:
+        return _not_taken(trial) or skipped("no callback was tried")
+    if trial.first.ok:
+        kinds = [each.verdict.kind for each in trial.delivered]
+        if not kinds:
+            return bad("The subscription was accepted, and its URL never verified.", *trial.first.events)
+        if kinds[0] != "verification":
+            return bad(f"The first delivery is of the type {kinds[0]}, not verification.", trial.delivered[0].n)
+    if trial.private.ok:
+        return bad(f"A callback on loopback, {_PRIVATE}, was accepted.", *trial.private.events)
+    return good("", *(each.n for each in trial.delivered[:1]), *trial.private.events)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from inspector.check.catalog import CheckTable, Transport
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
-from inspector.check.process import Child, child
-from inspector.check.raw_connection import CLIENT
+from inspector.check.process import Child
+from inspector.check.raw_connection import CLIENT, with_metadata
 from inspector.check.slowdown import slowdown
 from inspector.check.visit import Visit
-from inspector.config.targets import StdioTarget
 from inspector.journal.format import Kind
 from inspector.journal.journal import Frame
 from inspector.protocol import jsonrpc
@@ -58,7 +57,7 @@ CHECKS.passive(
 )
 async def ends_with_its_input(visit: Visit) -> Outcome:
     """A new process, initialized and then left alone."""
-    async with child(_target(visit), visit.journal) as server:
+    async with visit.process() as server:
         await _greet(visit, server)
         if server.status is not None:
             return skipped("the server had exited before")
@@ -79,7 +78,7 @@ async def ends_with_its_input(visit: Visit) -> Outcome:
 )
 async def ends_when_told(visit: Visit) -> Outcome:
     """A new process, initialized and then sent SIGTERM."""
-    async with child(_target(visit), visit.journal) as server:
+    async with visit.process() as server:
         await _greet(visit, server)
         if server.status is not None:
             return skipped("the server had exited before")
@@ -219,14 +218,14 @@ async def named_subscriptions(visit: Visit) -> Outcome:
 async def quick_start(visit: Visit) -> Outcome:
     """The data of this run's recording."""
     journal, index = visit.journal, visit.journal.index
-    spawned, seconds, starts = 0, 0.0, []
+    spawned: dict[int, int] = {}  # By connection, because connections overlap.
+    starts: list[tuple[float, int]] = []
     for n in range(1, index.count + 1):
         kind = index.kind(n)
         if kind == Kind.LIFE and journal.event(n).fields.get("event") == "spawn":
-            spawned = n
-        elif spawned and kind == Kind.RPC and index.shape(n) in (Shape.RESULT, Shape.ERROR):
-            starts.append(((journal.event(n).t - journal.event(spawned).t) / 1_000_000, n))
-            spawned = 0
+            spawned[index.conn(n)] = n
+        elif kind == Kind.RPC and index.shape(n) in (Shape.RESULT, Shape.ERROR) and index.conn(n) in spawned:
+            starts.append(((journal.event(n).t - journal.event(spawned.pop(index.conn(n))).t) / 1_000_000, n))
     if not starts:
         return skipped("the recording has no start")
     seconds, answer = min(starts)
@@ -265,15 +264,9 @@ CHECKS.passive(
 )
 
 
-def _target(visit: Visit) -> StdioTarget:
-    assert isinstance(visit.target, StdioTarget)
-    return visit.target
-
-
 async def _greet(visit: Visit, server: Child) -> None:
     """One request, to know that the server is running before the check starts."""
-    async with visit.link() as link:
-        method, params = "server/discover", link.dressed({})
+    method, params = "server/discover", with_metadata({}, visit.revision, {})
     if not visit.modern:
         method = "initialize"
         params = {"protocolVersion": visit.revision, "capabilities": {}, "clientInfo": CLIENT}

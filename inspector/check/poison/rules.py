@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Generator, Iterator, Set
 from typing import Any
 
 from inspector.check.innocent import Innocent, digest_of
@@ -79,11 +79,26 @@ def server_name_rules(name: Any) -> Iterator[RuleVerdict]:
         yield IDS["typosquat"], "should", f"The server's name {short(name)} looks like {known}, and is another."
 
 
-def definition_rules(whose: str, definition: Any, own: Set[str]) -> Iterator[RuleVerdict]:
-    """Of a tool, prompt, resource or template, or of the server's instructions. `own`: the names of this server."""
+def page_rules(kind: str, entries: list[Any], digest: bytes, own: Set[str]) -> Iterator[RuleVerdict]:
+    """Of the entries of a list, each a `kind`. `digest` is that of the page; empty if it has none."""
+    if digest in _innocent:
+        return
+    innocent = bool(digest)
+    for entry in entries:
+        if type(entry) is dict:
+            innocent = (yield from definition_rules(f"{kind} {short(entry.get('name'))}", entry, own)) and innocent
+    if innocent:
+        _innocent.add(digest)
+
+
+def definition_rules(whose: str, definition: Any, own: Set[str]) -> Generator[RuleVerdict, None, bool]:
+    """Of a tool, prompt, resource or template, or of the server's instructions. `own`: the names of this server.
+
+    Returns whether it is innocent, whatever the names are.
+    """
     key = _key_of(definition)
     if key in _innocent:
-        return
+        return True
     left = MOST_FINDINGS
     innocent = True
     for path, text, is_parameter in texts_of(definition):
@@ -93,13 +108,14 @@ def definition_rules(whose: str, definition: Any, own: Set[str]) -> Iterator[Rul
             yield id, "should", _sentence(whose, path, found)
             left -= 1
             if not left:
-                return
+                return False
         innocent = innocent and is_innocent(shown, wanted=is_parameter)
     for verdict in _parameter_rules(whose, definition) if type(definition) is dict else ():
         innocent = False
         yield verdict
     if innocent and key:
         _innocent.add(key)
+    return innocent
 
 
 def _key_of(definition: Any) -> bytes:

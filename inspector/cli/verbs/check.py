@@ -12,6 +12,7 @@ from inspector.cli import check_many, setup
 from inspector.cli.files import check_outputs, forced, is_stdout, new_recording, write_text
 from inspector.cli.options import HOSTS, YES, Option, output, path, seconds, secret
 from inspector.cli.output import Output
+from inspector.cli.serving import address, is_address
 from inspector.cli.verb import Verb
 from inspector.config.targets import HttpTarget, RecordingTarget, Target
 from inspector.errors import InspectorError, UsageError
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
     from inspector.config.servers import ServerEntry
     from inspector.config.targets import StdioTarget
+    from inspector.serving.webhook_receiver import WebhookAddress
 
 ALL = "@all"
 """The target for every configured server."""
@@ -210,15 +212,34 @@ def _wanted(invocation: Invocation) -> Wanted:
         only=chosen["only"],
         without=chosen["skip"],
         levels=levels,
+        drafts=frozenset(["events"] if invocation.option("webhook") is not None else []),
         limits=RunLimits(run=invocation.option("max-time", RunLimits().run)),
         allowed=Allowed(
             calls=calls[0] if calls in (["read-only"], ["all"]) else tuple(calls),
             auth=bool(invocation.option("auth")),
             intrusive=bool(invocation.option("intrusive")),
             skills=bool(invocation.option("read-skills")),
+            webhook=_webhook(invocation),
             foreign_token=invocation.option("foreign-token-env", ""),
         ),
     )
+
+
+def _webhook(invocation: Invocation) -> WebhookAddress | None:
+    """The address for deliveries; None without --webhook."""
+    url, where = invocation.option("webhook"), invocation.option("listen")
+    if url is None or where is None:
+        if url is not None or where is not None or invocation.option("certificate") is not None:
+            raise UsageError(
+                "--webhook, --listen and --certificate belong together.",
+                hint="inspector check --intrusive --webhook https://x.example/in --listen 127.0.0.1:8088 TARGET",
+            )
+        return None
+    if not invocation.option("intrusive"):
+        raise UsageError("--webhook works only with --intrusive.", hint="Add --intrusive, or remove --webhook.")
+    from inspector.serving.webhook_receiver import WebhookAddress
+
+    return WebhookAddress.checked(url, where, invocation.option("certificate"))
 
 
 def _score(word: str) -> int:
@@ -413,6 +434,23 @@ def _verb() -> Verb:
                 read=secret,
             ),
             Option("--intrusive", "Run checks that may be harmful or slow too"),
+            Option(
+                "--webhook", "With --intrusive: subscribe this https URL to an event type, to check webhooks", "URL"
+            ),
+            Option(
+                "--listen",
+                "With --webhook: the loopback address where its deliveries arrive",
+                "HOST:PORT",
+                read=address,
+                fits=is_address,
+            ),
+            Option(
+                "--certificate",
+                "With --listen: accept https; a PEM file with certificate and key",
+                "FILE",
+                read=path,
+                completes="file",
+            ),
             Option("--level", "Run only checks of these levels: must, should, type, …", "LEVEL,…", many=True),
             Option("--fail-on", "Lowest result that exits with 5", choices=("fail", "warn", "skip", "never")),
             Option("--fail-under", "Exit with 5 if the score is lower", "SCORE", read=_score),

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from inspector.cli.options import ARGS, Option, count, path, seconds
 from inspector.cli.output import PIPED, Output
+from inspector.cli.serving import address, is_address
 from inspector.cli.verb import Slot, Verb
 from inspector.errors import InspectorError, NotOffered, ServerError, UsageError
 from inspector.hints import Hint
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
     from pathlib import Path
 
     from inspector.cli.verb import Invocation
@@ -27,7 +29,7 @@ _ACTIONS = ("poll", "follow", "subscribe", "unsubscribe", "verify")
 _NEEDS = {
     "url": ("subscribe", "unsubscribe"), "secret-file": ("subscribe", "verify"), "ttl": ("subscribe",),
     "for": ("follow", "subscribe"), "by": ("follow",), "max": ("poll",), "max-age": ("poll", "follow"),
-    "cursor": ("poll", "follow", "subscribe"), "at": ("verify",),
+    "cursor": ("poll", "follow", "subscribe"), "at": ("verify",), "listen": ("subscribe",),
 }  # fmt: skip
 """By option, the actions that it belongs to."""
 FLUSH_EVERY = 0.05
@@ -101,6 +103,8 @@ def _action(invocation: Invocation) -> str:
         raise UsageError(
             "`inspector events` needs a target.", hint="Give a command after --, a URL, or @NAME from a config file."
         )
+    if invocation.option("certificate") is not None and invocation.option("listen") is None:
+        raise UsageError("--certificate works only with --listen.", hint="Add --listen, or remove --certificate.")
     for option, action_needs in (("url", ("subscribe", "unsubscribe")), ("secret-file", ("subscribe", "verify"))):
         if action in action_needs and invocation.option(option) is None:
             raise UsageError(f"--{action} needs --{option}.", hint=f"Add --{option} with a value.")
@@ -320,7 +324,7 @@ def _summary(subscription: Subscription) -> str:
 
 def _secret_file(invocation: Invocation) -> str:
     """The secret in the file that --secret-file names; a new file gets a new secret."""
-    from inspector.events import webhook
+    from inspector.protocol import webhook
 
     file: Path = invocation.option("secret-file")
     if not file.exists():
@@ -337,7 +341,7 @@ def _secret_file(invocation: Invocation) -> str:
 async def _webhook(
     invocation: Invocation, session: Session, out: Output, subscription: Subscription, action: str
 ) -> int:
-    from inspector.events import webhook
+    from inspector.protocol import webhook
 
     url = invocation.option("url")
     if action == "unsubscribe":
@@ -358,25 +362,89 @@ async def _webhook(
         subscription.cursor = body.get("cursor")
         return body
 
-    body = await subscribe()
-    _print_grant(out, body)
     lasting = invocation.option("for")
-    if lasting is None:
-        out.note("The subscription stays. To end it, run the same command with --unsubscribe NAME.")
-        return 0
-    try:
-        with suppress(TimeoutError):
-            await asyncio.wait_for(_refresh(out, subscribe, body), lasting)
-    finally:
-        params = webhook.unsubscribe_params(subscription.name, subscription.arguments, url)
-        await session.request("events/unsubscribe", params)
-        out.note("Unsubscribed.")
+    async with _receiving(invocation, session, out, subscription, secret) as over:
+        body = await subscribe()
+        _print_grant(out, body)
+        if lasting is None and over is None:
+            out.note("The subscription stays. To end it, run the same command with --unsubscribe NAME.")
+            return 0
+        refreshing = asyncio.create_task(_refresh(out, subscribe, body))
+        ends = [refreshing] if over is None else [refreshing, asyncio.create_task(over.wait())]
+        try:
+            await asyncio.wait(ends, timeout=lasting, return_when=asyncio.FIRST_COMPLETED)
+            if refreshing.done():
+                refreshing.result()
+        finally:
+            for end in ends:
+                end.cancel()
+            await asyncio.gather(*ends, return_exceptions=True)
+            if not subscription.ended and session.phase == "ready":
+                params = webhook.unsubscribe_params(subscription.name, subscription.arguments, url)
+                await session.request("events/unsubscribe", params)
+                out.note("Unsubscribed.")
+    if subscription.ended:
+        out.note(out.safe(subscription.ended, DATA))
+        return 1
+    if session.phase == "lost" and session.error is not None:
+        raise session.error
     return 0
+
+
+@asynccontextmanager
+async def _receiving(
+    invocation: Invocation, session: Session, out: Output, subscription: Subscription, secret: str
+) -> AsyncIterator[asyncio.Event | None]:
+    """Receive deliveries on the address of --listen, and print them. The event is set when the server ends it."""
+    where = invocation.option("listen")
+    if where is None:
+        yield None
+        return
+    from inspector.serving.webhook_receiver import Arrival, WebhookAddress, WebhookReceiver
+
+    over = asyncio.Event()
+    rows = _Rows(out, session, subscription)
+    refused = 0
+
+    def arrived(arrival: Arrival) -> None:
+        nonlocal refused
+        at = session.journal.index.time(arrival.n) / 1e6 if arrival.n else 0.0
+        if arrival.accepted:
+            subscription.delivered(arrival.verdict.kind, arrival.verdict.body, arrival.n, at)
+            for problem in arrival.problems:
+                subscription.note(problem, arrival.n, at)
+        else:
+            refused += 1
+            subscription.note(f"Delivery rejected. {' '.join(arrival.problems)}", arrival.n, at)
+        if subscription.ended:
+            over.set()
+
+    async def printing() -> None:
+        while session.phase == "ready" and not out.unread:
+            rows.flush()
+            await asyncio.sleep(FLUSH_EVERY)
+        over.set()
+
+    receiver = WebhookReceiver(
+        WebhookAddress.checked(invocation.option("url"), where, invocation.option("certificate")),
+        secret, session.journal, arrived,
+    )  # fmt: skip
+    await receiver.start()
+    out.note(f"Receiving deliveries on {where[0]}:{receiver.port}; press Ctrl-C to stop.")
+    prints = asyncio.create_task(printing())
+    try:
+        yield over
+    finally:
+        prints.cancel()
+        await asyncio.gather(prints, return_exceptions=True)
+        await receiver.close()
+        rows.flush()
+        out.note(_summary(subscription) + (f", {refused:,} rejected" if refused else ""))
 
 
 async def _refresh(out: Output, subscribe: Any, body: dict[str, Any]) -> None:
     """Subscribe again before each end of the granted time (C-EVENT-22)."""
-    from inspector.events.webhook import refresh_after
+    from inspector.protocol.webhook import refresh_after
 
     while True:
         await asyncio.sleep(refresh_after(body.get("refreshBefore")))
@@ -403,7 +471,7 @@ def _verify(invocation: Invocation) -> int:
     """Verify a saved delivery; 5 if a receiver must reject it."""
     import time
 
-    from inspector.events import webhook
+    from inspector.protocol import webhook
 
     out = Output.of(invocation)
     file: Path = invocation.option("verify")
@@ -454,6 +522,14 @@ VERBS = {
                 "--secret-file", "The secret of your webhook; a new file gets a new secret", "FILE", read=path,
                 completes="file",
             ),
+            Option(
+                "--listen", "With --subscribe: receive deliveries on this loopback address", "HOST:PORT",
+                read=address, fits=is_address,
+            ),
+            Option(
+                "--certificate", "With --listen: accept https; a PEM file with certificate and key", "FILE", read=path,
+                completes="file",
+            ),
             Option("--ttl", "With --subscribe: the lifetime to ask for", "SECONDS", read=seconds),
             Option(
                 "--verify", "Verify a delivery: a file with the raw HTTP request", "FILE", read=path, completes="file"
@@ -464,15 +540,16 @@ VERBS = {
         about=(
             "Lists the event types of a server (io.modelcontextprotocol/events, a draft: SEP-3415). --poll and "
             "--follow print events, with repeats and gaps marked; --json prints each as one line. --follow reconnects "
-            "with the last cursor. --subscribe sends the URL of your webhook, and --for keeps it alive for a time. "
-            "Exits with 0 after --for, 1 if the server ends the subscription, 4 when the connection closes, and "
-            "--verify with 5 for a delivery to reject."
+            "with the last cursor. --subscribe sends the URL of your webhook, --listen receives and prints its "
+            "deliveries, and --for keeps it alive for a time. Exits with 0 after --for, 1 if the server ends the "
+            "subscription, 4 when the connection closes, and --verify with 5 for a delivery to reject."
         ),
         examples=(
             "inspector events -- python -m inspector.demo",
             "inspector events --follow clock.ticked every=5 --for 10 -- python -m inspector.demo",
             "inspector events --poll incident.created severity=P1 --json @pager",
             "inspector events --subscribe order.placed --url https://x.example/in --secret-file hook.key @shop",
+            "inspector events --subscribe paid --url https://x.example/in --secret-file k --listen 8088 @shop",
             "inspector events --verify delivery.txt --secret-file hook.key",
         ),
     )

@@ -20,7 +20,7 @@ from inspector.config.targets import RecordingTarget
 from inspector.errors import InspectorError
 from inspector.flows.results import FlowResult, Outcome, StepResult
 from inspector.journal.filters.completion import quoted
-from inspector.text import size
+from inspector.text import sentences, size
 from inspector.tui.calls.drafts import names_server
 from inspector.tui.calls.last_runs import (
     keep_environment_in_use,
@@ -300,7 +300,7 @@ class SavedCalls:
                 only=[only] if only else None, findings=self.findings,
             )  # fmt: skip
         except InspectorError as error:
-            run.error, run.outcome = error.message + (f" {error.hint}" if error.hint else ""), "failed"
+            run.error, run.outcome = sentences(error.message, error.hint), "failed"
         finally:
             run.last = journal.record_note(f"ran {shown}: {run.outcome.replace('_', ' ')}", run_ended=shown)
             for stop in stops:

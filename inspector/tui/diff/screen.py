@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -19,6 +18,7 @@ from inspector.tui.advice import error_text
 from inspector.tui.diff.comparison import ComparedRecordings, GivenUp, compare_files
 from inspector.tui.diff.rows import DiffRow, DiffRows, summary
 from inspector.tui.diff.side import ShownSide, Which, of_change, of_step, whole
+from inspector.tui.diff.side_view import SideView, scroll_together
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.pane_keys import hints
 from inspector.tui.themes import signs_now
@@ -26,7 +26,6 @@ from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets.clipboard import copy
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.fact_rows import Row, plain
-from inspector.tui.widgets.facts_view import FactsView
 from inspector.tui.widgets.paint import Pieces
 from inspector.tui.widgets.status import Footer
 from inspector.tui.widgets.too_small import TooSmall
@@ -35,24 +34,6 @@ from inspector.tui.window import window_of
 
 WARNED = 6
 """Tools named in the warning."""
-
-
-class SideView(FactsView):
-    """The text of one side. Both sides scroll together."""
-
-    def __init__(self, *, id: str) -> None:
-        super().__init__(what="this side", id=id)
-
-    def display_side(self, shown: ShownSide) -> None:
-        """Show this side, scrolled to the first line that differs."""
-        self.set_sections(shown.sections)
-        self.mark(shown.marked)
-        if shown.marked:
-            self.call_after_refresh(self._show_first, min(shown.marked))
-
-    def _show_first(self, line: int) -> None:
-        if line < self.rows.lines:
-            self.show_line(line)
 
 
 class DiffScreen(Screen[None]):
@@ -91,9 +72,7 @@ class DiffScreen(Screen[None]):
     def on_mount(self) -> None:
         self.query_one("#diff-rows").focus()
         self._show_footer()
-        views = [self.query_one(f"#view-{name}", SideView) for name in ("a", "b")]
-        for one, other in (views, reversed(views)):
-            self.watch(one, "scroll_y", partial(self._scroll_along, one, other), init=False)
+        scroll_together(self, *(self.query_one(f"#view-{name}", SideView) for name in ("a", "b")))
         self.run_worker(self._compare, thread=True, exclusive=True, group="compare", exit_on_error=False)
 
     def on_unmount(self) -> None:
@@ -137,11 +116,6 @@ class DiffScreen(Screen[None]):
     def _fill(self) -> None:
         self._rows = DiffRows(self._found, everything=self._everything)
         self._list.source = self._rows
-
-    def _scroll_along(self, one: SideView, other: SideView) -> None:
-        """The side with the focus scrolls the other one."""
-        if one.has_focus:
-            other.scroll_to(y=one.scroll_offset.y, animate=False, immediate=True, force=True)
 
     # Show
 

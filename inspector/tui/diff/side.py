@@ -15,6 +15,7 @@ from inspector.protocol.jsontext import tree
 from inspector.text import count, duration
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets.fact_rows import Row, RowSection, paragraph, text_lines
+from inspector.tui.widgets.paint import Pieces
 from inspector.tui.widgets.sections import JsonSection, Section
 
 if TYPE_CHECKING:
@@ -35,6 +36,15 @@ class ShownSide(NamedTuple):
     sections: list[Section]
     marked: frozenset[int]
     n: int = 0
+
+
+class AnswerSide(NamedTuple):
+    """One answer: its name, the facts beside it, its message as JSON text, or why there is none."""
+
+    label: str
+    facts: tuple[Pieces, ...] = ()
+    text: str = ""
+    missing: str = ""
 
 
 class _Builder:

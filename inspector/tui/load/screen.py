@@ -25,6 +25,7 @@ from inspector.load.floor import measure_floor
 from inspector.load.plan import MOST_RATE, LoadPlan
 from inspector.load.report import LoadReport
 from inspector.load.runner import LoadRun
+from inspector.protocol.views import is_read_only
 from inspector.text import quantity
 from inspector.tui.advice import error_text
 from inspector.tui.dialogs import AskPath, Choose, Confirm
@@ -389,8 +390,7 @@ async def ask_and_load(app: App[Any], session: Commands, plan: LoadPlan) -> None
         else f"{found.rate * found.seconds:,.0f} calls"
     )
     tool = session.catalog["tools"].get(found.tools[0]) or {}
-    notes = tool.get("annotations")
-    if not (type(notes) is dict and notes.get("readOnlyHint") is True):
+    if not is_read_only(tool):
         detail = (
             f"The tool “{found.tools[0][:80]}” is not annotated read-only: each call may change something ({calls})."
         )

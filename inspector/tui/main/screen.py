@@ -19,7 +19,9 @@ from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import KINDS, ListName
 from inspector.config.targets import RecordingTarget
 from inspector.errors import InspectorError
+from inspector.journal.format import Kind
 from inspector.protocol.extensions import EVENTS
+from inspector.protocol.form import UNSET
 from inspector.tui import events
 from inspector.tui.advice import error_text
 from inspector.tui.available_verbs import contexts, lend
@@ -238,6 +240,12 @@ class MainScreen(Screen[None]):
     def on_flow_pane_failure_elsewhere(self, event: FlowPane.FailureElsewhere) -> None:
         if self.panes.calls is not None:
             self.panes.calls.go_to_failure(event.by)
+
+    def on_result_pane_compare(self, event: ResultPane.Compare) -> None:
+        """Compare the shown answer with that of the call before of the same item."""
+        journal = self.session.journal
+        answers = (journal.index.pair(request) for request in (event.before, event.request_n))
+        window_of(self).navigator.compare_messages(journal, *answers)
 
     def on_new_from_call(self) -> None:
         self.calls.new_from_call()
@@ -504,6 +512,10 @@ class MainScreen(Screen[None]):
         self.pane_layout.leave_work()
 
     def on_messages_pane_compared(self, event: MessagesPane.Compared) -> None:
+        journal = self.session.journal
+        if all(journal.index.kind(n) is Kind.RPC for n in (event.one, event.other)):
+            window_of(self).navigator.compare_messages(journal, event.one, event.other)
+            return
         self.panes.detail.compare(event.one, event.other)
         self.pane_layout.go("detail")
 
@@ -615,7 +627,7 @@ class MainScreen(Screen[None]):
         """A recording offers nothing that needs a live server; only a process can be started."""
         if self.playback is not None and not self.playback.can(action):
             return False
-        if action in ("reconnect", "revision", "extensions", "compose", "pin"):
+        if action in ("reconnect", "revision", "extensions", "compose", "pin", "side_by_side"):
             return self.session.commands is not None
         if action in ("restart", "watch"):
             return self.session.commands is not None and self.session.target.kind == "stdio"
@@ -722,6 +734,28 @@ class MainScreen(Screen[None]):
         calls = self._sessions.in_flight() or calls_in_flight(self.session)
         if await leave_calls(self.app, calls, "Quit with a call in flight?", "leave"):
             self.app.exit(0)
+
+    @work(exclusive=True, group="dialog")
+    async def action_side_by_side(self) -> None:
+        """Call the tool that is shown in this session and in another open one."""
+        navigator = window_of(self).navigator
+        others = navigator.pair_candidates(self.session)
+        if not others:
+            key = next((hint.label for hint in hints(self, "app.start-list")), "f3")
+            self.notify(f"No other live session is open. {key} shows the start list, s opens one beside.", timeout=8)
+            return
+        other = others[0]
+        if len(others) > 1:
+            names = [(f"{at}  {each.name}", each.state[0]) for at, each in enumerate(others, 1)]
+            chosen = await self.app.push_screen_wait(Choose("Side by side with", names))
+            if chosen is None:
+                return
+            other = others[[name for name, _ in names].index(chosen)]
+        item = self.panes.work.work
+        is_tool = item is not None and item.catalog_item.list_name == "tools"
+        tool = item.catalog_item.address if item is not None and is_tool else ""
+        value = self.panes.work.request.form.value if is_tool else UNSET
+        await navigator.show_pair(self.session, other, tool, value)
 
     def action_start_list(self) -> None:
         """Go to the start list; the session stays open."""

@@ -27,6 +27,7 @@ from inspector.tui.pane_keys import hints, keymap_of
 from inspector.tui.server.connecting import connecting_rows, printed
 from inspector.tui.server.examination import Examination, fix_rows
 from inspector.tui.server.steps import step_rows
+from inspector.tui.source_location import open_source, source_locations
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.fact_rows import Row, RowSection, paragraph, plain
 from inspector.tui.widgets.facts_view import FactsView
@@ -77,11 +78,12 @@ class FailedPane(Container):
         other = ("failed.edit", "edit the command" if stdio else "edit the URL")
         edit = [other] if self.check_action("edit", ()) else []
         doctor = ["failed.doctor"] if self.check_action("doctor", ()) else []
+        source = ["failed.open-source"] if self.check_action("open_source", ()) else []
         if not stdio:  # The login and its error are wanted more often than another path.
             return hints(self, again, *login, *doctor, "failed.copy", *edit, "app.revision")
         watch = ("failed.watch", "stop watching" if self._watching else "restart on change")
         watches = [watch] if self.check_action("watch", ()) else []
-        return hints(self, again, *edit, *doctor, "failed.copy", *watches, "app.revision")
+        return hints(self, again, *edit, *doctor, "failed.copy", *source, *watches, "app.revision")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """The login can be shown if there was one; other credentials are offered if one was needed."""
@@ -95,7 +97,19 @@ class FailedPane(Container):
             return self.session.commands is not None and self.session.target.kind == "stdio"
         if action == "authorization":
             return bool(self._authorizations.numbers)
+        if action == "open_source":
+            return bool(source_locations(self._stderr))
         return isinstance(self.session.error, AuthorizationNeeded) if action == "otherwise" else True
+
+    @property
+    def _stderr(self) -> str:
+        """The last lines of stderr that are shown; empty without them."""
+        error = self.session.error
+        return "\n".join(error.stderr) if isinstance(error, ServerExited) and self._examination is None else ""
+
+    def action_open_source(self) -> None:
+        """Open the file that stderr names, such as the last frame of a traceback."""
+        open_source(self, self.session, self._stderr)
 
     @property
     def _connecting(self) -> bool:

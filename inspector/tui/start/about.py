@@ -10,7 +10,7 @@ from inspector.client.recording_info import RecordingInfo
 from inspector.text import duration, quantity, safe, size
 from inspector.tui.ask import labels
 from inspector.tui.sessions import OpenSession
-from inspector.tui.start.rows import Configured, InRegistry, Thing, when
+from inspector.tui.start.rows import KEPT, Configured, InRegistry, Thing, when
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets.fact_rows import Row, fact
 from inspector.tui.widgets.paint import Pieces
@@ -28,7 +28,7 @@ class RowDetails(NamedTuple):
     rows: list[Row]
 
 
-def about(thing: Thing | None) -> RowDetails | None:
+def about(thing: Thing | None, kept: frozenset[str] = frozenset()) -> RowDetails | None:
     """Return the details of a row; None if the row has no more."""
     if isinstance(thing, OpenSession):
         return _of_session(thing)
@@ -36,7 +36,7 @@ def about(thing: Thing | None) -> RowDetails | None:
         return _of_entry(thing)
     if isinstance(thing, InRegistry):
         return _of_found(thing)
-    return _of_recording(thing) if isinstance(thing, RecordingInfo) else None
+    return _of_recording(thing, thing.path.name in kept) if isinstance(thing, RecordingInfo) else None
 
 
 def _of_found(thing: InRegistry) -> RowDetails:
@@ -84,7 +84,7 @@ def _of_entry(thing: Configured) -> RowDetails:
     return RowDetails(f"@{entry.name}", (entry.kind,), rows)
 
 
-def _of_recording(info: RecordingInfo) -> RowDetails:
+def _of_recording(info: RecordingInfo, is_kept: bool) -> RowDetails:
     rows = fact("target", info.target or info.label)
     facts: list[Pieces] = [when(info.started)]
     if info.events is not None:
@@ -96,5 +96,7 @@ def _of_recording(info: RecordingInfo) -> RowDetails:
         rows += fact("errors", quantity(info.failures, "error"), "error")
     if info.problem:
         rows += fact("problem", info.problem, "error")
+    if is_kept:
+        rows += fact("kept", f"{KEPT} never deleted unasked", "bright")
     rows += fact("file", f"{info.path}  {size(info.size)}")
     return RowDetails(info.label or info.path.name, facts, rows)

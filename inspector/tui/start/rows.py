@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _ROOMY, _WIDE = 100, 140
 """Widths in cells from which kind and file of an entry have columns, and from which a failure has more room."""
 _MOST_NAME = 24
+KEPT = "*"
+"""The sign of a recording that is never deleted unasked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,8 @@ class StartRows:
     groups: Iterable[Group] = ()
     words: Sequence[str] = ()
     """The case-folded words that a target must contain."""
+    kept: frozenset[str] = frozenset()
+    """The names of the recordings that the user keeps."""
     shown: int = 0
     total: int = 0
     _rows: list[_Row] = field(default_factory=list)
@@ -258,7 +262,8 @@ class StartRows:
             told += paint.cell([(lasted, "muted")], 10, right=True)
         target = info.target if info.target != info.label else ""
         end = paint.cell(state, 16, right=True)
-        return self._columns(width, "", info.label or info.path.name, "", target, told, end)
+        sign: Pieces = [(KEPT, "bright")] if info.path.name in self.kept else ""
+        return self._columns(width, sign, info.label or info.path.name, "", target, told, end)
 
     def _marked(self, text: str, role: str) -> list[Piece]:
         """Return the text with the match underlined."""

@@ -16,6 +16,8 @@ from textual.binding import BindingType
 from textual.screen import Screen
 
 from inspector.client.recording_info import RecordingInfo, list_recordings
+from inspector.client.retention import keep, kept
+from inspector.config.paths import state_folder
 from inspector.config.remember import ServerMemory
 from inspector.config.servers import ServerEntry, ServerList, exposure_of, find_servers
 from inspector.config.settings import Settings
@@ -23,7 +25,8 @@ from inspector.config.target_words import is_recording, parse_target, recording_
 from inspector.config.targets import RecordingTarget, demo_target
 from inspector.config.trust import Memory, standing
 from inspector.errors import InspectorError
-from inspector.reasons import split_reason
+from inspector.protocol.form import UNSET
+from inspector.reasons import os_reason, split_reason
 from inspector.text import quantity, size
 from inspector.tui.advice import advice, error_text
 from inspector.tui.dialogs import AskPath, Choose, Confirm, leave_calls
@@ -128,6 +131,8 @@ class StartScreen(Screen[None]):
         self._found = False
         self._left = False
         """A session was in front since the list was last shown."""
+        self._kept: frozenset[str] = frozenset()
+        """The names of the recordings that the user keeps."""
         self._phases: list[str] = []
         """The phases of the open sessions when they were last drawn."""
         self._beside = False
@@ -162,7 +167,7 @@ class StartScreen(Screen[None]):
 
     def _show_about(self) -> None:
         """Show the details of the row with the cursor, if there is room below the list."""
-        edge, found = self.query_one("#about", Edge), about(self._list.thing)
+        edge, found = self.query_one("#about", Edge), about(self._list.thing, self._kept)
         edge.display = found is not None and self.size.height >= _ROOM_BELOW
         if found is not None:
             edge.title, edge.facts = found.title, found.facts
@@ -209,11 +214,19 @@ class StartScreen(Screen[None]):
             for entry in servers.entries
         ]
         recordings = list_recordings()
-        self.app.call_from_thread(self._take, servers, configured, recordings)
+        names = kept(state_folder() / "recordings")
+        self.app.call_from_thread(self._take, servers, configured, recordings, names)
 
-    def _take(self, servers: ServerList, configured: list[Configured], recordings: list[RecordingInfo]) -> None:
+    def _take(
+        self,
+        servers: ServerList,
+        configured: list[Configured],
+        recordings: list[RecordingInfo],
+        names: frozenset[str],
+    ) -> None:
         if not self.is_mounted:
             return
+        self._kept = names
         again, self._found = self._found, True
         self._configured, self._recordings = configured, recordings
         self._problems = [f"{problem.path.name}: {problem.message}" for problem in servers.problems]
@@ -239,11 +252,11 @@ class StartScreen(Screen[None]):
             where += f"  {quantity(len(self._problems), 'problem')}"
         note = NO_SERVER if self.config is None else f"{self.config} has no servers."
         groups.append(Group("configured", "Configured", self._configured, note, where, self._problems))
-        kept = "0"
+        room = "0"
         if self._recordings:
             octets = sum(info.size for info in self._recordings)
-            kept = f"{len(self._recordings)} recordings  {size(octets)} of {size(self.settings.keep_recordings_bytes)}"
-        groups.append(Group("recordings", "Recordings", self._recordings, NO_RECORDING, kept))
+            room = f"{len(self._recordings)} recordings  {size(octets)} of {size(self.settings.keep_recordings_bytes)}"
+        groups.append(Group("recordings", "Recordings", self._recordings, NO_RECORDING, room))
         if self._searched or self._registry_note:
             facts = f"{len(self._in_registry)} in {self.settings.registry}"
             groups.append(Group("registry", "Registry", self._in_registry, self._registry_note, facts))
@@ -254,7 +267,7 @@ class StartScreen(Screen[None]):
     def _show_rows(self, *, keep: bool) -> None:
         """Show what matches the typed text; with `keep` the cursor stays on its row if it is still there."""
         text = self._field.value.strip()
-        rows = StartRows(self._groups(), text.casefold().split())
+        rows = StartRows(self._groups(), text.casefold().split(), kept=self._kept)
         view = self._list
         key = view.row_key(view.cursor) if keep else None
         view.source = rows
@@ -301,13 +314,21 @@ class StartScreen(Screen[None]):
             named += [KeyHint(label(key), title, key, verb) for verb, title in back for key in typing[:1]]
             return [*named, *hints(self, "app.palette"), KeyHint("^q", "quit", "ctrl+q")]
         if isinstance(thing, OpenSession):
-            shown.append(("start.delete", "close"))
+            shown += [*self._pairs, ("start.delete", "close")]
         elif isinstance(thing, Configured):
-            shown += ["start.beside", "start.check", "start.doctor"]
+            shown += ["start.beside", *self._pairs, "start.check", "start.doctor"]
             shown += ["start.log-in"] if thing.entry.kind == "http" else []
         elif isinstance(thing, RecordingInfo):
-            shown += ["start.beside", "start.check", "start.export", "start.delete"]
+            keeps = [("start.keep", "release" if thing.path.name in self._kept else "keep")]
+            shown += ["start.beside", "start.check", "start.export", *keeps, "start.delete"]
         return hints(self, *shown, *back, "start.filter", "start.demo", "app.help", "app.quit")
+
+    @property
+    def _pairs(self) -> list[str]:
+        """The key for side by side, where another live session is in front."""
+        front = self.sessions.front
+        live = front is not None and front.session.commands is not None and self._list.thing is not front
+        return ["start.side-by-side"] if live else []
 
     def _show_footer(self) -> None:
         self.query_one(Footer).hints = self.hints()
@@ -330,10 +351,12 @@ class StartScreen(Screen[None]):
             return isinstance(thing, Configured) and thing.entry.kind == "http"
         if action in ("check", "beside"):
             return isinstance(thing, Configured | RecordingInfo)
-        if action == "export":
+        if action in ("export", "keep"):
             return isinstance(thing, RecordingInfo)
         if action == "delete":
             return isinstance(thing, OpenSession | RecordingInfo)
+        if action == "side_by_side":
+            return bool(self._pairs) and isinstance(thing, OpenSession | Configured)
         if action == "start_list":
             return self.sessions.front is not None
         return True
@@ -388,6 +411,15 @@ class StartScreen(Screen[None]):
         """Open the row with the cursor in the background."""
         self._open(self._list.thing, beside=True)
 
+    @work(exclusive=True, group="dialog")
+    async def action_side_by_side(self) -> None:
+        """Show the row with the cursor beside the session in front."""
+        thing, front = self._list.thing, self.sessions.front
+        if isinstance(thing, Configured):
+            self._open_entry(thing.entry, "", False, paired=True)
+        elif isinstance(thing, OpenSession) and front is not None and thing.session.commands is not None:
+            await window_of(self).navigator.show_pair(front.session, thing, "", UNSET)
+
     def _open(self, thing: Thing | None, first: First = "", *, beside: bool = False) -> None:
         if isinstance(thing, OpenSession):
             self.post_message(ShowSession(thing))
@@ -419,7 +451,7 @@ class StartScreen(Screen[None]):
             self.post_message(OpenTarget(target))
 
     @work(exclusive=True, group="dialog")
-    async def _open_entry(self, entry: ServerEntry, first: First, beside: bool) -> None:
+    async def _open_entry(self, entry: ServerEntry, first: First, beside: bool, paired: bool = False) -> None:
         """Open a configured server, after asking for consent if its file is not the user's own."""
         from inspector.config.servers import resolve
 
@@ -430,7 +462,7 @@ class StartScreen(Screen[None]):
         else:
             if target is not None:
                 self._beside = beside
-                self.post_message(OpenTarget(target, first, beside=beside))
+                self.post_message(OpenTarget(target, first, beside=beside, paired=paired))
 
     @work(exclusive=True, group="dialog")
     async def _open_found(self, thing: InRegistry) -> None:
@@ -511,6 +543,21 @@ class StartScreen(Screen[None]):
             except OSError as error:
                 self.notify(f"{thing.path} could not be deleted: {error.strerror}", severity="error", markup=False)
             self._find()
+
+    async def action_keep(self) -> None:
+        """Keep the selected recording, or let it be deleted again."""
+        info = self._list.thing
+        if not isinstance(info, RecordingInfo):
+            return
+        on = info.path.name not in self._kept
+        try:
+            await asyncio.to_thread(keep, [info.path], on=on)
+        except OSError as error:
+            reason = os_reason(error)
+            self.notify(f"The list of kept recordings cannot be written: {reason}.", severity="error", markup=False)
+            return
+        self._kept = kept(info.path.parent)
+        self._show_rows(keep=True)
 
     @work(exclusive=True, group="dialog")
     async def action_export(self) -> None:

@@ -18,6 +18,9 @@ from inspector.tui.work.work_items import PAST, Past, WorkItem, label
 SLICE = 50_000
 """Events that one turn reads."""
 
+LOOKED_AT = 200
+"""Earlier requests among which the one about the same item is looked for."""
+
 BODIES = 500
 """Requests whose bodies one turn reads."""
 
@@ -101,6 +104,16 @@ class RecordedCalls:
         outcome = of_request(self._journal, n, self._upto)
         brief, role = outcome.in_brief if outcome is not None else ("no answer", "muted")
         return Past(arguments, label(arguments), brief, role)
+
+
+def answered_before(journal: Journal, n: int, upto: int) -> int:
+    """Return the newest request before request `n` about the same item that was answered up to `upto`, or 0."""
+    wanted = item_called(journal, n)
+    numbers = _CALLS.backwards(journal.index, upto=n - 1)
+    for before in islice(numbers, LOOKED_AT):
+        if 0 < journal.index.pair(before) <= upto and item_called(journal, before) == wanted:
+            return before
+    return 0
 
 
 def params_of(event: Event) -> dict[str, Any]:

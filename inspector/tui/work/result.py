@@ -40,6 +40,7 @@ from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.work.app_page import page_in
 from inspector.tui.work.call_events import Happened
 from inspector.tui.work.outcome import CODE_NAMES, CallOutcome, ShownOutcome
+from inspector.tui.work.recorded_calls import answered_before
 
 DIFFERENCES = 6
 """Differences from a schema that are listed below a view without places for them."""
@@ -90,6 +91,8 @@ class ResultPane(CompactEdge):
         self._links: list[Link] = []
         self._opened: dict[int, str] = {}
         self._open_row: int | None = None
+        self._before = (0, 0)
+        """The request of an answer, and the one before it about the same item, or 0."""
         self._at_difference = False
         """The user went to a difference in this answer."""
         self._notice = Paragraphs(after=1)
@@ -430,7 +433,7 @@ class ResultPane(CompactEdge):
         direct = [verb for verb in DIRECT if _VIEW_OF.get(verb, verb) in shown - {self._shown_view}]
         found += hints(self, *(f"result.{verb}" for verb in direct))
         if answer.outcome.request_n:
-            found += hints(self, "result.its-messages")
+            found += hints(self, "result.its-messages", *(["result.compare"] if self._call_before else []))
         if self.can_call:
             found += hints(
                 self, "result.expect", ("result.pin-call", "not on restart" if self.pinned else "run on restart")
@@ -456,6 +459,14 @@ class ResultPane(CompactEdge):
             super().__init__()
             self.pointer = pointer
 
+    class Compare(Message):
+        """Compare the answer to request `request_n` with that to request `before`."""
+
+        def __init__(self, before: int, request_n: int) -> None:
+            super().__init__()
+            self.before = before
+            self.request_n = request_n
+
     class PinCall(Message):
         """Send the call again after each restart, or stop doing so."""
 
@@ -463,7 +474,26 @@ class ResultPane(CompactEdge):
         """An expectation and a run after a restart need a result of a live session."""
         if action in ("expect", "pin_call"):
             return self.can_call and self.answer is not None
+        if action == "compare":
+            return self._call_before > 0
         return True
+
+    def action_compare(self) -> None:
+        """Compare the result with that of the call before of the same item."""
+        before = self._call_before
+        if before and self.answer is not None:
+            self.post_message(self.Compare(before, self.answer.outcome.request_n))
+
+    @property
+    def _call_before(self) -> int:
+        """The request before that of the answer about the same item, if both were answered with a message; else 0."""
+        outcome = self.answer.outcome if self.answer is not None else None
+        if outcome is None or not (outcome.answer_n and outcome.request_n):
+            return 0
+        if self._before[0] != outcome.request_n:
+            before = answered_before(self.session.journal, outcome.request_n, self.session.upto)
+            self._before = (outcome.request_n, before)
+        return self._before[1]
 
     def action_expect(self) -> None:
         """Write an expectation from the result."""

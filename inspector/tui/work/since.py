@@ -31,13 +31,14 @@ def changes_since(before: ShownOutcome, answer: ShownOutcome, journal: Journal) 
 def difference_texts(a: object, b: object) -> list[str]:
     """Return the first differences between two results, a line each."""
     found = compare(a, b).differences
-    texts = [_text_of(each) for each in found[:DIFFERENCES]]
+    texts = [difference_text(each) for each in found[:DIFFERENCES]]
     if len(found) > DIFFERENCES:
         texts.append(f"and {quantity(len(found) - DIFFERENCES, 'more difference')}")
     return texts
 
 
-def _text_of(difference: Difference) -> str:
+def difference_text(difference: Difference) -> str:
+    """Return one difference in a line: its path and both values, cut to the part in which they differ."""
     before, after = _cut(json_of(difference.a), json_of(difference.b))
     if difference.kind == "added":
         return f"{difference.path} is new: {after}"

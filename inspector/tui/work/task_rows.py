@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from datetime import UTC, datetime
 
 from rich.segment import Segment
 
 from inspector.client.state.tasks import Task
 from inspector.journal.journal import Journal
 from inspector.text import duration, safe
+from inspector.times import parse_time
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 
 ID_SHOWN, STATUS_SHOWN = 60, 24
 """Characters of a task's id and status that fit on one line."""
-_DATE = 40
-"""Characters of a time as the server writes it."""
 
 
 def look(status: str) -> tuple[paint.Piece, str]:
@@ -46,10 +44,10 @@ def age(task: Task, journal: Journal, now: int) -> str:
     if 0 < task.call_n <= index.count:
         end = index.time(task.last_n) if task.done and 0 < task.last_n <= index.count else now
         return seconds(end - index.time(task.call_n))
-    made = moment(task.created)
+    made = parse_time(task.created)
     if made is None:
         return ""
-    end_of = moment(task.updated) if task.done else None
+    end_of = parse_time(task.updated) if task.done else None
     return seconds(round(((end_of or journal.clock(now)) - made).total_seconds() * 1_000_000))
 
 
@@ -58,15 +56,6 @@ def seconds(us: int) -> str:
     if us < 0:
         return ""
     return f"{us // 1_000_000} s" if us < 600_000_000 else duration(us)
-
-
-def moment(text: str) -> datetime | None:
-    """Parse a time of the server; None if it is invalid."""
-    try:
-        found = datetime.fromisoformat(text[:_DATE])
-        return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
-    except (ValueError, OverflowError):
-        return None
 
 
 class TaskRows:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from inspector.errors import UsageError
-from inspector.events import webhook
-from inspector.events.webhook import Delivery, Verified, key_of, new_secret, refresh_after, subscribe_params, verify
+from inspector.protocol import webhook
+from inspector.protocol.webhook import Delivery, Verified, key_of, new_secret, refresh_after, subscribe_params, verify
 
 SECRET = "whsec_AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA="
 BODY = b'{"eventId":"e-1","name":"tide.turned","timestamp":"2026-11-22T08:00:00Z","data":{"pier":3},"cursor":"c2"}'

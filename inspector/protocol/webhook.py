@@ -18,6 +18,7 @@ from typing import Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from inspector.errors import UsageError
+from inspector.times import parse_time
 
 PREFIX = "whsec_"
 FEWEST_BYTES, MOST_BYTES = 24, 64
@@ -206,11 +207,8 @@ def refresh_after(before: Any, now: datetime | None = None) -> float:
     """
     if before is None:
         return LONGEST_REFRESH
-    try:
-        ends = datetime.fromisoformat(before[:64]) if type(before) is str else None
-    except ValueError:
-        ends = None
+    ends = parse_time(before)
     if ends is None:
         return UNKNOWN_REFRESH
-    left = (ends.astimezone(UTC) - (now or datetime.now(UTC))).total_seconds()
+    left = (ends - (now or datetime.now(UTC))).total_seconds()
     return min(max(left / 2, SHORTEST_REFRESH), LONGEST_REFRESH) if left > 0 else UNKNOWN_REFRESH

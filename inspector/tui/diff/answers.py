@@ -1,0 +1,314 @@
+"""Two answers to the same request side by side: the differences by the rules of `diff`, and both answers."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import ClassVar
+
+from rich.segment import Segment
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Horizontal
+from textual.screen import Screen
+from textual.worker import get_current_worker
+
+from inspector.compare.reading import read
+from inspector.compare.rules import DEFAULT, compiled
+from inspector.compare.values import Difference, compare_under
+from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import NotJson, Shape
+from inspector.protocol.jsontext import Tree, tree
+from inspector.text import count, duration, quantity
+from inspector.tui.diff.side import INLINE, LONGEST, AnswerSide, ShownSide
+from inspector.tui.diff.side_view import SideView, scroll_together
+from inspector.tui.events import HintsChanged
+from inspector.tui.keymap import KeyHint, bindings
+from inspector.tui.log.labels import id_text, sign_of
+from inspector.tui.pane_keys import hints
+from inspector.tui.themes import signs_now
+from inspector.tui.verbs import BY_ID
+from inspector.tui.widgets import paint
+from inspector.tui.widgets.clipboard import copy
+from inspector.tui.widgets.edge import Edge
+from inspector.tui.widgets.fact_rows import RowSection, paragraph
+from inspector.tui.widgets.paint import Pieces
+from inspector.tui.widgets.sections import JsonSection, Section
+from inspector.tui.widgets.status import Footer
+from inspector.tui.widgets.too_small import TooSmall
+from inspector.tui.widgets.virtual_list import VirtualList
+from inspector.tui.window import window_of
+from inspector.tui.work.since import difference_text
+
+SIDES_FROM = 100
+"""Columns from which both answers stand beside each other; below, only their differences are shown."""
+
+_ROLES = {"added": ("+", "received"), "removed": ("-", "error"), "moved": ("~", "muted")}
+
+
+def message_side(journal: Journal, n: int, label: str = "") -> AnswerSide:
+    """Return message `n` of a recording as a side; `label` names it, by default its direction and id."""
+    index = journal.index
+    clock = journal.clock(index.time(n))
+    facts: list[Pieces] = [f"{clock:%H:%M:%S}.{clock.microsecond // 1000:03}"]
+    took = index.duration(index.pair(n)) if index.shape(n) in (Shape.RESULT, Shape.ERROR) else None
+    if took is not None:
+        facts.append(duration(took))
+    named = label or f"{sign_of(index, n, signs_now())[0]} {id_text(index, n) or f'#{n}'}"
+    return AnswerSide(named, tuple(facts), journal.event(n).text)
+
+
+@dataclass(slots=True)
+class ComparedAnswers:
+    """Two answers and their differences. `lines` has the lines of each difference in A and in B."""
+
+    a: ShownSide
+    b: ShownSide
+    differences: Sequence[Difference] = ()
+    lines: list[tuple[int | None, int | None]] = field(default_factory=list)
+    ignored: int = 0
+    truncated: bool = False
+    problem: str = ""
+    """Why they could not be compared."""
+
+
+def compare_answers(a: AnswerSide, b: AnswerSide, method: str, name: str) -> ComparedAnswers:
+    """Compare two messages by the rules of `diff` for `method` and `name`. Takes long for large ones."""
+    sections = [_sections(side) for side in (a, b)]
+    (of_a, tree_a), (of_b, tree_b) = sections
+    absent = a.missing or b.missing
+    if absent or not (a.text and b.text):
+        return ComparedAnswers(ShownSide(of_a, frozenset()), ShownSide(of_b, frozenset()), problem=absent)
+    try:
+        found = compare_under(read(a.text), read(b.text), compiled(DEFAULT, method, name))
+    except NotJson as error:
+        problem = f"Not compared: {error}"
+        return ComparedAnswers(ShownSide(of_a, frozenset()), ShownSide(of_b, frozenset()), problem=problem)
+    lines: list[tuple[int | None, int | None]] = []
+    for one in found.differences:
+        line_a = tree_a.line_of(one.path.pointer()) if tree_a is not None and one.kind != "added" else None
+        line_b = tree_b.line_of(one.path_b.pointer()) if tree_b is not None and one.kind != "removed" else None
+        lines.append((line_a, line_b))
+    marked = [frozenset(line for pair in lines if (line := pair[at]) is not None) for at in (0, 1)]
+    return ComparedAnswers(
+        ShownSide(of_a, marked[0]), ShownSide(of_b, marked[1]), found.differences, lines, found.ignored, found.truncated
+    )
+
+
+def _sections(side: AnswerSide) -> tuple[list[Section], Tree | None]:
+    """Return the sections of an answer, and its laid-out text if it is short enough."""
+    if side.missing or not side.text:
+        return [RowSection(paragraph(side.missing or "no answer yet", "muted"))], None
+    if len(side.text) > LONGEST:
+        told = f"{count(len(side.text))} characters: too long to show here."
+        return [RowSection(paragraph(told, "finding"))], None
+    laid_out = tree(side.text, inline=INLINE)
+    return [JsonSection(laid_out)], laid_out
+
+
+class DifferenceRows:
+    """The differences as rows of a list."""
+
+    def __init__(self, differences: Sequence[Difference] = ()) -> None:
+        self._differences = differences
+
+    def __len__(self) -> int:
+        return len(self._differences)
+
+    def key_at(self, index: int) -> Hashable:
+        """The row itself: the list is never added to."""
+        return index
+
+    def index_of(self, key: Hashable) -> int | None:
+        """The row of a key."""
+        return key if isinstance(key, int) and key < len(self) else None
+
+    def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
+        """One difference in at most `width` cells."""
+        one = self._differences[index]
+        sign, role = _ROLES.get(one.kind, ("~", "finding"))
+        note: Pieces = [(f"  {one.note}", "muted")] if one.note else ""
+        return paint.cut(paint.segments([f"{sign} ", (difference_text(one), role), *note], room=width), width)
+
+
+class AnswersView(Container):
+    """The differences of two answers above both of them. `compare` shows others; it reads them in a thread."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        binding for binding in bindings("diff") if binding.action in ("next", "previous", "copy")
+    ]
+    DEFAULT_CSS = """
+    AnswersView { layout: vertical; height: 1fr; }
+    AnswersView #answers-list { height: 1fr; min-height: 5; }
+    AnswersView #answers-sides { height: 3fr; }
+    AnswersView #answers-sides > Edge { width: 1fr; height: 1fr; }
+    """
+
+    def __init__(self, empty: str = "", *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._empty = empty
+        self._found: ComparedAnswers | None = None
+        self._asked: tuple[AnswerSide, AnswerSide, str, str] | None = None
+
+    def compose(self) -> ComposeResult:
+        yield Edge(
+            VirtualList(DifferenceRows(), empty=self._empty, id="answers-rows"), title="Differences", id="answers-list"
+        )
+        with Horizontal(id="answers-sides"):
+            yield Edge(SideView(id="answer-a"), title="A", id="answers-a")
+            yield Edge(SideView(id="answer-b"), title="B", id="answers-b")
+
+    def on_mount(self) -> None:
+        scroll_together(self, *(self.query_one(f"#answer-{name}", SideView) for name in ("a", "b")))
+
+    def on_resize(self) -> None:
+        self.query_one("#answers-sides").display = self._shows_sides
+        self._draw_facts()
+
+    @property
+    def _shows_sides(self) -> bool:
+        return self.screen.size.width >= SIDES_FROM
+
+    @property
+    def _list(self) -> VirtualList:
+        return self.query_one("#answers-rows", VirtualList)
+
+    def name_sides(self, a: AnswerSide, b: AnswerSide) -> None:
+        """Name the sides and their facts, without a comparison."""
+        for name, side in (("a", a), ("b", b)):
+            edge = self.query_one(f"#answers-{name}", Edge)
+            edge.title = [(f"{name.upper()}  ", "muted"), (side.label, "bright")]
+            edge.facts = side.facts
+        if self._found is None:
+            for name, side in (("a", a), ("b", b)):
+                self.query_one(f"#answer-{name}", SideView).set_sections(_sections(side)[0])
+
+    def compare(self, a: AnswerSide, b: AnswerSide, method: str, name: str) -> None:
+        """Compare two answers and show the result."""
+        self._asked = (a, b, method, name)
+        self.name_sides(a, b)
+        self.run_worker(partial(self._compare, *self._asked), thread=True, exclusive=True, exit_on_error=False)
+
+    def _compare(self, a: AnswerSide, b: AnswerSide, method: str, name: str) -> None:
+        worker = get_current_worker()
+        found = compare_answers(a, b, method, name)
+        if not worker.is_cancelled:
+            self.app.call_from_thread(self._take, found)
+
+    def _take(self, found: ComparedAnswers) -> None:
+        if not self.is_attached:
+            return
+        self._found = found
+        view = self._list
+        view.empty = found.problem or _equal(found)
+        view.source = DifferenceRows(found.differences)
+        view.cursor = 0
+        self.query_one("#answer-a", SideView).display_side(found.a)
+        self.query_one("#answer-b", SideView).display_side(found.b)
+        self._draw_facts()
+        self.post_message(HintsChanged())
+
+    def _draw_facts(self) -> None:
+        edge, found = self.query_one("#answers-list", Edge), self._found
+        facts: list[Pieces] = []
+        if found is not None and found.differences:
+            more = " and more" if found.truncated else ""
+            facts.append([(f"{quantity(len(found.differences), 'difference')}{more}", "finding")])
+        elif found is not None and not found.problem:
+            facts.append([("equal", "received")])
+        if found is not None and found.ignored:
+            facts.append([(f"{count(found.ignored)} ignored by the rules", "muted")])
+        edge.facts = facts
+        edge.note = "" if self._shows_sides else f"both answers from {SIDES_FROM} columns"
+
+    def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
+        """Scroll both sides to the difference."""
+        if event.list_view is not self._list or self._found is None:
+            return
+        event.stop()
+        at = self._list.cursor
+        if 0 <= at < len(self._found.lines):
+            for name, line in zip(("a", "b"), self._found.lines[at], strict=True):
+                view = self.query_one(f"#answer-{name}", SideView)
+                if line is not None and line < view.rows.lines:
+                    view.show_line(line)
+
+    def hints(self) -> list[KeyHint]:
+        """The keys that work now."""
+        found = self._found
+        several = found is not None and len(found.differences) > 1
+        return hints(self, *(["diff.next", "diff.previous"] if several else []), *(["diff.copy"] if found else []))
+
+    def focus_inside(self) -> None:
+        """Focus the list of differences."""
+        self._list.focus()
+
+    def action_next(self) -> None:
+        """Go to the next difference."""
+        self._step(1)
+
+    def action_previous(self) -> None:
+        """Go to the previous difference."""
+        self._step(-1)
+
+    def _step(self, by: int) -> None:
+        view, total = self._list, len(self._found.differences) if self._found is not None else 0
+        if 0 <= view.cursor + by < total:
+            view.cursor += by
+
+    def action_copy(self) -> None:
+        """Copy the differences, a line each."""
+        if self._found is not None:
+            texts = [f"{_ROLES.get(one.kind, ('~', ''))[0]} {difference_text(one)}" for one in self._found.differences]
+            copy(self, "\n".join(texts) or self._list.empty, "the differences")
+
+
+def _equal(found: ComparedAnswers) -> str:
+    ignored = f" {quantity(found.ignored, 'difference')} ignored: times, ids and the like." if found.ignored else ""
+    return f"{signs_now().done} The two answers are equal.{ignored}"
+
+
+class AnswersScreen(Screen[None]):
+    """The comparison of two answers of one session, or of two recordings."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(BY_ID["diff.leave"].key, "leave", show=False, id="diff.leave"),
+        Binding(BY_ID["app.help"].key, "help", show=False, id="app.help"),
+        Binding(BY_ID["app.next-pane"].key, "app.focus_next", show=False, id="app.next-pane"),
+        Binding(BY_ID["app.previous-pane"].key, "app.focus_previous", show=False, id="app.previous-pane"),
+    ]
+    DEFAULT_CSS = """
+    AnswersScreen { layout: vertical; }
+    """
+
+    def __init__(self, a: AnswerSide, b: AnswerSide, method: str, name: str) -> None:
+        super().__init__()
+        self._asked = (a, b, method, name)
+
+    def compose(self) -> ComposeResult:
+        yield AnswersView("Comparing …", id="answers")
+        yield Footer(id="answers-footer")
+        yield TooSmall()
+
+    def on_mount(self) -> None:
+        view = self.query_one(AnswersView)
+        view.compare(*self._asked)
+        view.focus_inside()
+        self.on_hints_changed()
+
+    def on_resize(self) -> None:
+        self.query_one(TooSmall).fit(self.size)
+
+    def on_hints_changed(self) -> None:
+        """Draw the keys that work now."""
+        shown = self.query_one(AnswersView).hints()
+        self.query_one(Footer).hints = [*shown, *hints(self, "diff.leave", "app.help")]
+
+    def action_leave(self) -> None:
+        """Return to the screen that opened the comparison."""
+        self.dismiss(None)
+
+    def action_help(self) -> None:
+        """Show the keys."""
+        window_of(self).navigator.show_help(self.focused or self)

@@ -1,0 +1,1 @@
+"""Two sessions side by side: one form, both called with one key, the answers compared."""
