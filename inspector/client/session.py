@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
+from functools import partial
 from time import monotonic
 from typing import Any
 from weakref import WeakSet
@@ -60,7 +61,7 @@ class Session(SessionModel):
         super().__init__(journal, inbox, "new")
         self.task_follower = TaskPoller(self)
         self.pending = Pending(
-            self._tell_cancelled, lambda: self.changes.bump("calls"), lambda call: explain_timeout(journal, call),
+            self._tell_cancelled, partial(self.changes.bump, "calls"), lambda call: explain_timeout(journal, call),
             lambda call, n, message: self.driver.intercepts_response(call, n, message), self.run,
             journal.redactor.error,
         )  # fmt: skip
@@ -194,7 +195,7 @@ class Session(SessionModel):
         """Replace the connection by a new one to `target`."""
         await self._close_transport()
         wire = Wire(
-            self.journal, self, lambda: self.changes.bump("log"), handled=lambda: self.driver.handled_notifications
+            self.journal, self, partial(self.changes.bump, "log"), handled=lambda: self.driver.handled_notifications
         )
         self.transport = self._connect(target, wire, self.options)
         await self.transport.start()

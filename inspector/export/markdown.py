@@ -17,9 +17,9 @@ from inspector.journal.connections import KINDS
 from inspector.journal.format import Dir, Event, Kind, dumps
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
-from inspector.markup import fence, span
+from inspector.markup import fence, fenced, span
 from inspector.protocol.jsonrpc import Shape
-from inspector.protocol.jsontext import pretty
+from inspector.protocol.jsontext import lines, pretty
 from inspector.text import SIGNS, count, duration, safe, size
 from inspector.version import __version__
 
@@ -68,7 +68,7 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
                 continue
         _write_stderr(stderr, out)
         if event.kind not in (Kind.STDERR, Kind.MARK):
-            out.write(_event(journal, event))
+            out.writelines(_event(journal, event))
     _write_stderr(stderr, out)
     if shown < len(journal):
         out.write(f"\n{count(shown)} of {count(len(journal))} events are shown.\n")
@@ -178,24 +178,27 @@ def _negotiation(journal: Journal, first: int, last: int) -> Iterator[str]:
                 yield f"- {event.n} {SIGNS.local} {span(fields.get('event'))} {', '.join(said)}\n"
 
 
-def _event(journal: Journal, event: Event) -> str:
-    """Return one event other than stderr: a heading with the facts, and the text."""
+def _event(journal: Journal, event: Event) -> Iterator[str]:
+    """Yield one event other than stderr: a heading with the facts, and the text."""
     moment = f"+{duration(event.t)}"
     if event.kind in (Kind.LIFE, Kind.NOTE, Kind.AUTH):
         name = event.fields.get("event") or event.kind_name
         rest = {key: value for key, value in event.fields.items() if key != "event"}
-        return f"\n#### {event.n} {SIGNS.local} {span(name)} {moment}\n" + (
-            f"\n{fence(_json(rest), 'json')}" if rest else ""
-        )
+        yield f"\n#### {event.n} {SIGNS.local} {span(name)} {moment}\n"
+        if rest:
+            yield f"\n{fence(_json(rest), 'json')}"
+        return
     if event.kind == Kind.RPC:
-        return f"\n### {event.n} {_rpc_title(journal, event)} {moment}\n\n{_marked(journal, event)}{_payload(event)}"
+        yield f"\n### {event.n} {_rpc_title(journal, event)} {moment}\n\n{_marked(journal, event)}"
+        yield from _payload(event)
+        return
     sign = {Dir.SEND: SIGNS.sent, Dir.RECV: SIGNS.received}.get(event.dir, SIGNS.local)
-    heading = f"\n### {event.n} {sign} {span(event.kind_name)} {moment}\n\n"
-    heading += _marked(journal, event)
-    parts = [fence(_json(event.fields), "json")] if event.fields else []
-    if event.raw is not None or event.data is not None:
-        parts.append(_payload(event))
-    return heading + "\n".join(parts)
+    yield f"\n### {event.n} {sign} {span(event.kind_name)} {moment}\n\n{_marked(journal, event)}"
+    has_text = event.raw is not None or event.data is not None
+    if event.fields:
+        yield fence(_json(event.fields), "json") + ("\n" if has_text else "")
+    if has_text:
+        yield from _payload(event)
 
 
 def _marked(journal: Journal, event: Event) -> str:
@@ -231,7 +234,7 @@ def _rpc_title(journal: Journal, event: Event) -> str:
             facts.append(f"belongs to {pair or index.parent(n)}")
     else:
         what = "batch" if shape is Shape.BATCH else "not a JSON-RPC message"
-    facts.append(size(len(event.bytes) if event.dropped is None else event.dropped))
+    facts.append(size(index.size(n)))
     state = index.state(n)
     if state is State.ERROR and shape is Shape.RESULT:
         facts.append("isError")
@@ -251,15 +254,18 @@ def _named(event: Event) -> str:
     return ""
 
 
-def _payload(event: Event) -> str:
-    """Return the content: indented JSON with unchanged tokens; bytes that are not UTF-8 are marked."""
+def _payload(event: Event) -> Iterator[str]:
+    """Yield the content: indented JSON with unchanged tokens; bytes that are not UTF-8 are marked."""
     if event.dropped is not None:
-        return f"(The body, {size(event.dropped)}, was not recorded: the recording was full.)\n"
+        yield f"(The body, {size(event.dropped)}, was not recorded: the recording was full.)\n"
+        return
     text = event.text
-    before = f"{len(event.data):,} bytes that are not UTF-8:\n\n" if event.data is not None else ""
+    if event.data is not None:
+        yield f"{len(event.data):,} bytes that are not UTF-8:\n\n"
     if event.kind in (Kind.RPC, Kind.SSE):
-        return before + fence("\n".join(pretty(text, inline=INLINE)), "json" if event.kind == Kind.RPC else "")
-    return before + fence(text, "")
+        yield from fenced(text, lines(text, inline=INLINE), "json" if event.kind == Kind.RPC else "")
+    else:
+        yield fence(text, "")
 
 
 def _json(value: Any) -> str:

@@ -185,6 +185,31 @@ def outline(message: Any) -> Any:
     return kept
 
 
+def read_outline(text: str) -> Any:
+    """Parse a long message: only the members that pairing needs, without the memory for the others.
+
+    Raises ValueError or RecursionError for text that the standard library does not parse.
+    """
+    return _OUTLINES.decode(text)
+
+
+_TOP = ("jsonrpc", "id", "method")
+_INSIDE = ("params", "result", "error", "isError", "progressToken", "requestId", "_meta", "cursor", "code")
+_SMALL: dict[str, Any] = {}
+
+
+def _outlined(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of a message with what pairing may need. `id` of a row of data is none of it."""
+    members = dict(pairs)
+    kept = {name: members[name] for name in _INSIDE if name in members}
+    if kept or "method" in members or "jsonrpc" in members:
+        kept.update((name, members[name]) for name in _TOP if name in members)
+    return kept or _SMALL
+
+
+_OUTLINES = json.JSONDecoder(object_pairs_hook=_outlined, parse_float=lambda _: 0.0)
+
+
 def _short(value: Any) -> Any:
     """Return a scalar up to a length; null for anything else."""
     if type(value) is str:

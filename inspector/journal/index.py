@@ -134,8 +134,7 @@ class Index:
         self._list_heads: dict[tuple[int, str], int] = {}
         self._id_texts: list[str] = []
         self._id_numbers: dict[str, int] = {}
-        self._latest = 0, 0
-        """The events whose times were compared, and the latest of these times."""
+        self._latest = 0
         self._pending: dict[tuple[int, int, Any], int] = {}
         self._answered: OrderedDict[tuple[int, int, Any], int] = OrderedDict()
         self._tokens: dict[tuple[int, Any], int] = {}
@@ -203,13 +202,7 @@ class Index:
 
     def latest(self) -> int:
         """Return the latest time of all events: of the last one, unless a clock ran backwards. 0 without events."""
-        seen, latest = self._latest
-        while seen < self.count:
-            high = min(seen + _STRIDE, self.count)
-            latest = max(latest, max(self._times[seen:high]))
-            seen = high
-        self._latest = seen, latest
-        return latest
+        return self._latest
 
     def times_between(self, after: int, upto: int) -> Sequence[int]:
         """Return the times of the events after `after` up to `upto`, in order."""
@@ -419,6 +412,8 @@ class Index:
         offsets, times, sizes, codes, channels, ids = self._common
         offsets[at] = offset
         times[at] = t
+        if t > self._latest:
+            self._latest = t
         sizes[at] = size if size < 0xFFFFFFFF else 0xFFFFFFFF
         codes[at] = kind + dir * 16 + shape * 64
         channels[at] = self._channel_names.numbers.get(channel) or self._channel_names.number(channel)
@@ -512,7 +507,7 @@ class Index:
         if methods is None or channels is None or sum(map(len, parts)) > _MOST_SAVED:
             return None
         state: dict[str, Any] = {
-            "count": self.count, "invalid": self.invalid, "errors": self.errors, "latest": self.latest(),
+            "count": self.count, "invalid": self.invalid, "errors": self.errors, "latest": self._latest,
             "methods": methods, "channels": channels, "ids": list(zip(self._id_numbers, self._id_texts, strict=True)),
             "dropped": list(self.dropped), "pages": [list(self.page_requests), list(self.page_heads)],
             "list_heads": [[*key, n] for key, n in self._list_heads.items()], "connections": self.connections.saved(),
@@ -556,8 +551,13 @@ class Index:
             made._open_calls = {conn: dict.fromkeys(calls) for conn, calls in known["calls"]}
             made._channel_request = {(conn, channel): n for conn, channel, n in known["channels"]}
         count = state["count"]
-        made._latest = count, state["latest"]
-        if type(count) is not int or count <= 0 or not made._columns.load(folder, count):
+        made._latest = state["latest"]
+        if (
+            type(made._latest) is not int
+            or type(count) is not int
+            or count <= 0
+            or not made._columns.load(folder, count)
+        ):
             return False
         made._attach()
         made.count = count

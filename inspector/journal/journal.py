@@ -40,6 +40,7 @@ from inspector.journal.format import (
     parsed_line,
     read_envelope,
     read_event,
+    read_outline,
     to_base64,
 )
 from inspector.journal.index import Index, conn_of
@@ -427,10 +428,16 @@ class Journal:
         extra += self._mark
         if self._is_full(len(data)):
             return self._count(self.now(), _SEND, kind, channel, data, message, extra, conn=conn)
-        t, offset = self.now(), self.storage.size
-        line = self._line(self.index.count + 1, t, "send", kind, channel, data, extra)
-        self.storage.append(line, hold=hold)
-        return self.index.add(t, _SEND, kind, channel, offset, len(data), message, conn=conn)
+        t, index, storage = self.now(), self.index, self.storage
+        n, offset, line = index.count + 1, storage.size, b""
+        if kind is _RPC and not self.redactor.active:
+            head = f'{{"n":{n},"t":{t},"dir":"send","kind":"rpc","ch":{escape(channel)}{extra},"raw":'
+            try:
+                line = parsed_line(head, data)
+            except UnicodeDecodeError:
+                pass  # its line is another one
+        storage.append(line or self._line(n, t, "send", kind, channel, data, extra), hold=hold)
+        return index.add(t, _SEND, kind, channel, offset, len(data), message, conn=conn)
 
     def blank(self, secrets: Iterable[str]) -> bool:
         """Overwrite secrets in what is recorded already, such as a token that a later answer told to be one.
@@ -715,6 +722,8 @@ class Journal:
         offsets = self.index._offsets
         start = offsets[n - 1]
         end = offsets[n] if n < self.index.count else min(self.storage.size, start + self._last_length(start))
+        if end - start > _BLOCK and self.storage.pread(end - 1, 1) == b"\n":
+            end -= 1  # Without a copy of a long line.
         return self.storage.pread(start, end - start).rstrip(b"\n")
 
     def _last_length(self, start: int) -> int:
@@ -745,6 +754,7 @@ class Journal:
         if self.raw_only or type(value) is not dict:
             why = "a line of a newer format" if self.raw_only else "this line of the recording cannot be parsed"
             return Event(n, index._times[n - 1], Dir.LOCAL, Kind.OTHER, "", None, line, {"why": why})
+        del line
         event = read_event(value, n)
         event.n = n
         return event
@@ -768,14 +778,15 @@ class Journal:
         while taken < limit and self._scanned < storage.size:
             block = storage.pread(self._scanned, _BLOCK)
             end = block.rfind(b"\n")
-            while end < 0 and self._scanned + len(block) < storage.size:
-                more = storage.pread(self._scanned + len(block), max(_BLOCK, len(block)))
-                if not more:
-                    break
-                block += more
-                end = block.rfind(b"\n")
             if end < 0:
-                return False
+                length = self._long_line(len(block))
+                if not length:
+                    return False
+                del block
+                self._take(storage.pread(self._scanned, length), self._scanned)
+                taken += 1
+                self._scanned += length + 1
+                continue
             offset = self._scanned
             for line in block[:end].split(b"\n"):
                 if line:
@@ -786,6 +797,16 @@ class Journal:
                     break
             self._scanned = offset
         return self._scanned < storage.size
+
+    def _long_line(self, known: int) -> int:
+        """Return the bytes of the line at `_scanned`, which has more than `known`; 0 if it has no end."""
+        at = self._scanned + known
+        while block := self.storage.pread(at, _BLOCK):
+            end = block.find(b"\n")
+            if end >= 0:
+                return at + end - self._scanned
+            at += len(block)
+        return 0
 
     def _take(self, line: bytes, offset: int) -> None:
         index = self.index
@@ -803,6 +824,11 @@ class Journal:
             return
         raw = value.get("raw")
         if value.get("kind") == "rpc" and type(raw) is str:
+            if len(raw) >= _BLOCK:
+                del line
+                with suppress(ValueError, RecursionError):
+                    self._take_long(value, raw, read_outline(raw), offset)
+                    return
             self._take_message(value, raw.encode("utf-8", "surrogatepass"), offset)
             return
         event = read_event(value, index.count + 1)
@@ -828,6 +854,12 @@ class Journal:
             self.index.add(t, dir, _RPC, channel, offset, len(raw), parse(raw), conn=conn)
         except NotJson:
             self.index.add(t, dir, _INVALID, channel, offset, len(raw), conn=conn)
+
+    def _take_long(self, line: dict[str, Any], raw: str, message: Any, offset: int) -> None:
+        """Do the same for a long message, of which only the outline is parsed."""
+        t, dir, channel = read_envelope(line)
+        octets = len(raw) if raw.isascii() else len(raw.encode("utf-8", "surrogatepass"))
+        self.index.add(t, dir, _RPC, channel, offset, octets, message, conn=conn_of(line))
 
     def _take_finding(self, n: int, event: Event) -> None:
         about = event.fields["finding"]

@@ -10,11 +10,24 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
+from collections.abc import Iterator
 
 from inspector.protocol.jsonproblems import PROBLEM_LIMIT, Problem, problems
 from inspector.protocol.jsontokens import SCALAR_AT, STRING_AT, Broken, JsonToken, escape_step, tokens, unquote
 
-__all__ = ["PROBLEM_LIMIT", "Broken", "JsonToken", "Problem", "Tree", "pretty", "problems", "tokens", "tree", "unquote"]
+__all__ = [
+    "PROBLEM_LIMIT",
+    "Broken",
+    "JsonToken",
+    "Problem",
+    "Tree",
+    "lines",
+    "pretty",
+    "problems",
+    "tokens",
+    "tree",
+    "unquote",
+]
 
 LINE_LIMIT = 2_000_000
 """Lines that are laid out of one document; the raw text has the others."""
@@ -306,5 +319,11 @@ def tree(raw: str, *, inline: int = 0, limit: int = LINE_LIMIT) -> Tree:
 
 def pretty(raw: str, indent: int = 2, limit_lines: int | None = None, *, inline: int = 0) -> list[str]:
     """Return the text indented, at most `limit_lines` lines; invalid JSON is returned as it is, in lines."""
+    return list(lines(raw, indent, limit_lines, inline=inline))
+
+
+def lines(raw: str, indent: int = 2, limit_lines: int | None = None, *, inline: int = 0) -> Iterator[str]:
+    """Yield the lines that `pretty` returns."""
     laid_out = Tree(raw, inline=inline, limit=LINE_LIMIT if limit_lines is None else limit_lines)
-    return [laid_out.text(line, indent) for line in range(len(laid_out))]
+    for line in range(len(laid_out)):
+        yield laid_out.text(line, indent)

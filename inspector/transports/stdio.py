@@ -150,7 +150,8 @@ class StdioTransport:
 
     def _received(self, lines: list[bytes], cut: bool) -> None:
         if not self._held:
-            self._unanswered = 0
+            # Several answers at once: several requests are in flight, and more will follow in this turn.
+            self._unanswered = GATHER_AFTER if len(lines) > 1 else 0
         if self.sink.received(self.channel, lines, cut=cut):
             self._heard += 1
 

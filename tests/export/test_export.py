@@ -12,10 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.errors import UsageError
-from inspector.export import FORMATS
+from inspector.export import FORMATS, export
 from inspector.export.exact import is_strict, member, strict
+from inspector.export.markdown import INLINE
 from inspector.journal.findings import Finding
-from inspector.journal.journal import Journal
+from inspector.journal.journal import Journal, whole_journal
+from inspector.markup import fence
+from inspector.protocol.jsontext import pretty
 from tests import golden
 from tests.export.journals import GOLDEN, SESSION, exported, live, opened
 
@@ -312,3 +315,26 @@ def test_strict_json_is_read_by_every_reader(value: Any) -> None:
     assert is_strict(text)
     if not changed:
         assert json.loads(text) == value
+
+
+def test_a_long_line_is_not_in_memory_many_times(tmp_path: Path) -> None:
+    """It is written in parts, and the text is the same."""
+    import tracemalloc
+
+    text = "lorem ``ipsum`` \u202e dolor " * 200_000
+    rows = [{"id": at, "tags": ["a", "b"], "long": "x" * 90} for at in range(20_000)]
+    journal = Journal.create(tmp_path / "long.mcp.jsonl", {})
+    message = {"jsonrpc": "2.0", "id": 1, "result": {"text": text, "rows": rows}}
+    journal.record_received("stdio", [json.dumps(message, ensure_ascii=False).encode()])
+    journal.close()
+    journal.release()
+    size = (tmp_path / "long.mcp.jsonl").stat().st_size
+    with open(tmp_path / "out.md", "w", encoding="utf-8", errors="backslashreplace") as out:
+        tracemalloc.start()
+        with whole_journal(tmp_path / "long.mcp.jsonl") as journal:
+            export(journal, "md", out)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert peak < 5 * size  # Text that is not ASCII takes two bytes a character in memory.
+    shown = (tmp_path / "out.md").read_text("utf-8")
+    assert fence("\n".join(pretty(json.dumps(message, ensure_ascii=False), inline=INLINE)), "json") in shown

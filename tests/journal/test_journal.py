@@ -471,3 +471,38 @@ def test_a_journal_that_is_dropped_closes_its_file() -> None:
     gc.collect()
     with pytest.raises(OSError, match="Bad file descriptor"):
         os.fstat(descriptor)
+
+
+def long_lines():
+    rows = [{"id": at, "name": "row", "price": at / 7, "method": "x"} for at in range(20_000)]
+    tail = {"content": [{"type": "text", "text": "a" * (1 << 20)}], "rows": rows}
+    yield {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"_meta": {"progressToken": "t"}, **tail}}
+    yield {"jsonrpc": "2.0", "method": "notifications/progress", "params": {**tail, "progressToken": "t"}}
+    yield {"result": {**tail, "isError": True}, "id": 7, "jsonrpc": "2.0"}
+    yield {"jsonrpc": "2.0", "id": "x", "error": {"code": -32000, "message": "no", "data": tail}}
+    yield {"jsonrpc": "2.0", "id": 12345678901, "method": "ping", "params": {"text": "é\u2028" * (1 << 20)}}
+    yield [{"jsonrpc": "2.0", "id": 12345678901, "result": tail}, 3]
+    yield {"nothing": tail}
+
+
+def test_long_lines_are_indexed_as_short_ones(tmp_path, monkeypatch):
+    """Of a long message only an outline is parsed: everything that the index knows is the same."""
+    path = tmp_path / "long.mcp.jsonl"
+    journal = Journal.create(path, {})
+    for at, message in enumerate(long_lines()):
+        data = json.dumps(message, ensure_ascii=False).encode("utf-8", "surrogatepass")
+        if at in (0, 4):
+            journal.record_sent("stdio", data, message)
+        else:
+            journal.record_received("stdio", [data])
+    journal.record_received("stdio", [b'{"jsonrpc":' + b" " * (1 << 21)])
+    journal.close()
+    with monkeypatch.context() as patch:
+        patch.setattr("inspector.journal.journal.read_outline", refuse)
+        expected = columns(reopen(journal))
+    assert columns(reopen(journal)) == columns(journal) == expected
+    assert reopen(journal).event(3).message["result"]["isError"] is True
+
+
+def refuse(text):
+    raise ValueError

@@ -68,6 +68,33 @@ class ContinuedCall:
 class Call:
     """A sent request. Await `result()`; `cancel()` and `extend()` at any time."""
 
+    # Defaults of the class: most calls never set them, and every call is on the hot path.
+    id: int | str = 0
+    token: Any = None
+    """Its progress token, if any."""
+    headers: tuple[tuple[str, str], ...] = ()
+    """HTTP header fields of this request only."""
+    outgoing: Outgoing | None = None
+    answer_n = 0
+    """The response's number in the journal, even if it came late; 0 without one."""
+    fate: Fate = "pending"
+    progress: Progress | None = None
+    value: Any = None
+    """The result, once `fate` is `done`."""
+    error: InspectorError | None = None
+    late = False
+    """The response came after the call was given up."""
+    ended = 0.0
+    takeover: ContinuedCall | None = None
+    """Set if a response did not end the call: the server requires input, or runs it as a task."""
+    background = False
+    """The session's own call, which no caller awaits."""
+    on_result: Callable[[Call], None] | None = None
+    _paused_at: float | None = None
+    _person_time = 0.0
+    _asked = 0.0
+    _pending: Pending | None = None
+
     def __init__(
         self,
         method: str,
@@ -78,41 +105,14 @@ class Call:
     ) -> None:
         self.method = method
         self.params = params
-        self.id: int | str = 0
-        self.token: Any = None
-        """Its progress token, if any."""
-        self.headers: tuple[tuple[str, str], ...] = ()
-        """HTTP header fields of this request only."""
-        self.outgoing: Outgoing | None = None
-        self.answer_n = 0
-        """The response's number in the journal, even if it came late; 0 without one."""
-        self.fate: Fate = "pending"
-        self.progress: Progress | None = None
-        self.value: Any = None
-        """The result, once `fate` is `done`."""
-        self.error: InspectorError | None = None
-        self.late = False
-        """The response came after the call was given up."""
-        self.started = loop.time()
-        self.sent_at = self.started
-        """Time of its latest request: a call is resent with the input that the server requires."""
-        self.ended = 0.0
+        self.started = self.sent_at = self._quiet_since = loop.time()
+        """`sent_at` is the time of its latest request: a call is resent with the input that the server requires."""
         self.timeout = timeout
         """Allowed seconds without progress."""
         self.ceiling = ceiling
         """Allowed seconds in total."""
-        self.takeover: ContinuedCall | None = None
-        """Set if a response did not end the call: the server requires input, or runs it as a task."""
-        self.background = False
-        """The session's own call, which no caller awaits."""
-        self.on_result: Callable[[Call], None] | None = None
         self._loop = loop
-        self._quiet_since = self.started
-        self._paused_at: float | None = None
-        self._person_time = 0.0
-        self._asked = 0.0
         self._waiters: list[asyncio.Future[None]] = []
-        self._pending: Pending | None = None
 
     @property
     def n(self) -> int:
@@ -262,6 +262,8 @@ class Pending:
         self._run = run
         self._conceal = conceal
         self._timer: asyncio.TimerHandle | None = None
+        self._timer_at = 0.0
+        """When it is due, on the loop's clock."""
         self.on_ended: Callable[[Call], None] | None = None
         """Receives each call that has ended."""
         self.latency = 0.0
@@ -315,15 +317,14 @@ class Pending:
         if call.takeover is not None:
             return call if self._deliver(call, RpcResponse(n, message)) else None
         call.answer_n = n
+        if not self.intercepted(call, n, message):
+            error = message.get("error")
+            if error is not None or "result" not in message:
+                self.fail(call, server_error(error, call.method))
+            else:
+                self.done(call, message["result"])
         if not call.background:
             self.latency = call.server_time
-        if self.intercepted(call, n, message):
-            return call
-        error = message.get("error")
-        if error is not None or "result" not in message:
-            self.fail(call, server_error(error, call.method))
-        else:
-            self.done(call, message.get("result"))
         return call
 
     def intercepted(self, call: Call, n: int, message: dict[str, Any]) -> bool:
@@ -371,9 +372,10 @@ class Pending:
 
     def _watch(self, loop: asyncio.AbstractEventLoop, due: float) -> None:
         """Schedule a check at `due`: one timer for all calls, moved only to an earlier time."""
-        if self._timer is None or due < self._timer.when():
+        if self._timer is None or due < self._timer_at:
             if self._timer is not None:
                 self._timer.cancel()
+            self._timer_at = due
             self._timer = loop.call_at(due, self._look, loop)
 
     def _look(self, loop: asyncio.AbstractEventLoop) -> None:

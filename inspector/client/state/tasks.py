@@ -105,6 +105,8 @@ class TaskTable:
 
     def support(self, tool: dict[str, Any]) -> str:
         """Return `required`, `optional` or `forbidden`: whether a tool is called as a task on request (C-TOOL-06)."""
+        if not tool.get("execution"):
+            return "forbidden"
         server = self._server()
         if not server.features.tasks:
             return "forbidden"
