@@ -277,7 +277,7 @@ def first_official() -> dict[str, float]:
 
 
 def moves(terminal: Terminal) -> dict[str, float]:
-    """Move the cursor down and up, one key after the other; each is measured to the first thing written after it."""
+    """Move the cursor down and up; each key is measured to the first thing that is written after it."""
     found = []
     for key in (DOWN, DOWN, UP) * (KEYS // 3):
         pressed_at = terminal.press(key)
