@@ -50,12 +50,17 @@ EACH = 10.0
 """Seconds between two samples."""
 WARM_UP = 5.0
 """Minutes whose growth does not count; at most a quarter of a run."""
-MOST_GROWTH = 96
-"""Bytes that a process may grow for each message that it records: its index keeps about 48 of them in memory."""
+MOST_GROWTH = 24
+"""Bytes that a process may grow for each message that it records: its index is in files, the rows of lists are not."""
 SLACK_MB = 6.0
 """Growth that is never a fault: what the allocator keeps moves by so much."""
 NUMBERED = re.compile(rb'"data\\": ?\\"(\d+) (\d+) x')
 
+SETTLED = 12.0
+"""Seconds without keys before things are counted: notices have gone by then, and each is a task while it is shown."""
+
+_INDEX = re.compile(r"/inspector/index/")
+"""The files of an index: they are opened once, when a recording has become long."""
 _POOLED = re.compile("asyncio_|ThreadPoolExecutor")
 """The names of threads that a pool keeps: there are at most six, and they come when they are first needed at once."""
 
@@ -121,7 +126,7 @@ class Process:
         self.counts.unlink(missing_ok=True)
         os.kill(self.pid, signal.SIGUSR1)
         proc = Path(f"/proc/{self.pid}")
-        status = dict(re.findall(r"(VmRSS):\s+(\d+)", (proc / "status").read_text()))
+        status = dict(re.findall(r"(RssAnon):\s+(\d+)", (proc / "status").read_text()))
         times = (proc / "stat").read_text().rpartition(")")[2].split()
         children = {int(pid) for task in (proc / "task").iterdir() for pid in (task / "children").read_text().split()}
         self.children |= children
@@ -132,11 +137,18 @@ class Process:
             time.sleep(0.005)
         self.own = own = json.loads(self.counts.read_text())
         return {
-            "mb": int(status["VmRSS"]) / 1024, "descriptors": len(list((proc / "fd").iterdir())),
+            "mb": int(status["RssAnon"]) / 1024, "descriptors": sum(map(_is_counted, (proc / "fd").iterdir())),
             "threads": sum(not _POOLED.match(name) for name in own["threads"]), "tasks": len(own["tasks"]),
             "children": len(children),
             "objects": own["objects"], "cpu_s": (int(times[11]) + int(times[12])) / os.sysconf("SC_CLK_TCK"),
         }  # fmt: skip
+
+
+def _is_counted(descriptor: Path) -> bool:
+    try:
+        return _INDEX.search(str(descriptor.readlink())) is None
+    except OSError:  # It was closed meanwhile.
+        return False
 
 
 class TappedClient:
@@ -418,7 +430,7 @@ class Soak:
     def settled(self) -> list[dict[str, Any]]:
         """Return the facts of each process with nothing in flight."""
         self.terminal.press(b"1" + HOME)
-        self.terminal.watch(3.0)
+        self.terminal.watch(SETTLED)
         facts = self.sample((time.monotonic() - self.began) / 60)
         return [
             {
