@@ -67,6 +67,10 @@ def label(key: str, ascii: bool = False) -> str:
     return text
 
 
+_NO_KEY = "no-key"
+"""The key of a verb without one, which no terminal sends: only a binding that exists can get a key in the settings."""
+
+
 def bindings(context: str, *, without: str = "") -> list[Binding]:
     """Return a context's bindings, for a widget's `BINDINGS`; a keymap can change their keys by id.
 
@@ -76,8 +80,8 @@ def bindings(context: str, *, without: str = "") -> list[Binding]:
     found = []
     for verb in VERBS:
         keys = ",".join(key for key in verb.key.split(",") if key not in taken)
-        if verb.context == context and keys:
-            found.append(Binding(keys, verb.action, verb.title, show=False, id=verb.id))
+        if verb.context == context and (keys or not verb.key):
+            found.append(Binding(keys or _NO_KEY, verb.action, verb.title, show=False, id=verb.id))
     return found
 
 

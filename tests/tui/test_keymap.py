@@ -1,7 +1,10 @@
 import re
+from typing import ClassVar
 
 import pytest
+from textual.binding import BindingType
 from textual.keys import Keys
+from textual.widgets import Static
 
 from inspector.tui.keymap import Keymap, bindings, label, normal_key
 from inspector.tui.verbs import BY_ID, CONTEXTS, VERBS
@@ -148,3 +151,22 @@ async def test_the_users_keys_work():
         assert view.cursor == 2
         await pilot.press("down", "j")
         assert view.cursor == 2
+
+
+class _Session(Static, can_focus=True):
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("app")]
+    restarts = 0
+
+    def action_restart(self) -> None:
+        self.restarts += 1
+
+
+async def test_a_verb_without_a_key_gets_one_by_the_settings():
+    assert Keymap().keys("app.restart") == []
+    widget = _Session()
+    app = Stage(widget)
+    async with app.run_test(size=(20, 10)) as pilot:
+        widget.focus()
+        app.set_keymap(Keymap({"app.restart": "f9"}).overrides)
+        await pilot.press("f9")
+        assert widget.restarts == 1
