@@ -274,7 +274,7 @@ VARIABLE = (
     (rf"\b(?!{'|'.join(REVISIONS)})20\d\d-\d\d-\d\d|T\d\d-\d\d-\d\dZ", "DATE"),
     (r"(?:\d[\d.,]* ?|- )(?:B|kB|MB)\b", "SIZE"),
     (r"\b\d+ skipped, \d+ passed", "CHECKS"),
-    (r"\bprocess \d+|\(events [\d, ]+\)", "NUMBERS"),
+    (r"\bprocess \d+|\(events? [\d, ]+\)", "NUMBERS"),
     (r"\bpython \d[\d.]+", "python V"),
     (r"-[0-9a-f]{4}\.mcp\.jsonl", "-ID.mcp.jsonl"),
     (r"(?<![\w/:.])[~.]?/(?:[\w.+-]+/)*(?:[\w.+-]+)?", lambda found: "/" + found[0].rpartition("/")[2].rstrip(")")),

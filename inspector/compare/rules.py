@@ -258,3 +258,7 @@ def parse_tolerance(text: str) -> Tolerance:
     if amount.strip().endswith("%"):
         return Tolerance(relative=value / 100, where=place)
     return Tolerance(absolute=value, where=place)
+
+
+Rules = ComparisonRules
+"""The name by which the tests that earlier versions exported import it."""

@@ -20,12 +20,13 @@ LARGEST = 100_000
 
 _IMPORTS = (
     "import pytest",
-    "from inspector.compare.rules import Rules",
+    "from inspector.compare.rules import ComparisonRules",
     "from inspector.compare.values import compare",
 )
 _BEGIN = """
-RULES = Rules()
-# What may differ besides times, ids and cursors: RULES = Rules().plus(ignore=["tools/call now:$.result.content"])
+RULES = ComparisonRules()
+# What may differ besides times, ids and cursors:
+# RULES = ComparisonRules().plus(ignore=["tools/call now:$.result.content"])
 
 
 async def ask(answers, n, what):
