@@ -21,6 +21,7 @@ class Skip(StrEnum):
     SKILL_FILES = "needs to read files of skills: allow it with --read-skills"
     INTRUSIVE = "may be harmful or slow: allow it with --intrusive"
     FOREIGN_TOKEN = "needs a token for another server: set --foreign-token-env"
+    DELIVERIES = "needs an address for deliveries: name one with --webhook URL --listen HOST:PORT"
     RECORDING = "needs a live server, not a recording"
     NOT_SHOWN = "the recording does not show it"
     NO_SESSION = "the session could not be opened at this revision"

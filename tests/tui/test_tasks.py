@@ -13,12 +13,10 @@ from inspector.client.options import Options
 from inspector.client.session import Session
 from inspector.client.state.tasks import Task
 from inspector.config.settings import Settings
-from inspector.config.targets import Target
+from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.journal.journal import Journal
 from inspector.tui.app import InspectorApp
-from inspector.tui.events import First
-from inspector.tui.main.screen import MainScreen
-from inspector.tui.navigator import Opening, ScreenNavigator
+from inspector.tui.navigator import Begun, Opening, ScreenNavigator
 from inspector.tui.work.task import TaskPane
 from inspector.tui.work.task_rows import age, look
 from inspector.tui.work.task_trail import MOST_CHANGES, Trails
@@ -73,8 +71,8 @@ class MadeBefore(ScreenNavigator):
         super().__init__(app, Opening(Options(), Settings()), app.sessions)
         self._made = session
 
-    def open_target(self, target: Target, first: First = "") -> None:
-        self.add(MainScreen(self._made))
+    def begin(self, target: StdioTarget | HttpTarget, *, connect: bool = True) -> Begun:
+        return Begun(self._made, None, None, None)
 
 
 class Watching(InspectorApp):

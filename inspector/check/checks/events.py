@@ -13,7 +13,7 @@ from typing import Any
 
 from inspector.check.asked import RequestOutcome
 from inspector.check.catalog import CheckTable
-from inspector.check.outcome import Outcome, bad, good, remark, skipped
+from inspector.check.outcome import Outcome, Skip, bad, good, remark, skipped
 from inspector.check.raw_connection import RawConnection
 from inspector.check.visit import OPENING, Visit
 from inspector.config.targets import HttpTarget
@@ -806,7 +806,6 @@ async def refuses_bad_webhooks(visit: Visit) -> Outcome:
 
 # Webhooks at the address of the user
 
-_NO_ADDRESS = "no address for deliveries: name one with --webhook URL --listen HOST:PORT"
 _PRIVATE = "https://127.0.0.1:9/inspector-check"
 """A callback on the server's own machine (port 9: discard)."""
 _AFTER = 0.5
@@ -843,7 +842,7 @@ class _Trial:
 async def _trial(visit: Visit) -> _Trial | str:
     """Subscribe the user's address once in a visit; or why not."""
     if visit.allowed.webhook is None:
-        return _NO_ADDRESS
+        return Skip.DELIVERIES
     known = visit.remembered.get("webhook")
     if isinstance(known, _Trial | str):
         return known

@@ -46,6 +46,7 @@ _REASONS: dict[Skip, _Reason] = {
     Skip.LOGIN: _Reason("check authorization ({})", "checks authorization: {} includes these checks", "check.login"),
     Skip.INTRUSIVE: _Reason("are intrusive ({})", "may do damage or take long: {} allows it", "check.intrusive"),
     Skip.SKILL_FILES: _Reason("read files of skills", "reads files of skills: only the command line allows it"),
+    Skip.DELIVERIES: _Reason("need an address for deliveries", "only the command line takes an address for deliveries"),
     Skip.FOREIGN_TOKEN: _Reason("need a token for another server", "only the command line accepts a token for it"),
     Skip.RECORDING: _Reason("need a server", str(Skip.RECORDING)),
     Skip.NOT_SHOWN: _Reason("not in the recording", str(Skip.NOT_SHOWN)),
