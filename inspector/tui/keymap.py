@@ -22,20 +22,7 @@ _LABELS: Mapping[str, str] = {
     "down": "↓",
     "left": "←",
     "right": "→",
-    "slash": "/",
-    "question_mark": "?",
-    "plus": "+",
-    "asterisk": "*",
-    "underscore": "_",
-    "minus": "-",
-    "equals_sign": "=",
-    "at": "@",
-    "less_than_sign": "<",
-    "greater_than_sign": ">",
-    "left_square_bracket": "[",
-    "right_square_bracket": "]",
-    "left_curly_bracket": "{",
-    "right_curly_bracket": "}",
+    **{_character_to_key(char): char for char in punctuation},
 }
 _ASCII = {"↑": "up", "↓": "down", "←": "left", "→": "right", "⇧": "shift-"}
 _MODIFIERS = frozenset({"ctrl", "shift", "alt", "super", "meta", "hyper"})

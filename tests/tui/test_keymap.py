@@ -65,6 +65,7 @@ def test_bindings_come_from_the_table():
         ("f5", "f5", "f5"),
         ("M", "M", "M"),
         ("right_square_bracket", "]", "]"),
+        ("vertical_line", "|", "|"),
     ],
 )
 def test_keys_are_written_for_people(key, shown, plain):
