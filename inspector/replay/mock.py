@@ -45,7 +45,7 @@ FINISH_WITHIN = 1.0
 _ANSWERS = (Shape.RESULT, Shape.ERROR)
 _FORMS: dict[str, Form] = {"application/json": "json", "text/event-stream": "sse"}
 _DRAIN_EVERY = 64
-BREATH = 0.005
+BREATH = 0.02
 """Seconds before a response that follows other messages: some clients lose progress that they read together with the
 response.
 """
