@@ -290,7 +290,7 @@ async def test_the_recorded_pace_is_kept_on_request(serve):
     written.notify("notifications/message")
     written.answer(1, "A")
     written.notify("later")
-    for speed, waits in ((1.0, [1.0, 1.0, 1.0]), (4.0, [0.25, 0.25, 0.25]), (None, [0.005])):
+    for speed, waits in ((1.0, [1.0, 1.0, 1.0]), (4.0, [0.25, 0.25, 0.25]), (None, [BREATH])):
         client = await serve(written, speed=speed)
         await client.call("tools/call", echo("a"))
         await until(lambda client=client: len(client.all) == 3)
