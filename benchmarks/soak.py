@@ -82,7 +82,9 @@ class Ledger:
         self.seen: Counter[str] = Counter()
         """Events by name, calls by `call NAME`."""
         self.ends: dict[int, dict[str, Any]] = {}
-        self.pids: set[int] = set()
+        """The last line of each process that has ended, by its name."""
+        self.pids: dict[int, int] = {}
+        """The process id of each, by its name."""
         self._at: dict[Path, int] = {}
 
     def poll(self) -> None:
@@ -95,10 +97,10 @@ class Ledger:
                 whole = file.read().rpartition(b"\n")[0]
             for line in whole.splitlines():
                 fact = json.loads(line)
-                self.pids.add(fact["pid"])
+                self.pids[fact["name"]] = fact["pid"]
                 self.seen[f"call {fact['tool']}" if fact["event"] == "call" else fact["event"]] += 1
                 if fact["event"] == "end":
-                    self.ends[fact["pid"]] = fact
+                    self.ends[fact["name"]] = fact
             self._at[path] = self._at.get(path, 0) + (len(whole) + 1 if whole else 0)
 
     def total(self, side: str) -> Counter[str]:
@@ -303,20 +305,20 @@ def sequences(path: Path) -> tuple[dict[int, int], list[str]]:
     with path.open("rb") as file:
         for line in file:
             if match := NUMBERED.search(line):
-                pid, number = int(match[1]), int(match[2])
-                if number != found.get(pid, 0):
-                    wrong.append(f"process {pid}: message {number} stands where {found.get(pid, 0)} should")
-                found[pid] = number + 1
+                name, number = int(match[1]), int(match[2])
+                if number != found.get(name, 0):
+                    wrong.append(f"process {name}: message {number} stands where {found.get(name, 0)} should")
+                found[name] = number + 1
     return found, wrong
 
 
 def compare(name: str, path: Path, ledger: Ledger) -> list[Finding]:
     """A recording beside what its servers say."""
     found, wrong = sequences(path)
-    said = {pid: end["sent"]["message"] for pid, end in ledger.ends.items() if end["sent"]["message"]}
+    said = {process: end["sent"]["message"] for process, end in ledger.ends.items() if end["sent"]["message"]}
     sent = sum(said.values())
-    lost = [f"process {pid} sent {count}, {found.get(pid, 0)} are recorded" for pid, count in said.items()
-            if count != found.get(pid, 0)]  # fmt: skip
+    lost = [f"process {process} sent {count}, {found.get(process, 0)} are recorded"
+            for process, count in said.items() if count != found.get(process, 0)]  # fmt: skip
     findings = [
         Finding(f"{name}: {sum(found.values()):,} of {sent:,} numbered messages are recorded, in order"
                 + "".join(f"; {text}" for text in [*wrong[:3], *lost[:3]]), not wrong and not lost),
@@ -497,7 +499,9 @@ class Soak:
         tapped = self.client.close()
         for ledger in self.ledgers.values():
             ledger.poll()
-        pids = set.union(*(process.children for process in self.processes), *(x.pids for x in self.ledgers.values()))
+        pids = set.union(
+            *(process.children for process in self.processes), *(set(x.pids.values()) for x in self.ledgers.values())
+        )
         return [
             Finding(f"interface: ended with exit code {code}", code == 0),
             Finding(f"tap: ended with exit code {tapped}", tapped == 0),

@@ -39,7 +39,9 @@ class Server:
 
     def __init__(self, ledger, rate):
         self.rate = rate
-        self.ledger = (Path(ledger) / f"{os.getpid()}.jsonl").open("a")
+        self.name = time.time_ns()
+        """Names this process: in a long run, the system gives a process id a second time."""
+        self.ledger = (Path(ledger) / f"{self.name}.jsonl").open("x")
         self.lock = threading.Lock()
         self.flood = threading.Thread(target=self._flood)
         self.stopping = threading.Event()
@@ -52,7 +54,7 @@ class Server:
         self.note("start")
 
     def note(self, what, **facts):
-        self.ledger.write(json.dumps({"event": what, "pid": os.getpid(), **facts}) + "\n")
+        self.ledger.write(json.dumps({"event": what, "name": self.name, "pid": os.getpid(), **facts}) + "\n")
         self.ledger.flush()
 
     def send(self, kind, *messages):
@@ -65,7 +67,7 @@ class Server:
     def numbered(self, count):
         first = self.sent["message"]
         return [
-            notification("message", level="info", logger="soak", data=f"{os.getpid()} {number} {'x' * 80}")
+            notification("message", level="info", logger="soak", data=f"{self.name} {number} {'x' * 80}")
             for number in range(first, first + count)
         ]
 
