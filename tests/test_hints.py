@@ -12,7 +12,7 @@ import pytest
 
 from inspector.errors import HttpError, TargetError
 from inspector.hints import LOG_IN, Hint, Parameter, Setting, UnsetParameters
-from inspector.tui.advice import PLACES, Key, advice
+from inspector.tui.advice import PLACES, VerbAdvice, advice
 from inspector.tui.keymap import Keymap
 from inspector.tui.verbs import BY_ID
 
@@ -105,7 +105,7 @@ def test_each_surface_has_words_of_its_own(subtests: pytest.Subtests) -> None:
 @pytest.mark.parametrize("parameter", Parameter)
 def test_every_parameter_has_a_place_in_the_interface(parameter: Parameter) -> None:
     place = PLACES[parameter]
-    assert place.verb in BY_ID if isinstance(place, Key) else not OPTION.search(place)
+    assert place.verb in BY_ID if isinstance(place, VerbAdvice) else not OPTION.search(place)
 
 
 def test_no_option_is_written_into_a_hint() -> None:
