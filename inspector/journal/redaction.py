@@ -15,7 +15,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from inspector.config import secrecy
-from inspector.protocol.jsontokens import STRING_AT, Broken, JsonToken, tokens, unquote
+from inspector.protocol.jsontokens import STRING_AT, JsonSyntaxError, JsonToken, tokens, unquote
 
 if TYPE_CHECKING:
     from inspector.errors import InspectorError
@@ -165,7 +165,7 @@ class Redactor:
                     if before not in _IDS or literal.startswith('"'):
                         parts += (text[done:start], self._token(literal))
                         done = end
-        except Broken:
+        except JsonSyntaxError:
             return self.text(text)
         shown = "".join(parts) + text[done:]
         return shown, shown != text

@@ -25,7 +25,7 @@ from inspector.transports.http1_connection import SystemNetwork
 from inspector.transports.http_problems import explain
 from inspector.transports.http_pump import Pump, ReadGate, Unpack
 from inspector.transports.http_url import PROXY_SCHEMES, Url, parse_url, system_proxy
-from inspector.transports.network import NetworkError, NetworkRequest, NetworkResponse, Opened
+from inspector.transports.network import NetworkError, NetworkRequest, NetworkResponse, OnOpened
 
 if TYPE_CHECKING:
     from inspector.transports.network import Connection, Network
@@ -221,7 +221,7 @@ class Endpoint:
         self._spoke = True
         return HttpAnswer(self, url, lease, response, (time.perf_counter() - started) * 1000)
 
-    def _reporter(self, started: float, facts: dict[str, Any], connected: Connected | None) -> Opened:
+    def _reporter(self, started: float, facts: dict[str, Any], connected: Connected | None) -> OnOpened:
         """Fill `facts` while a connection is made, and report them afterwards."""
         facts.update(host=self.url.host, port=self.url.port)
         if self.proxy_address:
