@@ -52,7 +52,7 @@ def test_a_login_has_four_parts_and_the_browser_is_the_persons() -> None:
     assert not any(part.failed for part in parts)
 
 
-def test_a_second_login_begins_anew_and_a_refresh_has_the_time_of_its_request() -> None:
+def test_a_login_and_a_refresh_begin_with_their_first_request() -> None:
     talk = Talk()
     login(talk, 0)
     step(talk, 9000, "fetch", ms=40)
@@ -64,7 +64,7 @@ def test_a_second_login_begins_anew_and_a_refresh_has_the_time_of_its_request() 
     assert len(parts) == 9
 
 
-def test_a_browser_that_nobody_comes_back_from_is_open_until_the_connection_fails() -> None:
+def test_a_browser_is_open_until_the_person_returns_or_the_connection_fails() -> None:
     talk = Talk()
     step(talk, 0, "challenge")
     step(talk, 10, "authorize")

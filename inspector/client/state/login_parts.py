@@ -94,7 +94,7 @@ class LoginParts:
         step, found = fields.get("step"), fields.get("facts")
         facts = found if type(found) is dict else {}
         if facts.get("again") is not None or len(self.parts) >= MOST_PARTS:
-            return  # One step repeated alone is no login.
+            return  # A single repeated step is not a login.
         if step == "fetch":
             spent = facts.get("ms")
             self._fetched += min(max(float(spent), 0), 1e9) if isinstance(spent, int | float) else 0
