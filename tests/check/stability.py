@@ -70,7 +70,8 @@ def busy(processes: int) -> Iterator[None]:
 def checked(words: list[str]) -> tuple[dict[str, Any], int]:
     command = [sys.executable, "-m", "inspector", "check", "--json", *words]
     ran = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=False)
-    return json.loads(ran.stdout), ran.returncode
+    # A check that could not be made has written its error to stderr, and has another exit code.
+    return json.loads(ran.stdout or b'{"results": [], "failing": []}'), ran.returncode
 
 
 def named(report: dict[str, Any]) -> dict[str, str]:
