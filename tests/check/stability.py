@@ -5,8 +5,8 @@
 
 Each run is recorded, and the recording is checked too: a verdict that a run and its recording do not share differs.
 Without a target: each fault of raw_server.py over stdio, which a run and its recording must fail, and the server without
-a fault, which neither may fail. `--servers` is a JSON file with right servers, `{name: command}`: neither may fail with
-`--profile app`, which leaves out what the author of a server cannot change.
+a fault, which neither may fail. `--servers` is a JSON file with right servers, `{name: [option, …, "--", command, …]}`:
+neither may fail with `--profile app`, which leaves out what the author of a server cannot change.
 
 A long run is interrupted and continued with `--log`: each line is one run, and a run that is in the file is not made
 again. The recording of a run that differs is kept beside it.
@@ -98,7 +98,7 @@ def run_once(subject: Subject, recording: str) -> dict[str, Any]:
 
 
 def problems(subject: Subject, runs: list[dict[str, Any]]) -> list[str]:
-    """What is not as it must be, or not the same in all runs."""
+    """Return what is not as it must be, or not the same in all runs."""
     wrong = []
     exits = sorted({tuple(run["exits"]) for run in runs})
     if len(exits) > 1 or (subject.exits is not None and exits != [subject.exits]):
@@ -114,7 +114,7 @@ def problems(subject: Subject, runs: list[dict[str, Any]]) -> list[str]:
 
 
 def read_log(log: Path | None) -> list[dict[str, Any]]:
-    """The runs of a log; the last line may be incomplete."""
+    """Return the runs of a log; the last line may be incomplete."""
     found = []
     for line in log.read_text().splitlines() if log is not None and log.exists() else ():
         try:
@@ -199,8 +199,10 @@ def planted() -> Iterator[Subject]:
 
 def right(servers: Path) -> Iterator[Subject]:
     """Servers that must not fail."""
-    for name, command in json.loads(servers.read_text()).items():
-        yield Subject(name, tuple(command), ("--allow-calls=read-only",), ("--profile=app",), (0, 0))
+    for name, words in json.loads(servers.read_text()).items():
+        at = words.index("--")
+        options = ("--allow-calls=read-only", *words[:at])
+        yield Subject(name, tuple(words[at + 1 :]), options, ("--profile=app",), (0, 0))
 
 
 if __name__ == "__main__":
