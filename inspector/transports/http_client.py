@@ -61,6 +61,8 @@ class HttpAnswer:
         self.reason = response.reason
         self.version = response.version
         self.headers = response.headers
+        self._first: dict[str, str] | None = None
+        """By name in lower case, the first value; made when it is asked for."""
         self.ms = ms
         """Milliseconds from the request to the end of the response's head."""
         self.authorized = False
@@ -68,8 +70,9 @@ class HttpAnswer:
 
     def header(self, name: str) -> str | None:
         """Return the first header of that name, in any case (C-HTTP-04)."""
-        name = name.lower()
-        return next((value for key, value in self.headers if key.lower() == name), None)
+        if self._first is None:
+            self._first = {key.lower(): value for key, value in reversed(self.headers)}
+        return self._first.get(name.lower())
 
     def all(self, name: str) -> tuple[str, ...]:
         """Return all headers of that name, in order."""
