@@ -9,8 +9,9 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any, TextIO
 
-from textual import events, messages
+from textual import events
 from textual.driver import Driver
+from textual.message import Message
 
 
 class TerminalOutput:
@@ -40,7 +41,7 @@ def enduring(driver: type[Driver]) -> type[Driver]:
             super().__init__(*words, **more)
             self._file = TerminalOutput(self._file)
 
-        def process_message(self, message: messages.Message) -> None:
+        def process_message(self, message: Message) -> None:
             # Textual gives `alt+s` the character `s`, so that a field with the focus would type it.
             if isinstance(message, events.Key) and "alt+" in message.key:
                 message.character = None
