@@ -241,6 +241,29 @@ async def test_a_long_form_has_the_rows_that_an_empty_result_does_not_need(tmp_p
         assert app.work.result.size.height > 4
 
 
+DOCSTRING = "Place an order.\n\n    The order is checked.\n    It is stored.\n"
+"""A description as the official Python SDK sends the docstring of a function."""
+
+
+@pytest.mark.parametrize(("height", "is_cut"), [(24, True), (40, False)])
+async def test_a_docstring_has_no_indentation_and_leaves_a_long_form_its_room(
+    tmp_path: Path, height: int, is_cut: bool
+) -> None:
+    async with desk(tmp_path, "tools", size=(110, height)) as (session, app, pilot):
+        fresh = [dict(item) for item in session.catalog.tools.items]
+        next(item for item in fresh if item["name"] == "book-trip")["description"] = DOCSTRING
+        session.catalog.tools.begin()
+        session.catalog.tools.page({"tools": fresh})
+        session.changes.bump("tools")
+        await go(app, pilot, "tools", "book-trip")
+        await settle(pilot, lambda: "Place an order." in screen_text(app))
+        if is_cut:
+            await settle(pilot, lambda: "f2 whole text" in screen_text(app))
+            assert "The order is checked" not in screen_text(app)
+            await pilot.press("enter", "f2")
+        await settle(pilot, lambda: any("│ The order is checked." in line for line in screen_lines(app)))
+
+
 @pytest.mark.parametrize("size", [NARROW, WIDE])
 async def test_the_focused_field_stays_in_view_when_a_result_comes_below_the_form(size: tuple[int, int]) -> None:
     async with running(demo(), size=size, until=f"─ {TOOLS} ─") as (app, pilot):

@@ -485,6 +485,8 @@ class WorkPane(Container):
         if not self.size.height:
             return
         compact = self.size.height < COMPACT_BELOW
+        if compact != self.request.compact:
+            self.post_message(HintsChanged())
         for pane in (self.request, self.result, self.running, self.asking):
             pane.set_compact(compact)
         if self._zoomed == "request":
