@@ -12,11 +12,11 @@ from textual.dom import DOMNode
 from textual.widgets import Static
 
 import inspector.tui
+from inspector.config.settings import Settings
 from inspector.tui.app import InspectorApp
 from inspector.tui.available_verbs import contexts, who_does
 from inspector.tui.main.layout import PaneLayout
 from inspector.tui.replay.playback import Playback
-from inspector.config.settings import Settings
 from inspector.tui.verbs import BY_ID, CONTEXTS, VERBS
 from inspector.tui.widgets.fields.text import TextField
 from tests.tui.live_app import NARROW, TOOLS, becomes, demo, main_screen, on_recording, running, shows
@@ -147,7 +147,8 @@ async def test_help_and_the_way_back_are_shown_while_text_is_typed_on_a_small_sc
         await becomes(app, pilot, lambda: "esc list" in screen_lines(app)[-1], "the way back")
         assert screen_lines(app)[-1].rstrip().endswith("f1 help")
         await pilot.press("question_mark")
-        assert app.focused is not None and getattr(app.focused, "value", "") == "?", "it was typed"
+        assert isinstance(app.focused, TextField)
+        assert app.focused.value == "?", "it was typed"
         await pilot.press("f1")
         await becomes(app, pilot, lambda: app.screen.is_modal and "Forms" in screen_text(app), "the keys of the form")
         await pilot.press("escape", "escape")

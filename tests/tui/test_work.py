@@ -345,6 +345,28 @@ async def test_an_edited_form_returns_as_a_draft_in_the_next_session(tmp_path: P
     assert memory.draft("login") == {"user": "ada"}
 
 
+@pytest.mark.parametrize("leave", [("escape", "q"), ("ctrl+q",)])
+async def test_leaving_keeps_an_edited_form_as_a_draft(leave: tuple[str, ...]) -> None:
+    async with running(demo(), until=f"─ {TOOLS} ─") as (app, pilot):
+        form = await in_echo(app, pilot)
+        await pilot.press(*"Quay 4 q")
+        await becomes(app, pilot, lambda: form.form.value == {"message": "Quay 4 q"}, "typed")
+        await pilot.press(*leave)
+        await becomes(app, pilot, lambda: app.return_value is not None or not app.is_running, "left")
+    async with running(demo(), until=f"─ {TOOLS} ─") as (app, pilot):
+        form = await in_echo(app, pilot)
+        await becomes(app, pilot, lambda: "unsent draft" in screen_text(app), "the draft is back")
+        assert form.form.value == {"message": "Quay 4 q"}
+
+
+async def in_echo(app: Any, pilot: Any) -> RequestPane:
+    """Go to the form of `echo`."""
+    main_screen(app).show_address("tools", "echo")
+    form = main_screen(app).query_one(RequestPane)
+    await becomes(app, pilot, lambda: form.has_focus_within, "in the form")
+    return form
+
+
 async def test_a_prompt_is_got_with_texts_and_shown_role_by_role(tmp_path: Path) -> None:
     async with desk(tmp_path, "prompts") as (session, app, pilot):
         await go(app, pilot, "prompts", "explain-code")
