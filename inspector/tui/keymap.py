@@ -56,7 +56,7 @@ def label(key: str, ascii: bool = False) -> str:
 
 
 def types_text(key: str) -> bool:
-    """Whether a key types a character, so that it is no action in a text field."""
+    """Whether a key types a character; in a text field it is never an action."""
     base = key.removeprefix("shift+")
     return len(base) == 1 or base in _PUNCTUATION or base == "space"
 
