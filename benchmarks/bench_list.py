@@ -17,7 +17,7 @@ from textual.app import App, ComposeResult
 
 from inspector.tui.theme_switch import ThemeSwitch
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.virtual_list import Row, VirtualList
+from inspector.tui.widgets.virtual_list import DrawnRow, VirtualList
 
 
 class Rows:
@@ -27,7 +27,7 @@ class Rows:
     def __len__(self) -> int:
         return self.count
 
-    def render(self, index: int, width: int, selected: bool, focused: bool) -> Row:
+    def render(self, index: int, width: int, selected: bool, focused: bool) -> DrawnRow:
         left = paint.segments([(f"{index:>9,}", "faint"), "  ", ("→", "sent"), "  tools/call ", ("echo", "bright")])
         return paint.spread(left, paint.segments([("12 ms", "muted"), "  ", ("184 B", "muted")]), width)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tests.sources import PACKAGE, ROOT, imports, sources
 
 
 def module_name(path: Path) -> str:
@@ -17,26 +17,23 @@ def module_name(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def imported(path: Path, modules: set[str]) -> set[str]:
+def imported(source: str, modules: set[str]) -> set[str]:
     """The modules that a file imports anywhere. `from package import name` means the module that `name` is, if it is one."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in imports(source):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names = [
-                name if (name := f"{node.module}.{alias.name}") in modules else node.module for alias in node.names
-            ]
         else:
-            continue
+            package = node.module or ""
+            names = [name if (name := f"{package}.{alias.name}") in modules else package for alias in node.names]
         found.update(name for name in names if name in modules)
-    return found - {module_name(path)}
+    return found
 
 
 def graph() -> dict[str, set[str]]:
     """Each module of the package with the modules that it imports."""
-    files = {module_name(path): path for path in (ROOT / "inspector").rglob("*.py")}
-    return {name: imported(path, set(files)) for name, path in files.items()}
+    files = {module_name(path): source for path, source in sources().items()}
+    return {name: imported(source, set(files)) - {name} for name, source in files.items()}
 
 
 def circles(imports: dict[str, set[str]]) -> list[set[str]]:
@@ -71,13 +68,41 @@ def test_no_module_is_in_a_circle() -> None:
     assert [sorted(circle) for circle in circles(graph())] == []
 
 
+SAMPLE = """
+import a.b as c, d
+from e import (  # a comment
+    f,
+    g as h,
+)
+if TYPE_CHECKING:
+    from i import j
+def k():
+    import l
+    from m import *
+    try:
+        from n.o import p  # a comment
+    except ImportError:
+        import q
+"""
+
+
+def test_every_import_of_a_file_is_found() -> None:
+    """Those at the top, within functions, for types, and over several lines."""
+    for text in (SAMPLE, sources()[PACKAGE / "client" / "session.py"]):
+        found = [ast.dump(node) for node in imports(text)]
+        parsed = ast.walk(ast.parse(text))
+        assert sorted(found) == sorted(
+            ast.dump(node) for node in parsed if isinstance(node, ast.Import | ast.ImportFrom)
+        )
+
+
 @pytest.mark.parametrize(
-    ("imports", "expected"),
+    ("edges", "expected"),
     [
         ({"a": {"b"}, "b": {"c"}, "c": set()}, []),
         ({"a": {"b"}, "b": {"a"}, "c": {"a"}}, [{"a", "b"}]),
         ({"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": {"e"}, "e": {"d"}}, [{"a", "b", "c"}, {"d", "e"}]),
     ],
 )
-def test_circles_are_found(imports: dict[str, set[str]], expected: list[set[str]]) -> None:
-    assert sorted(map(sorted, circles(imports))) == sorted(map(sorted, expected))
+def test_circles_are_found(edges: dict[str, set[str]], expected: list[set[str]]) -> None:
+    assert sorted(map(sorted, circles(edges))) == sorted(map(sorted, expected))

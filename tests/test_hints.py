@@ -6,28 +6,28 @@ import ast
 import re
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
 import pytest
 
 from inspector.errors import HttpError, TargetError
 from inspector.hints import LOG_IN, Hint, Parameter, Setting, UnsetParameters
-from inspector.tui.advice import PLACES, Key, advice
+from inspector.tui.advice import PLACES, VerbAdvice, advice
 from inspector.tui.keymap import Keymap
 from inspector.tui.verbs import BY_ID
+from tests.sources import PACKAGE, sources
 
-PACKAGE = Path(__file__).parents[1] / "inspector"
 OPTION = re.compile(r"(?<![\w-])(?:--[a-z][a-z-]+|-o\b)")
 """An option of a command line, such as `--timeout` or `-o`."""
 COMMAND_LINE_ONLY = ("cli/", "demo/", "pytest_plugin.py", "hints.py")
 """Where text may name options: no other surface shows it."""
 
 
-def sources() -> Iterator[tuple[str, ast.Module]]:
-    for path in sorted(PACKAGE.rglob("*.py")):
+def modules(*patterns: str) -> Iterator[tuple[str, ast.Module]]:
+    """The modules of every surface whose text has each of the patterns: only these need to be parsed."""
+    for path, source in sources().items():
         name = path.relative_to(PACKAGE).as_posix()
-        if not name.startswith(COMMAND_LINE_ONLY):
-            yield name, ast.parse(path.read_text(encoding="utf-8"))
+        if not name.startswith(COMMAND_LINE_ONLY) and all(re.search(pattern, source) for pattern in patterns):
+            yield name, ast.parse(source)
 
 
 def filled(node: ast.expr) -> ast.expr:
@@ -67,7 +67,7 @@ def hints() -> list[tuple[str, Hint]]:
 
 def written() -> Iterator[tuple[str, Hint]]:
     """Every hint of the sources that names a parameter, with its place."""
-    for name, module in sources():
+    for name, module in modules(r"\bHint\b"):
         for node in ast.walk(module):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Hint":
                 place = f"{name}:{node.lineno}"
@@ -79,7 +79,7 @@ def written() -> Iterator[tuple[str, Hint]]:
 
 def test_every_parameter_is_named_by_some_hint() -> None:
     named = {part.parameter.name for part in LOG_IN.parts if isinstance(part, Setting)}
-    for name, module in sources():
+    for name, module in modules(r"\bParameter\b"):
         if name != "tui/advice.py":
             named |= {
                 node.attr
@@ -105,13 +105,13 @@ def test_each_surface_has_words_of_its_own(subtests: pytest.Subtests) -> None:
 @pytest.mark.parametrize("parameter", Parameter)
 def test_every_parameter_has_a_place_in_the_interface(parameter: Parameter) -> None:
     place = PLACES[parameter]
-    assert place.verb in BY_ID if isinstance(place, Key) else not OPTION.search(place)
+    assert place.verb in BY_ID if isinstance(place, VerbAdvice) else not OPTION.search(place)
 
 
 def test_no_option_is_written_into_a_hint() -> None:
     """Neither into `hint=`, nor into what is assigned to `hint`, nor into a part of a `Hint`."""
     found = []
-    for name, module in sources():
+    for name, module in modules("(?i)hint|fix", OPTION.pattern):
         for node in ast.walk(module):
             given: list[ast.expr] = []
             if isinstance(node, ast.Call):

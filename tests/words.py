@@ -7,6 +7,7 @@ blocks). `tests/test_words.py` runs it over everything.
 from __future__ import annotations
 
 import ast
+import inspect
 import io
 import re
 import sys
@@ -67,7 +68,7 @@ def _python(content: str) -> Iterator[tuple[int, str, str]]:
                     yield token.start[0], token.string, "rename it"
             elif token.type in _TEXT:
                 yield from _prose(token.string, token.start[0])
-    todo: list[ast.AST] = [ast.parse(content)]
+    todo: list[ast.AST] = [ast.parse(content)] if _may_have_a_faulty_docstring(content) else []
     while todo:
         node = todo.pop()
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -78,6 +79,18 @@ def _python(content: str) -> Iterator[tuple[int, str, str]]:
             todo += getattr(node, block, ())
 
 
+def _may_have_a_faulty_docstring(content: str) -> bool:
+    """Whether a text that stands where a docstring may stand breaks a rule; to find docstrings takes a parser."""
+    for found in _OPENING.finditer(content):
+        # Quotes at the end of a line end a text, except after a colon or at the beginning.
+        if content[found.end() : found.end() + 1] != "\n" or content[: found.start()].rstrip()[-1:] in ("", ":"):
+            end = content.find(found[1] if len(found[1]) == 3 else "\n", found.end())
+            if next(_docstring(inspect.cleandoc(content[found.end() : end]), 1), None):
+                return True
+    return False
+
+
+_OPENING = re.compile(r"""(?:^|:)[ \t]*[rRuU]?(\"{3}|'{3}|"|')""", re.MULTILINE)
 _TEXT = {tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)}
 
 

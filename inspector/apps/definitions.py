@@ -13,7 +13,7 @@ SCHEME = "ui://"
 _FLAT = "ui/resourceUri"
 _AUDIENCE = ("model", "app")
 
-Severity = Literal["bad", "doubtful", "remark"]
+AppSeverity = Literal["bad", "doubtful", "remark"]
 
 
 class AppProblem(NamedTuple):
@@ -23,7 +23,7 @@ class AppProblem(NamedTuple):
     """The id of its check: `APP-08`."""
     text: str
     """A sentence."""
-    severity: Severity = "bad"
+    severity: AppSeverity = "bad"
 
 
 class ToolApp(NamedTuple):

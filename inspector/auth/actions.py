@@ -217,7 +217,7 @@ ActionWithResult = Fetch | OpenListener | VisitPage | AskClient | ChooseServer |
 
 Action = ActionWithResult | Show | Wait | RegisterSecret | StoreGrant | StoreClient | HoldRenewalLock | RecordStep
 
-Flow = Generator[Action, Any, T]
+AuthFlow = Generator[Action, Any, T]
 """A flow that returns T."""
 
 
@@ -241,13 +241,15 @@ class RefusedResponse(Protocol):
         """The JSON-RPC method of the refused request; empty for a request without one."""
 
 
-def fetch(action: Fetch) -> Flow[Fetched]:
+def fetch(action: Fetch) -> AuthFlow[Fetched]:
     """Perform a fetch inside a flow; `FetchFailed` is raised if no response comes."""
     answer = yield action
     assert isinstance(answer, Fetched)
     return answer
 
 
-def record_step(step: str, text: str, *, ok: bool = True, rule: str = "", fix: str = "", **facts: Any) -> Flow[None]:
+def record_step(
+    step: str, text: str, *, ok: bool = True, rule: str = "", fix: str = "", **facts: Any
+) -> AuthFlow[None]:
     """Record one step inside a flow."""
     yield RecordStep(step, ok, text, rule, tuple(facts.items()), fix)

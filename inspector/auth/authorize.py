@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 
 from inspector.auth import assertions, discovery, grants, refusals, scopes, tokens, urls
 from inspector.auth.actions import (
+    AuthFlow,
     FetchFailed,
-    Flow,
     HoldRenewalLock,
     LoadGrant,
     RefusedResponse,
@@ -96,7 +96,7 @@ class Authorization:
             fields.append(("DPoP", proof))
         return fields
 
-    def ready(self) -> Flow[None]:
+    def ready(self) -> AuthFlow[None]:
         """Get the best token that needs no person: the stored one, refreshed if it expires soon."""
         first, self._recalled = not self._recalled, True
         if self.options.bearer:
@@ -120,7 +120,7 @@ class Authorization:
 
     # After a refusal
 
-    def answer(self, refusal: RefusedResponse, sent: Sequence[tuple[str, str]]) -> Flow[bool]:
+    def answer(self, refusal: RefusedResponse, sent: Sequence[tuple[str, str]]) -> AuthFlow[bool]:
         """Do what a refusal asks for. True: send the request again with the new `fields`; False: the refusal is not
         ours.
 
@@ -139,7 +139,7 @@ class Authorization:
                 error.status, error.challenge = refusal.status, tuple(refusal.challenges)
             raise
 
-    def log_in(self, refusal: RefusedResponse | None = None) -> Flow[Grant]:
+    def log_in(self, refusal: RefusedResponse | None = None) -> AuthFlow[Grant]:
         """Log in again, ignoring earlier attempts and stored tokens. `refusal`: the server's refusal, if there was a
         request.
         """
@@ -157,7 +157,7 @@ class Authorization:
         scope = yield from self._first_scope(found, challenge)
         return (yield from self._acquired(found, scope))
 
-    def log_out(self) -> Flow[bool]:
+    def log_out(self) -> AuthFlow[bool]:
         """Revoke and forget the tokens; True if the authorization server revoked them (RFC 7009)."""
         if not self._recalled:
             self._recalled = True
@@ -171,7 +171,7 @@ class Authorization:
             yield StoreClient(grant.issuer, None)
         return (yield from tokens.revoke(grant, self._means))
 
-    def renew(self) -> Flow[bool]:
+    def renew(self) -> AuthFlow[bool]:
         """Refresh the token now, whatever its expiry. False without a usable refresh token.
 
         Raises `AuthorizationNeeded` if the server did not respond.
@@ -183,7 +183,7 @@ class Authorization:
 
     def _answered(
         self, refusal: RefusedResponse, sent: Sequence[tuple[str, str]], challenge: Challenge | None, schemes: list[str]
-    ) -> Flow[bool]:
+    ) -> AuthFlow[bool]:
         token = _token_of(sent)
         nonce = self._means.learn_nonce("", refusal.fields)
         if self.options.bearer:
@@ -210,7 +210,7 @@ class Authorization:
             raise
         return True
 
-    def _settle(self, refusal: RefusedResponse, challenge: Challenge | None, token: str) -> Flow[None]:
+    def _settle(self, refusal: RefusedResponse, challenge: Challenge | None, token: str) -> AuthFlow[None]:
         """Replace the refused token, or raise."""
         effort = self._effort(refusal.method)
         old = self.grant
@@ -252,7 +252,7 @@ class Authorization:
 
     def _renewed_or_kept(
         self, refusal: RefusedResponse, challenge: Challenge | None, found: Discovery, token: str, effort: _Attempts
-    ) -> Flow[bool]:
+    ) -> AuthFlow[bool]:
         """Whether a token was obtained without a person: another process stored it, or the refresh token got it."""
         kept = yield LoadGrant(self.server, found.server.issuer, found.resource.resource)
         wanted = set(challenge.scope or ()) if challenge is not None and refusal.status == 403 else set()
@@ -276,7 +276,7 @@ class Authorization:
         effort.renewed, effort.at = True, self._now()
         return renewed
 
-    def _renewed(self, grant: Grant) -> Flow[bool]:
+    def _renewed(self, grant: Grant) -> AuthFlow[bool]:
         """Refresh the token, or use the one that another process got meanwhile.
 
         False if the refresh token is not valid any more; it is then forgotten.
@@ -296,7 +296,7 @@ class Authorization:
         yield HoldRenewalLock()
         return renewed
 
-    def _refreshed(self, grant: Grant) -> Flow[bool]:
+    def _refreshed(self, grant: Grant) -> AuthFlow[bool]:
         """Redeem the refresh token."""
         try:
             fresh = yield from tokens.refresh(grant, self._means)
@@ -322,7 +322,7 @@ class Authorization:
         yield StoreGrant(fresh.issuer, fresh.resource, fresh)
         return True
 
-    def _acquired(self, found: Discovery, scope: tuple[str, ...] | None, why: str = "") -> Flow[Grant]:
+    def _acquired(self, found: Discovery, scope: tuple[str, ...] | None, why: str = "") -> AuthFlow[Grant]:
         """Get a new token by the grant of the options; it is stored if a person had to act.
 
         `why` is the error message when a person is needed and none is present.
@@ -337,7 +337,7 @@ class Authorization:
             yield StoreGrant(grant.issuer, grant.resource, grant)
         return grant
 
-    def _discovered(self, challenge: Challenge | None) -> Flow[Discovery]:
+    def _discovered(self, challenge: Challenge | None) -> AuthFlow[Discovery]:
         """Read the metadata again each time: a server may have moved to another authorization server."""
         self.found = None
         self.found = yield from discovery.discover(
@@ -345,11 +345,11 @@ class Authorization:
         )
         return self.found
 
-    def _first_scope(self, found: Discovery, challenge: Challenge | None) -> Flow[tuple[str, ...] | None]:
+    def _first_scope(self, found: Discovery, challenge: Challenge | None) -> AuthFlow[tuple[str, ...] | None]:
         kind = grants.kind_of(found, self.options)
         return (yield from scopes.first(self.options.scope, challenge, found.resource.scopes, found.server, kind))
 
-    def _recall(self) -> Flow[None]:
+    def _recall(self) -> AuthFlow[None]:
         kept = yield LoadGrant(self.server)
         if isinstance(kept, Grant) and urls.canonical(kept.server) == urls.canonical(self.server):
             self.grant = kept

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from inspector.auth import urls
-from inspector.auth.actions import Denied, Flow, RegisterSecret, TimedOut, VisitPage, record_step
+from inspector.auth.actions import AuthFlow, Denied, RegisterSecret, TimedOut, VisitPage, record_step
 from inspector.auth.metadata import AuthorizationServer
 from inspector.auth.values import OAuthClient
 from inspector.errors import AuthorizationNeeded
@@ -50,7 +50,7 @@ class AuthorizationRequest:
     """Whether the authorization server promises `iss` in every response."""
 
 
-def check(server: AuthorizationServer) -> Flow[None]:
+def check(server: AuthorizationServer) -> AuthFlow[None]:
     """Reject an authorization server that does not support the code flow with PKCE (C-AUTH-12)."""
     offered = server.challenge_methods
     if not server.authorization_endpoint:
@@ -112,7 +112,7 @@ def request(
     return AuthorizationRequest(url, redirect_uri, state, verifier, server.issuer, server.names_itself)
 
 
-def visit(asked: AuthorizationRequest, scope: tuple[str, ...] | None, *, doubtful: bool = False) -> Flow[str]:
+def visit(asked: AuthorizationRequest, scope: tuple[str, ...] | None, *, doubtful: bool = False) -> AuthFlow[str]:
     """Send the person to the authorization page; return the code. Raises `AuthorizationNeeded` for any other result.
 
     `doubtful`: the client is from an earlier login, and the authorization server may have forgotten it.

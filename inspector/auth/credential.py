@@ -18,7 +18,7 @@ from inspector.hints import Hint, Parameter
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from inspector.auth.actions import Flow, RefusedResponse
+    from inspector.auth.actions import AuthFlow, RefusedResponse
     from inspector.auth.authorize import Authorization
     from inspector.auth.fetching import HttpSender, Recorder
     from inspector.auth.person import Person
@@ -158,7 +158,7 @@ class Login:
             )  # fmt: skip
         return AuthorizationNeeded(f"The server requires a login, but tokens are not sent because {reason}.", hint=hint)
 
-    async def run(self, make: Callable[[], Flow[T]], recorder: Recorder) -> T:
+    async def run(self, make: Callable[[], AuthFlow[T]], recorder: Recorder) -> T:
         """Run a flow after those that are running. No request's timeout runs meanwhile. May be cancelled."""
         from inspector.auth.runner import FlowRunner
         from inspector.auth.urls import as_sent

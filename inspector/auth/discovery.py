@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from inspector.auth import documents, metadata, urls
-from inspector.auth.actions import ChooseServer, Denied, Fetch, Fetched, FetchFailed, Flow, fetch, record_step
+from inspector.auth.actions import AuthFlow, ChooseServer, Denied, Fetch, Fetched, FetchFailed, fetch, record_step
 from inspector.auth.challenge import Challenge
 from inspector.auth.documents import InvalidDocument, OAuthDocument
 from inspector.auth.metadata import ACCEPT, AuthorizationServer, shown, version
@@ -49,7 +49,7 @@ class Discovery:
         return self.resource.bound or (self.challenge is not None and self.challenge.scheme == "dpop")
 
 
-def discover(server: str, challenge: Challenge | None, *, issuer: str = "", revision: str = "") -> Flow[Discovery]:
+def discover(server: str, challenge: Challenge | None, *, issuer: str = "", revision: str = "") -> AuthFlow[Discovery]:
     """Find the authorization server of the MCP server at `server`.
 
     `issuer` is the one that the person chose, empty for any that the server names; `revision` is sent as
@@ -88,7 +88,7 @@ def discover(server: str, challenge: Challenge | None, *, issuer: str = "", revi
     return Discovery(resource, found, challenge)
 
 
-def protected_resource(server: str, challenge: Challenge | None, revision: str) -> Flow[ProtectedResource | None]:
+def protected_resource(server: str, challenge: Challenge | None, revision: str) -> AuthFlow[ProtectedResource | None]:
     """Return the protected resource metadata from the first URL that has it (C-AUTH-05 to 07); None without any.
 
     Raises `AuthorizationNeeded` if a URL did not respond, or the document is not valid.
@@ -155,7 +155,7 @@ def protected_resource(server: str, challenge: Challenge | None, revision: str) 
 
 def _read_resource(
     values: Mapping[str, Any], answer: Fetched, place: str, server: str, which: str, tried: list[list[str]]
-) -> Flow[ProtectedResource]:
+) -> AuthFlow[ProtectedResource]:
     facts = {"url": place, "status": answer.status, "places": tried, **shown(answer, values)}
     document = OAuthDocument(
         values, "The protected resource metadata",
@@ -190,7 +190,7 @@ def _read_resource(
     return found
 
 
-def _chosen(resource: ProtectedResource) -> Flow[str]:
+def _chosen(resource: ProtectedResource) -> AuthFlow[str]:
     """Return one of the authorization servers that the resource names (C-AUTH-08)."""
     issuers = resource.issuers
     if not issuers:

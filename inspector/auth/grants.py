@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from inspector.auth import assertions, code, metadata, registration, tokens, urls
 from inspector.auth.actions import (
+    AuthFlow,
     Denied,
-    Flow,
     OpenListener,
     RegisterSecret,
     Show,
@@ -72,7 +72,7 @@ def acquire(
     scope: tuple[str, ...] | None,
     means: TokenContext,
     why: str = "",
-) -> Flow[Grant]:
+) -> AuthFlow[Grant]:
     """Get a token by the grant `kind`. Raises `AuthorizationNeeded` with the reason.
 
     `why` is the message when a person is needed and none is present; empty for a first login.
@@ -108,7 +108,7 @@ class _GrantRun:
 
     # With a person
 
-    def code(self) -> Flow[Grant]:
+    def code(self) -> AuthFlow[Grant]:
         """The authorization code grant (C-AUTH-20 to 30)."""
         yield from code.check(self._server)
         client = yield from registration.given(self._server, self._options)
@@ -140,7 +140,7 @@ class _GrantRun:
                 yield StoreClient(self._server.issuer, None)
             raise
 
-    def device(self) -> Flow[Grant]:
+    def device(self) -> AuthFlow[Grant]:
         """The device authorization grant: a code that the person enters elsewhere (RFC 8628)."""
         server = self._server
         if not server.device_endpoint:
@@ -182,7 +182,7 @@ class _GrantRun:
 
     # Without one
 
-    def client_credentials(self) -> Flow[Grant]:
+    def client_credentials(self) -> AuthFlow[Grant]:
         """The client credentials grant, with a secret or a signed assertion (C-AUTH-40)."""
         client = yield from self._given_client("client-credentials")
         if not client.client_secret and client.method != "private_key_jwt":
@@ -197,7 +197,7 @@ class _GrantRun:
             yield from self._token(client, self._scoped({"grant_type": "client_credentials"}), "client-credentials")
         )
 
-    def enterprise(self) -> Flow[Grant]:
+    def enterprise(self) -> AuthFlow[Grant]:
         """Enterprise-managed authorization: the company's provider exchanges an id token for the grant (C-AUTH-41).
 
         The authorization server's own page is never opened.
@@ -242,7 +242,7 @@ class _GrantRun:
         form = self._scoped({"grant_type": JWT_BEARER, "assertion": assertion})
         return (yield from self._token(client, form, "enterprise"))
 
-    def workload(self) -> Flow[Grant]:
+    def workload(self) -> AuthFlow[Grant]:
         """Workload identity: the JWT that a platform issued for this workload is the grant (C-AUTH-43)."""
         if not self._options.assertion:
             yield from self._missing("token", "the workload's assertion", "C-AUTH-43", Parameter.ASSERTION)
@@ -253,7 +253,7 @@ class _GrantRun:
 
     # Parts
 
-    def _token(self, client: OAuthClient, form: dict[str, str], kind: str) -> Flow[Grant]:
+    def _token(self, client: OAuthClient, form: dict[str, str], kind: str) -> AuthFlow[Grant]:
         """Request a token at the token endpoint, with the resource that it is for (C-AUTH-21)."""
         asked = form | {"resource": self._resource}
         try:
@@ -270,7 +270,7 @@ class _GrantRun:
                 )  # fmt: skip
             raise
 
-    def _redirect_uri(self, before: OAuthClient | None) -> Flow[str]:
+    def _redirect_uri(self, before: OAuthClient | None) -> AuthFlow[str]:
         """Return the redirect URI (C-AUTH-23)."""
         wanted = self._options.redirect_uri
         if wanted:
@@ -287,12 +287,12 @@ class _GrantRun:
         assert isinstance(answer, str)
         return answer
 
-    def _new_client(self, redirect_uri: str) -> Flow[OAuthClient]:
+    def _new_client(self, redirect_uri: str) -> AuthFlow[OAuthClient]:
         if self._server.registration_endpoint:
             return (yield from registration.register(self._server, redirect_uri, self._scope))
         return (yield from registration.typed(self._server, redirect_uri))
 
-    def _given_client(self, kind: str) -> Flow[OAuthClient]:
+    def _given_client(self, kind: str) -> AuthFlow[OAuthClient]:
         client = yield from registration.given(self._server, self._options)
         if client is None:
             raise AuthorizationNeeded(
@@ -301,7 +301,7 @@ class _GrantRun:
             )
         return client
 
-    def _provider(self) -> Flow[AuthorizationServer]:
+    def _provider(self) -> AuthFlow[AuthorizationServer]:
         """Return the identity provider's token endpoint: as given, else from its metadata."""
         options = self._options
         endpoint = options.idp_token_endpoint
@@ -325,7 +325,7 @@ class _GrantRun:
     def _scoped(self, form: dict[str, str]) -> dict[str, str]:
         return form | ({"scope": " ".join(self._scope)} if self._scope else {})
 
-    def _missing(self, step: str, what: str, rule: str, *given_with: Parameter) -> Flow[None]:
+    def _missing(self, step: str, what: str, rule: str, *given_with: Parameter) -> AuthFlow[None]:
         """Raise for something that this grant requires: of the server, or of the options."""
         where = "The options have" if given_with else f"The authorization server {safe(self._server.issuer, 200)} names"
         hint = Hint("See ", Parameter.GRANT, " for other grants.")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from inspector.auth import documents, urls
-from inspector.auth.actions import Fetch, Fetched, FetchFailed, Flow, fetch, record_step
+from inspector.auth.actions import AuthFlow, Fetch, Fetched, FetchFailed, fetch, record_step
 from inspector.auth.documents import InvalidDocument, OAuthDocument
 from inspector.errors import AuthorizationNeeded
 from inspector.text import safe
@@ -59,7 +59,7 @@ class AuthorizationServer:
         return self.named and urls.origin(url) == urls.origin(self.issuer)
 
 
-def of(issuer: str, *, revision: str = "", named: bool = False) -> Flow[AuthorizationServer]:
+def of(issuer: str, *, revision: str = "", named: bool = False) -> AuthFlow[AuthorizationServer]:
     """Return the metadata of the authorization server `issuer`, from the first URL that has it (C-AUTH-09, C-AUTH-10).
 
     `named`: the person gave the issuer, not a server.
@@ -96,7 +96,7 @@ def of(issuer: str, *, revision: str = "", named: bool = False) -> Flow[Authoriz
 
 def _first(
     places: list[str], issuer: str, revision: str, named: bool
-) -> Flow[tuple[AuthorizationServer | None, list[list[str]], FetchFailed | None]]:
+) -> AuthFlow[tuple[AuthorizationServer | None, list[list[str]], FetchFailed | None]]:
     """Return the metadata from the first URL that has it, the results of the URLs before, and the failure.
 
     Results are pairs of a URL and a short description.
@@ -122,7 +122,7 @@ def _first(
 
 def _read(
     values: Mapping[str, Any], answer: Fetched, place: str, issuer: str, which: str, given: bool, tried: list[list[str]]
-) -> Flow[AuthorizationServer]:
+) -> AuthFlow[AuthorizationServer]:
     facts = {"url": place, "status": answer.status, "places": tried, **shown(answer, values)}
     hint = f"It was read from {safe(place, 200)}; its format is in RFC 8414 section 2."
     document = OAuthDocument(values, "The authorization server's metadata", hint=hint)
@@ -173,7 +173,7 @@ def _server(document: OAuthDocument, issuer: str, place: str, named: bool) -> Au
     )
 
 
-def as_of_2025_03_26(server: str, revision: str) -> Flow[AuthorizationServer]:
+def as_of_2025_03_26(server: str, revision: str) -> AuthFlow[AuthorizationServer]:
     """Use the server's own origin as its authorization server: its metadata, else default endpoints (C-AUTH-35).
 
     Only for a server without protected resource metadata (C-AUTH-36). No document names the origin as issuer, so the

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.auth.actions import Flow, RefusedResponse, record_step
+from inspector.auth.actions import AuthFlow, RefusedResponse, record_step
 from inspector.auth.challenge import Challenge
 from inspector.auth.options import GrantKind
 from inspector.errors import AuthorizationNeeded
@@ -21,7 +21,7 @@ def why_again(refusal: RefusedResponse, scope: tuple[str, ...] | None) -> str:
 
 def enough(
     refusal: RefusedResponse, challenge: Challenge | None, count: int, resource: str
-) -> Flow[AuthorizationNeeded]:
+) -> AuthFlow[AuthorizationNeeded]:
     """Return the error after `count` authorizations for `resource` (C-AUTH-34)."""
     what = f" to {safe(refusal.method, 60)}" if refusal.method else ""
     why = safe((challenge.parameters if challenge else {}).get("error_description", ""), 200)
@@ -52,7 +52,7 @@ def of_given_token(refusal: RefusedResponse, challenge: Challenge | None) -> Aut
     return AuthorizationNeeded(said, hint="Give another token, or remove it to log in.")
 
 
-def tell(refusal: RefusedResponse, challenge: Challenge | None, schemes: list[str], kind: GrantKind) -> Flow[None]:
+def tell(refusal: RefusedResponse, challenge: Challenge | None, schemes: list[str], kind: GrantKind) -> AuthFlow[None]:
     """Record what the server requires of a client with a grant of a `kind`.
 
     Raises if the server requires something that Inspector cannot provide (C-AUTH-02).

@@ -14,8 +14,8 @@ from typing import Any
 from inspector.auth import documents, tokens, urls
 from inspector.auth.actions import (
     AskClient,
+    AuthFlow,
     Fetch,
-    Flow,
     LoadStoredClient,
     RegisterSecret,
     StoreClient,
@@ -36,7 +36,7 @@ NAME = "Inspector"
 _PRINTABLE = re.compile(r"[ -~]+\Z")
 
 
-def given(server: AuthorizationServer, options: AuthOptions) -> Flow[OAuthClient | None]:
+def given(server: AuthorizationServer, options: AuthOptions) -> AuthFlow[OAuthClient | None]:
     """Return the client of the options: its id, or its document's URL if the server accepts those."""
     if options.client_id:
         of = options.client_issuer
@@ -75,7 +75,7 @@ def given(server: AuthorizationServer, options: AuthOptions) -> Flow[OAuthClient
     return OAuthClient(url, "", "private_key_jwt" if options.client_key else "none", "document")
 
 
-def stored(server: AuthorizationServer, now: float) -> Flow[OAuthClient | None]:
+def stored(server: AuthorizationServer, now: float) -> AuthFlow[OAuthClient | None]:
     """Return the client that was registered with this issuer before, if its secret has not expired (C-AUTH-17)."""
     client = yield LoadStoredClient(server.issuer)
     if not isinstance(client, OAuthClient):
@@ -91,7 +91,7 @@ def stored(server: AuthorizationServer, now: float) -> Flow[OAuthClient | None]:
     return client
 
 
-def register(server: AuthorizationServer, redirect_uri: str, scope: tuple[str, ...] | None) -> Flow[OAuthClient]:
+def register(server: AuthorizationServer, redirect_uri: str, scope: tuple[str, ...] | None) -> AuthFlow[OAuthClient]:
     """Register a client now (RFC 7591). Raises `AuthorizationNeeded` if the server refuses or its response is invalid.
 
     The application type is `native`: the redirect URI is on this machine (C-AUTH-16).
@@ -138,7 +138,7 @@ def register(server: AuthorizationServer, redirect_uri: str, scope: tuple[str, .
     return client
 
 
-def typed(server: AuthorizationServer, redirect_uri: str) -> Flow[OAuthClient]:
+def typed(server: AuthorizationServer, redirect_uri: str) -> AuthFlow[OAuthClient]:
     """Return the client that the person enters. Raises `AuthorizationNeeded` without one."""
     client = yield AskClient(server.issuer, redirect_uri)
     if not isinstance(client, OAuthClient) or not client.client_id:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from inspector.auth import discovery, metadata, registration
-from inspector.auth.actions import Fetch, Flow, fetch, record_step
+from inspector.auth.actions import AuthFlow, Fetch, fetch, record_step
 from inspector.auth.authorize import Authorization
 from inspector.auth.challenge import chosen, parse
 from inspector.auth.fetching import Recorder
@@ -88,7 +88,7 @@ def why_not(name: str, known: EarlierSteps, state: Authorization) -> str:
     return _WHY_NOT.get(name, "This step cannot be run alone. Log in again.")
 
 
-def step(state: Authorization, name: str, known: EarlierSteps) -> Flow[None]:
+def step(state: Authorization, name: str, known: EarlierSteps) -> AuthFlow[None]:
     """Run one step and record its result or failure. Raises only what the runner raises."""
     try:
         yield from _run(state, name, known)
@@ -97,7 +97,7 @@ def step(state: Authorization, name: str, known: EarlierSteps) -> Flow[None]:
         yield from record_step(name, error.message, ok=False, rule=known.rule, fix=error.hint)
 
 
-def _run(state: Authorization, name: str, known: EarlierSteps) -> Flow[None]:
+def _run(state: Authorization, name: str, known: EarlierSteps) -> AuthFlow[None]:
     if reason := why_not(name, known, state):
         raise AuthorizationNeeded(reason)
     if name == "challenge":
@@ -113,7 +113,7 @@ def _run(state: Authorization, name: str, known: EarlierSteps) -> Flow[None]:
         yield from state.renew()
 
 
-def _challenge(state: Authorization) -> Flow[None]:
+def _challenge(state: Authorization) -> AuthFlow[None]:
     """Send the MCP server a request without a token."""
     fields = (("Content-Type", "application/json"), ("Accept", "application/json, text/event-stream"))
     answer = yield from fetch(Fetch("POST", state.server, fields, PROBE, what="a request without a token", named=True))
@@ -130,14 +130,14 @@ def _challenge(state: Authorization) -> Flow[None]:
     )  # fmt: skip
 
 
-def _metadata(state: Authorization, known: EarlierSteps) -> Flow[metadata.AuthorizationServer]:
+def _metadata(state: Authorization, known: EarlierSteps) -> AuthFlow[metadata.AuthorizationServer]:
     if known.rule == "C-AUTH-35":
         return (yield from metadata.as_of_2025_03_26(state.server, state.revision))
     named = known.issuer == state.options.auth_server
     return (yield from metadata.of(known.issuer, revision=state.revision, named=named))
 
 
-def _registration(state: Authorization, known: EarlierSteps) -> Flow[None]:
+def _registration(state: Authorization, known: EarlierSteps) -> AuthFlow[None]:
     """Register another client, which replaces the stored one."""
     found = state.found
     server = found.server if found is not None else (yield from _metadata(state, known))

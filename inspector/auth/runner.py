@@ -13,10 +13,10 @@ from inspector.auth import browser, code, urls
 from inspector.auth.actions import (
     Action,
     AskClient,
+    AuthFlow,
     ChooseServer,
     Denied,
     Fetch,
-    Flow,
     HoldRenewalLock,
     LoadGrant,
     LoadStoredClient,
@@ -91,7 +91,7 @@ class FlowRunner:
         self._ends = 0.0
         """The deadline of the running flow, in seconds since 1970."""
 
-    async def run(self, flow: Flow[T]) -> T:
+    async def run(self, flow: AuthFlow[T]) -> T:
         """Run a flow to its end and return its result. Raises what it raises, and `TimedOut`.
 
         May be cancelled at any time; no listener and no question remains.
@@ -114,7 +114,7 @@ class FlowRunner:
             await self._person.done(ok)
         return result
 
-    async def _steps(self, flow: Flow[T]) -> T:
+    async def _steps(self, flow: AuthFlow[T]) -> T:
         answer: Any = None
         problem: InspectorError | None = None
         while True:

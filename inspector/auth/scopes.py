@@ -6,7 +6,7 @@ the newly required scopes to those requested and granted before, and no others.
 
 from __future__ import annotations
 
-from inspector.auth.actions import Flow, record_step
+from inspector.auth.actions import AuthFlow, record_step
 from inspector.auth.challenge import Challenge
 from inspector.auth.documents import is_scope
 from inspector.auth.grants import needs_person
@@ -26,7 +26,7 @@ def first(
     supported: tuple[str, ...] | None,
     server: AuthorizationServer,
     kind: GrantKind,
-) -> Flow[tuple[str, ...] | None]:
+) -> AuthFlow[tuple[str, ...] | None]:
     """Return the scopes of a first authorization (C-AUTH-24); None: the parameter is omitted.
 
     `said` are the scopes of the options, `supported` those of the protected resource metadata. With a `kind` of grant
@@ -61,7 +61,7 @@ def first(
 
 def more(
     said: str, challenge: Challenge, supported: tuple[str, ...] | None, grant: Grant | None, server: AuthorizationServer
-) -> Flow[tuple[str, ...]]:
+) -> AuthFlow[tuple[str, ...]]:
     """Return the scopes of a step-up: those requested and granted before, and the required ones (C-AUTH-33).
 
     If the challenge names none: the scopes of the options, else those of the protected resource metadata.

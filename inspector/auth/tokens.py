@@ -13,7 +13,7 @@ from typing import Any, Literal
 from urllib.parse import quote_plus, urlencode
 
 from inspector.auth import assertions, documents
-from inspector.auth.actions import Fetch, Fetched, Flow, RegisterSecret, fetch, record_step
+from inspector.auth.actions import AuthFlow, Fetch, Fetched, RegisterSecret, fetch, record_step
 from inspector.auth.documents import InvalidDocument, OAuthDocument
 from inspector.auth.metadata import AuthorizationServer
 from inspector.auth.options import AuthOptions
@@ -95,7 +95,7 @@ def ask(
     *,
     key: str = "",
     what: str = "the token",
-) -> Flow[OAuthDocument]:
+) -> AuthFlow[OAuthDocument]:
     """Send one request to the token endpoint, again if it sends a nonce; return its response.
 
     `key`: the key to bind the token to. Raises `TokenRefused` for an error, whatever its status.
@@ -125,7 +125,7 @@ def ask(
 def granted(
     document: OAuthDocument, server: AuthorizationServer, client: OAuthClient, means: TokenContext, *,
     mcp_server: str, resource: str, asked: tuple[str, ...] | None, kind: str, key: str = "",
-) -> Flow[Grant]:  # fmt: skip
+) -> AuthFlow[Grant]:  # fmt: skip
     """Make a grant of a token endpoint's response (RFC 6749 section 5.1). Raises `InvalidDocument` with the member."""
     for name in ("access_token", "refresh_token", "id_token"):
         if isinstance(value := document.values.get(name), str):
@@ -167,7 +167,7 @@ def granted(
     return grant
 
 
-def refresh(grant: Grant, means: TokenContext) -> Flow[Grant]:
+def refresh(grant: Grant, means: TokenContext) -> AuthFlow[Grant]:
     """Get a new token with the refresh token; a new refresh token replaces the old one (C-AUTH-32).
 
     Raises `TokenRefused`: with `invalid_grant`, the refresh token is not valid any more.
@@ -194,7 +194,7 @@ def refresh(grant: Grant, means: TokenContext) -> Flow[Grant]:
     return fresh
 
 
-def revoke(grant: Grant, means: TokenContext) -> Flow[bool]:
+def revoke(grant: Grant, means: TokenContext) -> AuthFlow[bool]:
     """Revoke the tokens if the authorization server supports it (RFC 7009); True if it revoked them."""
     if not grant.revocation_endpoint:
         yield from record_step("revoke", "The authorization server does not support revocation", rule="RFC 7009")
@@ -220,7 +220,7 @@ def revoke(grant: Grant, means: TokenContext) -> Flow[bool]:
 
 def _given_back(
     server: AuthorizationServer, client: OAuthClient, asked: dict[str, str], means: TokenContext
-) -> Flow[Fetched]:
+) -> AuthFlow[Fetched]:
     """Send one token to the revocation endpoint.
 
     Servers on the Python SDK require a secret there, even of clients without one. An empty secret equals none (RFC 6749
@@ -255,7 +255,7 @@ def at(server: AuthorizationServer, endpoint: str) -> AuthorizationServer:
 
 def _authenticated(
     server: AuthorizationServer, client: OAuthClient, asked: Mapping[str, str], means: TokenContext
-) -> Flow[tuple[tuple[tuple[str, str], ...], bytes]]:
+) -> AuthFlow[tuple[tuple[tuple[str, str], ...], bytes]]:
     """Return header fields and body of a request that authenticates the client (RFC 6749 section 2.3)."""
     fields: list[tuple[str, str]] = [
         ("Content-Type", "application/x-www-form-urlencoded"),
@@ -279,7 +279,7 @@ def _authenticated(
     return tuple(fields), urlencode(form).encode()
 
 
-def _assertion(server: AuthorizationServer, client: OAuthClient, means: TokenContext) -> Flow[str]:
+def _assertion(server: AuthorizationServer, client: OAuthClient, means: TokenContext) -> AuthFlow[str]:
     options = means.options
     if not options.client_key:
         raise AuthorizationNeeded(
@@ -302,7 +302,7 @@ def _token(document: OAuthDocument, name: str, *, needed: bool = False) -> str:
     return token
 
 
-def _told_of(grant: Grant, lifetime: float | None, asked: tuple[str, ...] | None) -> Flow[None]:
+def _told_of(grant: Grant, lifetime: float | None, asked: tuple[str, ...] | None) -> AuthFlow[None]:
     ends = "its lifetime is unknown" if lifetime is None else f"for {lifetime:.0f} s"
     renewed = "can be refreshed" if grant.refresh_token else "cannot be refreshed"
     missing = [each for each in asked or () if each not in grant.scope]

@@ -12,7 +12,7 @@ Method = Literal["none", "client_secret_post", "client_secret_basic", "private_k
 
 METHODS: tuple[Method, ...] = ("none", "client_secret_post", "client_secret_basic", "private_key_jwt")
 
-Origin = Literal["given", "document", "registered", "typed"]
+ClientIdSource = Literal["given", "document", "registered", "typed"]
 """The source of a client id: the options, a metadata document's URL, dynamic registration, the person."""
 
 T = TypeVar("T")
@@ -32,7 +32,7 @@ class OAuthClient:
     client_secret: str = field(default="", repr=False)
     method: Method | Literal[""] = ""
     """How it authenticates; empty: as the authorization server offers."""
-    origin: Origin = "given"
+    origin: ClientIdSource = "given"
     redirect_uri: str = ""
     """The redirect URI it was registered with; empty for any."""
     expires_at: float = 0

@@ -47,14 +47,14 @@ def _version(value: Any) -> Any:
     return value if type(value) is int else str(value)
 
 
-Duration = Annotated[str, StringConstraints(pattern=DURATION)]
+DurationText = Annotated[str, StringConstraints(pattern=DURATION)]
 Name = Annotated[str, StringConstraints(pattern=NAME)]
-Place = Annotated[str, StringConstraints(pattern=PATH)]
-Text = Annotated[str, StringConstraints(min_length=1)]
+PathText = Annotated[str, StringConstraints(pattern=PATH)]
+NonEmptyText = Annotated[str, StringConstraints(min_length=1)]
 OneVariable = Annotated[str, StringConstraints(pattern=ONE_VARIABLE)]
 Whole = Annotated[int, BeforeValidator(_whole)]
 Number = int | float | OneVariable
-Weight = Annotated[int, Field(ge=1, le=1000), BeforeValidator(_whole)]
+FlowWeight = Annotated[int, Field(ge=1, le=1000), BeforeValidator(_whole)]
 Amount = Annotated[int, Field(ge=0), BeforeValidator(_whole)] | OneVariable
 JsonType = Literal[
     "string", "number", "integer", "boolean", "object", "array", "null",
@@ -117,7 +117,7 @@ class Matcher(_Part):
     max_items: Amount = Field(0, description="The list has no more items.")
     each: Expected = Field(None, description="This holds for each item of the list.")
     any: Expected = Field(None, description="This holds for at least one item of the list.")
-    schema_: dict[str, Any] | bool | Text = Field(
+    schema_: dict[str, Any] | bool | NonEmptyText = Field(
         True, alias="schema", description="A JSON Schema, or the path of a file with one."
     )
     exactly: Any = Field(None, description="The value is equal to this; an object has no other members.")
@@ -146,21 +146,25 @@ class Counted(_Part):
     each: Expected = Field(None, description="This holds for each.")
 
 
-Came = bool | Whole | Text | Counted
+Came = bool | Whole | NonEmptyText | Counted
 """True: at least one; false: none; a number: exactly so many; a text: one that has it."""
 
 
 class Expect(_Part):
     """Expectations of a step, besides the default checks."""
 
-    result: dict[Place, Expected] = Field(default_factory=dict, description="By path in the result: what holds there.")
+    result: dict[PathText, Expected] = Field(
+        default_factory=dict, description="By path in the result: what holds there."
+    )
     error: bool | Whole | OneVariable | ExpectedError = Field(False, description="The JSON-RPC error that is wanted.")
     tool_error: bool | ExpectedToolError = Field(False, description="The tool is expected to fail (isError).")
-    within: Duration = Field("", description="The longest time from sent to answer, such as 800 ms.")
-    same_as: Text = Field("", description="A JSON file beside the flow that the result is compared with.")
-    ignore: list[Place] = Field(default_factory=list, description="With same_as: places that are not compared.")
-    unordered: list[Place] = Field(default_factory=list, description="With same_as: lists whose order means nothing.")
-    schema_: dict[str, Any] | bool | Text = Field(
+    within: DurationText = Field("", description="The longest time from sent to answer, such as 800 ms.")
+    same_as: NonEmptyText = Field("", description="A JSON file beside the flow that the result is compared with.")
+    ignore: list[PathText] = Field(default_factory=list, description="With same_as: places that are not compared.")
+    unordered: list[PathText] = Field(
+        default_factory=list, description="With same_as: lists whose order means nothing."
+    )
+    schema_: dict[str, Any] | bool | NonEmptyText = Field(
         True, alias="schema", description="A JSON Schema that the result matches, or the path of a file with one."
     )
     findings: Literal["any"] = Field("any", description="any: findings of level MUST do not fail the step.")
@@ -187,8 +191,8 @@ class Answer(_Part):
     elicitation: Literal["defaults", "decline", "cancel"] | dict[str, Any] = Field(
         "decline", description="defaults, decline, cancel, or the content."
     )
-    sampling: Text = Field("decline", description="The text to answer with, or decline.")
-    roots: list[Text] = Field(
+    sampling: NonEmptyText = Field("decline", description="The text to answer with, or decline.")
+    roots: list[NonEmptyText] = Field(
         default_factory=list, description="Root URIs, or folders relative to the working directory."
     )
 
@@ -196,8 +200,8 @@ class Answer(_Part):
 class Repeat(_Part):
     """Send the request again until the expectation holds."""
 
-    every: Duration = Field(description="The pause between two tries.")
-    for_: Duration = Field(alias="for", description="When to give up.")
+    every: DurationText = Field(description="The pause between two tries.")
+    for_: DurationText = Field(alias="for", description="When to give up.")
 
 
 # Defaults are made by factories: pydantic would copy these, deeply, for each step.
@@ -205,8 +209,8 @@ _NO_ANSWER, _NO_EXPECT, _NO_REPEAT = Answer.model_construct(), Expect.model_cons
 
 
 class _Step(_Part):
-    name: Text = Field("", description="The name of the step in reports.")
-    skip: Text = Field("", description="Why the step is not run.")
+    name: NonEmptyText = Field("", description="The name of the step in reports.")
+    skip: NonEmptyText = Field("", description="Why the step is not run.")
 
 
 class _Row(_Step):
@@ -216,7 +220,7 @@ class _Row(_Step):
 
 
 class _Sent(_Row):
-    headers: dict[Text, str] = Field(
+    headers: dict[NonEmptyText, str] = Field(
         default_factory=dict, description="Header fields of this request (Streamable HTTP)."
     )
     meta: dict[str, Any] = Field(default_factory=dict, description="Members of _meta.")
@@ -225,7 +229,7 @@ class _Sent(_Row):
 class _Answered(_Step):
     answer: Answer = Field(default_factory=lambda: _NO_ANSWER, description="What the client answers inside this step.")
     expect: Expect = Field(default_factory=lambda: _NO_EXPECT, description="What the step expects.")
-    capture: dict[Name, Place] = Field(default_factory=dict, description="Variable: path in the result.")
+    capture: dict[Name, PathText] = Field(default_factory=dict, description="Variable: path in the result.")
     secret: list[Name] = Field(
         default_factory=list, description="Captured variables that are cut out of recordings and reports."
     )
@@ -240,57 +244,57 @@ class _Request(_Sent, _Answered):
 class CallStep(_Request):
     """`tools/call`."""
 
-    call: Text = Field(description="The name of the tool.")
+    call: NonEmptyText = Field(description="The name of the tool.")
     args: dict[str, Any] = Field(default_factory=dict, description="The arguments of the tool.")
     task: bool = Field(False, description="Call the tool as a task.")
-    weight: Weight = Field(1, description="How often `inspector load` makes this call, compared with the others.")
+    weight: FlowWeight = Field(1, description="How often `inspector load` makes this call, compared with the others.")
 
 
 class ReadStep(_Request):
     """`resources/read`."""
 
-    read: Text = Field(description="The URI of the resource.")
+    read: NonEmptyText = Field(description="The URI of the resource.")
 
 
 class PromptStep(_Request):
     """`prompts/get`."""
 
-    prompt: Text = Field(description="The name of the prompt.")
+    prompt: NonEmptyText = Field(description="The name of the prompt.")
     args: dict[str, str | int | float | bool] = Field(default_factory=dict, description="The arguments of the prompt.")
 
 
 class CompleteStep(_Request):
     """`completion/complete`."""
 
-    complete: Text = Field(description="prompt/NAME, or the URI template of a resource.")
-    argument: Text = Field(description="The argument to complete.")
+    complete: NonEmptyText = Field(description="prompt/NAME, or the URI template of a resource.")
+    argument: NonEmptyText = Field(description="The argument to complete.")
     value: str | int | float | bool = Field("", description="What is typed already.")
 
 
 class RequestStep(_Request):
     """Any request."""
 
-    request: Text = Field(description="The method.")
+    request: NonEmptyText = Field(description="The method.")
     params: dict[str, Any] = Field(default_factory=dict, description="The parameters.")
 
 
 class NotifyStep(_Sent):
     """Any notification."""
 
-    notify: Text = Field(description="The method.")
+    notify: NonEmptyText = Field(description="The method.")
     params: dict[str, Any] = Field(default_factory=dict, description="The parameters.")
 
 
 class WaitStep(_Answered):
     """A pause, or a notification of the server."""
 
-    wait: Text = Field(description="A time such as 2 s, or the method of a notification.")
+    wait: NonEmptyText = Field(description="A time such as 2 s, or the method of a notification.")
 
 
 class UseStep(_Row):
     """The steps of another flow."""
 
-    use: Text = Field(description="The file of the flow, relative to this one.")
+    use: NonEmptyText = Field(description="The file of the flow, relative to this one.")
     vars: dict[Name, Any] = Field(default_factory=dict, description="Variables of that flow.")
 
 
@@ -323,8 +327,8 @@ class FlowModel(_Part):
     """A file of saved calls: one flow."""
 
     inspector: Annotated[Literal[1], BeforeValidator(_version)] = Field(description="The version of the format.")
-    name: Text = Field("", description="The name of the flow; else the name of the file.")
-    server: Text = Field("", description="@NAME, a URL or a command.")
+    name: NonEmptyText = Field("", description="The name of the flow; else the name of the file.")
+    server: NonEmptyText = Field("", description="@NAME, a URL or a command.")
     vars: dict[Name, Any] = Field(default_factory=dict, description="Variables and their defaults.")
     steps: list[Step] = Field(description="What is done, in order.")
 

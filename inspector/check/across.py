@@ -46,7 +46,7 @@ _LISTS = {
 _HANDSHAKES = ("initialize", "server/discover")
 _NOWHERE = Visited("", "")
 
-Known = frozenset[tuple[str, tuple[str, ...], str]]
+KnownFindings = frozenset[tuple[str, tuple[str, ...], str]]
 """Id, servers and tool of earlier findings."""
 
 
@@ -85,7 +85,7 @@ class AcrossFinding(NamedTuple):
         """The finding as the result of a check, without a revision."""
         return Result(self.check, _NOWHERE, bad(self.seen))
 
-    def ruling(self, policy: Policy, known: Known) -> Ruling:
+    def ruling(self, policy: Policy, known: KnownFindings) -> Ruling:
         """Its effect on the run. It is known if the baseline has it for each of its tools."""
         ruling = replace(policy, baseline=None).rule(self.result)
         if ruling != "passed" and all((self.check.id, self.servers, tool) in known for tool in self.tools):

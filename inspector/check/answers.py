@@ -41,7 +41,7 @@ class AnsweredRequest(NamedTuple):
     """When it arrived, in microseconds of the recording; -1 if it is too large to compare."""
 
 
-Rule = Callable[[AnsweredRequest, Watched], Iterator[RuleVerdict]]
+AnswerRule = Callable[[AnsweredRequest, Watched], Iterator[RuleVerdict]]
 
 _ASKING = frozenset(("tools/call", "prompts/get", "resources/read"))
 """The methods that may return `input_required`."""
@@ -284,8 +284,8 @@ def error_status(answer: AnsweredRequest, watched: Watched) -> Iterator[RuleVerd
         yield wanted[1], "must", f"The error {code} came with status {answer.status}; it must have status {wanted[0]}."
 
 
-RESULT_RULES: tuple[Rule, ...] = (result_type, server_info, caching, discovery, input_wanted, tasks)
-ERROR_RULES: tuple[Rule, ...] = (error_code, internal_error, error_data, error_status)
+RESULT_RULES: tuple[AnswerRule, ...] = (result_type, server_info, caching, discovery, input_wanted, tasks)
+ERROR_RULES: tuple[AnswerRule, ...] = (error_code, internal_error, error_data, error_status)
 
 
 def _dict(value: Any) -> dict[str, Any]:

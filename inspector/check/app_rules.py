@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from inspector.apps.definitions import SCHEME, AppProblem, Severity, tool_app
+from inspector.apps.definitions import SCHEME, AppProblem, AppSeverity, tool_app
 from inspector.apps.page import AppPage, read_page
 from inspector.check.asked import RequestOutcome
 from inspector.check.rules import RuleVerdict, short
@@ -14,7 +14,7 @@ from inspector.journal.findings import Level
 if TYPE_CHECKING:
     from inspector.check.visit import Visit
 
-_LEVELS: dict[Severity, Level] = {"bad": "must", "doubtful": "should", "remark": "note"}
+_LEVELS: dict[AppSeverity, Level] = {"bad": "must", "doubtful": "should", "remark": "note"}
 _REMEMBERED = "app pages"
 
 

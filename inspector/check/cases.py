@@ -14,7 +14,7 @@ from inspector.errors import SchemaError
 from inspector.protocol.sample import sample
 from inspector.protocol.validation import Validator
 
-Kind = Literal["allowed", "forbidden", "odd"]
+CaseKind = Literal["allowed", "forbidden", "odd"]
 
 MOST_MEMBERS = 50
 """Members of one object that are varied."""
@@ -36,7 +36,7 @@ _OTHERS: dict[str, Any] = {
 class ArgumentCase(NamedTuple):
     """One set of arguments."""
 
-    kind: Kind
+    kind: CaseKind
     about: str
     """The special property of the case: `count at its minimum`."""
     arguments: dict[str, Any]
@@ -88,7 +88,7 @@ def _all(schema: dict[str, Any], base: dict[str, Any], chance: random.Random) ->
     yield ArgumentCase("forbidden", "no object", {})
 
 
-def _values(schema: dict[str, Any], chance: random.Random) -> Iterator[tuple[Kind, str, Any]]:
+def _values(schema: dict[str, Any], chance: random.Random) -> Iterator[tuple[CaseKind, str, Any]]:
     """Values for one member."""
     variants = [each for key in ("oneOf", "anyOf") for each in _list(schema.get(key))]
     for at, variant in enumerate(variants[:MOST_CHOICES]):
@@ -109,7 +109,7 @@ def _values(schema: dict[str, Any], chance: random.Random) -> Iterator[tuple[Kin
     yield "forbidden", "is null", None
 
 
-def _texts(schema: dict[str, Any], chance: random.Random) -> Iterator[tuple[Kind, str, Any]]:
+def _texts(schema: dict[str, Any], chance: random.Random) -> Iterator[tuple[CaseKind, str, Any]]:
     least, most = _count(schema.get("minLength")), _count(schema.get("maxLength"))
     if least:
         yield "allowed", "at its minimum length", "x" * min(least, LONG)
@@ -126,7 +126,7 @@ def _texts(schema: dict[str, Any], chance: random.Random) -> Iterator[tuple[Kind
     yield "odd", f"has {LONG:,} characters", "x" * LONG
 
 
-def _numbers(schema: dict[str, Any], chance: random.Random) -> Iterator[tuple[Kind, str, Any]]:
+def _numbers(schema: dict[str, Any], chance: random.Random) -> Iterator[tuple[CaseKind, str, Any]]:
     for key, about, step in (("minimum", "its minimum", -1), ("maximum", "its maximum", 1)):
         bound = schema.get(key)
         if _is_number(bound):
@@ -146,7 +146,7 @@ def _numbers(schema: dict[str, Any], chance: random.Random) -> Iterator[tuple[Ki
         yield "odd", f"is {value}", value
 
 
-def _arrays(schema: dict[str, Any], _chance: random.Random) -> Iterator[tuple[Kind, str, Any]]:
+def _arrays(schema: dict[str, Any], _chance: random.Random) -> Iterator[tuple[CaseKind, str, Any]]:
     item = sample(schema.get("items", {}))
     least, most = _count(schema.get("minItems")), _count(schema.get("maxItems"))
     yield "allowed", "with one item", [item]
@@ -162,7 +162,7 @@ def _arrays(schema: dict[str, Any], _chance: random.Random) -> Iterator[tuple[Ki
         yield "forbidden", "with an item of another type", [{"inspector-check": []}]
 
 
-def _objects(schema: dict[str, Any], _chance: random.Random) -> Iterator[tuple[Kind, str, Any]]:
+def _objects(schema: dict[str, Any], _chance: random.Random) -> Iterator[tuple[CaseKind, str, Any]]:
     value = sample(schema)
     if type(value) is not dict:
         return
@@ -171,12 +171,12 @@ def _objects(schema: dict[str, Any], _chance: random.Random) -> Iterator[tuple[K
         yield "forbidden", f"without its {name}", {key: item for key, item in value.items() if key != name}
 
 
-def _booleans(_schema: dict[str, Any], _chance: random.Random) -> Iterator[tuple[Kind, str, Any]]:
+def _booleans(_schema: dict[str, Any], _chance: random.Random) -> Iterator[tuple[CaseKind, str, Any]]:
     yield "allowed", "is true", True
     yield "allowed", "is false", False
 
 
-_BY_TYPE: dict[str, Callable[[dict[str, Any], random.Random], Iterator[tuple[Kind, str, Any]]]] = {
+_BY_TYPE: dict[str, Callable[[dict[str, Any], random.Random], Iterator[tuple[CaseKind, str, Any]]]] = {
     "string": _texts, "integer": _numbers, "number": _numbers, "array": _arrays, "object": _objects,
     "boolean": _booleans,
 }  # fmt: skip

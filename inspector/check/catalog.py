@@ -15,24 +15,24 @@ if TYPE_CHECKING:
     from inspector.check.outcome import Outcome
     from inspector.check.visit import Visit
 
-Level = Literal["must", "should", "type", "robust", "lint", "security", "quality", "info"]
+CheckLevel = Literal["must", "should", "type", "robust", "lint", "security", "quality", "info"]
 """`must` and `type` (the schema) are requirements of the specification, `should` its advice; the others are experience.
 """
-Mode = Literal["passive", "active", "tool", "auth", "intrusive"]
+CheckMode = Literal["passive", "active", "tool", "auth", "intrusive"]
 """What a check needs: only recorded messages; harmless requests; tool calls; a login; harmful or slow requests."""
-Transport = Literal["stdio", "http", "sse"]
+TransportName = Literal["stdio", "http", "sse"]
 Probe = Callable[["Visit"], Awaitable["Outcome"]]
 
-EVERYWHERE: frozenset[Transport] = frozenset(("stdio", "http", "sse"))
+EVERYWHERE: frozenset[TransportName] = frozenset(("stdio", "http", "sse"))
 
 
 class Check(NamedTuple):
     """One check."""
 
     id: str
-    level: Level
+    level: CheckLevel
     revisions: frozenset[str]
-    mode: Mode
+    mode: CheckMode
     says: str
     """The rule, as a sentence about a correct server."""
     fix: str
@@ -41,7 +41,7 @@ class Check(NamedTuple):
     """The page of the specification without its revision: `basic/transports#stdio`; or the name of another document.
     """
     group: str
-    transports: frozenset[Transport] = EVERYWHERE
+    transports: frozenset[TransportName] = EVERYWHERE
     observations: tuple[str, ...] = ()
     """Observations (any of these, see `observations.py`) without which a missing finding means nothing.
 
@@ -76,7 +76,12 @@ class CheckTable:
     """The checks of one module, by id. The keywords are defaults for its rows."""
 
     def __init__(
-        self, group: str, *, page: str = "", transports: frozenset[Transport] = EVERYWHERE, mode: Mode = "active"
+        self,
+        group: str,
+        *,
+        page: str = "",
+        transports: frozenset[TransportName] = EVERYWHERE,
+        mode: CheckMode = "active",
     ) -> None:
         self.rows: dict[str, Check] = {}
         self._group = group
@@ -91,7 +96,7 @@ class CheckTable:
         says: str,
         fix: str,
         page: str = "",
-        transports: frozenset[Transport] | None = None,
+        transports: frozenset[TransportName] | None = None,
     ) -> None:
         """Add a check whose faults the judge finds under the same id. `head`: id, level, revisions."""
         self._enter(self._row(head, "passive", says, fix, page, transports)._replace(observations=observations))
@@ -103,8 +108,8 @@ class CheckTable:
         says: str,
         fix: str,
         page: str = "",
-        transports: frozenset[Transport] | None = None,
-        mode: Mode | None = None,
+        transports: frozenset[TransportName] | None = None,
+        mode: CheckMode | None = None,
         apart: bool = False,
         once: bool = False,
         judged: bool = False,
@@ -123,14 +128,14 @@ class CheckTable:
         return entered
 
     def _row(
-        self, head: str, mode: Mode, says: str, fix: str, page: str, transports: frozenset[Transport] | None
+        self, head: str, mode: CheckMode, says: str, fix: str, page: str, transports: frozenset[TransportName] | None
     ) -> Check:
         id, level, revisions = head.split()
         page = page or self._page
-        assert level in get_args(Level), head
+        assert level in get_args(CheckLevel), head
         assert page, head
         where = self._transports if transports is None else transports
-        return Check(id, cast(Level, level), revisions_of(revisions), mode, says, fix, page, self._group, where)
+        return Check(id, cast(CheckLevel, level), revisions_of(revisions), mode, says, fix, page, self._group, where)
 
     def _enter(self, check: Check) -> None:
         assert check.id not in self.rows, check.id

@@ -14,11 +14,11 @@ from inspector.protocol.revisions import Era
 class EraRules(NamedTuple):
     """The rules of one era by subject. The judge itself calls rules of every era."""
 
-    results: tuple[answers.Rule, ...]
-    errors: tuple[answers.Rule, ...]
+    results: tuple[answers.AnswerRule, ...]
+    errors: tuple[answers.AnswerRule, ...]
     requests: tuple[Callable[[dict[str, Any], Watched], Iterator[RuleVerdict]], ...]
     """For requests of the server."""
-    notices: tuple[notices.Rule, ...]
+    notices: tuple[notices.NoticeRule, ...]
     http_tools: tuple[Callable[[dict[str, Any], Watched], Iterator[RuleVerdict]], ...]
     """For tools that are listed over HTTP."""
 

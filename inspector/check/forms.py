@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, urlsplit
 from inspector.check.rules import short
 from inspector.protocol.revisions import Features
 
-Problem = tuple[Literal["bad", "doubtful"], str]
+FormProblem = tuple[Literal["bad", "doubtful"], str]
 
 MOST = 200
 """Fields of a form, or messages, that are checked."""
@@ -34,7 +34,7 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _PRIORITIES = ("costPriority", "speedPriority", "intelligencePriority")
 
 
-def secrets_asked(params: dict[str, Any]) -> Iterator[Problem]:
+def secrets_asked(params: dict[str, Any]) -> Iterator[FormProblem]:
     """Fields of a form that seem to ask for a secret."""
     for name, field in _fields(params):
         texts = [name, *(field[key] for key in ("title", "description") if isinstance(field.get(key), str))]
@@ -43,7 +43,7 @@ def secrets_asked(params: dict[str, Any]) -> Iterator[Problem]:
             yield "doubtful", f"The field {short(name)} seems to ask for a secret: {short(found)}."
 
 
-def form_problems(params: dict[str, Any], features: Features) -> Iterator[Problem]:
+def form_problems(params: dict[str, Any], features: Features) -> Iterator[FormProblem]:
     """A form that clients cannot show: it must be a flat object with primitive fields."""
     schema = params.get("requestedSchema")
     if not isinstance(params.get("message"), str):
@@ -129,7 +129,7 @@ def _are_titled(value: Any) -> bool:
     )
 
 
-def link_problems(params: dict[str, Any], features: Features) -> Iterator[Problem]:
+def link_problems(params: dict[str, Any], features: Features) -> Iterator[FormProblem]:
     """URL elicitation."""
     url = params.get("url")
     if not isinstance(params.get("message"), str):
@@ -152,7 +152,7 @@ def link_problems(params: dict[str, Any], features: Features) -> Iterator[Proble
         yield "doubtful", f"{short(url)} seems to contain a secret ({short(told) if told else 'a password'})."
 
 
-def links_in_form(params: dict[str, Any]) -> Iterator[Problem]:
+def links_in_form(params: dict[str, Any]) -> Iterator[FormProblem]:
     """URLs in a form, which a user may click."""
     for name, field in _fields(params):
         for key in ("title", "description", "default"):
@@ -166,7 +166,7 @@ def _fields(params: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     return [pair for pair in list(fields.items())[:MOST] if type(pair[1]) is dict] if type(fields) is dict else []
 
 
-def sampling_problems(params: dict[str, Any], features: Features) -> Iterator[Problem]:
+def sampling_problems(params: dict[str, Any], features: Features) -> Iterator[FormProblem]:
     """A sampling request with invalid members."""
     messages, most = params.get("messages"), params.get("maxTokens")
     if type(messages) is not list or not messages:

@@ -14,7 +14,7 @@ from typing import Any
 from inspector.check.catalog import Check, revisions_of
 from inspector.check.outcome import Visited, good, remark, skipped
 from inspector.check.result import Result
-from inspector.hosts import Fact, HostNote, ServerDefinitions, ToolResult, evaluate, host_facts
+from inspector.hosts import EvaluatedResult, Fact, HostNote, ServerDefinitions, evaluate, host_facts
 from inspector.hosts.evaluation import criteria_of
 from inspector.hosts.recorded import results_in
 from inspector.journal.format import Dir, Kind
@@ -59,7 +59,7 @@ def host_results(
         (found for visit in visits if (found := _tools(journal, visit))[1]), (visits[0], {}, {})
     )
     own, instructions, opened = _handshake(journal, visited)
-    results: tuple[ToolResult, ...] = results_in(journal)
+    results: tuple[EvaluatedResult, ...] = results_in(journal)
     server = ServerDefinitions.of(name or own, tools.values(), instructions, results)
     checks = host_checks(facts)
     notes: dict[str, list[HostNote]] = {}

@@ -28,7 +28,7 @@ class Notice(NamedTuple):
     """Method and params of a request."""
 
 
-Rule = Callable[[Notice, Watched], Iterator[RuleVerdict]]
+NoticeRule = Callable[[Notice, Watched], Iterator[RuleVerdict]]
 
 _CHANGED = {
     "notifications/tools/list_changed": "toolsListChanged",
@@ -139,9 +139,9 @@ def cancelled(notice: Notice, watched: Watched) -> Iterator[RuleVerdict]:
             yield "UTIL-21", "must", f"The server cancelled request {short(id)}, which is not a subscription."
 
 
-RULES_BEFORE: tuple[Rule, ...] = (declared_logging,)
+RULES_BEFORE: tuple[NoticeRule, ...] = (declared_logging,)
 """The legacy era."""
-RULES: tuple[Rule, ...] = (wanted_logging, own_stream, tagged, asked_for, cancelled)
+RULES: tuple[NoticeRule, ...] = (wanted_logging, own_stream, tagged, asked_for, cancelled)
 """The modern era. `asked_for` learns from the acknowledgement, so `tagged` runs before it."""
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from inspector.check.catalog import Check, Transport
+from inspector.check.catalog import Check, TransportName
 from inspector.check.judge import Judge
 from inspector.check.observations import Observations
 from inspector.check.outcome import Outcome, Skip, Visited, bad, doubtful, good, remark, skipped
@@ -62,7 +62,7 @@ class RevisionSpan:
     """The revision of the visit whose check opened the connection; empty for any other connection."""
 
     @property
-    def transport(self) -> Transport:
+    def transport(self) -> TransportName:
         """The transport of its messages."""
         return channels.transport_of(self.channels)
 
@@ -163,7 +163,7 @@ class Evidence:
 
     def visits(self) -> list[Visited]:
         """The revisions of the recording, with their transports, as visits."""
-        found: dict[tuple[str, Transport], Visited] = {}
+        found: dict[tuple[str, TransportName], Visited] = {}
         named = {part.revision for part in self._parts if not part.visit}
         for part in self._parts:
             if part.visit and part.revision in named:

@@ -22,7 +22,7 @@ VERSION = 1
 Ruling = Literal["failing", "known", "reported", "excluded", "passed"]
 FailOn = Literal["fail", "warn", "skip", "never"]
 Profile = Literal["full", "app"]
-Key = tuple[str, str, str]
+FindingKey = tuple[str, str, str]
 """Id of the check, revision, transport: the identity of a finding in two runs."""
 
 FAILING: dict[FailOn, tuple[Verdict, ...]] = {
@@ -69,7 +69,7 @@ class Baseline:
 
     identity: Identity
     target: str
-    verdicts: Mapping[Key, Verdict]
+    verdicts: Mapping[FindingKey, Verdict]
     source: str = "The baseline"
     across: frozenset[tuple[str, tuple[str, ...], str]] = frozenset()
     """Id, servers and tool of each finding about two servers (`across.Finding`)."""
@@ -79,7 +79,7 @@ class Baseline:
         """The baseline of a new server: all of its findings are new."""
         return cls(Identity(), "", {})
 
-    def knows(self, key: Key, verdict: Verdict) -> bool:
+    def knows(self, key: FindingKey, verdict: Verdict) -> bool:
         """Whether the baseline has a result of this verdict or a worse one."""
         return self.verdicts.get(key) in _KNOWN_BY[verdict]
 
@@ -163,7 +163,7 @@ def baseline_of(document: Any, source: str = "The baseline") -> Baseline:
     identity, results = document.get("identity"), document.get("results")
     if type(identity) is not dict or type(results) is not list:
         raise UsageError(f"{source} does not name its server, or has no results.", hint=_HINT)
-    verdicts: dict[Key, Verdict] = {}
+    verdicts: dict[FindingKey, Verdict] = {}
     for result in results:
         verdict = result.get("verdict") if type(result) is dict else None
         if verdict not in VERDICTS:
@@ -192,7 +192,7 @@ def _shown(value: object) -> str:
     return shown(str(value))
 
 
-def key_of(result: Result) -> Key:
+def key_of(result: Result) -> FindingKey:
     """The identity of a result in two runs."""
     return result.check.id, result.visited.revision, result.visited.transport
 

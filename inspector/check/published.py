@@ -16,7 +16,7 @@ from inspector.check import app_rules, listed, skill_rules, wording
 from inspector.check.definition_rules import definition_rules
 from inspector.check.innocent import Innocent, digest_of
 from inspector.check.poison import rules as poison
-from inspector.check.poison.judge import Place
+from inspector.check.poison.judge import TextPlace
 from inspector.check.rules import RuleVerdict, short
 from inspector.check.watched import Watched
 from inspector.errors import SchemaError, SchemaTooLarge
@@ -99,7 +99,7 @@ def result_rules(
     if method == "resources/read":
         yield from app_rules.page_rules((asked or {}).get("uri"), result)
     if method in DATA:
-        place: Place = "error" if result.get("isError") is True else "result"
+        place: TextPlace = "error" if result.get("isError") is True else "result"
         yield from _hidden_rules(f"the result of {method}", result, wording.unusual(_given(asked)))
         yield from poison.data_rules(f"the result of {method}", result, place, watched.own_names, _given(asked))
     info = result.get("serverInfo")

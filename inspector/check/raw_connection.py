@@ -37,7 +37,7 @@ CLIENT = {"name": "inspector-check", "version": "1"}
 
 
 @dataclass(slots=True)
-class Pace:
+class StartupTime:
     """The start time of the server, as measured so far. Shared by all connections of a run."""
 
     startup: float = 0.0
@@ -53,7 +53,7 @@ class RawConnection:
     def __init__(
         self, target: Target, journal: Journal, options: Options, revision: str, timeout: float,
         capabilities: dict[str, Any] | None = None, *, connect: Connect = transport_for, check: str = "survey",
-        overdue: dict[int, float] | None = None, pace: Pace | None = None, visit: str = "",
+        overdue: dict[int, float] | None = None, pace: StartupTime | None = None, visit: str = "",
     ) -> None:  # fmt: skip
         """Requests without a response in time are added to `overdue`, unless later requests got responses.
 
@@ -61,7 +61,7 @@ class RawConnection:
         """
         self.journal = journal
         self._overdue = {} if overdue is None else overdue
-        self._pace = pace or Pace()
+        self._pace = pace or StartupTime()
         self._opened_at = 0.0
         """When it was connected; 0 after the first message."""
         self.check = check

@@ -20,8 +20,8 @@ from inspector.check.policy import (
     FORMAT,
     UNKNOWN,
     VERSION,
+    FindingKey,
     Identity,
-    Key,
     Policy,
     Ruling,
     key_of,
@@ -156,7 +156,7 @@ class Report:
         return not baseline.knows(key_of(result), result.verdict)
 
     @property
-    def gone(self) -> list[tuple[Key, Verdict]]:
+    def gone(self) -> list[tuple[FindingKey, Verdict]]:
         """The failures and warnings of the baseline that this run checked and did not find."""
         baseline = self.policy.baseline
         if baseline is None:
@@ -292,5 +292,5 @@ def _by_check(results: Sequence[Result]) -> list[CheckSummary]:
     return sorted(checked, key=lambda one: (VERDICTS.index(one.verdict), -one.weight, one.check.id))
 
 
-def _named(key: Key, verdict: Verdict) -> dict[str, str]:
+def _named(key: FindingKey, verdict: Verdict) -> dict[str, str]:
     return {"id": key[0], "revision": key[1], "transport": key[2], "verdict": verdict}

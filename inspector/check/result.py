@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from inspector.check.catalog import Check, Level
+from inspector.check.catalog import Check, CheckLevel
 from inspector.check.outcome import Outcome, Visited
 
 Verdict = Literal["pass", "fail", "warn", "note", "skip"]
 
 VERDICTS: tuple[Verdict, ...] = ("fail", "warn", "note", "skip", "pass")
 """Worst first."""
-_OF_A_FAULT: dict[Level, Verdict] = {
+_OF_A_FAULT: dict[CheckLevel, Verdict] = {
     "must": "fail", "type": "fail", "should": "warn", "robust": "warn", "lint": "warn", "security": "warn",
     "quality": "warn", "info": "note",
 }  # fmt: skip
 
 
-class Origin(NamedTuple):
+class SdkOrigin(NamedTuple):
     """The SDK that is responsible for a finding, instead of the author of the server."""
 
     sdk: str
@@ -35,7 +35,7 @@ class Result:
     visited: Visited
     outcome: Outcome
     seconds: float = 0.0
-    origin: Origin | None = None
+    origin: SdkOrigin | None = None
     """The responsible SDK, if it is not the author of the server."""
 
     @property

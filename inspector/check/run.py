@@ -18,11 +18,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from inspector.check.catalog import Check, Probe, Transport
+from inspector.check.catalog import Check, Probe, TransportName
 from inspector.check.hosts import host_checks, host_results
 from inspector.check.outcome import Outcome, Skip, Visited, bad, doubtful, skipped
 from inspector.check.passive import Evidence, record_outcomes
-from inspector.check.raw_connection import Pace
+from inspector.check.raw_connection import StartupTime
 from inspector.check.registry import checks
 from inspector.check.result import Result
 from inspector.check.survey import RevisionSurvey, survey
@@ -177,7 +177,7 @@ class Runner:
         self._found_silent = False
         """A request never got a response: one occurrence is enough, so the run does not wait again."""
         self._evidence = Evidence(journal)
-        self._pace = Pace()
+        self._pace = StartupTime()
         self.alone = False
         """Whether the server allows only one connection at a time."""
         self._ranks: list[tuple[int, ...]] = []
@@ -216,7 +216,7 @@ class Runner:
         self.run.seconds = time.monotonic() - started
         return self.run
 
-    async def _transport(self, session: Session) -> Transport | None:
+    async def _transport(self, session: Session) -> TransportName | None:
         """Connect as a client does, and detect the transport; None if that fails."""
         try:
             await session.open()
@@ -253,7 +253,7 @@ class Runner:
             await visit.close()
             self.run.visits.append(replace(visited, last=len(self.journal), problem="without a login"))
 
-    async def _survey(self, transport: Transport) -> RevisionSurvey:
+    async def _survey(self, transport: TransportName) -> RevisionSurvey:
         """Offer the revisions that have a check to run.
 
         A check that needs one visit runs at the first supported revision. If the server supports none of these
@@ -299,7 +299,7 @@ class Runner:
         await self._offer(silent, found, 1)
         self.alone |= any(found.answered(name) for name in silent)
 
-    def _expected(self, revisions: Sequence[str], transport: Transport) -> int:
+    def _expected(self, revisions: Sequence[str], transport: TransportName) -> int:
         """The expected number of results for visits with these revisions."""
         total = 0
         for check in checks().values():
@@ -705,7 +705,7 @@ def of_recording(journal: Journal, name: str, wanted: Wanted) -> Run:
     return run
 
 
-def planned(wanted: Wanted, transports: Sequence[Transport], revisions: Sequence[str]) -> list[tuple[Check, str]]:
+def planned(wanted: Wanted, transports: Sequence[TransportName], revisions: Sequence[str]) -> list[tuple[Check, str]]:
     """The plan of a run: each check, and why it would be skipped (empty if it would run)."""
     rows = []
     for check in checks().values():

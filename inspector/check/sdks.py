@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from inspector.check.result import Origin, Result
+from inspector.check.result import Result, SdkOrigin
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
@@ -289,7 +289,7 @@ def attributed(results: Sequence[Result], found: Recognised) -> list[Result]:
     ]
 
 
-def _origin(result: Result, layers: Iterable[Sdk]) -> Origin | None:
+def _origin(result: Result, layers: Iterable[Sdk]) -> SdkOrigin | None:
     for sdk in layers:
         for cause in sdk.causes:
             if (
@@ -297,5 +297,5 @@ def _origin(result: Result, layers: Iterable[Sdk]) -> Origin | None:
                 and (not cause.transports or result.visited.transport in cause.transports)
                 and re.search(cause.shows, result.outcome.text)
             ):
-                return Origin(sdk.name, cause.option)
+                return SdkOrigin(sdk.name, cause.option)
     return None

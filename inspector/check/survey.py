@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from inspector.check.asked import RequestOutcome
-from inspector.check.raw_connection import Pace, RawConnection
+from inspector.check.raw_connection import RawConnection, StartupTime
 from inspector.check.visit import RunLimits
 from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.options import Options
@@ -77,7 +77,7 @@ async def survey(
     found: RevisionSurvey,
     *,
     connect: Connect = transport_for,
-    pace: Pace | None = None,
+    pace: StartupTime | None = None,
     at_once: int = 1,
 ) -> None:
     """Offer each of the revisions on its own connection, `at_once` of them, and write the responses into `found`."""

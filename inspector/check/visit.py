@@ -12,7 +12,7 @@ from typing import Any
 from inspector.check.asked import RequestOutcome
 from inspector.check.outcome import Visited
 from inspector.check.process import Child, child
-from inspector.check.raw_connection import Pace, RawConnection, status_of
+from inspector.check.raw_connection import RawConnection, StartupTime, status_of
 from inspector.check.web import Web
 from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.engine.pending_requests import Call
@@ -106,7 +106,7 @@ class Visit:
 
     def __init__(
         self, target: StdioTarget | HttpTarget, journal: Journal, options: Options, visited: Visited, limits: RunLimits,
-        allowed: Allowed, session: Session, connect: Connect = transport_for, pace: Pace | None = None,
+        allowed: Allowed, session: Session, connect: Connect = transport_for, pace: StartupTime | None = None,
     ) -> None:  # fmt: skip
         self.target = target
         self.journal = journal
@@ -128,7 +128,7 @@ class Visit:
         self.found_silent = False
         """Whether a request of this run never got a response."""
         self._connect = connect
-        self._pace = pace or Pace()
+        self._pace = pace or StartupTime()
         self._web: Web | None = None
         self._link: RawConnection | None = None
         self.alone = False

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from inspector.errors import InspectorError, UsageError
 
 if TYPE_CHECKING:
-    from inspector.check.across import AcrossFinding, Known
+    from inspector.check.across import AcrossFinding, KnownFindings
     from inspector.check.policy import Policy, Ruling
     from inspector.check.report import Report
     from inspector.check.result import Verdict
@@ -36,7 +36,7 @@ class Across(NamedTuple):
     found: Sequence[tuple[AcrossFinding, Ruling]] = ()
 
     @classmethod
-    def of(cls, findings: Sequence[AcrossFinding], policy: Policy, known: Known) -> Across:
+    def of(cls, findings: Sequence[AcrossFinding], policy: Policy, known: KnownFindings) -> Across:
         """The findings under a policy; `known` has those of the baseline."""
         return cls([(finding, finding.ruling(policy, known)) for finding in findings])
 

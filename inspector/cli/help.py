@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from inspector.cli.options import Option
-    from inspector.cli.topics import Topic
+    from inspector.cli.topics import HelpTopic
     from inspector.cli.verb import Verb
 
 WIDEST = 100
@@ -118,7 +118,7 @@ def _verb(page: HelpFormatter, verb: Verb, all: bool) -> None:
     _examples(page, verb.examples)
 
 
-def _topic(page: HelpFormatter, name: str, topic: Topic) -> None:
+def _topic(page: HelpFormatter, name: str, topic: HelpTopic) -> None:
     page.write(f"{name}: {topic.summary}\n")
     _paragraph(page, topic.about)
     for table in topic.tables:

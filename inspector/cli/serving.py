@@ -18,7 +18,7 @@ _ADDRESS = re.compile(
     r"(?:\[(?P<six>[0-9a-fA-F:.]+)\]|(?P<host>[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?))?(?P<colon>:)?(?P<port>\d{1,5})?"
 )
 LOOPBACK = "127.0.0.1"
-Address = tuple[str, int]
+HostPort = tuple[str, int]
 """Host and port; 0 is any free port."""
 
 
@@ -28,7 +28,7 @@ def is_address(word: str) -> bool:
     return found is not None and (word.isdigit() or bool(found["colon"] and found["port"]))
 
 
-def address(word: str) -> Address:
+def address(word: str) -> HostPort:
     """HOST:PORT, HOST, :PORT or PORT; default: loopback and any free port."""
     found = _ADDRESS.fullmatch(word)
     if word.isdigit():

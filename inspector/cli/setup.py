@@ -192,7 +192,7 @@ def _standing(
     )
 
 
-def allow(out: Output, exposure: trust.Exposure) -> trust.Answer:
+def allow(out: Output, exposure: trust.Exposure) -> trust.TrustAnswer:
     """Ask on the terminal whether to open an entry of an untrusted file; `no` without a terminal."""
     if not _is_terminal():
         return "no"

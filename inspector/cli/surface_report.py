@@ -14,7 +14,7 @@ from inspector.text import signs
 
 if TYPE_CHECKING:
     from inspector.cli.output import Output
-    from inspector.compare.schemas import Severity
+    from inspector.compare.schemas import ChangeSeverity
 
 NAME = 200
 VALUE = 300
@@ -23,10 +23,10 @@ MOST_LINES = 40
 """Lines shown of one changed text."""
 MOST_NAMED = 12
 """Tools named in the warning."""
-COLOURS: dict[Severity, Colour | None] = {
+COLOURS: dict[ChangeSeverity, Colour | None] = {
     "breaking": "red", "unsure": "yellow", "changed": "yellow", "added": "green", "cosmetic": "faint",
 }  # fmt: skip
-WORDS: dict[Severity, str] = {"unsure": "cannot tell"}
+WORDS: dict[ChangeSeverity, str] = {"unsure": "cannot tell"}
 """Severities with another display name."""
 _WIDTH = 11
 _NEW = 400

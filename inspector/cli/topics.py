@@ -12,7 +12,7 @@ class HelpTable(NamedTuple):
     rows: tuple[tuple[str, str], ...]
 
 
-class Topic(NamedTuple):
+class HelpTopic(NamedTuple):
     """One page: a line for the list of topics, an introduction, tables, and closing paragraphs."""
 
     summary: str
@@ -65,7 +65,7 @@ HOSTS = (
 """The hosts of `inspector/hosts/facts.json`, which help must not load."""
 
 TOPICS = {
-    "filters": Topic(
+    "filters": HelpTopic(
         "Select messages of a session or recording",
         "A filter selects events of a session. Type it after / in the message log, or pass it to "
         "`inspector export --filter`. Case is ignored.",
@@ -117,7 +117,7 @@ TOPICS = {
             ),
         ),
     ),
-    "paths": Topic(
+    "paths": HelpTopic(
         "Name values in a message",
         "A path names values in a message. --ignore, --unordered and --tolerance of diff, rerun and bisect take "
         "paths, and so does `inspector redact --rule`.",
@@ -153,7 +153,7 @@ TOPICS = {
         ),
         ("Quote paths in a shell: --ignore '$.result.content[*].text'.",),
     ),
-    "targets": Topic(
+    "targets": HelpTopic(
         "Name a server or a recording",
         "TARGET names what to open. Options go before a command: everything after the command's first word, or after "
         "--, is part of the command.",
@@ -187,7 +187,7 @@ TOPICS = {
         ),
         ("`inspector servers` lists configured servers with the word that opens each one.",),
     ),
-    "exit-codes": Topic(
+    "exit-codes": HelpTopic(
         "Meaning of the exit codes",
         "Every verb uses the same exit codes.",
         (
@@ -210,7 +210,7 @@ TOPICS = {
             ),
         ),
     ),
-    "hosts": Topic(
+    "hosts": HelpTopic(
         "Names of hosts for --for",
         "A host passes a server's tools to a model, or reviews servers. `inspector context --for` and `inspector check "
         "--for` take these names, and all for every host. Hosts include the limits of the model interface behind them.",

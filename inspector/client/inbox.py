@@ -13,13 +13,13 @@ from typing import Any, Literal
 from inspector.protocol import jsonrpc
 from inspector.protocol.revisions import Features
 
-Topic = Literal["sampling", "elicitation", "roots"]
-State = Literal["open", "answered", "declined", "cancelled", "refused", "withdrawn", "lost"]
+QuestionTopic = Literal["sampling", "elicitation", "roots"]
+QuestionStatus = Literal["open", "answered", "declined", "cancelled", "refused", "withdrawn", "lost"]
 
 MOST_QUESTIONS = 100
 """Maximum questions in one message of the server."""
 
-TOPICS: dict[str, Topic] = {
+TOPICS: dict[str, QuestionTopic] = {
     "sampling/createMessage": "sampling",
     "elicitation/create": "elicitation",
     "roots/list": "roots",
@@ -65,7 +65,7 @@ class StandingAnswers:
         return offered
 
 
-Reply = Callable[["Question", Any, "tuple[int, str] | None"], None]
+AnswerReceiver = Callable[["Question", Any, "tuple[int, str] | None"], None]
 """Receives an answer: the question, its result, or the code and message of an error."""
 
 
@@ -76,12 +76,12 @@ class Question:
         self,
         n: int,
         id: Any,
-        topic: Topic,
+        topic: QuestionTopic,
         params: dict[str, Any],
         parent: int,
         t: int,
         inbox: Inbox,
-        reply: Reply | None = None,
+        reply: AnswerReceiver | None = None,
     ) -> None:
         self.n = n
         """The number in the journal of the asking message: a request, or a result that requires input."""
@@ -92,7 +92,7 @@ class Question:
         self.parent = parent
         """The number of our request during which it came, or 0."""
         self.t = t
-        self.state: State = "open"
+        self.state: QuestionStatus = "open"
         self.answer: Any = None
         self.problem = ""
         """Why our answer was rejected, until the next answer."""
@@ -198,7 +198,7 @@ class Inbox:
     def __init__(
         self,
         standing: StandingAnswers,
-        reply: Reply,
+        reply: AnswerReceiver,
         changed: Callable[[], None],
         defaults: Callable[[dict[str, Any]], Any],
     ) -> None:
@@ -231,12 +231,12 @@ class Inbox:
         self,
         n: int,
         id: Any,
-        topic: Topic,
+        topic: QuestionTopic,
         params: dict[str, Any],
         parent: int,
         t: int,
         *,
-        reply: Reply | None = None,
+        reply: AnswerReceiver | None = None,
     ) -> Question:
         """Handle a new question: apply the standing answer, or keep it open. `reply` receives the answer instead of the
         server.
@@ -300,7 +300,7 @@ class Inbox:
             question.accept(answer)
 
     def settle(
-        self, question: Question, state: State, *, result: Any = None, error: tuple[int, str] | None = None
+        self, question: Question, state: QuestionStatus, *, result: Any = None, error: tuple[int, str] | None = None
     ) -> None:
         """Send the answer to an open question; only once."""
         if question.state != "open":
@@ -336,7 +336,7 @@ class Inbox:
         for question in self.open():
             self._end(question, "lost")
 
-    def _end(self, question: Question, state: State) -> None:
+    def _end(self, question: Question, state: QuestionStatus) -> None:
         question.state = state
         self._close(question)
         self._changed()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from inspector.client.inbox import TOPICS, Inbox, Question, StandingAnswers
-from inspector.client.inbox import State as QuestionState
+from inspector.client.inbox import QuestionStatus as QuestionState
 from inspector.client.state.catalog import KINDS
 from inspector.client.state.model import SessionModel
 from inspector.client.state.recorded_calls import InFlight, RecordedCall

@@ -24,7 +24,7 @@ from inspector.client.engine.tasks import TaskPoller
 from inspector.client.engine.timeout_reason import explain_timeout
 from inspector.client.engine.wire import Wire
 from inspector.client.inbox import Inbox, Question
-from inspector.client.inbox import State as QuestionState
+from inspector.client.inbox import QuestionStatus as QuestionState
 from inspector.client.options import Options
 from inspector.client.state.catalog import KINDS, ListName, compare
 from inspector.client.state.model import Phase, SessionModel

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from inspector.client.engine.pending_requests import Call
 from inspector.client.inbox import Inbox, Question
-from inspector.client.inbox import State as QuestionState
+from inspector.client.inbox import QuestionStatus as QuestionState
 from inspector.client.options import Options
 from inspector.client.state.calls import CallState
 from inspector.client.state.catalog import Catalog, ListName, SurfaceChange

@@ -9,15 +9,15 @@ CELLS = 250_000
 """Pairs of items that are compared one by one in all; larger ones are aligned by their rarest items."""
 _ROUNDS = 3
 
-Match = tuple[int, int]
+AlignedPair = tuple[int, int]
 
 
-def align(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[Match]:
+def align(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[AlignedPair]:
     """Return pairs (i, j) with `a[i] == b[j]`, rising in both: as many as possible for small sequences, else many.
 
     Takes the time of sorting and linear memory, for any sequences.
     """
-    found: list[Match] = []
+    found: list[AlignedPair] = []
     room = CELLS
     todo: list[tuple[int, int, int, int, int]] = [(0, len(a), 0, len(b), 0)]
     while todo:
@@ -44,7 +44,7 @@ def align(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[Match]:
 
 
 def _between(
-    matches: list[Match], a0: int, a1: int, b0: int, b1: int, turn: int
+    matches: list[AlignedPair], a0: int, a1: int, b0: int, b1: int, turn: int
 ) -> Iterator[tuple[int, int, int, int, int]]:
     for i, j in (*matches, (a1, b1)):
         if i > a0 and j > b0:
@@ -54,7 +54,7 @@ def _between(
 
 def _longest(
     a: Sequence[Hashable], a0: int, a1: int, b: Sequence[Hashable], b0: int, b1: int
-) -> list[Match]:  # fmt: skip
+) -> list[AlignedPair]:  # fmt: skip
     """Return a longest common subsequence, by the table of lengths."""
     width = b1 - b0
     rows: list[list[int]] = [[0] * (width + 1)]
@@ -64,7 +64,7 @@ def _longest(
             row[j] = below[j + 1] + 1 if item == b[b0 + j] else max(below[j], row[j + 1])
         rows.append(row)
     rows.reverse()
-    found: list[Match] = []
+    found: list[AlignedPair] = []
     i = j = 0
     while i < a1 - a0 and j < width:
         if a[a0 + i] == b[b0 + j]:
@@ -79,12 +79,12 @@ def _longest(
 
 def _landmarks(
     a: Sequence[Hashable], a0: int, a1: int, b: Sequence[Hashable], b0: int, b1: int
-) -> list[Match]:  # fmt: skip
+) -> list[AlignedPair]:  # fmt: skip
     """Pair the k-th of equal items on both sides, and return a longest rising chain of these pairs."""
     places: dict[Hashable, list[int]] = {}
     for j in range(b1 - 1, b0 - 1, -1):
         places.setdefault(b[j], []).append(j)
-    pairs: list[Match] = []
+    pairs: list[AlignedPair] = []
     for i in range(a0, a1):
         waiting = places.get(a[i])
         if waiting:
@@ -101,7 +101,7 @@ def _landmarks(
         else:
             ends[at] = j
             last[at] = number
-    chain: list[Match] = []
+    chain: list[AlignedPair] = []
     number = last[-1] if last else -1
     while number >= 0:
         chain.append(pairs[number])

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 from inspector.errors import UsageError
 from inspector.protocol.jsontokens import escape_step
 
-Key = str | int
+PathStep = str | int
 """One step: the key of a member, or the index of an item, from 0."""
 
 SHOWN = 40
@@ -28,11 +28,11 @@ class ValuePath:
 
     __slots__ = ("key", "parent")
 
-    def __init__(self, parent: ValuePath | None = None, key: Key = "") -> None:
+    def __init__(self, parent: ValuePath | None = None, key: PathStep = "") -> None:
         self.parent = parent
         self.key = key
 
-    def __truediv__(self, key: Key) -> ValuePath:
+    def __truediv__(self, key: PathStep) -> ValuePath:
         return ValuePath(self, key)
 
     def __eq__(self, other: object) -> bool:
@@ -44,9 +44,9 @@ class ValuePath:
     def __repr__(self) -> str:
         return f"<Path {self}>"
 
-    def steps(self) -> list[Key]:
+    def steps(self) -> list[PathStep]:
         """The steps from the root."""
-        found: list[Key] = []
+        found: list[PathStep] = []
         at = self
         while at.parent is not None:
             found.append(at.key)
@@ -70,11 +70,11 @@ class ValuePath:
 ROOT = ValuePath()
 
 
-def _joined(steps: list[Key]) -> str:
+def _joined(steps: list[PathStep]) -> str:
     return "".join(map(_written, steps))
 
 
-def _written(step: Key) -> str:
+def _written(step: PathStep) -> str:
     if isinstance(step, int):
         return f"[{step}]"
     return f".{step}" if _PLAIN.fullmatch(step) else f"[{quoted(step)}]"
@@ -118,7 +118,7 @@ class _Search:
 
     def __init__(self, steps: tuple[GlobStep, ...]) -> None:
         self._steps = steps
-        self._known: dict[tuple[tuple[int, ...], Key], tuple[int, ...]] = {}
+        self._known: dict[tuple[tuple[int, ...], PathStep], tuple[int, ...]] = {}
 
     def below(self, path: ValuePath, value: Any, at: tuple[int, ...]) -> Iterator[_Part]:
         """The parts of an object or a list that the steps may lead to from the positions `at`."""
@@ -146,7 +146,7 @@ class _Search:
                 if there[-1] == len(steps) or isinstance(child, (dict, list)):
                     yield path / index, child, there
 
-    def _there(self, at: tuple[int, ...], key: Key) -> tuple[int, ...]:
+    def _there(self, at: tuple[int, ...], key: PathStep) -> tuple[int, ...]:
         """The positions that the member or item `key` of a part at the positions `at` has reached, in order."""
         found = self._known.get((at, key))
         if found is None:
@@ -163,12 +163,12 @@ class _Search:
 class GlobStep(NamedTuple):
     """One step of a glob."""
 
-    matches: Callable[[Key], bool]
+    matches: Callable[[PathStep], bool]
     any_depth: bool
     """Any number of steps may precede it."""
     numbered: bool
     """It names one index, so that the items of a list differ for it."""
-    key: Key | None = None
+    key: PathStep | None = None
     """The only key or index that it matches, where there is only one."""
 
 

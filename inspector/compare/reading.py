@@ -6,7 +6,7 @@ import json
 from typing import Any, Literal
 
 from inspector.protocol.jsonrpc import NotJson
-from inspector.protocol.jsontokens import Broken, JsonToken, tokens, unquote
+from inspector.protocol.jsontokens import JsonSyntaxError, JsonToken, tokens, unquote
 from inspector.reasons import json_fault
 
 Type = Literal["null", "boolean", "integer", "number", "string", "array", "object"]
@@ -86,7 +86,7 @@ def _read_deep(text: str) -> Any:
                 items.append(value)
             else:
                 pairs.append((key, value))
-    except Broken as error:
+    except JsonSyntaxError as error:
         raise NotJson(str(error)) from None
     except ValueError:
         raise NotJson("an integer of more than 4,300 digits") from None

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
-from inspector.compare.paths import GlobStep, Key, parse_glob
+from inspector.compare.paths import GlobStep, PathStep, parse_glob
 from inspector.errors import UsageError
 from inspector.reasons import regex_reason
 
@@ -106,7 +106,7 @@ class RuleState:
         self.ignore = self.volatile = self.unordered = False
         self.tolerance: tuple[float, float] | None = None
         self._machine = machine
-        self._next: dict[Key, RuleState] = {}
+        self._next: dict[PathStep, RuleState] = {}
         for number, at in sorted(items):
             kind, steps, tolerance = machine.places[number]
             if at < len(steps):
@@ -120,7 +120,7 @@ class RuleState:
             else:
                 self.unordered = True
 
-    def step(self, key: Key) -> RuleState:
+    def step(self, key: PathStep) -> RuleState:
         """Return the state of the place one step further."""
         if not self.items:
             return self
@@ -155,7 +155,7 @@ class Machine:
         self._states: dict[frozenset[tuple[int, int]], RuleState] = {}
         self.root = self._state(frozenset((number, 0) for number in range(len(self.places))))
 
-    def after(self, items: frozenset[tuple[int, int]], key: Key) -> RuleState:
+    def after(self, items: frozenset[tuple[int, int]], key: PathStep) -> RuleState:
         """Return the state one step after those positions in the globs."""
         found: set[tuple[int, int]] = set()
         for number, at in items:

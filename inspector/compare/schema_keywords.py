@@ -26,7 +26,7 @@ SHOWN = 60
 """Characters shown of each."""
 
 SetEffect = Literal["narrower", "wider", "both", "unsure"]
-Found = tuple[SetEffect, str] | tuple[SetEffect, str, Any, Any]
+KeywordEffect = tuple[SetEffect, str] | tuple[SetEffect, str, Any, Any]
 
 _LOWER = ("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties", "minContains")
 _UPPER = ("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties", "maxContains")
@@ -146,7 +146,7 @@ def variants_of(schema: dict[str, Any]) -> list[Any]:
 # Values
 
 
-def compare_values(a: dict[str, Any], b: dict[str, Any]) -> Iterator[Found]:
+def compare_values(a: dict[str, Any], b: dict[str, Any]) -> Iterator[KeywordEffect]:
     """Return the changes of `enum` and `const`."""
     before, after = _allowed(a), _allowed(b)
     if before is None and after is None:
@@ -183,7 +183,7 @@ def _some(values: list[Any]) -> str:
 # Bounds
 
 
-def compare_bounds(a: dict[str, Any], b: dict[str, Any]) -> Iterator[Found]:
+def compare_bounds(a: dict[str, Any], b: dict[str, Any]) -> Iterator[KeywordEffect]:
     """Return the changes of bounds on numbers, lengths and counts, of `multipleOf`, `uniqueItems` and `pattern`."""
     for key in (*_LOWER, *_UPPER):
         found = _bound(key, a.get(key), b.get(key), lower=key in _LOWER)
@@ -203,7 +203,7 @@ def compare_bounds(a: dict[str, Any], b: dict[str, Any]) -> Iterator[Found]:
             yield "unsure", "pattern changed", before, after
 
 
-def _bound(key: str, before: Any, after: Any, *, lower: bool) -> Found | None:
+def _bound(key: str, before: Any, after: Any, *, lower: bool) -> KeywordEffect | None:
     if key in _COUNTS:
         before, after = (0 if value is None else value for value in (before, after))
     if exact_digest(before) == exact_digest(after):
@@ -218,7 +218,7 @@ def _bound(key: str, before: Any, after: Any, *, lower: bool) -> Found | None:
     return ("narrower" if (after > before) == lower else "wider"), phrase
 
 
-def _multiples(a: dict[str, Any], b: dict[str, Any]) -> Iterator[Found]:
+def _multiples(a: dict[str, Any], b: dict[str, Any]) -> Iterator[KeywordEffect]:
     before, after = a.get("multipleOf"), b.get("multipleOf")
     if exact_digest(before) == exact_digest(after):
         return
@@ -244,7 +244,7 @@ def _number(value: Any) -> str:
 # The rest
 
 
-def compare_rest(a: dict[str, Any], b: dict[str, Any]) -> Iterator[Found]:
+def compare_rest(a: dict[str, Any], b: dict[str, Any]) -> Iterator[KeywordEffect]:
     """Return the changes of keywords whose effect is unknown, and of dependent members."""
     yield from _companions(members(a, "dependentRequired"), members(b, "dependentRequired"))
     for key in (*a, *(key for key in b if key not in a)):
@@ -254,7 +254,7 @@ def compare_rest(a: dict[str, Any], b: dict[str, Any]) -> Iterator[Found]:
         yield "unsure", f"{key[:SHOWN]} {word}", a.get(key), b.get(key)
 
 
-def _companions(of_a: dict[str, Any], of_b: dict[str, Any]) -> Iterator[Found]:
+def _companions(of_a: dict[str, Any], of_b: dict[str, Any]) -> Iterator[KeywordEffect]:
     for name in (*of_a, *(name for name in of_b if name not in of_a)):
         before, after = names(of_a, name), names(of_b, name)
         for other in after:

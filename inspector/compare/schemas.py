@@ -17,7 +17,7 @@ from inspector.protocol.jsonrpc import excerpt
 
 Side = Literal["input", "output"]
 """The direction of values: an input from client to server, an output back."""
-Severity = Literal["breaking", "unsure", "changed", "added", "cosmetic"]
+ChangeSeverity = Literal["breaking", "unsure", "changed", "added", "cosmetic"]
 """Worst first. `unsure`: the schemas do not show whether it breaks anything."""
 Effect = Literal["narrower", "wider", "both", "unsure", "added", "removed", "default", "words", "cosmetic"]
 """The effect of a change on the set: fewer, more, other or unknown values; a property added or removed; another
@@ -30,7 +30,7 @@ DEEPEST = 60
 SHOWN = 60
 """Characters shown of a value in a sentence."""
 
-_SEVERITY: dict[Effect, tuple[Severity, Severity]] = {
+_SEVERITY: dict[Effect, tuple[ChangeSeverity, ChangeSeverity]] = {
     "narrower": ("breaking", "changed"),
     "wider": ("changed", "breaking"),
     "both": ("breaking", "breaking"),
@@ -57,7 +57,7 @@ class SchemaChange(NamedTuple):
     came: bool = False
     """Whether it was added: the property, or the values in the phrase."""
 
-    def severity(self, side: Side) -> Severity:
+    def severity(self, side: Side) -> ChangeSeverity:
         """The severity for a client of the earlier version."""
         return _SEVERITY[self.effect][side == "output"]
 

@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 from inspector.compare.digests import exact_digest
 from inspector.compare.hidden import Hidden, hidden_in
 from inspector.compare.rules import EXACT
-from inspector.compare.schemas import SchemaChange, Severity, Side, compare_schemas
+from inspector.compare.schemas import ChangeSeverity, SchemaChange, Side, compare_schemas
 from inspector.compare.values import compare
 from inspector.journal.redaction import unkeyed
 
 Surface = dict[str, Any]
 
-SEVERITIES: tuple[Severity, ...] = ("breaking", "unsure", "changed", "added", "cosmetic")
+SEVERITIES: tuple[ChangeSeverity, ...] = ("breaking", "unsure", "changed", "added", "cosmetic")
 """Worst first."""
 LISTS = {"tools": "name", "resources": "uri", "templates": "uriTemplate", "prompts": "name"}
 """The lists, and the member that identifies their items."""
@@ -34,7 +34,7 @@ _COSMETIC = frozenset(("icons", "size"))
 class Change(NamedTuple):
     """One change of a surface. Names, places and values are the server's text."""
 
-    severity: Severity
+    severity: ChangeSeverity
     area: str
     """One of `AREAS`."""
     name: str
@@ -76,15 +76,15 @@ def unread_lists(a: Surface, b: Surface) -> list[str]:
     return [area for area in LISTS if type(a.get(area)) is not list or type(b.get(area)) is not list]
 
 
-def worst(changes: Iterable[Change]) -> Severity | None:
+def worst(changes: Iterable[Change]) -> ChangeSeverity | None:
     """Return the worst severity; None without changes."""
     found = {change.severity for change in changes}
     return next((severity for severity in SEVERITIES if severity in found), None)
 
 
-def counts(changes: Iterable[Change]) -> dict[Severity, int]:
+def counts(changes: Iterable[Change]) -> dict[ChangeSeverity, int]:
     """Return the number of changes of each severity, worst first, including zeros."""
-    found: dict[Severity, int] = dict.fromkeys(SEVERITIES, 0)
+    found: dict[ChangeSeverity, int] = dict.fromkeys(SEVERITIES, 0)
     for change in changes:
         found[change.severity] += 1
     return {severity: amount for severity, amount in found.items() if amount}
@@ -108,7 +108,7 @@ def _identity(a: Surface, b: Surface) -> Iterator[Change]:
     before, after = _object(a.get("server")), _object(b.get("server"))
     for key in _keys(before, after):
         if _differ(before.get(key), after.get(key)):
-            severity: Severity = "changed" if key in ("name", "title", "description") else "cosmetic"
+            severity: ChangeSeverity = "changed" if key in ("name", "title", "description") else "cosmetic"
             yield Change(
                 severity, "server", key, _came_or_went("", before, after, key), before.get(key), after.get(key),
                 hidden=hidden_in(after.get(key)),
@@ -132,7 +132,7 @@ def _capabilities(a: dict[str, Any], b: dict[str, Any]) -> Iterator[Change]:
                 part = str(found.path).removeprefix("$").removeprefix(".")
                 had, has = _on(found.a), _on(found.b)
                 told = part.rpartition(".")[2] == "listChanged"
-                severity: Severity = "changed" if had == has or told else "added" if has else "breaking"
+                severity: ChangeSeverity = "changed" if had == has or told else "added" if has else "breaking"
                 what = "changed" if had == has else "is new" if has else "is gone"
                 yield Change(severity, "capabilities", name, f"{part} {what}".strip(), found.a, found.b)
 
@@ -193,7 +193,7 @@ def _item(area: str, name: str, a: Any, b: Any) -> list[Change]:
 
 
 def _member(area: str, name: str, key: str, a: dict[str, Any], b: dict[str, Any]) -> Iterator[Change]:
-    severity: Severity = "cosmetic" if key in _COSMETIC else "changed"
+    severity: ChangeSeverity = "cosmetic" if key in _COSMETIC else "changed"
     yield Change(
         severity, area, name, _came_or_went(key, a, b), a.get(key), b.get(key), key in _LOUD, hidden_in(b.get(key))
     )

@@ -16,29 +16,29 @@ _WHOLE = 160
 """Characters up to which a line is shown in full."""
 
 
-class Line(NamedTuple):
+class DiffLine(NamedTuple):
     """One line: only in A, only in B, or lines skipped between two differences."""
 
     side: Literal["a", "b", "gap"]
     text: str
 
 
-def changed_lines(a: str, b: str) -> list[Line]:
+def changed_lines(a: str, b: str) -> list[DiffLine]:
     """Return the lines of two texts that differ, those of A before those of B in the same position."""
     of_a, of_b = (text.split("\n", MOST_LINES) for text in (a, b))
-    found: list[Line] = []
+    found: list[DiffLine] = []
     from_a = from_b = 0
     for i, j in (*align(of_a, of_b), (len(of_a), len(of_b))):
         gone, new = of_a[from_a:i], of_b[from_b:j]
         if gone or new:
             if found or (from_a and from_b):
-                found.append(Line("gap", ""))
+                found.append(DiffLine("gap", ""))
             if len(gone) == len(new) == 1:
                 one, other = parted(gone[0], new[0])
-                found += (Line("a", one), Line("b", other))
+                found += (DiffLine("a", one), DiffLine("b", other))
             else:
-                found += (Line("a", text[:LONGEST]) for text in gone)
-                found += (Line("b", text[:LONGEST]) for text in new)
+                found += (DiffLine("a", text[:LONGEST]) for text in gone)
+                found += (DiffLine("b", text[:LONGEST]) for text in new)
         from_a, from_b = i + 1, j + 1
     return found
 

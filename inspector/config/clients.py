@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from inspector.config import definition, entry_fields, expand, files, logins, registry
 from inspector.config.definition import Definition
-from inspector.config.places import ConfigPlace, Family
+from inspector.config.places import ConfigFamily, ConfigPlace
 from inspector.config.targets import NO_OPTIONS, ServerOptions
 from inspector.errors import ConfigError
 from inspector.reasons import split_reason
@@ -55,7 +55,7 @@ class FoundServer:
     name: str
     raw: Mapping[str, Any] = field(repr=False)
     definition: Definition | ConfigError
-    dialect: expand.Dialect
+    dialect: expand.VariableSyntax
     disabled: bool = False
     inputs: tuple[expand.InputQuestion, ...] = ()
     workspace: Path | None = None
@@ -77,7 +77,7 @@ def read(place: ConfigPlace, workspaces: list[Path]) -> list[FoundServer]:
 def recognise(path: Path) -> ConfigPlace:
     """Return the place of a file that the user named, detected by its content. Raises ConfigError if that fails."""
     data = files.load_object(path)
-    family: Family
+    family: ConfigFamily
     if "context_servers" in data:
         family, label = "zed", "Zed"
     elif "mcpServers" in data:
@@ -311,7 +311,7 @@ def _registry(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path
         yield FoundServer(name, raw, made, "literal")
 
 
-_READERS: dict[Family, Reader] = {
+_READERS: dict[ConfigFamily, Reader] = {
     "own": _own,
     "generic": _generic,
     "claude-code": _claude_code,
@@ -340,7 +340,7 @@ def _found(
     name: str,
     raw: Any,
     make: Callable[[Mapping[str, Any]], Definition],
-    dialect: expand.Dialect,
+    dialect: expand.VariableSyntax,
     *,
     inputs: tuple[expand.InputQuestion, ...] = (),
     workspace: Path | None = None,

@@ -27,7 +27,7 @@ from typing import Any, Literal
 from inspector.config import files, paths, secrecy
 from inspector.errors import ConfigError, ValueMissing
 
-Dialect = Literal["own", "claude-code", "vscode", "cursor", "windsurf", "gemini", "literal"]
+VariableSyntax = Literal["own", "claude-code", "vscode", "cursor", "windsurf", "gemini", "literal"]
 
 KEYRING_SERVICE = "inspector"
 """`keyring:NAME` is the password of user NAME in this keyring service; `keyring:SERVICE/NAME` names another service."""
@@ -54,7 +54,7 @@ class InputQuestion:
         return "INPUT_" + _NOT_IN_A_VARIABLE.sub("_", self.id).upper()
 
 
-Prompt = Callable[[InputQuestion], str | None]
+AskInput = Callable[[InputQuestion], str | None]
 """Asks the user; returns None without an answer."""
 
 
@@ -70,14 +70,14 @@ class Reference:
 class Expander:
     """Expands the values of one server of one file, and collects their secrets."""
 
-    dialect: Dialect
+    dialect: VariableSyntax
     server: str
     path: Path
     environ: Mapping[str, str] = field(repr=False)
     home: Path
     workspace: Path
     inputs: Sequence[InputQuestion] = ()
-    prompt: Prompt | None = None
+    prompt: AskInput | None = None
     secrets: list[str] = field(default_factory=list, repr=False)
     allowed: frozenset[Reference] | None = None
     """The references that may be followed; None: all. `_taken` reads every value of the user's."""

@@ -77,7 +77,7 @@ def _scalar(value: Any) -> str:
     raise _wrong("must be text, a number, true or false")
 
 
-Text = Annotated[str, PlainValidator(_text), WithJsonSchema({"type": "string"})]
+ConfigText = Annotated[str, PlainValidator(_text), WithJsonSchema({"type": "string"})]
 Scalar = Annotated[str, PlainValidator(_scalar), WithJsonSchema({"type": ["string", "number", "boolean"]})]
 """A text; a number or a boolean counts as its JSON text."""
 Flag = Annotated[bool, Strict()]
@@ -107,16 +107,16 @@ class _Keys(BaseModel):
 class CommandModel(_Keys):
     """A command of the user on a key of the interface."""
 
-    key: Text = Field(examples=["f7"])
+    key: ConfigText = Field(examples=["f7"])
     """Key that runs the command."""
 
     where: Literal["message", "result", "recording"] = Field(examples=["result"])
     """Content of the file that the command gets, and where its key works."""
 
-    run: Text = Field(examples=["jq . {file}"])
+    run: ConfigText = Field(examples=["jq . {file}"])
     """Program and arguments, run without a shell; `{file}` is the path of a temporary file."""
 
-    title: Text = Field("", examples=["jq"])
+    title: ConfigText = Field("", examples=["jq"])
     """Name in help and in the palette. Default: the program."""
 
 
@@ -125,7 +125,7 @@ class SettingsModel(_Keys):
 
     model_config = ConfigDict(title="Inspector settings")
 
-    schema_: Text | None = Field(None, alias="$schema", examples=["./settings.schema.json"])
+    schema_: ConfigText | None = Field(None, alias="$schema", examples=["./settings.schema.json"])
     """The address of this schema, for editors. Inspector does not read it."""
 
     timeout: Seconds = Field(60.0, examples=[30])
@@ -138,7 +138,7 @@ class SettingsModel(_Keys):
     era: Literal["auto", "legacy", "modern"] = "auto"
     """Protocol era; `auto` detects it. Default: auto."""
 
-    protocol: Text = Field("", examples=["2025-11-25"])
+    protocol: ConfigText = Field("", examples=["2025-11-25"])
     """Protocol revision to offer. Default: empty, which is the newest of the era."""
 
     log_level: (
@@ -146,23 +146,23 @@ class SettingsModel(_Keys):
     ) = Field(None, examples=["info"])  # fmt: skip
     """Least severe log message requested from servers. Default: null, the server decides."""
 
-    roots: tuple[Text, ...] = Field((), examples=[["file:///home/ada/src"]])
+    roots: tuple[ConfigText, ...] = Field((), examples=[["file:///home/ada/src"]])
     """URIs given to a server that asks for roots. Default: none."""
 
-    sampling: Text = Field("ask", examples=["decline"])
+    sampling: ConfigText = Field("ask", examples=["decline"])
     """Answer to sampling requests: `ask` puts them into the inbox, `decline` declines, other text is the answer.
     Default: ask."""
 
-    elicitation: Literal["ask", "defaults", "decline", "cancel"] | dict[Text, Any] = Field(
+    elicitation: Literal["ask", "defaults", "decline", "cancel"] | dict[ConfigText, Any] = Field(
         "ask", examples=["defaults", {"name": "Ada"}]
     )
     """Answer to elicitation requests: `ask`, `defaults`, `decline`, `cancel`, or an object with the values.
     Default: ask."""
 
-    client: Text = Field("", examples=["claude-ai/0.1.0"])
+    client: ConfigText = Field("", examples=["claude-ai/0.1.0"])
     """Name that servers are told, as `NAME` or `NAME/VERSION`. Default: empty, which is inspector and its version."""
 
-    extensions: dict[Text, dict[Text, Any] | None] = Field(
+    extensions: dict[ConfigText, dict[ConfigText, Any] | None] = Field(
         default_factory=dict, examples=[{"io.modelcontextprotocol/skills": {}}]
     )
     """Extensions to offer to servers, by id or short name (`skills`, `apps`, `events`, `tasks`), with their settings;
@@ -184,22 +184,22 @@ class SettingsModel(_Keys):
     keep_recordings_bytes: Count = Field(2_000_000_000, examples=[500000000])
     """Bytes that the kept recordings may have together. Default: 2000000000."""
 
-    calls_folder: Text = Field("", examples=["tests/calls"])
+    calls_folder: ConfigText = Field("", examples=["tests/calls"])
     """Folder of the saved calls that the interface shows. Default: calls in the working directory."""
 
-    otlp: Text = Field("", examples=["http://localhost:4318"])
+    otlp: ConfigText = Field("", examples=["http://localhost:4318"])
     """URL of an OpenTelemetry collector that gets spans of each session while it goes on. Default: none."""
 
-    registry: Text = Field("", examples=["https://registry.modelcontextprotocol.io"])
+    registry: ConfigText = Field("", examples=["https://registry.modelcontextprotocol.io"])
     """File or address that `inspector servers --search` searches. Default: none; nothing is contacted."""
 
     check_pins: Flag = True
     """Whether a pinned server is compared with its pin in every session. Default: true."""
 
-    theme: Text = Field("dark", examples=["light"])
+    theme: ConfigText = Field("dark", examples=["light"])
     """Name of a bundled theme, or of a YAML file in the `themes` folder beside the settings. Default: dark."""
 
-    keymap: dict[Text, Text] = Field(default_factory=dict, examples=[{"call.send": "ctrl+r"}])
+    keymap: dict[ConfigText, ConfigText] = Field(default_factory=dict, examples=[{"call.send": "ctrl+r"}])
     """Keys by action id; several keys are separated by commas. Default: none."""
 
     commands: tuple[CommandModel, ...] = Field(
@@ -231,7 +231,7 @@ class SettingsModel(_Keys):
 class ValueModel(_Keys):
     """A literal text that is not read as a reference."""
 
-    value: Text | None = Field(examples=["file:./dev.db"])
+    value: ConfigText | None = Field(examples=["file:./dev.db"])
     """The text."""
 
 
@@ -247,7 +247,7 @@ def _value(value: Any, handler: Any) -> Any:
 _VALUE_SCHEMA = {
     "anyOf": [{"type": ["string", "number", "boolean"]}, ValueModel.model_json_schema(schema_generator=_Schema)]
 }
-Value = Annotated[ValueModel | str, WrapValidator(_value), WithJsonSchema(_VALUE_SCHEMA)]
+ConfigValue = Annotated[ValueModel | str, WrapValidator(_value), WithJsonSchema(_VALUE_SCHEMA)]
 
 
 def _without_null(value: Any) -> Any:
@@ -255,7 +255,7 @@ def _without_null(value: Any) -> Any:
 
 
 Values = Annotated[
-    dict[Text, Value],
+    dict[ConfigText, ConfigValue],
     BeforeValidator(_without_null),
     WithJsonSchema({
         "type": "object",
@@ -285,7 +285,7 @@ class AuthModel(_Keys):
     bearer: Secret | None = Field(None, examples=["env:SHOP_TOKEN"])
     """Reference to the access token."""
 
-    client_id: Text | None = Field(None, examples=["ci"])
+    client_id: ConfigText | None = Field(None, examples=["ci"])
     """Client id at the authorization server. Default: registered where that is possible."""
 
     client_secret: Secret | None = Field(None, examples=["env:SHOP_SECRET"])
@@ -294,22 +294,22 @@ class AuthModel(_Keys):
     client_key: Secret | None = Field(None, examples=["file:key.pem"])
     """Reference to the private key that signs client assertions (PEM)."""
 
-    client_key_id: Text | None = Field(None, examples=["2026-01"])
+    client_key_id: ConfigText | None = Field(None, examples=["2026-01"])
     """Id of the private key (`kid`)."""
 
-    client_metadata: Text | None = Field(None, examples=["https://ada.example/client.json"])
+    client_metadata: ConfigText | None = Field(None, examples=["https://ada.example/client.json"])
     """URL of a client metadata document, used as client id."""
 
-    client_issuer: Text | None = Field(None, examples=["https://auth.example"])
+    client_issuer: ConfigText | None = Field(None, examples=["https://auth.example"])
     """Issuer of the authorization server that knows the client id."""
 
-    redirect_uri: Text | None = Field(None, examples=["http://127.0.0.1:8765/callback"])
+    redirect_uri: ConfigText | None = Field(None, examples=["http://127.0.0.1:8765/callback"])
     """Redirect URI of the client."""
 
-    scope: Text | None = Field(None, examples=["read write"])
+    scope: ConfigText | None = Field(None, examples=["read write"])
     """Scopes to ask for, separated by spaces."""
 
-    auth_server: Text | None = Field(None, examples=["https://auth.example"])
+    auth_server: ConfigText | None = Field(None, examples=["https://auth.example"])
     """Issuer of the authorization server, if the server names several or none."""
 
     grant: Literal["auto", "code", "client-credentials", "enterprise", "workload", "device"] | None = Field(
@@ -317,13 +317,13 @@ class AuthModel(_Keys):
     )
     """Grant to use. Default: auto."""
 
-    idp_issuer: Text | None = Field(None, examples=["https://idp.example"])
+    idp_issuer: ConfigText | None = Field(None, examples=["https://idp.example"])
     """Issuer of the identity provider of your company."""
 
-    idp_token_endpoint: Text | None = Field(None, examples=["https://idp.example/token"])
+    idp_token_endpoint: ConfigText | None = Field(None, examples=["https://idp.example/token"])
     """Token endpoint of the identity provider."""
 
-    idp_client_id: Text | None = Field(None, examples=["inspector"])
+    idp_client_id: ConfigText | None = Field(None, examples=["inspector"])
     """Client id at the identity provider."""
 
     idp_client_secret: Secret | None = Field(None, examples=["env:IDP_SECRET"])
@@ -351,7 +351,7 @@ def _transport(value: Any) -> str:
     return known
 
 
-Transport = Annotated[
+TransportText = Annotated[
     str, PlainValidator(_transport), WithJsonSchema({"type": "string", "enum": list(_TRANSPORTS)})
 ]  # fmt: skip
 
@@ -374,13 +374,13 @@ class EntryModel(_Keys):
 
     model_config = ConfigDict(alias_generator=to_camel)
 
-    type: Transport | None = Field(None, examples=["http"])
+    type: TransportText | None = Field(None, examples=["http"])
     """`stdio`, `http` (Streamable HTTP), `sse` (HTTP+SSE) or `auto`. Default: auto."""
 
-    transport: Transport | None = Field(None, examples=["http"])
+    transport: TransportText | None = Field(None, examples=["http"])
     """Another name of `type`, which is read first."""
 
-    command: Text | tuple[Scalar, ...] | None = Field(None, examples=["python", ["python", "server.py"]])
+    command: ConfigText | tuple[Scalar, ...] | None = Field(None, examples=["python", ["python", "server.py"]])
     """The program, or a list of the program and its arguments. A text with spaces and no `args` is split like in a
     shell."""
 
@@ -391,13 +391,13 @@ class EntryModel(_Keys):
     """Environment variables of the command. `env:NAME`, `file:PATH` and `keyring:NAME` refer to a value stored
     elsewhere; `{"value": "…"}` is a text that is not such a reference."""
 
-    env_file: Text | None = Field(None, examples=[".env"])
+    env_file: ConfigText | None = Field(None, examples=[".env"])
     """Path of a `.env` file with more variables."""
 
-    cwd: Text | None = Field(None, examples=["server"])
+    cwd: ConfigText | None = Field(None, examples=["server"])
     """Folder to start the command in. Default: the project of the file, else the current folder."""
 
-    url: Text | None = Field(None, examples=["https://shop.example/mcp"])
+    url: ConfigText | None = Field(None, examples=["https://shop.example/mcp"])
     """URL of the server, with http or https; it may start with a reference."""
 
     headers: Values | None = Field(None, examples=[{"Authorization": "env:SHOP_TOKEN"}])
@@ -406,7 +406,7 @@ class EntryModel(_Keys):
     auth: AuthModel | None = Field(None, examples=[{"clientId": "ci", "clientSecret": "env:SHOP_SECRET"}])
     """Options for logging in to the server at the URL."""
 
-    proxy: Text | None = Field(None, examples=["http://127.0.0.1:8080"])
+    proxy: ConfigText | None = Field(None, examples=["http://127.0.0.1:8080"])
     """`http://`, `https://` or `socks5://` URL. Default: the proxy of the environment."""
 
     verify: Flag | None = Field(None, examples=[False])
@@ -415,7 +415,7 @@ class EntryModel(_Keys):
     era: Literal["auto", "legacy", "modern", ""] | None = Field(None, examples=["modern"])
     """Protocol era. Default: that of the settings."""
 
-    protocol: Text | None = Field(None, examples=["2025-11-25"])
+    protocol: ConfigText | None = Field(None, examples=["2025-11-25"])
     """Protocol revision to offer. Default: that of the settings."""
 
     timeout: Seconds | None = Field(None, examples=[120])
@@ -424,17 +424,19 @@ class EntryModel(_Keys):
     roots: tuple[Root, ...] | None = Field(None, examples=[["data", "file:///home/ada/src"]])
     """Folders or URIs that the server may ask for; a folder is relative to the file."""
 
-    client: Text | None = Field(None, examples=["claude-ai/0.1.0"])
+    client: ConfigText | None = Field(None, examples=["claude-ai/0.1.0"])
     """Name that the server is told, as `NAME` or `NAME/VERSION`. Default: that of the settings."""
 
-    extensions: dict[Text, dict[Text, Any] | None] | None = Field(None, examples=[{"com.example/search": {"depth": 2}}])
+    extensions: dict[ConfigText, dict[ConfigText, Any] | None] | None = Field(
+        None, examples=[{"com.example/search": {"depth": 2}}]
+    )
     """Extensions to offer, by id or short name, with their settings, beside those of the settings; null: not
     offered."""
 
     disabled: Flag | None = Field(None, examples=[True])
     """true excludes the entry from `check @all`; it can be opened by name. Default: false."""
 
-    description: Text | None = Field(None, examples=["The shop's test server"])
+    description: ConfigText | None = Field(None, examples=["The shop's test server"])
     """Text for people. Inspector does not use it."""
 
     @property
@@ -487,7 +489,7 @@ _CHOICE_SCHEMA = {
         },
     ]
 }
-Choice = Annotated[Text, WithJsonSchema(_CHOICE_SCHEMA)]
+ChoiceText = Annotated[ConfigText, WithJsonSchema(_CHOICE_SCHEMA)]
 
 
 class InputModel(BaseModel):
@@ -495,22 +497,22 @@ class InputModel(BaseModel):
 
     model_config = ConfigDict(frozen=True, use_attribute_docstrings=True)
 
-    id: Text = Field(examples=["shop-token"])
+    id: ConfigText = Field(examples=["shop-token"])
     """The ID of `${input:ID}`. The environment variable `INPUT_ID` answers it without a question."""
 
     type: Literal["promptString", "pickString"] = "promptString"
     """`promptString` is a text, `pickString` one of the options. Default: promptString."""
 
-    description: Text = Field("", examples=["Token of the shop"])
+    description: ConfigText = Field("", examples=["Token of the shop"])
     """Text for the question."""
 
-    default: Text | None = Field(None, examples=["test"])
+    default: ConfigText | None = Field(None, examples=["test"])
     """Value without an answer."""
 
     password: Flag = False
     """Whether the value is a secret. Default: false."""
 
-    options: tuple[Choice, ...] = Field((), examples=[["test", "live"]])
+    options: tuple[ChoiceText, ...] = Field((), examples=[["test", "live"]])
     """Return the inputs of a file that are a text or a choice, without VS Code's other kinds. Members of a wrong type
     are dropped."""
 
@@ -543,13 +545,15 @@ class ServersModel(_Keys):
 
     model_config = ConfigDict(title="Inspector servers", alias_generator=to_camel)
 
-    schema_: Text | None = Field(None, alias="$schema", examples=["./servers.schema.json"])
+    schema_: ConfigText | None = Field(None, alias="$schema", examples=["./servers.schema.json"])
     """The address of this schema, for editors. Inspector does not read it."""
 
-    servers: dict[Text, EntryModel] | None = Field(None, examples=[{"shop": {"url": "https://shop.example/mcp"}}])
+    servers: dict[ConfigText, EntryModel] | None = Field(None, examples=[{"shop": {"url": "https://shop.example/mcp"}}])
     """Each server by its name: `inspector @NAME` opens it."""
 
-    mcp_servers: dict[Text, EntryModel] | None = Field(None, examples=[{"local": {"command": "python server.py"}}])
+    mcp_servers: dict[ConfigText, EntryModel] | None = Field(
+        None, examples=[{"local": {"command": "python server.py"}}]
+    )
     """Another name of `servers`. For a server in both, this one is used."""
 
     inputs: Annotated[tuple[InputModel, ...], BeforeValidator(_usable)] = ()

@@ -10,7 +10,7 @@ from typing import Literal
 
 from inspector.config import files, paths
 
-Family = Literal[
+ConfigFamily = Literal[
     "own",
     "generic",
     "claude-code",
@@ -34,7 +34,7 @@ class ConfigPlace:
     """A file that may contain servers. `workspace` is the folder it belongs to, None for a file of the user."""
 
     path: Path
-    family: Family
+    family: ConfigFamily
     label: str
     workspace: Path | None = None
 

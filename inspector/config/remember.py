@@ -47,7 +47,7 @@ _LOCK_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class PastCall:
+class StoredCall:
     """A stored call of a tool: `when` in seconds since the epoch, `arguments` without secrets."""
 
     when: float
@@ -101,7 +101,7 @@ class ServerMemory:
             return None
         return LastOpen(float(when), ok, note if isinstance(note, str) else "", code if isinstance(code, str) else "")
 
-    def past_calls(self, tool: str) -> list[PastCall]:
+    def past_calls(self, tool: str) -> list[StoredCall]:
         """The stored calls of `tool`, newest first."""
         calls = _object(self._read().get("tools")).get(tool)
         return [call for item in reversed(calls) if (call := _call(item))] if isinstance(calls, list) else []
@@ -407,12 +407,12 @@ def _canonical(call: Any) -> str:
     return json.dumps(_object(call).get("arguments"), sort_keys=True)
 
 
-def _call(item: Any) -> PastCall | None:
+def _call(item: Any) -> StoredCall | None:
     raw = _object(item)
     when, arguments, ok = raw.get("when"), raw.get("arguments"), raw.get("ok")
     if not _is_time(when) or not isinstance(arguments, dict) or not isinstance(ok, bool):
         return None
-    return PastCall(float(when), arguments, ok)
+    return StoredCall(float(when), arguments, ok)
 
 
 def _fits(arguments: Mapping[str, Any]) -> bool:

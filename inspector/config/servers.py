@@ -35,8 +35,8 @@ class ServerEntry:
     disabled: bool
     raw: Mapping[str, Any] = field(repr=False)
     definition: Definition = field(repr=False)
-    family: places.Family
-    dialect: expand.Dialect
+    family: places.ConfigFamily
+    dialect: expand.VariableSyntax
     workspace: Path | None = None
     inputs: tuple[expand.InputQuestion, ...] = ()
     reference: str = ""
@@ -180,7 +180,7 @@ def find_servers(
 def resolve(
     entry: ServerEntry,
     environ: Mapping[str, str] | None = None,
-    prompt: expand.Prompt | None = None,
+    prompt: expand.AskInput | None = None,
     *,
     home: Path | None = None,
     consent: trust.Consent | None = None,

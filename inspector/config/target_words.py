@@ -18,7 +18,7 @@ from inspector.hints import Hint, Parameter, UnsetParameters
 from inspector.reasons import split_reason
 
 if TYPE_CHECKING:
-    from inspector.config.expand import Prompt
+    from inspector.config.expand import AskInput
     from inspector.config.trust import Consent
 
 _SUFFIX = ".mcp.jsonl"
@@ -40,7 +40,7 @@ def parse_target(
     environ: Mapping[str, str] | None = None,
     home: Path | None = None,
     folder: Path | None = None,
-    prompt: Prompt | None = None,
+    prompt: AskInput | None = None,
     consent: Consent | None = None,
 ) -> Target:
     """Return the target in `words`: a URL, `@NAME` or `@NAME:FILEPART`, a recording, or a command.

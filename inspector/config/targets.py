@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 from inspector.config import secrecy
 from inspector.config.checks import format_command, one_line
 
-HttpTransport: TypeAlias = Literal["auto", "http", "sse"]
+HttpVariant: TypeAlias = Literal["auto", "http", "sse"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class HttpTarget:
 
     url: str
     headers: tuple[tuple[str, str], ...] = ()
-    transport: HttpTransport = "auto"
+    transport: HttpVariant = "auto"
     proxy: str | None = None
     verify: bool = True
     name: str = ""

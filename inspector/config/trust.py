@@ -42,7 +42,7 @@ _KINDS = {"variable": "environment variable", "file": "file", "keyring": "keyrin
 Standing: TypeAlias = Literal["free", "asks", "allowed"]
 """`free`: the entry exposes nothing, or is the user's own; `allowed`: the user answered “always”."""
 
-Answer: TypeAlias = Literal["once", "always", "no"]
+TrustAnswer: TypeAlias = Literal["once", "always", "no"]
 """`once` allows one opening, `always` every opening until the entry changes."""
 
 
@@ -100,11 +100,11 @@ class Exposure:
         return {"references": uses, "destination": self.destination, "proxy": self.proxy or None, "verify": self.verify}
 
 
-Consent: TypeAlias = Callable[[Exposure], Answer]
+Consent: TypeAlias = Callable[[Exposure], TrustAnswer]
 """Asks the user about an exposure without a stored answer."""
 
 
-def always(exposure: Exposure) -> Answer:
+def always(exposure: Exposure) -> TrustAnswer:
     """The consent of a user who passed `--trust`, for this run only."""
     return "once"
 
@@ -163,9 +163,9 @@ def require(found: Exposure, consent: Consent | None, memory: Memory | None = No
 
 def asking_once(consent: Consent) -> Consent:
     """Return a `consent` that asks once for each exposure."""
-    answers: dict[str, Answer] = {}
+    answers: dict[str, TrustAnswer] = {}
 
-    def asked(found: Exposure) -> Answer:
+    def asked(found: Exposure) -> TrustAnswer:
         if found.fingerprint not in answers:
             answers[found.fingerprint] = consent(found)
         return answers[found.fingerprint]

@@ -10,7 +10,7 @@ from inspector.context.cost import ServerCost
 from inspector.context.growth import CostGrowth
 from inspector.context.results import ResultCost, result_cost
 from inspector.context.sharing import DefsSaving, RepeatedText, repeated, savings
-from inspector.hosts import Fact, HostNote, ServerDefinitions, ToolResult, evaluate, host_facts
+from inspector.hosts import EvaluatedResult, Fact, HostNote, ServerDefinitions, evaluate, host_facts
 from inspector.protocol.jsonrpc import compact_json
 
 
@@ -80,7 +80,7 @@ def report_of(
     cost: ServerCost,
     *,
     facts: tuple[Fact, ...] = (),
-    results: tuple[ToolResult, ...] = (),
+    results: tuple[EvaluatedResult, ...] = (),
     against: CostGrowth | None = None,
 ) -> ContextReport:
     """Return the report on a server that hosts know as `server`, with the notes of the given facts."""

@@ -1,7 +1,7 @@
 """One request and its messages to the client, as tools, resources and prompts see it.
 
-A tool, resource or prompt does not depend on transports and eras: it gets a `Call` and returns a result. An era
-subclasses `Call` to implement questions and log messages.
+A tool, resource or prompt does not depend on transports and eras: it gets a `ClientRequest` and returns a result. An
+era subclasses `ClientRequest` to implement questions and log messages.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Channel:
         """Closes the stream and asks the client to reconnect after `retry` ms; no effect without a stream."""
 
 
-class Call:
+class ClientRequest:
     """A request of the client while it is served. All methods are thread-safe."""
 
     in_task = False  # whether the request has been answered and the work goes on as a task
@@ -155,12 +155,12 @@ class Call:
         raise NotImplementedError
 
 
-class TaskCall(Call):
+class TaskCall(ClientRequest):
     """A tool call within a task; `origin` is the request that started it."""
 
     in_task = True
 
-    def __init__(self, task: Task, origin: Call) -> None:
+    def __init__(self, task: Task, origin: ClientRequest) -> None:
         super().__init__(origin.world, origin.features, Channel(), origin.request_id, origin.params)
         self.task = task
         self._origin = origin

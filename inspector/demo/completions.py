@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from inspector.demo.call import Call
+    from inspector.demo.call import ClientRequest
 
 MOST = 100  # the maximum number of values in one response
 _DETAIL = ["brief", "detailed", "exhaustive"]
 _LANGUAGES = ["Deutsch", "English", "Español", "Français", "Italiano", "日本語"]
 
 
-def complete(call: Call) -> dict[str, Any]:
+def complete(call: ClientRequest) -> dict[str, Any]:
     """Returns the result of completion/complete; raises RpcError for an unknown reference or argument."""
     argument = call.params.get("argument")
     name = argument.get("name") if isinstance(argument, dict) else None
@@ -47,7 +47,9 @@ def _starting(known: Iterable[str], value: str) -> tuple[list[str], int]:
     return found, len(found)
 
 
-def _for_prompt(call: Call, prompt: Any, name: str, value: str, chosen: dict[str, Any]) -> tuple[list[str], int]:
+def _for_prompt(
+    call: ClientRequest, prompt: Any, name: str, value: str, chosen: dict[str, Any]
+) -> tuple[list[str], int]:
     known = call.world.prompt(prompt)
     if name not in [argument["name"] for argument in known.definition.get("arguments", ())]:
         raise RpcError(INVALID_PARAMS, f"The prompt {prompt} has no argument {name}")
@@ -67,7 +69,9 @@ def _for_prompt(call: Call, prompt: Any, name: str, value: str, chosen: dict[str
     return [], 0
 
 
-def _for_template(call: Call, template: Any, name: str, value: str, chosen: dict[str, Any]) -> tuple[list[str], int]:
+def _for_template(
+    call: ClientRequest, template: Any, name: str, value: str, chosen: dict[str, Any]
+) -> tuple[list[str], int]:
     if template not in [each["uriTemplate"] for each in call.world.resources.templates]:
         raise RpcError(INVALID_PARAMS, f"Unknown template {template}")
     if name not in UriTemplate(template).names():

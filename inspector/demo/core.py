@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from inspector.demo.call import Call
+    from inspector.demo.call import ClientRequest
 
-    Handler = Callable[[Call], dict[str, Any]]
+    Handler = Callable[[ClientRequest], dict[str, Any]]
 
 INSTRUCTIONS = """# Demo server
 
@@ -32,14 +32,14 @@ Every feature of the protocol can be tried here, and nothing does any harm.
 """
 
 
-def _list_tools(call: Call) -> dict[str, Any]:
+def _list_tools(call: ClientRequest) -> dict[str, Any]:
     start = start_of("tools", call.params.get("cursor"))
     tools = call.world.tools(call.features)
     entries = [fit(tool.definition, call.features) for tool in tools[start : start + PAGE_SIZE]]
     return page_of("tools", "tools", entries, start + PAGE_SIZE, len(tools))
 
 
-def _call_tool(call: Call) -> dict[str, Any]:
+def _call_tool(call: ClientRequest) -> dict[str, Any]:
     tool = call.world.tool(call.params.get("name"), call.features)
     wrong = problems(call.arguments, tool.definition["inputSchema"])
     if wrong:
@@ -47,21 +47,21 @@ def _call_tool(call: Call) -> dict[str, Any]:
     return fit_result(tool.run(call), call.features)
 
 
-def _list_resources(call: Call) -> dict[str, Any]:
+def _list_resources(call: ClientRequest) -> dict[str, Any]:
     start = start_of("resources", call.params.get("cursor"))
     resources = call.world.resources
     entries = [fit(each, call.features) for each in resources.page(start, start + PAGE_SIZE)]
     return page_of("resources", "resources", entries, start + PAGE_SIZE, len(resources))
 
 
-def _list_templates(call: Call) -> dict[str, Any]:
+def _list_templates(call: ClientRequest) -> dict[str, Any]:
     start = start_of("templates", call.params.get("cursor"))
     templates = call.world.resources.templates
     entries = [fit(each, call.features) for each in templates[start : start + PAGE_SIZE]]
     return page_of("templates", "resourceTemplates", entries, start + PAGE_SIZE, len(templates))
 
 
-def _read_resource(call: Call) -> dict[str, Any]:
+def _read_resource(call: ClientRequest) -> dict[str, Any]:
     uri = call.text_param("uri")
     contents = call.world.resources.read(uri)
     if uri.startswith(GUARDED) and not _allows(call, uri):
@@ -69,7 +69,7 @@ def _read_resource(call: Call) -> dict[str, Any]:
     return {"contents": contents}
 
 
-def _allows(call: Call, uri: str) -> bool:
+def _allows(call: ClientRequest, uri: str) -> bool:
     if call.missing("elicitation"):
         return False
     try:
@@ -80,14 +80,14 @@ def _allows(call: Call, uri: str) -> bool:
     return content is not None and content.get("sure") is True
 
 
-def _list_prompts(call: Call) -> dict[str, Any]:
+def _list_prompts(call: ClientRequest) -> dict[str, Any]:
     start = start_of("prompts", call.params.get("cursor"))
     prompts = call.world.prompts()
     entries = [fit(prompt.definition, call.features) for prompt in prompts[start : start + PAGE_SIZE]]
     return page_of("prompts", "prompts", entries, start + PAGE_SIZE, len(prompts))
 
 
-def _get_prompt(call: Call) -> dict[str, Any]:
+def _get_prompt(call: ClientRequest) -> dict[str, Any]:
     return call.world.prompt(call.params.get("name")).get(call)
 
 

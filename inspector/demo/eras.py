@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.demo.legacy import Session
+from inspector.demo.legacy import LegacySession
 from inspector.demo.modern import Modern, is_modern
 
 TYPE_CHECKING = False
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from inspector.demo.world import World
 
 
-class Connection:
+class StdioConnection:
     """A stdio connection: a session for clients with a handshake, and requests without one, side by side."""
 
     def __init__(self, world: World, out: Channel, transport: str) -> None:
-        self._session = Session(world, out, transport) if world.handshakes else None
+        self._session = LegacySession(world, out, transport) if world.handshakes else None
         self._modern = Modern(world, transport) if world.modern else None
 
     def receive(self, message: Any, channel: Channel) -> None:

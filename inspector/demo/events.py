@@ -10,7 +10,7 @@ import threading
 import time
 from datetime import datetime, timezone
 
-from inspector.demo.call import Call
+from inspector.demo.call import ClientRequest
 from inspector.demo.rounds import IDENTITY, PREFIX
 from inspector.demo.rpc import INVALID_PARAMS, RpcError, encode, notification, result
 
@@ -128,11 +128,11 @@ class Ticks:
         return max(round(self._tick * self.every * 1000), 1000)
 
 
-def _list(call: Call) -> dict[str, Any]:
+def _list(call: ClientRequest) -> dict[str, Any]:
     return {"events": TYPES}
 
 
-def _poll(call: Call) -> dict[str, Any]:
+def _poll(call: ClientRequest) -> dict[str, Any]:
     every = wanted(call.params, "poll")
     most = call.params.get("maxEvents", AT_ONCE)
     if not isinstance(most, int) or isinstance(most, bool) or most < 1:
@@ -149,7 +149,7 @@ def _poll(call: Call) -> dict[str, Any]:
     }
 
 
-def _subscribe(call: Call) -> dict[str, Any]:
+def _subscribe(call: ClientRequest) -> dict[str, Any]:
     wanted(call.params, "webhook")
     raise RpcError(FORBIDDEN, "Webhooks need a login, which this server does not have")
 
@@ -162,7 +162,7 @@ HANDLERS: dict[str, Handler] = {
 }
 
 
-class EventStream(Call):
+class EventsRequest(ClientRequest):
     """A request `events/stream`: its events as notifications with its id, until it is cancelled."""
 
     def __init__(

@@ -17,7 +17,7 @@ KEEP_ALIVE = 15.0  # seconds
 LOOK = 0.05  # seconds between two checks of whether the client is connected
 
 
-class Feed(Channel):
+class MessageQueue(Channel):
     """Messages for one reader. A sender that is too fast waits, or loses messages if `lossy`."""
 
     def __init__(self, *, lossy: bool = False) -> None:

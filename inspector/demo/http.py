@@ -11,8 +11,8 @@ from socketserver import ThreadingTCPServer
 from urllib.parse import urlsplit
 
 from inspector.demo import http_modern, sse
-from inspector.demo.http_connection import Connection, HttpError
-from inspector.demo.legacy import Session
+from inspector.demo.http_connection import HttpRefusal, ResponseConnection
+from inspector.demo.legacy import LegacySession
 from inspector.demo.revisions import HANDSHAKE, MODERN
 from inspector.demo.rpc import RpcError, decode, kind_of
 from inspector.demo.streams import Streams
@@ -43,7 +43,7 @@ class HttpSession:
     def __init__(self, world: World) -> None:
         self.id = os.urandom(16).hex()
         self.streams = Streams()
-        self.session = Session(world, self.streams, "http")
+        self.session = LegacySession(world, self.streams, "http")
 
     def close(self) -> None:
         """Ends the session, its calls and its streams."""
@@ -68,7 +68,7 @@ class DemoServer(ThreadingTCPServer):
         self.gate: Gate | None = None
         # Only names of this machine are accepted: otherwise a web page could rebind its own name to us.
         self.hosts = None if host in _EVERYWHERE else _LOOPBACK | {host.lower()}
-        super().__init__((host, port), Handler)
+        super().__init__((host, port), HttpHandler)
 
     @property
     def url(self) -> str:
@@ -105,7 +105,7 @@ class DemoServer(ThreadingTCPServer):
             super().handle_error(request, client_address)
 
 
-class Handler(Connection):
+class HttpHandler(ResponseConnection):
     """The requests of one connection: assigns each to its endpoint, session and era."""
 
     server: DemoServer
@@ -139,7 +139,7 @@ class Handler(Connection):
             if not self._is_stopped():
                 self._check_place()
                 serve()
-        except HttpError as problem:
+        except HttpRefusal as problem:
             headers = {"Content-Type": "application/json"}
             if problem.status == 405:
                 here = "GET, POST, DELETE" if self.server.world.handshakes else "POST"
@@ -151,18 +151,18 @@ class Handler(Connection):
     def _read_body(self) -> bytes:
         length = self.headers.get("Content-Length", "" if self.command == "POST" else "0")
         if not (length.isascii() and length.isdigit()):
-            raise HttpError(411, "Content-Length is required", close=True)
+            raise HttpRefusal(411, "Content-Length is required", close=True)
         if len(length) > 12 or int(length) > LARGEST_BODY:
-            raise HttpError(413, f"The body is larger than {LARGEST_BODY} bytes", close=True)
+            raise HttpRefusal(413, f"The body is larger than {LARGEST_BODY} bytes", close=True)
         return self.rfile.read(int(length))
 
     def _check_address(self) -> None:
         allowed = self.server.hosts
         host, origin = self.headers.get("Host", ""), self.headers.get("Origin")
         if allowed is not None and _name_in("//" + host) not in allowed:
-            raise HttpError(403, f"This server does not have the host name {host}")
+            raise HttpRefusal(403, f"This server does not have the host name {host}")
         if allowed is not None and origin is not None and _name_in(origin) not in allowed:
-            raise HttpError(403, f"Requests from the origin {origin} are refused")
+            raise HttpRefusal(403, f"Requests from the origin {origin} are refused")
 
     def _is_stopped(self) -> bool:
         """Whether authorization is enabled and has sent its own response."""
@@ -180,7 +180,7 @@ class Handler(Connection):
     def _check_place(self) -> None:
         self.place = self.path.partition("?")[0]
         if self.place not in (ENDPOINT, *(_OLD if self.server.world.handshakes else ())):
-            raise HttpError(404, f"The MCP endpoint is {ENDPOINT}")
+            raise HttpRefusal(404, f"The MCP endpoint is {ENDPOINT}")
         if self.command != _OLD.get(self.place, self.command):
             self._refuse_method()
 
@@ -188,7 +188,7 @@ class Handler(Connection):
         if self.place == ENDPOINT:
             self._check_accept("application/json", "text/event-stream")
         if self.headers.get_content_type() != "application/json":
-            raise HttpError(415, "The body must be application/json")
+            raise HttpRefusal(415, "The body must be application/json")
         try:
             if self.place == sse.MESSAGES:
                 sse.receive(self, self._body, self.server.sse_sessions)
@@ -200,7 +200,7 @@ class Handler(Connection):
             messages = message if isinstance(message, list) else [message]
             kinds = [kind_of(each) for each in messages]
         except RpcError as problem:
-            raise HttpError(400, problem.message, code=problem.code) from None
+            raise HttpRefusal(400, problem.message, code=problem.code) from None
         begins = isinstance(message, dict) and kinds == ["request"] and message["method"] == "initialize"
         if begins and "Mcp-Session-Id" not in self.headers:
             self._initialize(message)
@@ -210,7 +210,7 @@ class Handler(Connection):
             try:
                 session.session.check_batch(message)
             except RpcError as problem:
-                raise HttpError(400, problem.message, code=problem.code) from None
+                raise HttpRefusal(400, problem.message, code=problem.code) from None
         if "request" not in kinds:
             session.session.receive(message, session.streams)
             self.reply(202, {}, b"")
@@ -259,20 +259,20 @@ class Handler(Connection):
     def _session(self) -> HttpSession:
         name = self.headers.get("Mcp-Session-Id")
         if name is None:
-            raise HttpError(400, "Mcp-Session-Id is missing: start with initialize")
+            raise HttpRefusal(400, "Mcp-Session-Id is missing: start with initialize")
         session = self.server.sessions.get(name)
         if session is None:
-            raise HttpError(404, "Unknown session: start again with initialize")
+            raise HttpRefusal(404, "Unknown session: start again with initialize")
         revision = self.headers.get("MCP-Protocol-Version")
         if revision is not None and revision not in HANDSHAKE:
-            raise HttpError(400, f"Unsupported MCP-Protocol-Version: {revision}")
+            raise HttpRefusal(400, f"Unsupported MCP-Protocol-Version: {revision}")
         return session
 
     def _check_accept(self, *wanted: str) -> None:
         accepted = [each.partition(";")[0].strip().lower() for each in self.headers.get("Accept", "").split(",")]
         for kind in wanted:
             if not {kind, kind.partition("/")[0] + "/*", "*/*"} & set(accepted):
-                raise HttpError(406, f"Accept must allow {' and '.join(wanted)}")
+                raise HttpRefusal(406, f"Accept must allow {' and '.join(wanted)}")
 
     def _reply_json(self, stream: Stream, headers: dict[str, str] | None = None) -> None:
         """Sends a stream's response as JSON."""

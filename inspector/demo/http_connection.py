@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 
-class HttpError(Exception):
+class HttpRefusal(Exception):
     """A request that is refused with an HTTP status; the body is a JSON-RPC error without an id."""
 
     def __init__(self, status: int, words: str, *, code: int = INVALID_REQUEST, close: bool = False) -> None:
@@ -22,7 +22,7 @@ class HttpError(Exception):
         self.close = close
 
 
-class Connection(BaseHTTPRequestHandler):
+class ResponseConnection(BaseHTTPRequestHandler):
     """The responses on one connection."""
 
     protocol_version = "HTTP/1.1"
@@ -34,7 +34,7 @@ class Connection(BaseHTTPRequestHandler):
 
     def refuse(self, status: int, words: str) -> NoReturn:
         """Refuses the request with an HTTP status."""
-        raise HttpError(status, words)
+        raise HttpRefusal(status, words)
 
     def client_is_gone(self) -> bool:
         """Whether the client has closed its connection."""

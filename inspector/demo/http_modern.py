@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from inspector.demo.feed import LOOK, Feed
+from inspector.demo.feed import LOOK, MessageQueue
 from inspector.demo.modern import LISTEN, Modern, is_modern
 from inspector.demo.revisions import MODERN
 from inspector.demo.rpc import kind_of
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from email.message import Message
     from typing import Any
 
-    from inspector.demo.http_connection import Connection
+    from inspector.demo.http_connection import ResponseConnection
     from inspector.demo.world import World
 
 PATIENCE = 0.5  # seconds until the stream starts for a call without messages so far
 
 
-class Answering(Feed):
+class Answering(MessageQueue):
     """The messages about one request. A subscription that is not read drops its messages."""
 
     def __init__(self, *, endless: bool) -> None:
@@ -59,7 +59,7 @@ def is_for_modern(headers: Message, message: Any, world: World) -> bool:
     return said or is_modern(message)
 
 
-def serve(connection: Connection, message: Any, world: World, running: set[Answering]) -> None:
+def serve(connection: ResponseConnection, message: Any, world: World, running: set[Answering]) -> None:
     """Answers one POST whose message `is_for_modern`; raises RpcError if it is neither a request nor a notification.
 
     While a request is served, `running` contains its messages.

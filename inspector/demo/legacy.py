@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from inspector.demo.call import LEVELS, Call, Channel
+from inspector.demo.call import LEVELS, Channel, ClientRequest
 from inspector.demo.content import fit
 from inspector.demo.core import HANDLERS, INSTRUCTIONS, server_info
 from inspector.demo.legacy_tasks import CAPABILITY, SessionTasks
@@ -73,7 +73,7 @@ class _Batch(Channel):
         self._channel.answer(b"[" + b",".join(self._answers) + b"]" if self._answers else None)
 
 
-class Session:
+class LegacySession:
     """The state of one session. `out` receives messages that belong to no request."""
 
     def __init__(self, world: World, out: Channel, transport: str) -> None:
@@ -190,7 +190,7 @@ class Session:
         if message["method"] == "notifications/cancelled" and isinstance(params, dict):
             self._serving.cancel(params.get("requestId"))
 
-    def _initialize(self, call: Call) -> dict[str, Any]:
+    def _initialize(self, call: ClientRequest) -> dict[str, Any]:
         if self.features is not None:
             raise RpcError(INVALID_REQUEST, "Already initialized")
         wanted = call.text_param("protocolVersion")
@@ -217,14 +217,14 @@ class Session:
             "instructions": INSTRUCTIONS,
         }
 
-    def _set_level(self, call: Call) -> dict[str, Any]:
+    def _set_level(self, call: ClientRequest) -> dict[str, Any]:
         level = call.text_param("level")
         if level not in LEVELS:
             raise RpcError(INVALID_PARAMS, f"level must be one of {', '.join(LEVELS)}")
         self.level = LEVELS.index(level)
         return {}
 
-    def _subscribe(self, call: Call) -> dict[str, Any]:
+    def _subscribe(self, call: ClientRequest) -> dict[str, Any]:
         uri = call.text_param("uri")
         self.world.resources.read(uri)  # raises for an unknown one
         if uri not in self._subscriptions:
@@ -232,7 +232,7 @@ class Session:
             self.world.follow(uri)
         return {}
 
-    def _unsubscribe(self, call: Call) -> dict[str, Any]:
+    def _unsubscribe(self, call: ClientRequest) -> dict[str, Any]:
         uri = call.text_param("uri")
         if uri in self._subscriptions:
             self._subscriptions.remove(uri)
@@ -279,10 +279,10 @@ class Session:
         return [_read_response(each.response or {}) for each in asked.values()]
 
 
-class LegacyCall(Call):
+class LegacyCall(ClientRequest):
     """A request within a session."""
 
-    def __init__(self, session: Session, channel: Channel, request_id: Any, params: dict[str, Any]) -> None:
+    def __init__(self, session: LegacySession, channel: Channel, request_id: Any, params: dict[str, Any]) -> None:
         # Before the handshake only initialize and ping are served, which do not depend on the revision.
         features = session.features or Features(session.world.handshakes[-1])
         super().__init__(session.world, features, channel, request_id, params)

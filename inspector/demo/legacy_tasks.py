@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from inspector.demo.call import Call
+    from inspector.demo.call import ClientRequest
     from inspector.demo.core import Handler
     from inspector.demo.tasks import Task
 
@@ -43,7 +43,7 @@ class SessionTasks:
         """Ends the session's tasks."""
         self._tasks.drop()
 
-    def call_tool(self, call: Call) -> dict[str, Any]:
+    def call_tool(self, call: ClientRequest) -> dict[str, Any]:
         """Serves tools/call with or without a task; raises RpcError (-32601) if the tool does not support it."""
         handler = HANDLERS["tools/call"]
         wanted = call.params.get("task")
@@ -65,20 +65,20 @@ class SessionTasks:
     def _told(self, task: Task) -> None:
         self._notify("notifications/tasks/status", _shown(task))
 
-    def _list(self, call: Call) -> dict[str, Any]:
+    def _list(self, call: ClientRequest) -> dict[str, Any]:
         start = start_of("tasks", call.params.get("cursor"))
         tasks = self._tasks.all()
         shown = [_shown(task) for task in tasks[start : start + PAGE_SIZE]]
         return page_of("tasks", "tasks", shown, start + PAGE_SIZE, len(tasks))
 
-    def _cancel(self, call: Call) -> dict[str, Any]:
+    def _cancel(self, call: ClientRequest) -> dict[str, Any]:
         task = self._tasks.get(call.text_param("taskId"))
         if task.ended:
             raise RpcError(INVALID_PARAMS, f"The task has ended already: it is {task.status}")
         task.cancel()
         return _shown(task)
 
-    def _result(self, call: Call) -> dict[str, Any]:
+    def _result(self, call: ClientRequest) -> dict[str, Any]:
         """Waits for the end of the task; its questions are asked on the stream of this request."""
         task = self._tasks.get(call.text_param("taskId"))
         about = {RELATED: {"taskId": task.id}}
@@ -99,7 +99,7 @@ class SessionTasks:
 class _LegacyTaskCall(TaskCall):
     """A task's call, whose progress and log messages reach the client until its end."""
 
-    def __init__(self, task: Task, origin: Call, notify: Notify, level: Callable[[], int]) -> None:
+    def __init__(self, task: Task, origin: ClientRequest, notify: Notify, level: Callable[[], int]) -> None:
         super().__init__(task, origin)
         self._notify = notify
         self._level = level

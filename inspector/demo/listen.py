@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from inspector.demo.call import Call
+from inspector.demo.call import ClientRequest
 from inspector.demo.modern_tasks import in_full, need_tasks
 from inspector.demo.rounds import IDENTITY, PREFIX
 from inspector.demo.rpc import INVALID_PARAMS, RpcError, encode, notification, result
@@ -22,7 +22,7 @@ _LISTS = {"tools": "toolsListChanged", "resources": "resourcesListChanged", "pro
 MOST_WATCHED = 1000  # maximum resources, and tasks, of one subscription
 
 
-class Subscription(Call):
+class ListenRequest(ClientRequest):
     """A subscription request. Every message for it has its id."""
 
     def __init__(

@@ -6,7 +6,7 @@ from inspector.demo.call import LEVELS
 from inspector.demo.content import fit
 from inspector.demo.core import HANDLERS, INSTRUCTIONS, server_info
 from inspector.demo.headers import check_headers, check_version
-from inspector.demo.listen import Subscription
+from inspector.demo.listen import ListenRequest
 from inspector.demo.modern_tasks import EXTENSION, TASK_HANDLERS, call_tool
 from inspector.demo.resources import CLOCK
 from inspector.demo.revisions import Features
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from email.message import Message
     from typing import Any
 
-    from inspector.demo.call import Call, Channel
+    from inspector.demo.call import Channel, ClientRequest
     from inspector.demo.core import Handler
-    from inspector.demo.events import EventStream
+    from inspector.demo.events import EventsRequest
     from inspector.demo.world import World
 
 LISTEN = "subscriptions/listen"
@@ -151,7 +151,7 @@ class Modern:
         data = {"supported": self.world.modern, "requested": wanted if isinstance(wanted, str) else ""}
         return RpcError(UNSUPPORTED_VERSION, f"{words} {', '.join(self.world.modern)}", data, status=400)
 
-    def _discover(self, call: Call) -> dict[str, Any]:
+    def _discover(self, call: ClientRequest) -> dict[str, Any]:
         return {
             "supportedVersions": self.world.modern,
             "capabilities": {
@@ -166,7 +166,7 @@ class Modern:
             "_meta": {PREFIX + "serverInfo": fit(server_info(), call.features)},
         }
 
-    def _describe(self, call: Call) -> dict[str, Any]:
+    def _describe(self, call: ClientRequest) -> dict[str, Any]:
         return {
             "client": call.meta.get(PREFIX + "clientInfo"),
             "capabilities": call.meta[PREFIX + "clientCapabilities"],
@@ -185,15 +185,15 @@ def _events(method: str) -> Handler | None:
     return handlers.get(method)
 
 
-def _stream(method: str) -> type[Subscription | EventStream] | None:
+def _stream(method: str) -> type[ListenRequest | EventsRequest] | None:
     """The class of a request that lasts."""
     if method == LISTEN:
-        return Subscription
+        return ListenRequest
     if method != "events/stream":
         return None
-    from inspector.demo.events import EventStream
+    from inspector.demo.events import EventsRequest
 
-    return EventStream
+    return EventsRequest
 
 
 # key: (type, required)
@@ -208,7 +208,7 @@ _META: dict[str, tuple[type, bool]] = {
 def _finished(method: str, handler: Handler) -> Handler:
     """A handler whose result has its kind, the server's identity and its time to live."""
 
-    def serve(call: Call) -> dict[str, Any]:
+    def serve(call: ClientRequest) -> dict[str, Any]:
         try:
             outcome = {"resultType": "complete", **handler(call)}
             if method in _FRESH:
@@ -223,7 +223,7 @@ def _finished(method: str, handler: Handler) -> Handler:
     return serve
 
 
-def _cacheable(method: str, call: Call) -> dict[str, Any]:
+def _cacheable(method: str, call: ClientRequest) -> dict[str, Any]:
     moving = method == "resources/read" and call.params.get("uri") == CLOCK
     own = method in ASKING and ("inputResponses" in call.params or "requestState" in call.params)
     return {"ttlMs": 0 if moving or own else _FRESH[method], "cacheScope": "private" if own else "public"}

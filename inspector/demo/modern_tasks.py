@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from inspector.demo.call import Call
+    from inspector.demo.call import ClientRequest
     from inspector.demo.core import Handler
     from inspector.demo.tasks import Task
 
@@ -21,19 +21,19 @@ CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
 REQUIRED: dict[str, Any] = {"extensions": {EXTENSION: {}}}
 
 
-def declares_tasks(call: Call) -> bool:
+def declares_tasks(call: ClientRequest) -> bool:
     """Whether the client of a request supports the extension."""
     extensions = call.meta[CAPABILITIES].get("extensions")
     return isinstance(extensions, dict) and isinstance(extensions.get(EXTENSION), dict)
 
 
-def need_tasks(call: Call) -> None:
+def need_tasks(call: ClientRequest) -> None:
     """Raises RpcError (-32021) for a client that does not support the extension."""
     if not declares_tasks(call):
         raise missing_capability(EXTENSION, REQUIRED)
 
 
-def call_tool(call: Call) -> dict[str, Any]:
+def call_tool(call: ClientRequest) -> dict[str, Any]:
     """Serves tools/call: a tool that can be a task becomes one for every client that supports tasks."""
     handler = HANDLERS["tools/call"]
     tool = call.world.tool(call.params.get("name"), call.features)
@@ -63,12 +63,12 @@ def in_full(task: Task) -> dict[str, Any]:
     return shown
 
 
-def _get(call: Call) -> dict[str, Any]:
+def _get(call: ClientRequest) -> dict[str, Any]:
     need_tasks(call)
     return in_full(call.world.tasks.get(call.text_param("taskId")))
 
 
-def _update(call: Call) -> dict[str, Any]:
+def _update(call: ClientRequest) -> dict[str, Any]:
     need_tasks(call)
     task = call.world.tasks.get(call.text_param("taskId"))
     given = call.params.get("inputResponses")
@@ -85,7 +85,7 @@ def _update(call: Call) -> dict[str, Any]:
     return {}
 
 
-def _cancel(call: Call) -> dict[str, Any]:
+def _cancel(call: ClientRequest) -> dict[str, Any]:
     need_tasks(call)
     call.world.tasks.get(call.text_param("taskId")).cancel()
     return {}

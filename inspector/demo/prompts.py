@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from inspector.demo.call import Call
+    from inspector.demo.call import ClientRequest
 
 FRAMEWORKS = {
     "javascript": ["express", "next", "react", "svelte", "vue"],
@@ -26,22 +26,22 @@ def _argument(name: str, description: str, *, required: bool = False) -> dict[st
     return {"name": name, "title": title, "description": description, "required": required}
 
 
-def _greet(call: Call, given: dict[str, str]) -> list[tuple[str, dict[str, Any]]]:
+def _greet(call: ClientRequest, given: dict[str, str]) -> list[tuple[str, dict[str, Any]]]:
     return [("user", text("Say hello to the user of this inspector, warmly and in one sentence."))]
 
 
-def _explain(call: Call, given: dict[str, str]) -> list[tuple[str, dict[str, Any]]]:
+def _explain(call: ClientRequest, given: dict[str, str]) -> list[tuple[str, dict[str, Any]]]:
     framework = f" with {given['framework']}" if given.get("framework") else ""
     detail = given.get("detail", "brief")
     return [("user", text(f"Explain this {given['language']}{framework} code ({detail}):\n\n{given['code']}"))]
 
 
-def _summarize(call: Call, given: dict[str, str]) -> list[tuple[str, dict[str, Any]]]:
+def _summarize(call: ClientRequest, given: dict[str, str]) -> list[tuple[str, dict[str, Any]]]:
     found = call.world.resources.read(given["uri"])
     return [("user", text("Summarize what follows.")), *(("user", embedded(each)) for each in found)]
 
 
-def _describe(call: Call, given: dict[str, str]) -> list[tuple[str, dict[str, Any]]]:
+def _describe(call: ClientRequest, given: dict[str, str]) -> list[tuple[str, dict[str, Any]]]:
     from inspector.demo.media import picture, tone
 
     return [
@@ -51,7 +51,7 @@ def _describe(call: Call, given: dict[str, str]) -> list[tuple[str, dict[str, An
     ]
 
 
-def _interview(call: Call, given: dict[str, str]) -> list[tuple[str, dict[str, Any]]]:
+def _interview(call: ClientRequest, given: dict[str, str]) -> list[tuple[str, dict[str, Any]]]:
     return [
         ("user", text(f"Let us talk about {given['topic']}.")),
         ("assistant", text("Gladly. What would you like to know first?")),
@@ -60,7 +60,7 @@ def _interview(call: Call, given: dict[str, str]) -> list[tuple[str, dict[str, A
     ]
 
 
-def _introduce(call: Call, given: dict[str, str]) -> list[tuple[str, dict[str, Any]]]:
+def _introduce(call: ClientRequest, given: dict[str, str]) -> list[tuple[str, dict[str, Any]]]:
     name = "an anonymous user"
     try:
         if not call.missing("elicitation"):

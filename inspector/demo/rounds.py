@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.demo.call import LEVELS, Call
+from inspector.demo.call import LEVELS, ClientRequest
 from inspector.demo.rpc import INVALID_PARAMS, MISSING_CAPABILITY, RpcError
 
 TYPE_CHECKING = False
@@ -37,7 +37,7 @@ class InputRequired(Exception):
             self.result["requestState"] = state
 
 
-class ModernCall(Call):
+class ModernCall(ClientRequest):
     """A request with its client's identity, and the client's answers in earlier rounds.
 
     It is served from its start in every round. The answers of earlier rounds are in its state, those of the last round

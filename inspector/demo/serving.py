@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from inspector.demo.call import Call
+    from inspector.demo.call import ClientRequest
     from inspector.demo.core import Handler
 
 
@@ -19,17 +19,17 @@ class Serving:
     """Runs handlers, in order or on threads, and sends their responses on their call's channel."""
 
     def __init__(self) -> None:
-        self._calls: dict[Any, Call] = {}
+        self._calls: dict[Any, ClientRequest] = {}
         self._lock = threading.Lock()
 
-    def add(self, call: Call) -> None:
+    def add(self, call: ClientRequest) -> None:
         """Adds a call; raises RpcError if a running call has the same id."""
         with self._lock:
             if call.request_id in self._calls:
                 raise RpcError(INVALID_REQUEST, f"The id {call.request_id!r} belongs to a running request")
             self._calls[call.request_id] = call
 
-    def run(self, call: Call, handler: Handler, *, delay: float, patient: bool) -> bool:
+    def run(self, call: ClientRequest, handler: Handler, *, delay: float, patient: bool) -> bool:
         """Serves an added call; true if it has a response when this returns, false if a thread continues it.
 
         `delay`: seconds to wait first; `patient`: whether the handler may take long.
@@ -40,7 +40,7 @@ class Serving:
         self._serve(call, handler, delay)
         return True
 
-    def remove(self, call: Call) -> None:
+    def remove(self, call: ClientRequest) -> None:
         """Removes a call: its id may be used again."""
         with self._lock:
             self._calls.pop(call.request_id, None)
@@ -64,11 +64,11 @@ class Serving:
         for call in self._all():
             call.cancel()
 
-    def _all(self) -> list[Call]:
+    def _all(self) -> list[ClientRequest]:
         with self._lock:
             return list(self._calls.values())
 
-    def _serve(self, call: Call, handler: Handler, delay: float) -> None:
+    def _serve(self, call: ClientRequest, handler: Handler, delay: float) -> None:
         raw: bytes | None
         status = 200
         try:

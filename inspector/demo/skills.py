@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from inspector.demo.call import Call
+    from inspector.demo.call import ClientRequest
     from inspector.demo.core import Handler
 
 EXTENSION = "io.modelcontextprotocol/skills"
@@ -19,13 +19,13 @@ _PAGE = 2  # so that there are pages to read
 _MOST_CHILDREN = 100
 
 
-def _list(call: Call) -> dict[str, Any]:
+def _list(call: ClientRequest) -> dict[str, Any]:
     start = start_of("skills", call.params.get("cursor"))
     entries = [entry_of(skill) for skill in list(FRONT)[start : start + _PAGE]]
     return page_of("skills", "skills", entries, start + _PAGE, len(FRONT))
 
 
-def _get(call: Call) -> dict[str, Any]:
+def _get(call: ClientRequest) -> dict[str, Any]:
     uri = call.text_param("uri")
     skill = skill_of(uri)
     if skill is None or not uri.endswith("/SKILL.md"):
@@ -33,7 +33,7 @@ def _get(call: Call) -> dict[str, Any]:
     return {"skill": entry_of(skill)}
 
 
-def _read_directory(call: Call) -> dict[str, Any]:
+def _read_directory(call: ClientRequest) -> dict[str, Any]:
     uri = call.text_param("uri")
     children: dict[str, dict[str, Any]] = {}
     for skill in FRONT:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 
-from inspector.demo.feed import Feed
-from inspector.demo.legacy import Session
+from inspector.demo.feed import MessageQueue
+from inspector.demo.legacy import LegacySession
 from inspector.demo.rpc import decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from inspector.demo.http_connection import Connection
+    from inspector.demo.http_connection import ResponseConnection
     from inspector.demo.world import World
 
 STREAM = "/sse"
@@ -23,11 +23,11 @@ class SseSession:
 
     def __init__(self, world: World) -> None:
         self.id = os.urandom(16).hex()
-        self.feed = Feed()
-        self.session = Session(world, self.feed, "sse")
+        self.feed = MessageQueue()
+        self.session = LegacySession(world, self.feed, "sse")
 
 
-def serve(connection: Connection, world: World, sessions: dict[str, SseSession]) -> None:
+def serve(connection: ResponseConnection, world: World, sessions: dict[str, SseSession]) -> None:
     """Serves the stream of a new session until its client disconnects; until then `sessions` contains it."""
     session = SseSession(world)
     sessions[session.id] = session
@@ -43,7 +43,7 @@ def serve(connection: Connection, world: World, sessions: dict[str, SseSession])
         session.feed.end()
 
 
-def receive(connection: Connection, body: bytes, sessions: dict[str, SseSession]) -> None:
+def receive(connection: ResponseConnection, body: bytes, sessions: dict[str, SseSession]) -> None:
     """Handles one message; its response goes to the stream. Raises RpcError if it is not JSON."""
     names = [each for each in connection.path.partition("?")[2].split("&") if each.startswith(_NAME)]
     session = sessions.get(names[0].removeprefix(_NAME)) if names else None

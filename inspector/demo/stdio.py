@@ -7,7 +7,7 @@ import sys
 import threading
 
 from inspector.demo.call import Channel
-from inspector.demo.eras import Connection
+from inspector.demo.eras import StdioConnection
 from inspector.demo.rpc import RpcError, decode, encode, error
 
 TYPE_CHECKING = False
@@ -39,7 +39,7 @@ class _Stdout(Channel):
 def serve(world: World) -> None:
     """Serves until stdin ends."""
     channel = _Stdout()
-    connection = Connection(world, channel, "stdio")
+    connection = StdioConnection(world, channel, "stdio")
     for line in sys.stdin.buffer:
         if line.isspace():
             continue

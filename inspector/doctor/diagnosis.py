@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from inspector.journal.journal import Journal
 
 DoctorVerdict = Literal["ok", "warn", "failed", "info", "skipped"]
-Outcome = Literal["connects", "authorization", "trust", "fails", "opens"]
+DoctorOutcome = Literal["connects", "authorization", "trust", "fails", "opens"]
 
-EXIT_CODES: dict[Outcome, int] = {"connects": 0, "opens": 0, "authorization": 3, "trust": 3, "fails": 4}
+EXIT_CODES: dict[DoctorOutcome, int] = {"connects": 0, "opens": 0, "authorization": 3, "trust": 3, "fails": 4}
 _LONGEST = 2000
 _MOST_DETAILS = 40
 
@@ -91,7 +91,7 @@ class Diagnosis:
 
     target: str
     kind: str
-    outcome: Outcome
+    outcome: DoctorOutcome
     cause: str
     fix: Fix
     steps: tuple[DoctorStep, ...]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from inspector.config import servers, trust
-from inspector.config.expand import Prompt
+from inspector.config.expand import AskInput
 from inspector.config.servers import ServerEntry
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import ConfigError, TrustNeeded, ValueMissing
@@ -39,7 +39,7 @@ def look_up(
     word: str,
     *,
     config: Path | None = None,
-    prompt: Prompt | None = None,
+    prompt: AskInput | None = None,
     consent: trust.Consent | None = None,
     environ: Mapping[str, str] | None = None,
     home: Path | None = None,

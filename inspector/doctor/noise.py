@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from inspector.protocol.jsonrpc import NotJson, parse
 
-Kind = Literal["headers", "utf-16", "bom", "pretty", "log", "text"]
+NoiseKind = Literal["headers", "utf-16", "bom", "pretty", "log", "text"]
 MOST_LINES = 200
 SHOWN = 100
 
@@ -21,7 +21,7 @@ _LOG = re.compile(
 class Noise(NamedTuple):
     """The kind of the lines, and the first of them for a sentence."""
 
-    kind: Kind
+    kind: NoiseKind
     first: str
     lines: int
 

@@ -11,8 +11,8 @@ from inspector.config.trust import Exposure
 from inspector.doctor.diagnosis import (
     NO_FIX,
     Diagnosis,
+    DoctorOutcome,
     Fix,
-    Outcome,
     StepCallback,
     StepCollector,
     Stopwatch,
@@ -140,7 +140,7 @@ def _concluded(
     from inspector.doctor.process import introduced
 
     cause = chart.cause()
-    outcome: Outcome = "fails"
+    outcome: DoctorOutcome = "fails"
     text, fix = (
         (cause.text, cause.fix)
         if cause is not None
@@ -169,7 +169,7 @@ def of_entry(entry: ExaminedEntry) -> Diagnosis:
     report_entry(chart, entry)
     cause = chart.cause()
     assert cause is not None
-    outcome: Outcome = "trust" if isinstance(entry.problem, TrustNeeded) and not entry.missing else "fails"
+    outcome: DoctorOutcome = "trust" if isinstance(entry.problem, TrustNeeded) and not entry.missing else "fails"
     return Diagnosis(
         chart.privacy(entry.entry.reference), entry.entry.kind, outcome, cause.text, cause.fix, tuple(chart.steps)
     )

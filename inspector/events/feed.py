@@ -29,9 +29,9 @@ from inspector.protocol.events import (
     PREFIX,
     SUBSCRIPTION_ID,
     Declared,
+    DeliveryMode,
     ErrorMeaning,
     EventType,
-    Mode,
     condition,
     declared,
     event_page,
@@ -59,7 +59,7 @@ _TOLD = Query(kind=Kind.RPC, dir=Dir.RECV, shape=Shape.NOTIFICATION, prefix=PREF
 class Following:
     """A subscription that is followed. `state` and `why` say how that goes."""
 
-    def __init__(self, subscription: Subscription, mode: Mode, max_age_ms: int | None) -> None:
+    def __init__(self, subscription: Subscription, mode: DeliveryMode, max_age_ms: int | None) -> None:
         self.subscription = subscription
         self.mode = mode
         self.max_age_ms = max_age_ms
@@ -180,7 +180,7 @@ class Feed:
 
     # Following
 
-    def follow(self, subscription: Subscription, mode: Mode, *, max_age_ms: int | None = None) -> Following:
+    def follow(self, subscription: Subscription, mode: DeliveryMode, *, max_age_ms: int | None = None) -> Following:
         """Start to follow by `poll` or `push`."""
         followed = Following(subscription, mode, max_age_ms)
         self.following.append(followed)

@@ -17,7 +17,7 @@ from inspector.protocol.events import EventType, condition
 from inspector.protocol.jsonrpc import excerpt
 from inspector.times import parse_time
 
-RowKind = Literal["event", "repeat", "active", "gap", "heartbeat", "error", "terminated", "note"]
+EventRowKind = Literal["event", "repeat", "active", "gap", "heartbeat", "error", "terminated", "note"]
 MOST_ROWS = 5_000
 """Rows of one subscription that are kept; the recording has all."""
 MOST_IDS = 20_000
@@ -44,7 +44,7 @@ DataCheck = Callable[[dict[str, Any]], str]
 class EventRow(NamedTuple):
     """One line of the table. Texts are the server's: show them only through `inspector.text.safe`."""
 
-    kind: RowKind
+    kind: EventRowKind
     n: int
     """The event of the recording that has it."""
     at: float
@@ -235,7 +235,7 @@ class Subscription:
         data = body.get("data")
         text, digest = _as_text(data)
         problems = self._problems(body, text, of_poll)
-        kind: RowKind = "event"
+        kind: EventRowKind = "event"
         if type(id) is str:
             known = self._ids.get(_key(id))
             if known is None:

@@ -7,7 +7,7 @@ import re
 from typing import NoReturn
 
 from inspector.protocol.jsondepth import is_too_deep
-from inspector.protocol.jsontokens import Broken, JsonToken, tokens, unquote
+from inspector.protocol.jsontokens import JsonSyntaxError, JsonToken, tokens, unquote
 
 
 def member(raw: str, name: str) -> str | None:
@@ -29,7 +29,7 @@ def member(raw: str, name: str) -> str | None:
                     else:
                         begun = start
                 depth += token is not JsonToken.SCALAR
-    except Broken:
+    except JsonSyntaxError:
         return None
     return found
 
@@ -50,7 +50,7 @@ def strict(text: str) -> tuple[str, bool]:
             if token is JsonToken.SCALAR and text[start:end] in words:
                 parts += (text[at:start], words[text[start:end]])
                 at = end
-    except Broken:
+    except JsonSyntaxError:
         return text, False
     return "".join(parts) + text[at:], bool(parts)
 

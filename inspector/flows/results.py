@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-Outcome = Literal["passed", "failed", "skipped", "not_run"]
-OUTCOMES: tuple[Outcome, ...] = ("passed", "failed", "skipped", "not_run")
+FlowOutcome = Literal["passed", "failed", "skipped", "not_run"]
+OUTCOMES: tuple[FlowOutcome, ...] = ("passed", "failed", "skipped", "not_run")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class StepResult:
     label: str = ""
     """What the step does: `call create-order`, `read order://4711`, `wait 2 s`."""
     line: int = 0
-    outcome: Outcome = "not_run"
+    outcome: FlowOutcome = "not_run"
     seconds: float = 0.0
     """From sent to answer, without the time that a person took; of all tries of a `repeat`."""
     arguments: dict[str, Any] = field(default_factory=dict)
@@ -112,7 +112,7 @@ class FlowResult:
     name: str
     target: str = ""
     """The server as it was opened, without secrets; empty where none was."""
-    outcome: Outcome = "not_run"
+    outcome: FlowOutcome = "not_run"
     steps: tuple[StepResult, ...] = ()
     seconds: float = 0.0
     recording: Path | None = None
@@ -130,7 +130,7 @@ class FlowResult:
         """The steps that failed."""
         return [step for step in self.steps if step.outcome == "failed"]
 
-    def counts(self) -> dict[Outcome, int]:
+    def counts(self) -> dict[FlowOutcome, int]:
         """How many steps had which outcome."""
         found = Counter(step.outcome for step in self.steps)
         return {outcome: found[outcome] for outcome in OUTCOMES}
@@ -161,7 +161,7 @@ class RunResult:
     """No call was sent: `--dry-run`."""
     seed: int | None = None
 
-    def counts(self) -> dict[str, dict[Outcome, int]]:
+    def counts(self) -> dict[str, dict[FlowOutcome, int]]:
         """How many `flows` and `steps` had which outcome."""
         flows = Counter(flow.outcome for flow in self.flows)
         steps = Counter(step.outcome for flow in self.flows for step in flow.steps)

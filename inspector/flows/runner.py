@@ -27,7 +27,7 @@ from inspector.errors import InspectorError, ServerError, UsageError
 from inspector.flows.command import repeat
 from inspector.flows.expectations import Observed, judge, seconds_of
 from inspector.flows.reports.text import failure_text
-from inspector.flows.results import ExpectationResult, FlowResult, Outcome, RunResult, StepResult
+from inspector.flows.results import ExpectationResult, FlowOutcome, FlowResult, RunResult, StepResult
 from inspector.journal.exchange import Exchange
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
@@ -204,7 +204,7 @@ class FlowRun:
     def result(self) -> FlowResult:
         """Return the result of the flow so far."""
         outcomes = {step.outcome for step in self.steps}
-        outcome: Outcome = "passed"
+        outcome: FlowOutcome = "passed"
         if "failed" in outcomes or self.exit_code in (3, 4, 5):
             outcome = "failed"
         elif self.exit_code == 130 or (outcomes and outcomes <= {"not_run"}):
@@ -808,7 +808,7 @@ def _target_words(session: Session) -> list[str]:
 # Many flows
 
 
-class Opened(Protocol):
+class OpenedSession(Protocol):
     """An open session of a run, and what belongs to it."""
 
     session: Session
@@ -821,7 +821,7 @@ class Opened(Protocol):
 class SessionOpener(Protocol):
     """Opens sessions for a run."""
 
-    async def __call__(self, flow: Flow, server: str, topics: Collection[str], secrets: Secrets) -> Opened:
+    async def __call__(self, flow: Flow, server: str, topics: Collection[str], secrets: Secrets) -> OpenedSession:
         """A session for this flow. `topics` are what it answers; `server` is what the flow names. Raises
         `InspectorError`.
         """
@@ -881,7 +881,7 @@ class CollectionRun:
             if not server:
                 raise flow.error((), "The flow does not name a server.", hint="Add “server:”, or give a TARGET.")
         self._results: dict[Flow, FlowResult] = {}
-        self._opened: dict[str, asyncio.Task[Opened]] = {}
+        self._opened: dict[str, asyncio.Task[OpenedSession]] = {}
         self._locks: dict[str, asyncio.Lock] = {}
         self._bailed = False
         self._closed = 0
@@ -935,7 +935,7 @@ class CollectionRun:
             return
         self.progress.flow_began(flow)
         began = time.monotonic()
-        opened: Opened | None = None
+        opened: OpenedSession | None = None
         key = self.servers[flow]
         run: FlowRun | None = None
         result: FlowResult | None = None
@@ -983,7 +983,7 @@ class CollectionRun:
                 if self.options.bail and result.outcome == "failed":
                     self._bailed = True
 
-    async def _open(self, flow: Flow) -> Opened:
+    async def _open(self, flow: Flow) -> OpenedSession:
         server = self.servers[flow]
         if not self.options.shared:
             return await self.open_session(flow, server, topics_answered(flow), self.secrets)
@@ -994,7 +994,7 @@ class CollectionRun:
             self._opened[server] = asyncio.create_task(self._open_shared(flow, server, topics))
         return await asyncio.shield(self._opened[server])
 
-    async def _open_shared(self, flow: Flow, server: str, topics: Collection[str]) -> Opened:
+    async def _open_shared(self, flow: Flow, server: str, topics: Collection[str]) -> OpenedSession:
         return await self.open_session(flow, server, topics, self.secrets)
 
 

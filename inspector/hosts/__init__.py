@@ -4,10 +4,17 @@
 `client_of("claude-code")` gives how a host introduces itself to a server.
 """
 
-from inspector.hosts.evaluation import HostNote, ServerDefinitions, ToolResult, evaluate
+from inspector.hosts.evaluation import EvaluatedResult, HostNote, ServerDefinitions, evaluate
 from inspector.hosts.facts import Fact, HostClient, HostFacts, client_of, host_facts
 
 __all__ = [
-    "Fact", "HostClient", "HostFacts", "HostNote", "ServerDefinitions", "ToolResult", "client_of", "evaluate",
+    "EvaluatedResult",
+    "Fact",
+    "HostClient",
+    "HostFacts",
+    "HostNote",
+    "ServerDefinitions",
+    "client_of",
+    "evaluate",
     "host_facts",
 ]  # fmt: skip

@@ -37,7 +37,7 @@ _BRANCH = re.compile(r"/(?:anyOf|oneOf|allOf|not|if|then|else|dependentSchemas)(
 _API = re.compile(r"https?://|\b[A-Z][\w.-]*(?: [\w.-]+)? API\b")
 
 
-class ToolResult(NamedTuple):
+class EvaluatedResult(NamedTuple):
     """A result of a tool call."""
 
     tool: str
@@ -52,7 +52,7 @@ class ServerDefinitions:
     """The name that the host knows the server by: the key in the user's config, or the server's own name."""
     tools: tuple[dict[str, Any], ...]
     instructions: str = ""
-    results: tuple[ToolResult, ...] = ()
+    results: tuple[EvaluatedResult, ...] = ()
     total: int = 0
     """The number of all tools, also of those that are not evaluated."""
     _walks: dict[int, tuple[Subschema, ...]] = field(default_factory=dict, repr=False, compare=False)
@@ -68,7 +68,7 @@ class ServerDefinitions:
 
     @classmethod
     def of(
-        cls, name: str, tools: Iterable[Any], instructions: Any = "", results: Iterable[ToolResult] = ()
+        cls, name: str, tools: Iterable[Any], instructions: Any = "", results: Iterable[EvaluatedResult] = ()
     ) -> ServerDefinitions:
         """Return the definitions that a model may see, without tools for apps only and entries that are not tools."""
         kept = []

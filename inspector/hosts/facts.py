@@ -16,9 +16,9 @@ from typing import Any, Literal, get_args
 
 from inspector.errors import UsageError
 
-Effect = Literal["refused", "cut", "left out", "review rejects", "worse answers", "—"]
+HostEffect = Literal["refused", "cut", "left out", "review rejects", "worse answers", "—"]
 """What the host does with a server beyond the limit; `—` for a habit that limits nothing."""
-EFFECTS: tuple[Effect, ...] = get_args(Effect)
+EFFECTS: tuple[HostEffect, ...] = get_args(HostEffect)
 FILE = Path(__file__).with_name("facts.json")
 DAYS_IN_A_YEAR = 365
 _WHOLE_REQUEST = "whole request"
@@ -66,7 +66,7 @@ class Fact:
     limit: Any
     """A number, text, list or object, for people; `test` has what is evaluated."""
     unit: str
-    effect: Effect
+    effect: HostEffect
     provenance: str
     """`vendor docs`, `vendor source`, `issue thread` or `probed by others`."""
     source: tuple[str, ...]

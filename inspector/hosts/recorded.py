@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.hosts.evaluation import ToolResult
+from inspector.hosts.evaluation import EvaluatedResult
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.journal.select import Query
@@ -15,7 +15,7 @@ LARGEST = 64 << 20
 _RESULTS = Query(kind=Kind.RPC, dir=Dir.RECV, shape=Shape.RESULT, method=("tools/call",))
 
 
-def results_in(journal: Journal) -> tuple[ToolResult, ...]:
+def results_in(journal: Journal) -> tuple[EvaluatedResult, ...]:
     """Return the largest result of each tool that was called."""
     index = journal.index
     largest: dict[str, int] = {}
@@ -32,5 +32,5 @@ def results_in(journal: Journal) -> tuple[ToolResult, ...]:
     for name, n in largest.items():
         result = journal.event(n).message.get("result")
         if type(result) is dict:
-            found.append(ToolResult(name, result))
+            found.append(EvaluatedResult(name, result))
     return tuple(found)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-from inspector.imports.maker import Maker, moment
+from inspector.imports.maker import RecordingMaker, moment
 from inspector.imports.source import Source, encoded, value_of
 from inspector.imports.texts import ImportedEntry, amount
 from inspector.imports.web import WebExchange, record_exchanges
@@ -24,7 +24,7 @@ def fits(source: Source) -> bool:
     return "log" in names and bool({"entries", "creator"} & names)
 
 
-def read(source: Source, maker: Maker) -> None:
+def read(source: Source, maker: RecordingMaker) -> None:
     """Read the archive."""
     document = source.document(*_PATH)
     found = []

@@ -5,22 +5,22 @@ from __future__ import annotations
 import json
 import re
 
-from inspector.protocol.jsontokens import Broken, JsonToken, tokens
+from inspector.protocol.jsontokens import JsonSyntaxError, JsonToken, tokens
 from inspector.reasons import json_reason
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _decode = json.JSONDecoder().raw_decode
 
-Place = tuple[int, int]
+ValueSpan = tuple[int, int]
 """The start and the end of a value, in characters."""
 
 
 def value_end(text: str, at: int) -> int:
-    """Return the end of the JSON value that starts at `at`. Raises `Broken`."""
+    """Return the end of the JSON value that starts at `at`. Raises `JsonSyntaxError`."""
     try:
         return int(_decode(text, at)[1])
     except json.JSONDecodeError as error:
-        raise Broken(json_reason(error), error.pos) from None
+        raise JsonSyntaxError(json_reason(error), error.pos) from None
     except (RecursionError, ValueError):
         return _end_by_tokens(text, at)
 
@@ -35,7 +35,7 @@ def _end_by_tokens(text: str, at: int) -> int:
             depth += 1
         if depth == 0 and token is not JsonToken.KEY:
             return end
-    raise Broken("the text ends too early", end)
+    raise JsonSyntaxError("the text ends too early", end)
 
 
 class JsonArrayDocument:
@@ -47,17 +47,17 @@ class JsonArrayDocument:
 
     def __init__(self, text: str, path: tuple[str | None, ...]) -> None:
         self.text = text
-        self.items: list[Place] = []
-        self.members: dict[str, Place] = {}
+        self.items: list[ValueSpan] = []
+        self.members: dict[str, ValueSpan] = {}
         """Members of the objects on the path, the last one of equal names."""
         self.names: set[str] = set()
         """The names of all members, including those on the path and a broken one."""
-        self.broken: Broken | None = None
+        self.broken: JsonSyntaxError | None = None
         try:
             end = _skip(text, self._into(_skip(text, 1 if text.startswith("\ufeff") else 0), path))
             if end < len(text):
-                raise Broken("text after the end of the document", end)
-        except Broken as broken:
+                raise JsonSyntaxError("text after the end of the document", end)
+        except JsonSyntaxError as broken:
             self.broken = broken
 
     def member(self, name: str) -> str:
@@ -91,7 +91,7 @@ class JsonArrayDocument:
         return at + 1
 
 
-def members(text: str) -> dict[str, Place]:
+def members(text: str) -> dict[str, ValueSpan]:
     """Return the positions of an object's values, the last one of equal names; empty if it is not an object."""
     return JsonArrayDocument(text, (None,)).members
 
@@ -104,14 +104,14 @@ def _skip(text: str, at: int) -> int:
 def _key(text: str, at: int) -> tuple[str, int]:
     """Return a member's name, and the start of its value."""
     if text[at : at + 1] != '"':
-        raise Broken("a key was expected", at)
+        raise JsonSyntaxError("a key was expected", at)
     try:
         key, end = _decode(text, at)
     except json.JSONDecodeError as error:
-        raise Broken(json_reason(error), error.pos) from None
+        raise JsonSyntaxError(json_reason(error), error.pos) from None
     colon = _skip(text, end)
     if text[colon : colon + 1] != ":":
-        raise Broken("a colon was expected after a key", at)
+        raise JsonSyntaxError("a colon was expected after a key", at)
     return str(key), _skip(text, colon + 1)
 
 
@@ -123,5 +123,5 @@ def _next(text: str, at: int, closing: str) -> int:
         return at
     if sign != ",":
         why = "a comma or the closing bracket was expected" if sign else "the text ends too early"
-        raise Broken(why, at)
+        raise JsonSyntaxError(why, at)
     return _skip(text, at + 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.imports.maker import Maker
+from inspector.imports.maker import RecordingMaker
 from inspector.imports.senders import Senders
 from inspector.imports.source import Source
 from inspector.imports.targets import stdio_target
@@ -22,7 +22,7 @@ def _is_message(value: Any) -> bool:
     return any(type(item) is dict and "jsonrpc" in item and shape_of(item) is not Shape.NONE for item in items)
 
 
-def read(source: Source, maker: Maker) -> None:
+def read(source: Source, maker: RecordingMaker) -> None:
     """Read the messages, line by line."""
     senders = Senders()
     for number, line in source.lines():

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from inspector.imports.maker import Maker, moment
+from inspector.imports.maker import RecordingMaker, moment
 from inspector.imports.source import Source, encoded, value_of
 from inspector.imports.targets import http_target, stdio_target
 from inspector.imports.texts import ImportedEntry
@@ -25,7 +25,7 @@ def fits(source: Source) -> bool:
     return {"format_version", "messages"} <= source.names(*_PATH)
 
 
-def read(source: Source, maker: Maker) -> None:
+def read(source: Source, maker: RecordingMaker) -> None:
     """Read the cassette, message by message."""
     document = source.document(*_PATH)
     version, began = value_of(document.member("format_version")), value_of(document.member("recorded_at"))

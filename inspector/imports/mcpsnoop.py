@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.imports.maker import Maker, moment
+from inspector.imports.maker import RecordingMaker, moment
 from inspector.imports.source import Source, encoded
 from inspector.imports.targets import http_target, stdio_target
 from inspector.imports.texts import ImportedEntry
@@ -27,7 +27,7 @@ def fits(source: Source) -> bool:
     )
 
 
-def read(source: Source, maker: Maker) -> None:
+def read(source: Source, maker: RecordingMaker) -> None:
     """Read the log, line by line."""
     log = _Log(maker)
     for number, line in source.lines():
@@ -43,7 +43,7 @@ def read(source: Source, maker: Maker) -> None:
 
 
 class _Log:
-    def __init__(self, maker: Maker) -> None:
+    def __init__(self, maker: RecordingMaker) -> None:
         self._maker = maker
         self._session: Any = None
         self._others = 0

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from inspector.imports.json_places import JsonArrayDocument
-from inspector.imports.maker import Maker, moment
+from inspector.imports.maker import RecordingMaker, moment
 from inspector.imports.senders import Senders
 from inspector.imports.source import Source, encoded
 from inspector.imports.targets import stdio_target
@@ -31,7 +31,7 @@ def fits(source: Source) -> bool:
     return "timestamp" in names and bool({"message", "requestHeaders"} & names)
 
 
-def read(source: Source, maker: Maker) -> None:
+def read(source: Source, maker: RecordingMaker) -> None:
     """Read the list."""
     document = source.document()
     if "requestHeaders" in source.names_of_item():
@@ -42,7 +42,7 @@ def read(source: Source, maker: Maker) -> None:
         maker.unread(f"The part after entry {len(document.items):,}", str(document.broken))
 
 
-def _read_messages(document: JsonArrayDocument, maker: Maker) -> None:
+def _read_messages(document: JsonArrayDocument, maker: RecordingMaker) -> None:
     """Record messages and lines of stderr; equal times keep the order of the list."""
     found: list[tuple[int, int, int, str]] = []
     for place, (start, end) in enumerate(document.items, 1):
@@ -81,7 +81,7 @@ def _read_messages(document: JsonArrayDocument, maker: Maker) -> None:
         )
 
 
-def _exchanges(document: JsonArrayDocument, maker: Maker) -> list[WebExchange]:
+def _exchanges(document: JsonArrayDocument, maker: RecordingMaker) -> list[WebExchange]:
     found = []
     for place, (start, end) in enumerate(document.items, 1):
         entry = ImportedEntry(document.text[start:end])

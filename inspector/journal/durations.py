@@ -6,6 +6,7 @@ While a question of the server is open, the call waits for the person. That time
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 from inspector.journal.channels import is_post
@@ -19,6 +20,10 @@ PERSON_METHODS = ("elicitation/create", "sampling/createMessage")
 """Requests of a server that a person answers."""
 _MOST_QUESTIONS = 1000
 _MOST_NESTED = 10_000
+_MOST_HEADS = 50
+"""HTTP heads of one request that are looked at: each login and redirect has two."""
+_LEAST_QUEUE = 1000
+"""Microseconds that any request needs until it is begun."""
 
 Interval = tuple[int, int]
 
@@ -33,12 +38,16 @@ class Took(NamedTuple):
 class CallParts(NamedTuple):
     """The parts of the time of a request, in microseconds; 0 where a part is not known."""
 
+    queue: int
+    """Until its HTTP request was begun: other replies or a token came first. Less than a millisecond is not counted."""
+    login: int
+    """From the response that asked for a login to the next request."""
     connect: int
     """Connecting, with TLS."""
     waiting: int
-    """From the request to the head of the HTTP response, without connecting."""
+    """From the request to the head of the HTTP response, without the parts above."""
     streaming: int
-    """From the head of the HTTP response to the answer, without the person's time."""
+    """From the head of the last HTTP response to the answer, without the person's time."""
     person: int
 
 
@@ -73,7 +82,7 @@ def divided(journal: Journal, request: int, present: int) -> CallParts | None:
     begin, end = index._times[request - 1], index._times[answer - 1] if answer else present
     last = answer or index.count
     person = overlap(questions(index, request, last, end), begin, end)
-    connect = streaming = waiting = 0
+    queue = login = connect = streaming = waiting = 0
     channel = index.channel(request)
     if is_post(channel):
         last = min(last, request + _MOST_NESTED)
@@ -82,13 +91,21 @@ def divided(journal: Journal, request: int, present: int) -> CallParts | None:
             spent = fields.get("ms")
             if fields.get("event") == "connect" and isinstance(spent, int | float) and 0 <= spent * 1000 <= end - begin:
                 connect += int(spent * 1000)
-        head = Query(kind=Kind.HTTP, dir=Dir.RECV, channel=channel).first(index, request, last)
+        heads = list(islice(Query(kind=Kind.HTTP, channel=channel).each(index, request, last), _MOST_HEADS))
+        sent = next((n for n in heads if index.dir(n) is Dir.SEND), 0)
+        queue = index._times[sent - 1] - begin if sent else 0
+        queue = queue if queue >= _LEAST_QUEUE else 0
+        for one, other in pairwise(heads):
+            if index.dir(one) is Dir.RECV and index.dir(other) is Dir.SEND:
+                login += max(index._times[other - 1] - index._times[one - 1], 0)
+        login = login if login and Query(kind=Kind.AUTH).first(index, request, last) else 0
+        head = next((n for n in reversed(heads) if index.dir(n) is Dir.RECV), 0)
         if head:
             streaming = max(end - index._times[head - 1], 0)
-        waiting = max(end - begin - connect - streaming, 0)
+        waiting = max(end - begin - queue - login - connect - streaming, 0)
         # While a person is asked, the stream is open.
         streaming, waiting = (max(streaming - person, 0), waiting) if head else (0, max(waiting - person, 0))
-    parts = CallParts(connect, waiting, streaming, person)
+    parts = CallParts(queue, login, connect, waiting, streaming, person)
     return parts if any(parts) else None
 
 

@@ -238,6 +238,14 @@ class EventLane:
     def __len__(self) -> int:
         return len(self.numbers)
 
+    def __contains__(self, n: int) -> bool:
+        at = bisect_left(self.numbers, n)
+        return at < len(self.numbers) and self.numbers[at] == n
+
+    def after(self, n: int, number: int) -> int:
+        """Return the event of the lane that is `number` events after event `n` of it."""
+        return self.numbers[bisect_left(self.numbers, n) + number]
+
     def within(self, begin: int, end: int, step: int = 1) -> Iterator[tuple[int, int]]:
         """Yield the first event in each `step` microseconds of a period, and how many are in that step."""
         time = self._index.time

@@ -15,7 +15,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from inspector.config import secrecy
-from inspector.protocol.jsontokens import STRING_AT, Broken, JsonToken, tokens, unquote
+from inspector.protocol.jsontokens import STRING_AT, JsonSyntaxError, JsonToken, tokens, unquote
 
 if TYPE_CHECKING:
     from inspector.errors import InspectorError
@@ -66,6 +66,10 @@ _OF_SERVER = ("rpc_message", "data", "stderr", "challenge")
 
 _URL_HEADERS = frozenset(("location", "content-location", "referer", "link", "refresh"))
 """Headers with URLs: a redirect carries the code of a login."""
+_KEPT_HEADS = 256
+"""Headers whose shown values are remembered."""
+_KEPT_CHARACTERS = 1024
+"""Length of a value that is remembered at most."""
 
 
 class Redactor:
@@ -80,6 +84,8 @@ class Redactor:
         """By value of a file, its mark."""
         self._marked: dict[str, str] = {}
         """By mark, the text that it replaced in a message."""
+        self._heads: dict[tuple[str, str], str] = {}
+        """By name and value, the value shown of headers seen lately, of URLs without a name: most heads repeat them."""
         for secret in secrets:
             self.add(secret)
 
@@ -93,14 +99,18 @@ class Redactor:
         self._forms |= new
         self._secrets.add(secret)
         logfile.conceal(new)
-        self._compiled = None
+        self._forget()
 
     def add_file(self, value: str, media_type: str, size: int, sha256: str) -> None:
         """Add a file that is an argument, a data URI: from now on it is recorded as a mark."""
         kind = re.sub(r"[\s›]", "", media_type)[:100] or "?"
         self._files[value] = f"‹redacted file {kind} {size} bytes sha256:{sha256}›"
         self._forms.add(value)
+        self._forget()
+
+    def _forget(self) -> None:
         self._compiled = None
+        self._heads.clear()
 
     @property
     def _pattern(self) -> re.Pattern[str]:
@@ -155,7 +165,7 @@ class Redactor:
                     if before not in _IDS or literal.startswith('"'):
                         parts += (text[done:start], self._token(literal))
                         done = end
-        except Broken:
+        except JsonSyntaxError:
             return self.text(text)
         shown = "".join(parts) + text[done:]
         return shown, shown != text
@@ -197,20 +207,35 @@ class Redactor:
         kept: list[tuple[str, str]] = []
         changed = False
         for name, value in pairs:
-            if name.lower() in SECRET_HEADERS:
-                scheme = _SCHEME.match(value) if name.lower().endswith("authorization") else None
-                safe = f"{scheme[1]} {self.mark(scheme[2])}" if scheme else self.mark(value)
-            else:
-                safe, _ = self.url(value) if name.lower() in _URL_HEADERS else self.text(value)
-            changed = changed or safe != value
-            kept.append((name, safe))
+            shown = self._heads.get((name, value))
+            if shown is None:
+                shown = self._remember(name, value, self._header(name.lower(), value))
+            changed = changed or shown != value
+            kept.append((name, shown))
         return kept, changed
+
+    def _header(self, name: str, value: str) -> str:
+        if name in SECRET_HEADERS:
+            scheme = _SCHEME.match(value) if name.endswith("authorization") else None
+            return f"{scheme[1]} {self.mark(scheme[2])}" if scheme else self.mark(value)
+        return (self.url(value) if name in _URL_HEADERS else self.text(value))[0]
+
+    def _remember(self, name: str, value: str, shown: str) -> str:
+        if len(self._heads) >= _KEPT_HEADS:
+            self._heads.clear()
+        if len(value) <= _KEPT_CHARACTERS:
+            self._heads[name, value] = shown
+        return shown
 
     def url(self, url: str) -> tuple[str, bool]:
         """Return a URL without user info, secret query fields and known secrets."""
+        known = self._heads.get(("", url))
+        if known is not None:
+            return known, known != url
         shown = _USERINFO.sub(lambda found: f"{found[1]}{self.mark(found[2])}@", url)
         shown = self.form(shown)
         shown, _ = self.text(shown)
+        self._remember("", url, shown)
         return shown, shown != url
 
     def form(self, body: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from inspector.check.catalog import Level
+from inspector.check.catalog import CheckLevel
 from inspector.check.policy import FAILING, PROFILES, FailOn, Policy, Profile, baseline_of, read_baseline
 from inspector.check.registry import unknown
 from inspector.check.report import Report, report_of
@@ -163,8 +163,8 @@ def _revisions(names: str | Iterable[str]) -> tuple[str, ...]:
 
 def _levels(names: str | Iterable[str]) -> frozenset[str]:
     chosen = frozenset(_words(names))
-    for name in sorted(chosen - set(get_args(Level))):
-        raise UsageError(f"level: unknown level “{name:.40}”.", hint=f"Use one of {', '.join(get_args(Level))}.")
+    for name in sorted(chosen - set(get_args(CheckLevel))):
+        raise UsageError(f"level: unknown level “{name:.40}”.", hint=f"Use one of {', '.join(get_args(CheckLevel))}.")
     return chosen
 
 

@@ -20,10 +20,10 @@ from inspector.library.session import Session, need_asyncio, running
 from inspector.replay.mock import Mock, MockOptions
 from inspector.replay.mock_passthrough import Upstream
 from inspector.replay.mock_tally import MockReport
-from inspector.serving.base import Arrived, Fields, Form, Handler
+from inspector.serving.base import Arrived, BodyForm, Fields, Handler
 from inspector.serving.http import HttpEnd
 from inspector.transports.base import Sink
-from inspector.transports.memory import MemoryTransport, Reply
+from inspector.transports.memory import MemoryTransport, SendReply
 
 if TYPE_CHECKING:
     from inspector.library.answering import ElicitationCallback, SamplingCallback
@@ -209,7 +209,7 @@ class _Pipe(MemoryTransport):
         super().__init__(sink, self._received)
         self._handler: Handler = mock.opens(_PipeClient(self))
 
-    async def _received(self, message: Any, reply: Reply) -> None:
+    async def _received(self, message: Any, reply: SendReply) -> None:
         from inspector.protocol.jsonrpc import encode
 
         data = message if isinstance(message, bytes) else encode(message)
@@ -248,11 +248,11 @@ class _PipeReply:
     channel = channels.STDIO
     open = True
 
-    def __init__(self, pipe: _Pipe, reply: Reply) -> None:
+    def __init__(self, pipe: _Pipe, reply: SendReply) -> None:
         self._pipe = pipe
         self._reply = reply
 
-    def begin(self, form: Form, status: int = 200, fields: Fields = ()) -> None:
+    def begin(self, form: BodyForm, status: int = 200, fields: Fields = ()) -> None:
         pass
 
     def send(self, data: bytes) -> None:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 FloorMeasurement = Callable[
     ["StdioTarget | HttpTarget", "Options", LoadPlan, "Session"], Coroutine[Any, Any, Floor | None]
 ]
-Phase = Literal["connecting", "floor", "running", "draining", "over"]
+LoadPhase = Literal["connecting", "floor", "running", "draining", "over"]
 _ERROR_TEXT = 200
 _LONGEST_WAIT = 0.25
 """Seconds after which the run looks around, even if no call is due."""
@@ -65,7 +65,7 @@ class LoadRun:
         self.target, self.plan, self.journal = target, plan, journal
         # No person answers during a load, and a call that waits for a person does not time out.
         self.options = replace(options, standing=options.standing.unattended)
-        self.phase: Phase = "connecting"
+        self.phase: LoadPhase = "connecting"
         self.measurement = Measurement(plan)
         self.arrivals = ClosedArrivals(plan) if plan.users else OpenArrivals(plan)
         self.process = ServerProcess()
@@ -383,7 +383,7 @@ class LoadRun:
         self._cpu_before, self._cpu_read_at = cpu, now
         return (cpu - before) / passed if cpu is not None and before is not None and passed > 0 else None
 
-    def _enter(self, phase: Phase) -> None:
+    def _enter(self, phase: LoadPhase) -> None:
         self.phase = phase
         self._told(self)
 

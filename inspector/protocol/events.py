@@ -15,9 +15,9 @@ SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId"
 LIST_CHANGED = "notifications/events/list_changed"
 PREFIX = "notifications/events/"
 """Of every notification on a stream of events."""
-Mode = Literal["poll", "push", "webhook"]
-MODES: tuple[Mode, ...] = ("poll", "push", "webhook")
-Dialect = Literal["extension", "sketch"]
+DeliveryMode = Literal["poll", "push", "webhook"]
+MODES: tuple[DeliveryMode, ...] = ("poll", "push", "webhook")
+EventsDialect = Literal["extension", "sketch"]
 """`sketch`: the server declares `capabilities.events`, as before the SEP."""
 MOST_TYPES = 5_000
 MOST_PAGES = 200
@@ -28,7 +28,7 @@ LONGEST_NAME = 300
 class Declared(NamedTuple):
     """How a server declares events."""
 
-    dialect: Dialect | None = None
+    dialect: EventsDialect | None = None
     """None: not at all."""
     list_changed: bool = False
     problem: str = ""
@@ -55,7 +55,7 @@ class EventType(NamedTuple):
 
     name: str
     description: str
-    delivery: tuple[Mode, ...]
+    delivery: tuple[DeliveryMode, ...]
     """The known delivery modes."""
     input_schema: dict[str, Any]
     """`{}` if the server gives none."""
@@ -65,7 +65,7 @@ class EventType(NamedTuple):
     """What is wrong with the entry, as sentences; contain the server's text."""
 
     @property
-    def follows_by(self) -> Mode | None:
+    def follows_by(self) -> DeliveryMode | None:
         """The mode in which Inspector follows it: push before poll; None if it offers neither."""
         return "push" if "push" in self.delivery else "poll" if "poll" in self.delivery else None
 

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any, NamedTuple
 
-from inspector.protocol.jsontokens import Broken, JsonToken, escape_step, tokens, unquote
+from inspector.protocol.jsontokens import JsonSyntaxError, JsonToken, escape_step, tokens, unquote
 
 PROBLEM_LIMIT = 100
 """Most problems reported of one document."""
@@ -90,7 +90,7 @@ class _Search:
                 if len(self.found) >= self.limit:
                     break
                 self.take(token, start, end)
-        except Broken as error:
+        except JsonSyntaxError as error:
             if len(self.found) < self.limit:
                 self.add(error.kind, error.why, error.at)
         outside = raw.count("\r") - self.returns_in_strings

@@ -13,11 +13,11 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from inspector.protocol.jsonproblems import PROBLEM_LIMIT, Problem, problems
-from inspector.protocol.jsontokens import SCALAR_AT, STRING_AT, Broken, JsonToken, escape_step, tokens, unquote
+from inspector.protocol.jsontokens import SCALAR_AT, STRING_AT, JsonSyntaxError, JsonToken, escape_step, tokens, unquote
 
 __all__ = [
     "PROBLEM_LIMIT",
-    "Broken",
+    "JsonSyntaxError",
     "JsonToken",
     "Problem",
     "Tree",
@@ -60,7 +60,7 @@ class Tree:
         self._start_over()
         try:
             self._lay_out(inline, limit)
-        except Broken as error:
+        except JsonSyntaxError as error:
             self.error = Problem(error.kind, "", error.why, error.at)
             self.truncated = False
             self._start_over()

@@ -18,7 +18,7 @@ class JsonToken(IntEnum):
     SCALAR = 4
 
 
-class Broken(ValueError):
+class JsonSyntaxError(ValueError):
     """The text is not JSON: `why`, and the offset `at` which that shows."""
 
     def __init__(self, why: str, at: int, kind: str = "syntax") -> None:
@@ -55,9 +55,9 @@ def tokens(raw: str, start: int = 0) -> Iterator[tuple[JsonToken, int, int]]:
     """Yield (token, start, end) of the JSON value at `start`, without commas and colons.
 
     `NaN`, `Infinity`, `-Infinity`, invalid escapes and control characters in strings are accepted, and a byte order
-    mark at the start. Raises `Broken` at the first invalid character, after everything before it was yielded; text
-    after the value is invalid too, so a caller that needs a value in the middle of a document stops at its closing
-    bracket.
+    mark at the start. Raises `JsonSyntaxError` at the first invalid character, after everything before it was yielded;
+    text after the value is invalid too, so a caller that needs a value in the middle of a document stops at its
+    closing bracket.
     """
     match = _TOKEN.match
     at = 1 if start == 0 and raw.startswith("\ufeff") else start
@@ -101,17 +101,17 @@ def tokens(raw: str, start: int = 0) -> Iterator[tuple[JsonToken, int, int]]:
     at = blank.end() if blank else at
     if want == _WANT_NOTHING:
         if at < len(raw):
-            raise Broken(_WANTED[want], at, "trailing")
+            raise JsonSyntaxError(_WANTED[want], at, "trailing")
         return
     if at >= len(raw):
-        raise Broken("the text ends too early", at)
+        raise JsonSyntaxError("the text ends too early", at)
     if raw[at] == '"' and STRING_AT.match(raw, at) is None:
-        raise Broken("a string without its closing quote", at)
+        raise JsonSyntaxError("a string without its closing quote", at)
     if raw[at] == '"' and want in (_WANT_KEY, _WANT_FIRST_KEY):
-        raise Broken("a key without its colon", at)
+        raise JsonSyntaxError("a key without its colon", at)
     if raw[at] == '"' and want in (_WANT_VALUE, _WANT_ITEM):
-        raise Broken("a key where a value was expected", at)
-    raise Broken(_WANTED[want], at)
+        raise JsonSyntaxError("a key where a value was expected", at)
+    raise JsonSyntaxError(_WANTED[want], at)
 
 
 def escape_step(key: str) -> str:

@@ -30,7 +30,7 @@ _LOOKED_AT = 50
 _LONGEST_NAME = 60
 
 
-class Number(str):
+class WrittenNumber(str):
     """A number as it was written."""
 
     __slots__ = ()
@@ -79,7 +79,7 @@ class Table:
         raise NotImplementedError
 
     def cells(self, row: int) -> Sequence[Any]:
-        """Return the values of a row, one for each column: str, `Number`, bool, None, list, dict or `MISSING`."""
+        """Return the values of a row, one per column: str, `WrittenNumber`, bool, None, list, dict or `MISSING`."""
         raise NotImplementedError
 
     def json(self, row: int) -> str:
@@ -232,7 +232,7 @@ class ObjectTable(Table):
                 self._at[key] = len(self.columns)
                 column = by_name[key] = Column(key)
                 self.columns.append(column)
-            if type(value) is Number:
+            if type(value) is WrittenNumber:
                 column.numbers += 1
                 if len(value) > column.longest:
                     column.longest = len(value)
@@ -264,7 +264,7 @@ class TextTable(Table):
         fields: list[Any] = self._record(row + 1)[: len(self.columns)]
         for at, value in enumerate(fields):
             if self.columns[at].is_numeric and value:
-                fields[at] = Number(value.strip())
+                fields[at] = WrittenNumber(value.strip())
         return fields + [MISSING] * (len(self.columns) - len(fields))
 
     def json(self, row: int) -> str:
@@ -409,7 +409,7 @@ def _csv_rows(text: str, delimiter: str, most: int = 1) -> Iterator[list[str]]:
 
 # Parse JSON at a place
 
-_decoder = json.JSONDecoder(parse_int=Number, parse_float=Number, parse_constant=str, strict=False)
+_decoder = json.JSONDecoder(parse_int=WrittenNumber, parse_float=WrittenNumber, parse_constant=str, strict=False)
 _read: Callable[[str, int], tuple[Any, int]] = _decoder.scan_once  # type: ignore[attr-defined]
 """Parse the JSON value at an offset: returns the value and its end. Raises `StopIteration` or `ValueError` without
 one."""
@@ -501,7 +501,7 @@ def cell_text(value: Any, limit: int | None = CELL_LIMIT) -> str:
 def _json_text(value: Any, depth: int) -> str:
     if depth > _DEEPEST:
         return '"…"'
-    if type(value) is Number:
+    if type(value) is WrittenNumber:
         return str(value)
     if isinstance(value, dict):
         inner = ", ".join(
@@ -514,7 +514,7 @@ def _json_text(value: Any, depth: int) -> str:
 
 
 def _sort_key(value: Any) -> tuple[int, Any]:
-    if type(value) is Number:
+    if type(value) is WrittenNumber:
         return 0, _value_of(value)
     if isinstance(value, str):
         return 1, (value.casefold(), value)
@@ -552,7 +552,7 @@ class _Test:
 
     def fits(self, value: Any) -> bool:
         if self.compare:
-            if type(value) is not Number:
+            if type(value) is not WrittenNumber:
                 return False
             number = _value_of(value)
             return bool(

@@ -31,7 +31,7 @@ MOST_SIGNATURES = 20
 SHORTEST_REFRESH, UNKNOWN_REFRESH, LONGEST_REFRESH = 1.0, 60.0, 86_400.0
 """Seconds between two refreshes; `UNKNOWN_REFRESH` for a time that means nothing."""
 HEADERS = ("webhook-id", "webhook-timestamp", "webhook-signature", "x-mcp-subscription-id")
-Kind = Literal["event", "gap", "terminated", "verification", "unknown"]
+DeliveryKind = Literal["event", "gap", "terminated", "verification", "unknown"]
 _SECONDS = re.compile(r"-?[0-9]{1,15}")
 
 
@@ -118,7 +118,7 @@ class Verified(NamedTuple):
     signed: bool
     """A signature matches: only then does anything else count (C-EVENT-23)."""
     fresh: bool
-    kind: Kind
+    kind: DeliveryKind
     problems: tuple[str, ...]
     """Sentences; contain text of the delivery."""
     answer: str = ""
@@ -173,7 +173,7 @@ def _is_signed(keys: list[bytes], delivery: Delivery, id: str, stamp: str) -> bo
     return signed
 
 
-def _read(raw: bytes, id: str) -> tuple[Kind, Any, list[str]]:
+def _read(raw: bytes, id: str) -> tuple[DeliveryKind, Any, list[str]]:
     try:
         body = json.loads(raw)
     except (ValueError, RecursionError):

@@ -12,7 +12,7 @@ from inspector.protocol.jsontokens import unquote
 _ESCAPE = re.compile(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL)
 
 
-class Found(NamedTuple):
+class FoundSecret(NamedTuple):
     """A secret: its rule, its text, its place."""
 
     rule: str
@@ -26,7 +26,7 @@ class Edit(NamedTuple):
     start: int
     end: int
     text: str
-    found: tuple[Found, ...]
+    found: tuple[FoundSecret, ...]
 
 
 def merged(edits: Iterable[Edit]) -> list[Edit]:

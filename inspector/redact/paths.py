@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.compare.paths import Key, parse_glob
+from inspector.compare.paths import PathStep, parse_glob
 from inspector.errors import UsageError
 
 START = frozenset((0,))
@@ -19,7 +19,7 @@ class RulePath:
         if not self._steps:
             raise UsageError("The path $ is the whole message.", hint="Add a member: $.params.arguments.pin")
 
-    def step(self, reached: frozenset[int], key: Key) -> frozenset[int]:
+    def step(self, reached: frozenset[int], key: PathStep) -> frozenset[int]:
         """Return the progress of the path one step deeper into a document, from its progress before."""
         found = set()
         for at in reached:

@@ -12,7 +12,7 @@ from inspector.journal.format import dumps
 from inspector.journal.journal import Journal
 from inspector.journal.redaction import Redactor
 from inspector.protocol.jsonrpc import NotJson, parse
-from inspector.redact.edits import Edit, Found, applied
+from inspector.redact.edits import Edit, FoundSecret, applied
 from inspector.redact.rules import RedactionRules
 from inspector.redact.scan import RUN, SecretScanner
 from inspector.redact.token_patterns import SHAPES
@@ -33,7 +33,7 @@ _SPREADS = ("named", "entropy", "aws-secret", "bearer", "url")
 
 
 @dataclass(slots=True)
-class Value:
+class SecretValue:
     """One secret: the part of it that may be shown, and its places."""
 
     rule: str
@@ -52,7 +52,7 @@ class Value:
 class RedactionReport:
     """The secrets in a recording."""
 
-    values: list[Value] = field(default_factory=list)
+    values: list[SecretValue] = field(default_factory=list)
     """Each different secret once, in order of occurrence."""
     count: int = 0
     """Places."""
@@ -81,7 +81,7 @@ class Redaction:
         self._path = path
         self._rules = rules
         self._scanner = SecretScanner(rules, Redactor().mark)
-        self._values: dict[str, Value] = {}
+        self._values: dict[str, SecretValue] = {}
         self._holds = bytearray()
         """For each line, whether the first reading found a secret in it."""
         self.report = RedactionReport()
@@ -121,7 +121,7 @@ class Redaction:
         """Find the lines with secrets, and the values to search everywhere."""
         if self._holds:
             return
-        known = Known({*_SPREADS, *(name for name, _ in self._rules.paths)})
+        known = KnownSecrets({*_SPREADS, *(name for name, _ in self._rules.paths)})
         for number, line in enumerate(self._raw()):
             edits = self._scanner.line(line.decode("utf-8", "surrogateescape"))
             self._holds.append(bool(edits))
@@ -159,7 +159,7 @@ class Redaction:
                     report.more += 1
                     continue
                 head = secret[: _SHOWN.get(rule, 0)] if len(secret) >= LEAST_FOR_A_HEAD else ""
-                value = self._values[key] = Value(rule, head, len(secret), where)
+                value = self._values[key] = SecretValue(rule, head, len(secret), where)
             value.count += 1
             if len(value.events) < EVENTS_NAMED and number not in value.events:
                 value.events.append(number)
@@ -175,7 +175,7 @@ class Redaction:
         return shown.encode("utf-8", "surrogateescape")
 
 
-class Known:
+class KnownSecrets:
     """Secrets that were under a telling name, by their longest run of plain characters."""
 
     def __init__(self, spreads: Collection[str]) -> None:
@@ -184,7 +184,7 @@ class Known:
         self._spreads = spreads
         self._seen: set[str] = set()
 
-    def take(self, found: Iterable[Found]) -> None:
+    def take(self, found: Iterable[FoundSecret]) -> None:
         """Add a secret to search elsewhere."""
         for rule, secret, _ in found:
             if rule not in self._spreads or len(secret) < SHORTEST_KNOWN or secret in self._seen:

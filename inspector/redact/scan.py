@@ -12,9 +12,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from urllib.parse import unquote
 
-from inspector.protocol.jsontokens import Broken, JsonToken, tokens
+from inspector.protocol.jsontokens import JsonSyntaxError, JsonToken, tokens
 from inspector.redact import entropy, named
-from inspector.redact.edits import Edit, Found, applied, decoded, merged, outward
+from inspector.redact.edits import Edit, FoundSecret, applied, decoded, merged, outward
 from inspector.redact.paths import START, RulePath
 from inspector.redact.rules import RedactionRules
 
@@ -93,7 +93,7 @@ class SecretScanner:
         if text[:1] == "{":
             try:
                 return merged(self._json(text, "", 0))
-            except Broken:
+            except JsonSyntaxError:
                 pass
         return merged(self._plain(text, "", "a line that is not JSON"))
 
@@ -129,7 +129,7 @@ class SecretScanner:
             if text[0] in "{[ \t\r\n\ufeff" and text.lstrip(" \t\r\n\ufeff")[:1] in ("{", "["):
                 try:
                     return merged(self._json(text, where, level))
-                except Broken:
+                except JsonSyntaxError:
                     pass
             elif len(text) >= 24:
                 compact = "".join(text.split()) if "\n" in text else text
@@ -184,7 +184,7 @@ class SecretScanner:
 
     def _edit(self, start: int, end: int, rule: str, secret: str, where: str) -> Edit:
         plain = unquote(secret) if "%" in secret else secret
-        return Edit(start, end, self.mark(plain), (Found(rule, plain, where),))
+        return Edit(start, end, self.mark(plain), (FoundSecret(rule, plain, where),))
 
     # Base64
 
@@ -201,7 +201,7 @@ class SecretScanner:
         encoded = (base64.urlsafe_b64encode if safe else base64.b64encode)(new).decode()
         return [Edit(0, len(text), encoded if len(text) % 4 == 0 else encoded.rstrip("="), found)]
 
-    def data(self, data: bytes, where: str, level: int) -> tuple[bytes, tuple[Found, ...]]:
+    def data(self, data: bytes, where: str, level: int) -> tuple[bytes, tuple[FoundSecret, ...]]:
         """Return bytes without their secrets, and the secrets."""
         try:
             text, binary = data.decode("utf-8"), False
@@ -228,7 +228,7 @@ class SecretScanner:
     # JSON
 
     def _json(self, text: str, where: str, level: int) -> Iterator[Edit]:
-        """Return the edits of a JSON text, not in order. Raises `Broken` if it is not JSON.
+        """Return the edits of a JSON text, not in order. Raises `JsonSyntaxError` if it is not JSON.
 
         Level 0 is the line; on level 1 is the message, in which paths are matched.
         """
@@ -268,7 +268,7 @@ class SecretScanner:
         """Return the edit of a value of any type: a string replaces it."""
         value = text[start:end]
         secret = decoded(value) if value[0] == '"' else value
-        return Edit(start, end, f'"{self.mark(secret)}"', (Found(rule, secret, where),))
+        return Edit(start, end, f'"{self.mark(secret)}"', (FoundSecret(rule, secret, where),))
 
     def _string(self, literal: str, at: int, frames: list[_Frame], where: str, level: int) -> list[Edit]:
         """Return the edits of a string literal at `at`."""

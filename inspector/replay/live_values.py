@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from inspector.protocol.jsontokens import Broken, JsonToken, tokens, unquote
+from inspector.protocol.jsontokens import JsonSyntaxError, JsonToken, tokens, unquote
 
 _MADE_UP = frozenset(("nextCursor", "taskId", "requestState", "elicitationId"))
 _HANDED_BACK = frozenset(("cursor", "taskId", "requestState", "elicitationId"))
@@ -63,7 +63,7 @@ class Carried:
         try:
             text = data.decode()
             changes = list(self._changes(text))
-        except (UnicodeDecodeError, Broken):
+        except (UnicodeDecodeError, JsonSyntaxError):
             return data
         for start, end, value in reversed(changes):
             text = text[:start] + json.dumps(value, ensure_ascii=False) + text[end:]

@@ -30,20 +30,20 @@ from inspector.replay.mock_passthrough import Passthrough, Upstream
 from inspector.replay.mock_tally import Missed, MockReport, MockStatistics, report, shown
 from inspector.replay.mock_tasks import GET, TaskEnds
 from inspector.replay.mock_timeline import Timeline, subscription_of
-from inspector.serving.base import Arrived, Client, Form, Head, Reply
+from inspector.serving.base import Arrived, BodyForm, Reply, RequestHead, ServedClient
 from inspector.serving.http import Binding
 from inspector.transports.recorded import fate, load
-from inspector.transports.recorded_play import LiveNames, Play, Question, UnansweredQuestions, asked_as
-from inspector.transports.request_matching import HANDSHAKE, NOT_RECORDED, Match, Order, RecordedRequests
+from inspector.transports.recorded_play import LiveNames, OpenQuestion, Play, UnansweredQuestions, asked_as
+from inspector.transports.request_matching import HANDSHAKE, NOT_RECORDED, Match, RecordedRequests, UsedRequests
 
 OnMiss = Literal["error", "last", "passthrough"]
 MOST_RECORDED = 100
 """Maximum clients of one run whose recordings are kept."""
-TYPES: dict[Form, str] = {"json": "application/json", "sse": "text/event-stream"}
+TYPES: dict[BodyForm, str] = {"json": "application/json", "sse": "text/event-stream"}
 FINISH_WITHIN = 1.0
 """Seconds for which open requests are still answered after the client's last message."""
 _ANSWERS = (Shape.RESULT, Shape.ERROR)
-_FORMS: dict[str, Form] = {"application/json": "json", "text/event-stream": "sse"}
+_FORMS: dict[str, BodyForm] = {"application/json": "json", "text/event-stream": "sse"}
 _DRAIN_EVERY = 64
 BREATH = 0.02
 """Seconds before a response that follows other messages: some clients lose progress that they read together with the
@@ -109,7 +109,7 @@ class Mock:
         self.conduct = ServerBehaviour(self.journal)
         self.binding: Binding = self.conduct.binding(**binding)
 
-    def opens(self, client: Client) -> MockClient:
+    def opens(self, client: ServedClient) -> MockClient:
         """Return the handler of a new client."""
         self.tally.clients += 1
         return MockClient(self, client, self.tally.clients)
@@ -160,14 +160,14 @@ class _OpenRequest:
 class MockClient:
     """The `Handler` of one client."""
 
-    def __init__(self, mock: Mock, client: Client, number: int) -> None:
+    def __init__(self, mock: Mock, client: ServedClient, number: int) -> None:
         self.mock = mock
         self.client = client
         self.number = number
         self.journal: Journal = mock.new_journal(number)
         self.questions = UnansweredQuestions()
         self.faults = MockFaults(mock.options.faults, mock.journal, f"{mock.seed}:{number}")
-        self._order = Order(mock.requests, mock.options.match)
+        self._order = UsedRequests(mock.requests, mock.options.match)
         self._passthrough = Passthrough(self, mock.upstream) if mock.upstream is not None else None
         self._tasks: set[asyncio.Task[None]] = set()
         self._silent: set[asyncio.Task[Any]] = set()
@@ -205,7 +205,7 @@ class MockClient:
             self.journal.record_http(reply.channel, Dir.SEND, method=head.method, url=url, headers=fields)
 
     def _take(
-        self, shape: Shape, message: Any, reply: Reply, head: Head | None, arrived: Arrived | None = None
+        self, shape: Shape, message: Any, reply: Reply, head: RequestHead | None, arrived: Arrived | None = None
     ) -> None:
         if shape is Shape.REQUEST:
             self._request(message, reply, head)
@@ -267,7 +267,7 @@ class MockClient:
 
     # Requests
 
-    def _request(self, message: dict[str, Any], reply: Reply, head: Head | None) -> None:
+    def _request(self, message: dict[str, Any], reply: Reply, head: RequestHead | None) -> None:
         self.mock.tally.requests += 1
         if message["method"] == "initialize":
             self.initialize = message
@@ -284,7 +284,7 @@ class MockClient:
         if self._asked.get(key) is asked:
             del self._asked[key]
 
-    async def _answer(self, message: dict[str, Any], asked: _OpenRequest, head: Head | None) -> None:
+    async def _answer(self, message: dict[str, Any], asked: _OpenRequest, head: RequestHead | None) -> None:
         reply = asked.reply
         answering = _Answering(self, message, reply)
         problem = self.mock.conduct.problem(head, message)
@@ -390,7 +390,7 @@ class MockClient:
 
     # Outgoing messages
 
-    def begin(self, reply: Reply, form: Form, status: int, kind: str = "") -> None:
+    def begin(self, reply: Reply, form: BodyForm, status: int, kind: str = "") -> None:
         """Start a response, and record its HTTP head. `kind` is the type of a body that is not JSON."""
         fields = [["Content-Type", kind or TYPES[form]]]
         self._record_head(reply, status, fields)
@@ -478,7 +478,7 @@ class _Answering:
         self._client = client
         self._message = message
         self._n = n
-        self._form: Form | None = None
+        self._form: BodyForm | None = None
         """The form recorded over HTTP, or the chosen one."""
         self._status: int | None = None
         self._retry: int | None = None
@@ -543,11 +543,11 @@ class _Answering:
                 if form == "sse":
                     self._begin("sse", status)
 
-    def ask(self, id: Any) -> Question:
+    def ask(self, id: Any) -> OpenQuestion:
         """Expect the client's answer to a question."""
         return self._client.questions.ask(id)
 
-    def forget(self, questions: list[Question]) -> None:
+    def forget(self, questions: list[OpenQuestion]) -> None:
         """Stop waiting for the answers to these questions."""
         self._client.questions.forget(questions)
 
@@ -557,7 +557,7 @@ class _Answering:
 
     # Sending
 
-    def _begin(self, form: Form, status: int = 200) -> None:
+    def _begin(self, form: BodyForm, status: int = 200) -> None:
         self._form = self._form or form
         if not self._begun:
             self._begun = True

@@ -6,7 +6,7 @@ from typing import Any
 
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
-from inspector.serving.base import Fields, Form, Reply
+from inspector.serving.base import BodyForm, Fields, Reply
 
 
 class Batch:
@@ -45,7 +45,7 @@ class _Part:
     def open(self) -> bool:
         return not self._ended and self._batch.reply.open
 
-    def begin(self, form: Form, status: int = 200, fields: Fields = ()) -> None:
+    def begin(self, form: BodyForm, status: int = 200, fields: Fields = ()) -> None:
         """Start a stream for several responses; a batch without requests is answered as a whole."""
         self._batch.reply.begin("sse" if self._batch.several else form, 200 if self._batch.several else status, fields)
 

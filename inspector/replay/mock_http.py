@@ -17,7 +17,7 @@ from inspector.journal.journal import Journal
 from inspector.journal.select import Query
 from inspector.protocol import headers, jsonrpc
 from inspector.protocol.jsonrpc import Shape
-from inspector.serving.base import Head
+from inspector.serving.base import RequestHead
 from inspector.serving.http import SESSION, Binding
 
 _LOOKED_AT = 5000
@@ -36,7 +36,7 @@ _DEFAULTS: dict[str, tuple[str, str, dict[str, Any]]] = {
 }
 """By method: its capability, the capability's part, and an empty result."""
 
-Problem = tuple[int, str, Any]
+MockError = tuple[int, str, Any]
 """Code, message and data of a JSON-RPC error."""
 
 
@@ -136,7 +136,7 @@ class ServerBehaviour:
 
     # Requests of the modern era
 
-    def problem(self, head: Head | None, message: dict[str, Any]) -> Problem | None:
+    def problem(self, head: RequestHead | None, message: dict[str, Any]) -> MockError | None:
         """Return why a request violates the rules of its era, as far as they are recorded, or None."""
         version = version_of(message)
         if not self.modern or (version is None and self.legacy):
@@ -154,7 +154,7 @@ class ServerBehaviour:
     def _versions(self, requested: str | None) -> dict[str, Any]:
         return {"supported": self.supported, "requested": requested or ""}
 
-    def _mismatch(self, head: Head, message: dict[str, Any], version: str | None) -> str:
+    def _mismatch(self, head: RequestHead, message: dict[str, Any], version: str | None) -> str:
         if head.field(VERSION_FIELD) is None:
             return f"{VERSION_FIELD} is missing"
         if head.field(VERSION_FIELD) != version:

@@ -14,7 +14,7 @@ from inspector.journal.filters import Filter
 from inspector.journal.journal import Journal
 from inspector.replay import speeds, steps
 from inspector.replay.places import TypedPosition
-from inspector.replay.profile import Profile
+from inspector.replay.profile import ActivityProfile
 
 FOLD = 2.0
 """Maximum seconds of a gap between two events, at speed 1."""
@@ -38,7 +38,7 @@ class Player:
         follow: bool = False,
     ) -> None:
         self.journal = journal
-        self.profile = Profile(journal, round(fold * 1_000_000) if fold > 0 else UNFOLDED)
+        self.profile = ActivityProfile(journal, round(fold * 1_000_000) if fold > 0 else UNFOLDED)
         self.speed = speed
         self.follow = follow
         """Another process is still writing the recording: at its end, wait for more."""

@@ -22,7 +22,7 @@ FIRST_BIN = 64
 """Initial microseconds of one part, which doubles whenever there are too many parts."""
 
 
-class Profile:
+class ActivityProfile:
     """Positions are microseconds of playing time at speed 1 since the first event. `advance` processes new events."""
 
     def __init__(self, journal: Journal, fold: int) -> None:

@@ -1,8 +1,8 @@
 """The interfaces of an end that clients connect to, and of its handlers.
 
 The end moves bytes and knows only what its binding of MCP requires: it opens a `Handler` for each client session,
-passes it every message with a `Reply` for the answer, and gives it a `Client` for messages outside of requests. No
-method blocks, or raises after the client is gone: messages are then lost, as they would be on the network.
+passes it every message with a `Reply` for the answer, and gives it a `ServedClient` for messages outside of requests.
+No method blocks, or raises after the client is gone: messages are then lost, as they would be on the network.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ LONGEST_MESSAGE = 1 << 28
 MOST_UNSENT = 1 << 28
 """Unsent bytes for a slow client above which the connection is closed."""
 
-Form = Literal["json", "sse"]
+BodyForm = Literal["json", "sse"]
 """The form of an answer in its HTTP response: the whole body, or events of a stream."""
 Fields = Sequence[tuple[str, str]]
 """Headers in order."""
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class RequestHead:
     """The head of the HTTP request of a message."""
 
     method: str
@@ -54,11 +54,11 @@ class Arrived:
     """Why it is not JSON; empty if it is."""
     cut: bool = False
     """Whether it is incomplete: the client was gone, or it exceeded the limit."""
-    head: Head | None = None
+    head: RequestHead | None = None
     """Over HTTP, the head of its request."""
 
     @classmethod
-    def read(cls, data: bytes, *, cut: bool = False, head: Head | None = None) -> Arrived:
+    def read(cls, data: bytes, *, cut: bool = False, head: RequestHead | None = None) -> Arrived:
         """Parse a message leniently. An incomplete message is not parsed, even if its beginning is valid."""
         if cut:
             return cls(data, None, Shape.NONE, "it is incomplete", True, head)
@@ -79,7 +79,7 @@ class Reply(Protocol):
     def open(self) -> bool:
         """Whether messages can still reach the client: it is not ended, and the client is not gone."""
 
-    def begin(self, form: Form, status: int = 200, fields: Fields = ()) -> None:
+    def begin(self, form: BodyForm, status: int = 200, fields: Fields = ()) -> None:
         """Choose the form of the answer in the HTTP response; no effect on stdio, or after the start.
 
         Without it the first `send` starts a stream. For a `json` answer all sent data is the body, which is sent at the
@@ -103,7 +103,7 @@ class Reply(Protocol):
         """Wait until the client has read most of the data, or is gone."""
 
 
-class Client(Protocol):
+class ServedClient(Protocol):
     """A client session, for its handler."""
 
     @property
@@ -149,5 +149,5 @@ class Handler(Protocol):
         """
 
 
-Opens = Callable[[Client], Handler]
+Opens = Callable[[ServedClient], Handler]
 """Creates the handler of a new client session."""

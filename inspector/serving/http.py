@@ -20,7 +20,7 @@ from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.revisions import MODERN, R4
 from inspector.reasons import os_reason
-from inspector.serving.base import Arrived, Fields, Head, Opens
+from inspector.serving.base import Arrived, Fields, Opens, RequestHead
 from inspector.serving.http_connection import (
     ConnectionLimits,
     RequestRefusal,
@@ -121,7 +121,7 @@ class HttpEnd:
 
     # Requests
 
-    def screen(self, head: Head) -> RequestRefusal | None:
+    def screen(self, head: RequestHead) -> RequestRefusal | None:
         """Refuse a request by its head if it is forbidden or not for this endpoint."""
         why = self._guard.refusal(head)
         if why:
@@ -140,14 +140,14 @@ class HttpEnd:
             return _post_refusal(head, cors)
         return self._listening_refusal(head, cors)
 
-    def _methods(self, head: Head) -> str:
+    def _methods(self, head: RequestHead) -> str:
         return _ONLY_POST if head.field(VERSION) in MODERN else _METHODS
 
-    def _not_allowed(self, head: Head, cors: Fields) -> RequestRefusal:
+    def _not_allowed(self, head: RequestHead, cors: Fields) -> RequestRefusal:
         allow = ("Allow", self._methods(head))
         return _refusal(405, f"The method {head.method[:20]} is not allowed here.", [allow, *cors])
 
-    def _listening_refusal(self, head: Head, cors: Fields) -> RequestRefusal | None:
+    def _listening_refusal(self, head: RequestHead, cors: Fields) -> RequestRefusal | None:
         """Return why a GET or DELETE is refused: its era must have them, and its session must be known."""
         if head.field(VERSION) in MODERN or not (self.binding.listening or head.method == "DELETE"):
             return self._not_allowed(head, cors)
@@ -179,7 +179,7 @@ class HttpEnd:
             self._end_session(self._sessions.pop(head.field(SESSION) or ""))
             response.whole(204)
 
-    def _session_of(self, head: Head) -> ClientSession:
+    def _session_of(self, head: RequestHead) -> ClientSession:
         found = self._sessions.get(head.field(SESSION) or "")
         return found or self._shared_session(head, begins=False)
 
@@ -197,7 +197,7 @@ class HttpEnd:
         reply = session.reply(channels.of_post(self._posts), response)
         session.handler.received(arrived, reply)
 
-    def _session_for(self, arrived: Arrived, head: Head, response: ServedResponse) -> ClientSession | None:
+    def _session_for(self, arrived: Arrived, head: RequestHead, response: ServedResponse) -> ClientSession | None:
         """Return the session of a message; None if it was refused, which has been answered."""
         name = head.field(SESSION)
         method = arrived.message["method"] if arrived.shape is Shape.REQUEST else ""
@@ -225,7 +225,7 @@ class HttpEnd:
         response.always = (*response.always, (SESSION, session.session))
         return session
 
-    def _shared_session(self, head: Head, *, begins: bool) -> ClientSession:
+    def _shared_session(self, head: RequestHead, *, begins: bool) -> ClientSession:
         query = urlsplit(head.target).query
         found = self._shared.get(query)
         if found is not None and begins and found.idle:
@@ -277,7 +277,7 @@ class HttpEnd:
             connection.kill()
 
 
-def is_modern(message: Any, head: Head) -> bool:
+def is_modern(message: Any, head: RequestHead) -> bool:
     """Whether a message belongs to the era without sessions: by its metadata, else by the header."""
     params = message.get("params") if type(message) is dict else None
     meta = params.get("_meta") if type(params) is dict else None
@@ -292,7 +292,7 @@ def _revision(message: dict[str, Any]) -> str:
     return revision if type(revision) is str else ""
 
 
-def _post_refusal(head: Head, cors: Fields) -> RequestRefusal | None:
+def _post_refusal(head: RequestHead, cors: Fields) -> RequestRefusal | None:
     kind = (head.field("content-type") or "").partition(";")[0].strip().lower()
     if kind != "application/json":
         return _refusal(415, "The body must be application/json.", cors)
@@ -301,7 +301,7 @@ def _post_refusal(head: Head, cors: Fields) -> RequestRefusal | None:
     return None
 
 
-def _accepts(head: Head, kind: str) -> bool:
+def _accepts(head: RequestHead, kind: str) -> bool:
     """Whether a client accepts answers of this type; without a header it accepts all (RFC 9110 section 12.5.1)."""
     accept = head.field("accept")
     if accept is None:
@@ -310,7 +310,7 @@ def _accepts(head: Head, kind: str) -> bool:
     return bool(allowed & {kind, kind.partition("/")[0] + "/*", "*/*"})
 
 
-def _path(head: Head) -> str:
+def _path(head: RequestHead) -> str:
     """Return the path of a request's target, which may be a whole URL (RFC 9112 section 3.2.2)."""
     try:
         return urlsplit(head.target).path

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
-from inspector.serving.base import LONGEST_MESSAGE, MOST_UNSENT, Fields, Head
+from inspector.serving.base import LONGEST_MESSAGE, MOST_UNSENT, Fields, RequestHead
 from inspector.serving.http_guard import own_address
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class ServedRequest:
 
     __slots__ = ("body", "complete", "head")
 
-    def __init__(self, head: Head) -> None:
+    def __init__(self, head: RequestHead) -> None:
         self.head = head
         self.body = b""
         self.complete = False
@@ -70,7 +70,7 @@ class ConnectionOwner(Protocol):
     limits: ConnectionLimits
     connections: set[ServedConnection]
 
-    def screen(self, head: Head) -> RequestRefusal | None:
+    def screen(self, head: RequestHead) -> RequestRefusal | None:
         """Return the refusal for a head, whatever its body; None to accept it."""
 
     def answer(self, request: ServedRequest, response: ServedResponse) -> None:
@@ -262,7 +262,7 @@ class ServedConnection(asyncio.Protocol):
     def _begin(self, event: h11.Request) -> None:
         fields = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in event.headers.raw_items()]
         own = own_address(self._transport)
-        head = Head(event.method.decode("latin-1"), event.target.decode("latin-1"), fields, own)
+        head = RequestHead(event.method.decode("latin-1"), event.target.decode("latin-1"), fields, own)
         self._request, self._response = ServedRequest(head), ServedResponse(self)
         self._parts.clear()
         self._size = 0

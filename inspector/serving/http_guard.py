@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from ipaddress import IPv6Address
 
 from inspector.addresses import Address, is_loopback, parse
-from inspector.serving.base import Head
+from inspector.serving.base import RequestHead
 from inspector.text import safe
 
 _ORIGIN = re.compile(r"([a-z][a-z0-9+.-]*)://([^/?#@\s]+)", re.ASCII | re.IGNORECASE)
@@ -23,7 +23,7 @@ _LONGEST = 4096
 
 
 def own_address(transport: asyncio.BaseTransport | None) -> tuple[str, int]:
-    """Address and port of our end of a connection, as `Head.arrived_at`."""
+    """Address and port of our end of a connection, as `RequestHead.arrived_at`."""
     name = transport.get_extra_info("sockname") if transport is not None else None
     return (str(name[0]), int(name[1])) if isinstance(name, tuple) and len(name) >= 2 else ("", 0)
 
@@ -53,7 +53,7 @@ class RequestGuard:
         self._names = {name.lower() for name in names}
         self._origins = {normal_origin(origin) for origin in origins} - {""}
 
-    def refusal(self, head: Head) -> str:
+    def refusal(self, head: RequestHead) -> str:
         """Return why the request is refused; empty if it is accepted."""
         hosts = [value for name, value in head.fields if name.lower() == "host"]
         if len(hosts) != 1:
@@ -67,7 +67,7 @@ class RequestGuard:
             return f'Origin "{safe(origins[0], 80)}" is not allowed. Allow it with --allow-origin ORIGIN.'
         return ""
 
-    def allows(self, head: Head) -> bool:
+    def allows(self, head: RequestHead) -> bool:
         """Whether the page that sent the request may use the server. The `Host` must have been checked."""
         origin = normal_origin(head.field("origin") or "")
         if not origin or origin in self._origins:
@@ -81,10 +81,10 @@ class RequestGuard:
         default = _PORTS[scheme]
         return (came_from[0], came_from[1] or default) == (asked[0], asked[1] or default)
 
-    def _is_local(self, head: Head) -> bool:
+    def _is_local(self, head: RequestHead) -> bool:
         return is_loopback(head.arrived_at[0] or self._host)
 
-    def _is_ours(self, authority: str, head: Head) -> bool:
+    def _is_ours(self, authority: str, head: RequestHead) -> bool:
         """Whether the value of a `Host` header names us."""
         where = _authority(authority)
         if where is None:
@@ -97,7 +97,7 @@ class RequestGuard:
         own, own_port = head.arrived_at
         return (port or 80) == own_port and (host == self._host or _is_same_address(host, own))
 
-    def cors(self, head: Head) -> list[tuple[str, str]]:
+    def cors(self, head: RequestHead) -> list[tuple[str, str]]:
         """Return the headers of every answer to a page of an allowed origin; none without one."""
         origin = head.field("origin")
         if origin is None or not self.allows(head):
@@ -108,7 +108,7 @@ class RequestGuard:
             ("Vary", "Origin"),
         ]
 
-    def preflight(self, head: Head, methods: str) -> list[tuple[str, str]]:
+    def preflight(self, head: RequestHead, methods: str) -> list[tuple[str, str]]:
         """Return the further headers of the answer to OPTIONS: the methods, and the requested headers."""
         wanted = head.field("access-control-request-headers") or ""
         fields = [("Access-Control-Allow-Methods", methods), ("Access-Control-Max-Age", "600")]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from inspector.journal import channels
-from inspector.serving.base import Fields, Form, Handler, Opens
+from inspector.serving.base import BodyForm, Fields, Handler, Opens
 from inspector.serving.http_connection import ServedResponse
 from inspector.serving.http_stream import KEPT_BYTES, KEPT_EVENTS, ServedStream
 
@@ -37,7 +37,7 @@ class PostReply:
             return False
         return self._stream.open if self._stream is not None else self._response.open
 
-    def begin(self, form: Form, status: int = 200, fields: Fields = ()) -> None:
+    def begin(self, form: BodyForm, status: int = 200, fields: Fields = ()) -> None:
         """Choose the form of the answer. A stream's head is sent at once, a body's with the body."""
         if self._ended or self._stream is not None or self._parts is not None:
             return

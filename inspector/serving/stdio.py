@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Literal
 
 from inspector.journal import channels
-from inspector.serving.base import LONGEST_MESSAGE, MOST_UNSENT, Arrived, Fields, Form, Handler, Opens
+from inspector.serving.base import LONGEST_MESSAGE, MOST_UNSENT, Arrived, BodyForm, Fields, Handler, Opens
 from inspector.serving.descriptors import RESUME_BELOW, Claimed, DescriptorReader, DescriptorWriter
 from inspector.serving.lines import LineBuffer
 
@@ -133,7 +133,7 @@ class StdioReply:
         """Whether messages can still reach the client."""
         return self._end.open
 
-    def begin(self, form: Form, status: int = 200, fields: Fields = ()) -> None:
+    def begin(self, form: BodyForm, status: int = 200, fields: Fields = ()) -> None:
         """Has no effect on stdio."""
 
     def send(self, data: bytes) -> None:

@@ -21,7 +21,7 @@ from inspector.errors import UsageError
 from inspector.journal.journal import Journal
 from inspector.protocol.webhook import HEADERS, Delivery, Verified, checked_url, key_of, verify
 from inspector.reasons import os_reason
-from inspector.serving.base import Head
+from inspector.serving.base import RequestHead
 from inspector.serving.http_connection import (
     PLAIN,
     ConnectionLimits,
@@ -148,7 +148,7 @@ class WebhookReceiver:
 
     # Requests
 
-    def screen(self, head: Head) -> RequestRefusal | None:
+    def screen(self, head: RequestHead) -> RequestRefusal | None:
         """Refuse requests for other paths."""
         if head.target.partition("?")[0] != self._path:
             return RequestRefusal(404, b"Not found.\n", PLAIN)

@@ -22,8 +22,8 @@ LONGEST_NAME, LONGEST_DESCRIPTION, LONGEST_COMPATIBILITY = 64, 1024, 500
 DYNAMIC = "dynamic"
 RESERVED = "io.modelcontextprotocol/"
 
-Kind = Literal["static", "dynamic", "invalid"]
-Level = Literal["must", "should", "info"]
+SkillKind = Literal["static", "dynamic", "invalid"]
+SkillLevel = Literal["must", "should", "info"]
 
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
@@ -38,7 +38,7 @@ class EntryProblem:
 
     check: str
     text: str
-    level: Level = "must"
+    level: SkillLevel = "must"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Skill:
     raw: Any
     uri: str = ""
     frontmatter: Mapping[str, Any] = field(default_factory=dict)
-    kind: Kind = "invalid"
+    kind: SkillKind = "invalid"
     files: tuple[SkillFile, ...] = ()
     problems: tuple[EntryProblem, ...] = ()
     count: int = 0
@@ -155,7 +155,7 @@ def read_entry(raw: Any) -> Skill:
     if not listed and resources != DYNAMIC:
         what = excerpt(resources, 40) if "resources" in raw else "missing"
         problems.append(EntryProblem("SKILL-12", f"its resources are {what}, neither a list nor “{DYNAMIC}”"))
-    kind: Kind = "invalid" if problems else "static" if listed else "dynamic"
+    kind: SkillKind = "invalid" if problems else "static" if listed else "dynamic"
     fields = front if type(front) is dict else {}
     name = uri if isinstance(uri, str) else ""
     files: tuple[SkillFile, ...] = ()
@@ -241,7 +241,7 @@ def _text_problems(fields: Mapping[str, Any]) -> Iterator[EntryProblem]:
             yield EntryProblem("SKILL-11", f"its {key} is {excerpt(fields[key], 40)}, not a text")
     tools = fields.get("allowed-tools")
     if tools is not None and not isinstance(tools, str):
-        level: Level = "should" if type(tools) is list else "must"
+        level: SkillLevel = "should" if type(tools) is list else "must"
         yield EntryProblem("SKILL-11", f"its allowed-tools is {excerpt(tools, 60)}, not a text", level)
 
 

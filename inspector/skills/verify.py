@@ -17,10 +17,10 @@ from inspector.skills import uris
 from inspector.skills.entries import Skill, SkillFile
 from inspector.skills.frontmatter import FrontMatter, FrontMatterError, differences, read_front_matter
 
-Outcome = Literal["matches", "size", "digest", "frontmatter", "unreadable", "unlisted", "not-read", "unverified"]
+FileVerdict = Literal["matches", "size", "digest", "frontmatter", "unreadable", "unlisted", "not-read", "unverified"]
 """How a file compares with the entry. `unverified`: a dynamic skill lists no digest, or a secret is hidden."""
 
-WORDS: dict[Outcome, str] = {
+WORDS: dict[FileVerdict, str] = {
     "matches": "matches the server's own list",
     "size": "size differs",
     "digest": "digest differs",
@@ -30,7 +30,7 @@ WORDS: dict[Outcome, str] = {
     "not-read": "not read",
     "unverified": "not verified",
 }
-FAILED: frozenset[Outcome] = frozenset(("size", "digest", "frontmatter", "unreadable", "unlisted"))
+FAILED: frozenset[FileVerdict] = frozenset(("size", "digest", "frontmatter", "unreadable", "unlisted"))
 
 
 class NotReadable(Exception):
@@ -42,7 +42,7 @@ class FileCheck:
     """A file of a skill, and how what was read compares with the entry."""
 
     file: SkillFile
-    outcome: Outcome = "not-read"
+    outcome: FileVerdict = "not-read"
     detail: str = ""
     size: int = -1
     """Bytes that were read; -1 before."""

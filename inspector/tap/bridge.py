@@ -21,7 +21,7 @@ from inspector.errors import ConnectionProblem, InspectorError, ServerError
 from inspector.journal.journal import Frame, Journal
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape, id_key
-from inspector.serving.base import Arrived, Client, Handler, Reply
+from inspector.serving.base import Arrived, Handler, Reply, ServedClient
 from inspector.tap.renaming import Renamed, with_answer_for, with_names
 from inspector.transports.base import Outgoing
 
@@ -47,7 +47,7 @@ class Bridge:
         self.connect = connect
         self._journal_of = journal_of
 
-    def opens(self, client: Client) -> Handler:
+    def opens(self, client: ServedClient) -> Handler:
         """Return the handler of a new client."""
         return _Crossing(self, client, self._journal_of())
 
@@ -55,7 +55,7 @@ class Bridge:
 class _Crossing:
     """One client session, and its connection to the server."""
 
-    def __init__(self, bridge: Bridge, client: Client, journal: Journal) -> None:
+    def __init__(self, bridge: Bridge, client: ServedClient, journal: Journal) -> None:
         self._bridge = bridge
         self._client = client
         self.journal = journal

@@ -17,7 +17,7 @@ from inspector.config.targets import HttpTarget
 from inspector.errors import UsageError
 from inspector.hints import Hint, Parameter
 from inspector.journal.journal import Journal
-from inspector.serving.base import Head
+from inspector.serving.base import RequestHead
 from inspector.serving.http_guard import RequestGuard, own_address
 from inspector.tap.http_watch import HEAD, Channels, RequestWatch, ResponseWatch
 from inspector.text import safe
@@ -325,7 +325,7 @@ class _Heads:
         pairs = [(name.strip(), value.strip()) for name, _, value in (line.partition(b":") for line in lines)]
         fields = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in pairs]
         words = first.decode("latin-1").split(" ")
-        head = Head(words[0], words[1] if len(words) > 1 else "/", tuple(fields), self._arrived_at())
+        head = RequestHead(words[0], words[1] if len(words) > 1 else "/", tuple(fields), self._arrived_at())
         refusal = self._tap.guard.refusal(head)
         if refusal:
             raise _Refused(403, refusal)

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from inspector.protocol.jsontokens import Broken, JsonToken, tokens, unquote
+from inspector.protocol.jsontokens import JsonSyntaxError, JsonToken, tokens, unquote
 
 _SUBSCRIPTION = ("params", "_meta", "io.modelcontextprotocol/subscriptionId")
 Path = tuple[str, ...]
@@ -49,7 +49,7 @@ def _with(data: bytes, values: Mapping[Path, Any], only: str | None = None) -> b
             for path, start, end in _scalars(text, max(map(len, values)))
             if path in values and (only is None or unquote(text[start:end]) == only)
         ]
-    except (UnicodeDecodeError, Broken):
+    except (UnicodeDecodeError, JsonSyntaxError):
         return data
     for start, end, value in reversed(found):
         text = text[:start] + json.dumps(value, ensure_ascii=False) + text[end:]

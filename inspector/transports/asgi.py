@@ -18,13 +18,15 @@ from urllib.parse import unquote
 from inspector.errors import HttpError
 from inspector.transports.http1_connection import octets
 from inspector.transports.http_tasks import cancelled
-from inspector.transports.network import NetworkRequest, NetworkResponse, Opened
+from inspector.transports.network import NetworkRequest, NetworkResponse, OnOpened
 
 if TYPE_CHECKING:
     from inspector.transports.http_url import Url
 
-Message = MutableMapping[str, Any]
-AsgiApp = Callable[[Any, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]], Awaitable[Any]]
+AsgiMessage = MutableMapping[str, Any]
+AsgiApp = Callable[
+    [Any, Callable[[], Awaitable[AsgiMessage]], Callable[[AsgiMessage], Awaitable[None]]], Awaitable[Any]
+]
 
 START_SECONDS = 30.0
 """Seconds for the app's startup."""
@@ -50,7 +52,7 @@ class App:
         self._app = app
         self._state: dict[str, Any] = {}
         self._lifespan: asyncio.Task[None] | None = None
-        self._events: asyncio.Queue[Message] = asyncio.Queue()
+        self._events: asyncio.Queue[AsgiMessage] = asyncio.Queue()
         self._replies: asyncio.Queue[str] = asyncio.Queue()
         """The types of the app's lifespan messages, and `ended`."""
         self._raised: Exception | None = None
@@ -88,7 +90,7 @@ class App:
         ) from self._raised
 
     async def _live(self, scope: dict[str, Any]) -> None:
-        async def send(message: Message) -> None:
+        async def send(message: AsgiMessage) -> None:
             await self._replies.put(message["type"])
 
         try:
@@ -153,7 +155,7 @@ class AppConnection:
     def __init__(self, app: App) -> None:
         self._app = app
 
-    async def exchange(self, request: NetworkRequest, opened: Opened | None = None) -> NetworkResponse:
+    async def exchange(self, request: NetworkRequest, opened: OnOpened | None = None) -> NetworkResponse:
         """Start a request and wait for the head of its response. Raises `HttpError` if there is none."""
         exchange = _Exchange(request.body)
         exchange.task = self._app.run(request, exchange)
@@ -197,7 +199,7 @@ class _Exchange:
 
     # The app's side
 
-    async def receive(self) -> Message:
+    async def receive(self) -> AsgiMessage:
         """Return the request, then the disconnection of the client when it happens."""
         if self._body is not None:
             body, self._body = self._body, None
@@ -205,7 +207,7 @@ class _Exchange:
         await self._gone.wait()
         return {"type": "http.disconnect"}
 
-    async def send(self, message: Message) -> None:
+    async def send(self, message: AsgiMessage) -> None:
         """Accept the head of the response, then parts of its body."""
         if message["type"] == "http.response.start":
             headers = [(bytes(name), bytes(value)) for name, value in message.get("headers", ())]

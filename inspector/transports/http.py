@@ -64,7 +64,8 @@ class HttpTransport:
             raise HttpError("The connection is closed.", hint="Reconnect.")
         self._posts += 1
         channel = channels.of_post(self._posts)
-        outgoing.n = self.sink.sent(channel, outgoing)
+        # Its head, or what happens instead, is recorded before it is sent, and writes both.
+        outgoing.n = self.sink.sent(channel, outgoing, hold=True)
         exchange = HttpExchange(self, channel, outgoing)
         is_reply = outgoing.id is None and not outgoing.method
         task = self._tasks.start(

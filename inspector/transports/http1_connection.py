@@ -19,14 +19,14 @@ from inspector.transports.http1_reader import ResponseReader
 from inspector.transports.http_url import Url
 from inspector.transports.network import (
     KEPT_ALIVE,
-    Broken,
+    ConnectionBroken,
     ConnectTimeout,
     Disconnected,
     NetworkError,
     NetworkRequest,
     NetworkResponse,
     NotHttp,
-    Opened,
+    OnOpened,
     Unsendable,
 )
 
@@ -84,7 +84,7 @@ class Http1Connection(asyncio.Protocol):
 
     # Exchange
 
-    async def exchange(self, request: NetworkRequest, opened: Opened | None = None) -> NetworkResponse:
+    async def exchange(self, request: NetworkRequest, opened: OnOpened | None = None) -> NetworkResponse:
         """Send a request, and read the head of its response. Raises `NetworkError` and `OSError`."""
         head = _head(request)
         if self._transport is None:
@@ -187,7 +187,7 @@ class Http1Connection(asyncio.Protocol):
         if reader is None or reader.complete or self._failed is not None:
             return
         if exc is not None:
-            broken = Broken()
+            broken = ConnectionBroken()
             broken.__cause__ = exc
             self._fail(broken)
         elif not reader.received:
@@ -254,7 +254,7 @@ class Http1Connection(asyncio.Protocol):
 
     # Connect
 
-    async def _connect(self, opened: Opened | None) -> None:
+    async def _connect(self, opened: OnOpened | None) -> None:
         network = self._network
         url, tls = network.url, network.tls
         sock = await _within(network.connect_timeout, _dialled(url.host, url.port))

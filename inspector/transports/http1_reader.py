@@ -33,7 +33,7 @@ _START = b"HTTP/"
 
 _FRAMING = frozenset(("content-length", "transfer-encoding", "connection"))
 
-Head = tuple[int, str, str, list[tuple[str, str]]]
+ResponseHead = tuple[int, str, str, list[tuple[str, str]]]
 """Status, reason, version and headers."""
 
 
@@ -43,7 +43,7 @@ class ResponseReader:
     def __init__(self, method: str) -> None:
         """`method`: that of the request, because the response to HEAD has no body."""
         self._bodiless = method == "HEAD"
-        self.head: Head | None = None
+        self.head: ResponseHead | None = None
         """The head, when all of it is there."""
         self.pieces: list[bytes] = []
         """Decoded parts of the body. The caller takes them out."""

@@ -25,7 +25,7 @@ from inspector.transports.http1_connection import SystemNetwork
 from inspector.transports.http_problems import explain
 from inspector.transports.http_pump import Pump, ReadGate, Unpack
 from inspector.transports.http_url import PROXY_SCHEMES, Url, parse_url, system_proxy
-from inspector.transports.network import NetworkError, NetworkRequest, NetworkResponse, Opened
+from inspector.transports.network import NetworkError, NetworkRequest, NetworkResponse, OnOpened
 
 if TYPE_CHECKING:
     from inspector.transports.network import Connection, Network
@@ -61,6 +61,8 @@ class HttpAnswer:
         self.reason = response.reason
         self.version = response.version
         self.headers = response.headers
+        self._first: dict[str, str] | None = None
+        """By name in lower case, the first value; made when it is asked for."""
         self.ms = ms
         """Milliseconds from the request to the end of the response's head."""
         self.authorized = False
@@ -68,8 +70,9 @@ class HttpAnswer:
 
     def header(self, name: str) -> str | None:
         """Return the first header of that name, in any case (C-HTTP-04)."""
-        name = name.lower()
-        return next((value for key, value in self.headers if key.lower() == name), None)
+        if self._first is None:
+            self._first = {key.lower(): value for key, value in reversed(self.headers)}
+        return self._first.get(name.lower())
 
     def all(self, name: str) -> tuple[str, ...]:
         """Return all headers of that name, in order."""
@@ -218,7 +221,7 @@ class Endpoint:
         self._spoke = True
         return HttpAnswer(self, url, lease, response, (time.perf_counter() - started) * 1000)
 
-    def _reporter(self, started: float, facts: dict[str, Any], connected: Connected | None) -> Opened:
+    def _reporter(self, started: float, facts: dict[str, Any], connected: Connected | None) -> OnOpened:
         """Fill `facts` while a connection is made, and report them afterwards."""
         facts.update(host=self.url.host, port=self.url.port)
         if self.proxy_address:

@@ -13,7 +13,7 @@ from inspector.hints import Hint, Parameter
 from inspector.reasons import os_reason, tls_reason
 from inspector.text import safe
 from inspector.transports.http_url import Url
-from inspector.transports.network import BadFraming, Broken, Disconnected, NotHttp, Unsendable
+from inspector.transports.network import BadFraming, ConnectionBroken, Disconnected, NotHttp, Unsendable
 
 _DEEPEST = 32
 _DETAIL = 200
@@ -37,7 +37,9 @@ _NOT_TLS = frozenset((
 ))  # fmt: skip
 _NO_REASONS = (ssl.SSLWantReadError, ssl.SSLWantWriteError, ssl.SSLEOFError)
 """States of a TLS connection with another cause."""
-_UNANSWERED = frozenset(("RemoteProtocolError", "ReadError", "WriteError", "Broken", "Disconnected", "NotHttp"))
+_UNANSWERED = frozenset(
+    ("RemoteProtocolError", "ReadError", "WriteError", "ConnectionBroken", "Disconnected", "NotHttp")
+)
 """The errors of a request that a TLS server took for a broken handshake."""
 _BINARY = "illegal request line"
 """h11's error for a response that starts with a control character, like a TLS alert; it tells only in its text."""
@@ -135,7 +137,7 @@ def _text(error: BaseException) -> str:
         return text
     if isinstance(error, NotHttp):
         return f"{text}: “{safe(error.quoted.decode('latin-1'), _DETAIL)}”" if error.quoted else text
-    if isinstance(error, Broken):
+    if isinstance(error, ConnectionBroken):
         return _reason(error)
     reason = next((reason for start, reason in _WORDS if text.startswith(start)), "it violates HTTP")
     if counts := _RECEIVED.search(text):
@@ -260,4 +262,4 @@ def _reason(error: BaseException) -> str:
     for one in _causes(error):
         if isinstance(one, OSError):
             return os_reason(one)
-    return "the connection was closed" if isinstance(error, Broken) else _text(error)
+    return "the connection was closed" if isinstance(error, ConnectionBroken) else _text(error)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from inspector.errors import HttpError
 from inspector.text import safe
 from inspector.transports.http1_connection import octets
-from inspector.transports.network import NetworkRequest, NetworkResponse, Opened
+from inspector.transports.network import NetworkRequest, NetworkResponse, OnOpened
 
 if TYPE_CHECKING:
     import httpx
@@ -39,7 +39,7 @@ class HttpxConnection:
     def __init__(self, sender: httpx.AsyncClient | httpx.AsyncBaseTransport) -> None:
         self._sender = sender
 
-    async def exchange(self, request: NetworkRequest, opened: Opened | None = None) -> NetworkResponse:
+    async def exchange(self, request: NetworkRequest, opened: OnOpened | None = None) -> NetworkResponse:
         """Send a request and wait for the head of its response. Raises `HttpError`."""
         import httpx
 

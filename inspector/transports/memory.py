@@ -11,9 +11,9 @@ from inspector.journal import channels
 from inspector.protocol.jsonrpc import encode
 from inspector.transports.base import Outgoing, Sink
 
-Reply = Callable[[dict[str, Any] | list[Any] | bytes], None]
+SendReply = Callable[[dict[str, Any] | list[Any] | bytes], None]
 """Sends to the client: a message, a batch, or raw bytes, valid or not."""
-Server = Callable[[Any, Reply], Awaitable[None]]
+MemoryServer = Callable[[Any, SendReply], Awaitable[None]]
 """Gets each message of the client (bytes if it is not JSON) in a separate task, and a function to reply at any time."""
 
 
@@ -26,7 +26,7 @@ class MemoryTransport:
     name = "memory"
     channel = channels.STDIO
 
-    def __init__(self, sink: Sink, server: Server) -> None:
+    def __init__(self, sink: Sink, server: MemoryServer) -> None:
         self.sink = sink
         self.server = server
         self.abandoned: list[int | str] = []

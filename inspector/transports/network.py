@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 KEPT_ALIVE = 4.0
 """Seconds for which an idle connection is reused. Servers close theirs after five, and a request must not meet that."""
 
-Opened = Callable[[dict[str, Any]], None]
+OnOpened = Callable[[dict[str, Any]], None]
 """Gets facts of a new connection as soon as they are known: `address` when the peer accepted it, then `tls`, and at the
 end `ready`, which is true."""
 
@@ -58,7 +58,7 @@ class NetworkResponse:
 class Connection(Protocol):
     """Carries one request at a time."""
 
-    async def exchange(self, request: NetworkRequest, opened: Opened | None = None) -> NetworkResponse:
+    async def exchange(self, request: NetworkRequest, opened: OnOpened | None = None) -> NetworkResponse:
         """Connect if necessary, send a request, and wait for the head of its response.
 
         Raises `NetworkError`, `OSError` and `HttpError`; the connection is closed then.
@@ -98,7 +98,7 @@ class Disconnected(NetworkError):
     """The server closed the connection before it sent a byte of the response."""
 
 
-class Broken(NetworkError):
+class ConnectionBroken(NetworkError):
     """The connection broke while the response was awaited or read; the cause is the system's error."""
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector.transports.http1_connection import octets
 from inspector.transports.http_url import Url
-from inspector.transports.network import KEPT_ALIVE, NetworkRequest, NetworkResponse, Opened
+from inspector.transports.network import KEPT_ALIVE, NetworkRequest, NetworkResponse, OnOpened
 
 if TYPE_CHECKING:
     import httpcore
@@ -60,7 +60,7 @@ class ProxyConnection:
         self._network = network
         self._connection = connection
 
-    async def exchange(self, request: NetworkRequest, opened: Opened | None = None) -> NetworkResponse:
+    async def exchange(self, request: NetworkRequest, opened: OnOpened | None = None) -> NetworkResponse:
         """Send a request, and read the head of its response. Raises the library's exceptions."""
         network = self._network
         extensions: dict[str, Any] = {"timeout": network.timeouts}
@@ -110,7 +110,7 @@ class _ProxiedBody:
             await self._response.aclose()
 
 
-def _tracer(encrypted: bool, opened: Opened) -> Any:
+def _tracer(encrypted: bool, opened: OnOpened) -> Any:
     """Report facts of the connection while the library makes it."""
     last = "start_tls.complete" if encrypted else "connect_tcp.complete"
 

@@ -16,8 +16,8 @@ from inspector.journal.journal import Journal
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import encode
 from inspector.transports.base import Outgoing, Sink
-from inspector.transports.recorded_play import Play, Question, UnansweredQuestions
-from inspector.transports.request_matching import Order, RecordedRequests
+from inspector.transports.recorded_play import OpenQuestion, Play, UnansweredQuestions
+from inspector.transports.request_matching import RecordedRequests, UsedRequests
 
 
 class RecordedTransport:
@@ -35,7 +35,7 @@ class RecordedTransport:
         self.speed = speed
         self.questions = UnansweredQuestions()
         self._requests = RecordedRequests(journal)
-        self._order = Order(self._requests)
+        self._order = UsedRequests(self._requests)
         self._plays: dict[int | str, asyncio.Task[None]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._count = 0
@@ -136,10 +136,10 @@ class _Channel:
     async def passed(self, m: int) -> None:
         """Skip an event that was not a message."""
 
-    def ask(self, id: object) -> Question:
+    def ask(self, id: object) -> OpenQuestion:
         return self._transport.questions.ask(id)
 
-    def forget(self, questions: list[Question]) -> None:
+    def forget(self, questions: list[OpenQuestion]) -> None:
         self._transport.questions.forget(questions)
 
     async def wait(self, microseconds: int) -> None:

@@ -24,7 +24,7 @@ _TOKEN = re.compile(rb'"progressToken"\s*:\s*(-?\d+|"[^"\\]*")\s*[,}]')
 _SUBSCRIPTION = re.compile(rb'"io\.modelcontextprotocol/subscriptionId"\s*:\s*(-?\d+|"[^"\\]*")\s*[,}]')
 SUBSCRIPTION_KEY = "io.modelcontextprotocol/subscriptionId"
 
-Question = tuple[Any, asyncio.Future[None]]
+OpenQuestion = tuple[Any, asyncio.Future[None]]
 """A request of the recorded server: its live id, and when the client has answered."""
 
 
@@ -37,10 +37,10 @@ class Stage(Protocol):
     async def passed(self, m: int) -> None:
         """Handle an event that is not a message of the server: one of the client, an HTTP head, an end."""
 
-    def ask(self, id: Any) -> Question:
+    def ask(self, id: Any) -> OpenQuestion:
         """Expect an answer to a request of the server, under this id or another free one."""
 
-    def forget(self, questions: list[Question]) -> None:
+    def forget(self, questions: list[OpenQuestion]) -> None:
         """Stop expecting answers to these."""
 
     async def wait(self, microseconds: int) -> None:
@@ -102,7 +102,7 @@ class Play:
         self.names = LiveNames(journal.event(n).message, live)
         self._journal = journal
         self._stage = stage
-        self._questions: dict[int, Question] = {}
+        self._questions: dict[int, OpenQuestion] = {}
         """By their number in the recording."""
 
     async def run(self) -> bool:
@@ -183,7 +183,7 @@ class UnansweredQuestions:
     def __len__(self) -> int:
         return len(self._open)
 
-    def ask(self, id: Any) -> Question:
+    def ask(self, id: Any) -> OpenQuestion:
         """Expect an answer to a request. Returns its id (another one if that is in use) and an event for its answer."""
         fresh, again = id, 1
         while fresh in self._open:
@@ -199,7 +199,7 @@ class UnansweredQuestions:
             if asked is not None and not asked.done():
                 asked.set_result(None)
 
-    def forget(self, questions: list[Question]) -> None:
+    def forget(self, questions: list[OpenQuestion]) -> None:
         """Stop expecting answers to these."""
         for id, future in questions:
             if self._open.get(id) is future:

@@ -17,7 +17,7 @@ HANDSHAKE = ("initialize", "server/discover", "ping")
 """Methods that are answered from the recording for any client."""
 
 Match = Literal["exact", "params", "similar", "method", "sequence"]
-"""The rule for finding a recorded request, see `Order.find`."""
+"""The rule for finding a recorded request, see `UsedRequests.find`."""
 
 _OURS = "io.modelcontextprotocol/"
 _AT_ONCE = 256
@@ -26,7 +26,7 @@ _SAFE = 1 << 53
 _COMPARED = 500
 """Recorded requests that are compared to find the nearest."""
 
-Key = tuple[str, str]
+RequestKey = tuple[str, str]
 
 
 class RecordedRequests:
@@ -36,9 +36,9 @@ class RecordedRequests:
         self.journal = journal
         self.methods: dict[str, list[int]] = {}
         """The numbers of the requests of each method, in order."""
-        self.exact: dict[Key, list[int]] = {}
-        self.by_params: dict[Key, list[int]] = {}
-        self.by_subject: dict[Key, list[int]] = {}
+        self.exact: dict[RequestKey, list[int]] = {}
+        self.by_params: dict[RequestKey, list[int]] = {}
+        self.by_subject: dict[RequestKey, list[int]] = {}
         self._reading: dict[str, asyncio.Task[None]] = {}
 
     async def load(self) -> int:
@@ -104,7 +104,7 @@ class RecordedRequests:
             await asyncio.wait(self._reading.values())
 
 
-class Order:
+class UsedRequests:
     """The recorded requests that one client has used: each is used once before the last is repeated."""
 
     def __init__(self, requests: RecordedRequests, match: Match = "similar") -> None:
@@ -141,7 +141,7 @@ class Order:
             found = self._use(self._requests.methods[method], ("", method))
         return found
 
-    def _take(self, table: dict[Key, list[int]], method: str, key: str, *, again: bool = True) -> int:
+    def _take(self, table: dict[RequestKey, list[int]], method: str, key: str, *, again: bool = True) -> int:
         numbers = table.get((method, key))
         return self._use(numbers, (str(id(table)), method, key), again=again) if numbers else 0
 

@@ -61,6 +61,8 @@ MOST_REPLIES = 1 << 20
 """Bytes of replies that the server has not read, beyond its pipe, above which we stop reading from it."""
 GATHER_AFTER = 2
 """Messages that are written one by one before further ones, sent without waiting, are combined."""
+GATHER_MOST = 32
+"""Messages that are combined at most: the server works on these while the next ones are prepared."""
 
 
 class StdioTransport:
@@ -299,6 +301,8 @@ class StdioTransport:
         if not self._held:
             self._loop.call_soon(self._send_held)
         self._held.append(outgoing.data)
+        if len(self._held) >= GATHER_MOST:
+            self._send_held()
 
     def _send_held(self) -> None:
         if self._held:

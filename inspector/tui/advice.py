@@ -19,15 +19,19 @@ from inspector.tui.verbs import BY_ID
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class VerbAdvice:
     """A verb of the interface, by its id; `takes_value`: the dialog that it opens asks for the value."""
 
     verb: str
     takes_value: bool = False
 
 
-_LOG_IN, _REVISION, _REPORT = Key("authorization.otherwise"), Key("app.revision", True), Key("check.baseline")
-PLACES: Mapping[Parameter, Key | str] = {
+_LOG_IN, _REVISION, _REPORT = (
+    VerbAdvice("authorization.otherwise"),
+    VerbAdvice("app.revision", True),
+    VerbAdvice("check.baseline"),
+)
+PLACES: Mapping[Parameter, VerbAdvice | str] = {
     Parameter.ALLOW_CALLS: "the load dialog",
     Parameter.AUTH_SERVER: _LOG_IN,
     Parameter.ASSERTION: "“auth.assertion” in a config entry",
@@ -51,9 +55,9 @@ PLACES: Mapping[Parameter, Key | str] = {
     Parameter.CWD_OR_ENTRY: "“cwd” in a config entry",
     Parameter.ERA: _REVISION,
     Parameter.ENV: "“env” in a config entry",
-    Parameter.EXTENSION: Key("app.extensions", True),
-    Parameter.EVENTS: Key("messages.filter"),
-    Parameter.FILTER: Key("messages.filter"),
+    Parameter.EXTENSION: VerbAdvice("app.extensions", True),
+    Parameter.EVENTS: VerbAdvice("messages.filter"),
+    Parameter.FILTER: VerbAdvice("messages.filter"),
     Parameter.FORCE: "delete that file first",
     Parameter.FORMAT: "the format {}",
     Parameter.HEADERS: "“headers” in a config entry",
@@ -66,7 +70,7 @@ PLACES: Mapping[Parameter, Key | str] = {
     Parameter.OPEN_CONFIG: "start Inspector with that config file",
     Parameter.OUT: "`inspector import` on the command line",
     Parameter.PIN_REMOVE: "deleting that file",
-    Parameter.PIN_UPDATE: Key("app.pin"),
+    Parameter.PIN_UPDATE: VerbAdvice("app.pin"),
     Parameter.PROTOCOL: _REVISION,
     Parameter.RECORD: "the command that starts Inspector",
     Parameter.SET_VARIABLE: "`inspector run` on the command line",
@@ -118,5 +122,5 @@ def _default(parameters: tuple[Parameter, ...], keys: Keymap) -> str:
     if parameters == (Parameter.TRANSPORT,):
         return "remove “type” from the config entry"
     places = dict.fromkeys(_place(Setting(each, "“auto”"), keys) for each in parameters)
-    takes_value = all(isinstance(place := PLACES[each], Key) and place.takes_value for each in parameters)
+    takes_value = all(isinstance(place := PLACES[each], VerbAdvice) and place.takes_value for each in parameters)
     return f"choose {' and '.join(places)}" if takes_value else f"remove {' and '.join(places)}"

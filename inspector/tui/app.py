@@ -32,6 +32,7 @@ from inspector.tui.attention import Attention
 from inspector.tui.custom_commands import CustomCommands
 from inspector.tui.driver import enduring
 from inspector.tui.events import OpenInstead, OpenTarget
+from inspector.tui.freed_memory import forget_removed_widgets
 from inspector.tui.key_order import KeysInOrder
 from inspector.tui.keymap import Keymap
 from inspector.tui.navigator import Opening, ScreenNavigator
@@ -53,6 +54,8 @@ NOTIFIED = 1000
 """Characters of a notification that are shown."""
 PROBLEM_SECONDS = 60
 """Seconds for which an internal error is shown."""
+_FORGET_EVERY = 60
+"""Seconds after which the memory of removed widgets is freed."""
 
 
 class InspectorApp(KeysInOrder, App[int]):
@@ -140,6 +143,7 @@ class InspectorApp(KeysInOrder, App[int]):
         self.unexpected.watch(asyncio.get_running_loop())
         if not self.is_headless:
             self._leave_on_signals()
+        self.set_interval(_FORGET_EVERY, forget_removed_widgets)
         self.set_keymap(self.verb_keys.overrides)
         for problem in (*self._problems, *self.verb_keys.problems, *self.custom_commands.problems):
             self._show_problem(problem)

@@ -13,7 +13,7 @@ from textual.binding import BindingsMap
 from textual.dom import DOMNode
 
 from inspector.tui.keymap import bindings
-from inspector.tui.verbs import VERBS, Verb
+from inspector.tui.verbs import VERBS, KeymapVerb
 
 
 def lend(part: object, context: str, node: DOMNode) -> None:
@@ -42,7 +42,7 @@ def contexts(focused: DOMNode) -> list[str]:
     return list(found)
 
 
-def who_does(focused: DOMNode, verb: Verb) -> DOMNode | None:
+def who_does(focused: DOMNode, verb: KeymapVerb) -> DOMNode | None:
     """Return the nearest node that binds the context of a verb and can do it now, or None."""
     method = f"action_{verb.action}"
     for node, bound in _chain(focused):

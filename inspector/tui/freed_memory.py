@@ -1,4 +1,4 @@
-"""Returns the memory of large results to the system after it was freed."""
+"""Frees memory that is no longer needed: that of large results, and what Textual keeps of removed widgets."""
 
 from __future__ import annotations
 
@@ -17,3 +17,16 @@ def return_freed_memory() -> None:
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)
+
+
+def forget_removed_widgets() -> None:
+    """Free the lines of widgets that were removed.
+
+    Textual (8.2) caches colours by the object that has the drawn lines of a widget, and so keeps the lines of 1,024
+    removed widgets: 25 MB after an hour in which forms come and go.
+    """
+    from textual._styles_cache import StylesCache
+
+    clear = getattr(StylesCache.get_inner_outer, "cache_clear", None)
+    if clear is not None:
+        clear()

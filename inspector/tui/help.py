@@ -14,7 +14,7 @@ from inspector.tui.available_verbs import contexts, who_does
 from inspector.tui.custom_commands import CustomCommands
 from inspector.tui.keymap import KeyHint, Keymap, label
 from inspector.tui.themes import ascii_only
-from inspector.tui.verbs import VERBS, Verb
+from inspector.tui.verbs import VERBS, KeymapVerb
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.fact_rows import Row, RowSection
 from inspector.tui.widgets.facts_view import FactsView
@@ -72,7 +72,7 @@ class Help(ModalScreen[None]):
         self.dismiss(None)
 
 
-def _row(verb: Verb, keys: Sequence[str]) -> Row:
+def _row(verb: KeymapVerb, keys: Sequence[str]) -> Row:
     return _row_of(keys, verb.title, verb.description)
 
 

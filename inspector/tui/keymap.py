@@ -11,7 +11,7 @@ from textual.keys import Keys, _character_to_key
 
 from inspector.errors import ConfigError
 from inspector.text import safe
-from inspector.tui.verbs import BY_ID, CONTEXTS, VERBS, Verb
+from inspector.tui.verbs import BY_ID, CONTEXTS, VERBS, KeymapVerb
 
 _LABELS: Mapping[str, str] = {
     "escape": "esc",
@@ -108,9 +108,9 @@ class Keymap:
         """Return the hints of several verbs, without those that have no key."""
         return [hint for hint in (self.hint(verb_id, ascii=ascii) for verb_id in verb_ids) if hint.key]
 
-    def table(self) -> list[tuple[str, list[tuple[Verb, list[str]]]]]:
+    def table(self) -> list[tuple[str, list[tuple[KeymapVerb, list[str]]]]]:
         """Return (group, [(verb, its keys)]) for help and the docs; verbs without a key are in the palette."""
-        groups: dict[str, list[tuple[Verb, list[str]]]] = {}
+        groups: dict[str, list[tuple[KeymapVerb, list[str]]]] = {}
         for verb in VERBS:
             groups.setdefault(verb.group, []).append((verb, self.keys(verb.id)))
         return list(groups.items())

@@ -23,7 +23,7 @@ from inspector.text import safe
 from inspector.tui.available_verbs import contexts, who_does
 from inspector.tui.keymap import label
 from inspector.tui.themes import ascii_only, palette
-from inspector.tui.verbs import VERBS, Verb
+from inspector.tui.verbs import VERBS, KeymapVerb
 from inspector.tui.window import RunsCommands, ShowsItems, window_of
 
 ITEMS_LOOKED_AT = 20_000
@@ -107,7 +107,7 @@ class VerbPalette(CommandPalette):
 class Doable(NamedTuple):
     """A verb and the node that does it."""
 
-    verb: Verb
+    verb: KeymapVerb
     act: Callable[[], Any]
 
 
@@ -136,7 +136,7 @@ class Verbs(Provider):
             if points:
                 yield Hit(points, self._row(verb, words), act, text=verb.title)
 
-    def _row(self, verb: Verb, words: list[str]) -> Text:
+    def _row(self, verb: KeymapVerb, words: list[str]) -> Text:
         keymap = window_of(self.screen).verb_keys
         return _row(
             verb.title, " ".join(label(key, ascii_only()) for key in keymap.keys(verb.id)), verb.description, words

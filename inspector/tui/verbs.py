@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 
-class Verb(NamedTuple):
+class KeymapVerb(NamedTuple):
     """One action of the interface.
 
     `id` is `CONTEXT.NAME`, the name in a keymap; its action is NAME with underscores (`list.page-down` runs
@@ -517,7 +517,7 @@ _START = (
 )
 
 
-def _table() -> Iterator[Verb]:
+def _table() -> Iterator[KeymapVerb]:
     for context, group, rows in (
         ("app", "Everywhere", _APP),
         ("replay", "A recording", _REPLAY),
@@ -561,10 +561,10 @@ def _table() -> Iterator[Verb]:
         ("start", "Start", _START),
     ):
         for name, title, key, description in rows:
-            yield Verb(f"{context}.{name}", title, group, key, context, description)
+            yield KeymapVerb(f"{context}.{name}", title, group, key, context, description)
 
 
-VERBS: tuple[Verb, ...] = tuple(_table())
+VERBS: tuple[KeymapVerb, ...] = tuple(_table())
 """Every verb, in the order of help and hints."""
 
-BY_ID: Mapping[str, Verb] = {verb.id: verb for verb in VERBS}
+BY_ID: Mapping[str, KeymapVerb] = {verb.id: verb for verb in VERBS}

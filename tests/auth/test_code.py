@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from inspector.auth.actions import Denied, Flow, VisitPage
+from inspector.auth.actions import AuthFlow, Denied, VisitPage
 from inspector.errors import AuthorizationNeeded
 from tests.auth.world import AS_PLACE, ISSUER, REDIRECT, Refused, World, authorization, callback, metadata
 
@@ -160,7 +160,7 @@ def test_what_returned_is_reported_by_its_names_alone(extra: dict[str, Any]) -> 
     assert ("expected" in facts) is (extra.get("iss") == f"{ISSUER}/")
 
 
-def again_or_not(world: World) -> Flow[None]:
+def again_or_not(world: World) -> AuthFlow[None]:
     """A login that may fail."""
     try:
         yield from authorization().log_in()

@@ -10,10 +10,10 @@ from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
 from inspector.auth.actions import (
     AskClient,
+    AuthFlow,
     ChooseServer,
     Fetch,
     Fetched,
-    Flow,
     HoldRenewalLock,
     LoadGrant,
     LoadStoredClient,
@@ -112,7 +112,7 @@ class World:
         }
         self.pages = standard | self.pages
 
-    def run(self, flow: Flow[Any]) -> Any:
+    def run(self, flow: AuthFlow[Any]) -> Any:
         """Run a flow to its end; what it did is in `log`."""
         answer: Any = None
         problem: InspectorError | None = None

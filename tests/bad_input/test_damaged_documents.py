@@ -33,7 +33,7 @@ from inspector.events.schemas import argument_problem, data_check
 from inspector.events.subscription import Subscription
 from inspector.export import otlp
 from inspector.hosts import ServerDefinitions, evaluate, host_facts
-from inspector.hosts.evaluation import ToolResult
+from inspector.hosts.evaluation import EvaluatedResult
 from inspector.journal.format import header_line
 from inspector.journal.journal import Journal, whole_journal
 from inspector.protocol.events import event_page, event_type
@@ -211,7 +211,7 @@ def read_app_page(document: Any) -> None:
 
 def read_tool(document: Any) -> None:
     made = document if type(document) is dict else {}
-    results = [ToolResult("get_order", made), ToolResult("get_order", {"content": [document]})]
+    results = [EvaluatedResult("get_order", made), EvaluatedResult("get_order", {"content": [document]})]
     server = ServerDefinitions.of("shop", [document, GOOD_TOOL], document, results)
     for note in evaluate(server, host_facts().facts):
         _ = note.found, note.limit

@@ -20,7 +20,7 @@ from inspector.check.visit import Allowed, RunLimits
 from inspector.client.options import Options
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.demo.call import Channel
-from inspector.demo.eras import Connection
+from inspector.demo.eras import StdioConnection
 from inspector.demo.http import DemoServer
 from inspector.demo.prompts import all_prompts
 from inspector.demo.rpc import RpcError, decode, encode, error
@@ -169,7 +169,7 @@ class Planted:
             nonlocal demo
             replies.append(reply)
             if demo is None:
-                demo = Connection(self.world, out, "stdio")
+                demo = StdioConnection(self.world, out, "stdio")
             if self.fault.asked(message, say):
                 return
             if isinstance(message, bytes):

@@ -11,12 +11,12 @@ from typing import Any, get_args
 
 import pytest
 
-from inspector.check.catalog import Check, Level
+from inspector.check.catalog import Check, CheckLevel
 from inspector.check.outcome import Outcome, Visited, bad, doubtful, good, remark, skipped
 from inspector.check.policy import FAILING, PROFILES, FailOn, Identity, Policy, Profile, baseline_of
 from inspector.check.report import Report
 from inspector.check.reports import document
-from inspector.check.result import Origin, Result
+from inspector.check.result import Result, SdkOrigin
 from inspector.check.run import Run, Wanted
 from inspector.cli import main
 from inspector.cli.check_report import text
@@ -26,12 +26,12 @@ from inspector.protocol.revisions import REVISIONS
 
 HOSTILE = Path(__file__).parents[2] / "recordings" / "hostile.mcp.jsonl"
 SHOP = Identity("shop", "1.0", "stdio")
-SDK = Origin("An SDK 1.0")
-OPTIONAL = Origin("An SDK 1.0", "Set its option.")
+SDK = SdkOrigin("An SDK 1.0")
+OPTIONAL = SdkOrigin("An SDK 1.0", "Set its option.")
 
 
 def result(
-    id: str, level: Level, outcome: Outcome, revision: str = "2025-11-25", origin: Origin | None = None
+    id: str, level: CheckLevel, outcome: Outcome, revision: str = "2025-11-25", origin: SdkOrigin | None = None
 ) -> Result:
     check = Check(id, level, frozenset(REVISIONS), "active", f"{id} holds.", "Fix it.", "basic#part", "group")
     return Result(check, Visited(revision, "stdio", 1, 9), outcome, 0.1, origin)
@@ -83,7 +83,7 @@ def failures(junit: str) -> int:
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("fail_on", FAILING)
 def test_every_format_says_what_the_exit_code_says(fail_on: FailOn, profile: Profile, known: str) -> None:
-    for fail_under, level in itertools.product((0, 50, 100), ("", *get_args(Level))):
+    for fail_under, level in itertools.product((0, 50, 100), ("", *get_args(CheckLevel))):
         wanted = Wanted(levels=frozenset([level] if level else []))
         results = [one for one in RESULTS if wanted.takes(one.check)]
         found = BASELINES[known]

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.compare.paths import GlobStep, Key, parse_glob, places
+from inspector.compare.paths import GlobStep, PathStep, parse_glob, places
 
 VALUES = st.recursive(
     st.integers(0, 3),
@@ -25,14 +25,14 @@ GLOBS = st.one_of(
 )
 
 
-def everything(value: Any, keys: tuple[Key, ...] = ()) -> Iterator[tuple[tuple[Key, ...], Any]]:
+def everything(value: Any, keys: tuple[PathStep, ...] = ()) -> Iterator[tuple[tuple[PathStep, ...], Any]]:
     yield keys, value
     children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, child in children:
         yield from everything(child, (*keys, key))
 
 
-def fits(keys: tuple[Key, ...], steps: tuple[GlobStep, ...]) -> bool:
+def fits(keys: tuple[PathStep, ...], steps: tuple[GlobStep, ...]) -> bool:
     if not steps:
         return not keys
     if not keys:

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.config.expand import Dialect, Expander, InputQuestion, env_file, questions
+from inspector.config.expand import Expander, InputQuestion, VariableSyntax, env_file, questions
 from inspector.errors import ConfigError
 
-DIALECTS = get_args(Dialect)
+DIALECTS = get_args(VariableSyntax)
 ENVIRON = {"TOKEN": "t0p-s3cret", "EMPTY": "", "NESTED": "${TOKEN} $TOKEN", "HOME": "/home/me", "A1": "one"}
 REFERENCE_LIKE = st.text(st.sampled_from("${}:-TOKENenvfile/ a\\"), max_size=40)
 
@@ -175,7 +175,7 @@ def test_what_only_vscode_can_look_up_is_reported(text: str) -> None:
 
 
 @given(REFERENCE_LIKE, st.sampled_from(DIALECTS))
-def test_any_text_expands_or_names_what_is_missing(text: str, dialect: Dialect) -> None:
+def test_any_text_expands_or_names_what_is_missing(text: str, dialect: VariableSyntax) -> None:
     made = expander(dialect, environ={})
     try:
         expanded, message = made(text), ""
@@ -186,7 +186,7 @@ def test_any_text_expands_or_names_what_is_missing(text: str, dialect: Dialect) 
 
 
 @given(st.text(st.characters(exclude_characters="$")), st.sampled_from(DIALECTS))
-def test_a_text_without_references_stays(text: str, dialect: Dialect) -> None:
+def test_a_text_without_references_stays(text: str, dialect: VariableSyntax) -> None:
     assert expander(dialect)(text) == text
 
 
@@ -198,7 +198,7 @@ def test_own_references_are_replaced_one_by_one(parts: list[str]) -> None:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("unit", ["${", "$", "$${", "${a", "${TOKEN", "}", "$TOKEN${"])
-def test_hostile_text_costs_one_pass(dialect: Dialect, unit: str) -> None:
+def test_hostile_text_costs_one_pass(dialect: VariableSyntax, unit: str) -> None:
     expander(dialect)(unit * 200_000)
 
 

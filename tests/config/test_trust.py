@@ -14,7 +14,7 @@ import pytest
 from inspector.config import clients, expand, logins, servers, trust
 from inspector.config.keyrings import LOGIN_SERVICE, names_logins
 from inspector.config.targets import HttpTarget, StdioTarget
-from inspector.config.trust import Answer, Exposure, Memory
+from inspector.config.trust import Exposure, Memory, TrustAnswer
 from inspector.errors import ConfigError, InspectorError, TrustNeeded
 from inspector.transports.child import INHERITED, INHERITED_PREFIXES
 from tests.auth.test_keyring import Working
@@ -176,10 +176,10 @@ def test_harmless_variables_are_those_that_every_child_gets(world: World) -> Non
 # Whose file it is
 
 
-def answers(*given: Answer) -> tuple[list[Exposure], Callable[[Exposure], Answer]]:
+def answers(*given: TrustAnswer) -> tuple[list[Exposure], Callable[[Exposure], TrustAnswer]]:
     asked: list[Exposure] = []
 
-    def consent(found: Exposure) -> Answer:
+    def consent(found: Exposure) -> TrustAnswer:
         asked.append(found)
         return given[len(asked) - 1]
 

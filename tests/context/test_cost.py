@@ -16,7 +16,7 @@ from inspector.context.results import result_cost
 from inspector.context.sharing import LEAST, repeated, savings
 from inspector.context.tokens import ESTIMATED, estimate, tokenizer
 from inspector.errors import UsageError
-from inspector.hosts import ToolResult, host_facts
+from inspector.hosts import EvaluatedResult, host_facts
 
 ADDRESS = {
     "type": "object",
@@ -126,7 +126,7 @@ def test_a_result_is_counted_by_text_and_by_structure() -> None:
 
 
 def test_the_largest_result_of_each_tool_is_kept() -> None:
-    results = tuple(ToolResult("a", {"content": [{"type": "text", "text": "x" * n}]}) for n in (3, 30, 5))
+    results = tuple(EvaluatedResult("a", {"content": [{"type": "text", "text": "x" * n}]}) for n in (3, 30, 5))
     assert report_of("s", cost_of([]), results=results).results["a"].content == 30
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from inspector.demo.call import Channel
-from inspector.demo.eras import Connection
+from inspector.demo.eras import StdioConnection
 from inspector.demo.prompts import all_prompts
 from inspector.demo.rpc import decode
 from inspector.demo.tools import all_tools
@@ -213,7 +213,7 @@ class MemoryPeer(Peer):
 
         self._channel = Here()
         self.world = World(all_tools(), all_prompts(), **world)
-        self._connection = Connection(self.world, self._channel, "memory")
+        self._connection = StdioConnection(self.world, self._channel, "memory")
 
     def send(self, message: Any) -> None:
         self._connection.receive(decode(json.dumps(message).encode()), self._channel)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from inspector.demo.feed import MOST_UNSENT, Feed
+from inspector.demo.feed import MOST_UNSENT, MessageQueue
 from tests.demo.demo_client import MODERN, PREFIX, HttpServer, MemoryPeer, ModernHttpPeer, Peer, StdioPeer, about_client
 from tests.demo.schemas import check
 
@@ -133,7 +133,7 @@ def test_subscriptions_end_with_their_result_when_stdin_ends() -> None:
 
 
 def test_what_is_not_read_is_forgotten_where_nothing_is_lost_by_that() -> None:
-    feed = Feed(lossy=True)
+    feed = MessageQueue(lossy=True)
     for number in range(MOST_UNSENT + 5):
         feed.send(b"%d" % number)
     assert len(feed.messages) == MOST_UNSENT

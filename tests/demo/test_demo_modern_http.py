@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from inspector.demo.call import Call
+from inspector.demo.call import ClientRequest
 from inspector.demo.http import DemoServer
 from inspector.demo.prompts import all_prompts
 from inspector.demo.tools import all_tools
@@ -323,7 +323,7 @@ def test_closing_the_stream_cancels_the_request(
 ) -> None:  # HTTP-72
     started, cancelled = threading.Event(), threading.Event()
 
-    def run(call: Call) -> NoReturn:
+    def run(call: ClientRequest) -> NoReturn:
         started.set()
         if begun:
             call.log("info", "begun")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from inspector.demo.call import Channel
-from inspector.demo.legacy import Session
+from inspector.demo.legacy import LegacySession
 from inspector.demo.prompts import all_prompts
 from inspector.demo.tools import all_tools
 from inspector.demo.world import World
@@ -186,7 +186,7 @@ def test_a_call_that_finishes_after_it_was_cancelled_is_not_answered() -> None: 
                 done.set()
 
     channel = Impatient()
-    session = Session(World(all_tools(), all_prompts()), channel, "memory")
+    session = LegacySession(World(all_tools(), all_prompts()), channel, "memory")
     client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {}}
     session.receive({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client}, channel)
     session.receive({"jsonrpc": "2.0", "method": "notifications/initialized"}, channel)

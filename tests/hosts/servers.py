@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
-from inspector.hosts import Fact, ServerDefinitions, ToolResult
+from inspector.hosts import EvaluatedResult, Fact, ServerDefinitions
 
 GOOD_TOOL: dict[str, Any] = {
     "name": "get_order",
@@ -28,7 +28,7 @@ GOOD_TOOL: dict[str, Any] = {
 
 def good() -> ServerDefinitions:
     """A server within every limit of every host."""
-    result = ToolResult(
+    result = EvaluatedResult(
         "get_order", {"content": [{"type": "text", "text": '{"number": 1}'}], "structuredContent": {"number": 1}}
     )
     return ServerDefinitions.of("shop", [copy.deepcopy(GOOD_TOOL)], "Orders of a shop.", [result])
@@ -54,7 +54,7 @@ def with_parameter(name: str, **schema: Any) -> dict[str, Any]:
 
 def server(*tools: dict[str, Any], instructions: str = "", result: dict[str, Any] | None = None) -> ServerDefinitions:
     """A server with these tools."""
-    results = [] if result is None else [ToolResult("get_order", result)]
+    results = [] if result is None else [EvaluatedResult("get_order", result)]
     return ServerDefinitions.of("shop", tools or [tool()], instructions, results)
 
 

@@ -84,11 +84,35 @@ def test_the_time_of_a_request_over_http_is_divided() -> None:
     talk.at(200)
     journal.record_http("post-2", Dir.RECV, status=200, headers=[])
     journal.record_http("post-1", Dir.RECV, status=200, headers=[])
-    assert divided(journal, request, 300_000) == CallParts(50_000, 150_000, 100_000, 0)
+    assert divided(journal, request, 300_000) == CallParts(0, 0, 50_000, 150_000, 100_000, 0)
     talk.at(300).receive({"jsonrpc": "2.0", "id": 7, "method": "elicitation/create", "params": {}}, "post-1")
     talk.at(700).send({"jsonrpc": "2.0", "id": 7, "result": {}}, "post-3")
     talk.at(1000).receive({"jsonrpc": "2.0", "id": 1, "result": {}}, "post-1")
-    assert divided(journal, request, 2_000_000) == CallParts(50_000, 150_000, 400_000, 400_000)
+    assert divided(journal, request, 2_000_000) == CallParts(0, 0, 50_000, 150_000, 400_000, 400_000)
+
+
+def test_the_time_before_an_http_request_begins_is_its_queue() -> None:
+    talk = Talk({"kind": "http", "url": "http://x/"})
+    request = talk.send({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "pay"}}, "post-1")
+    talk.at(30)
+    talk.journal.record_http("post-1", Dir.SEND, method="POST", url="http://x/", headers=[])
+    assert divided(talk.journal, request, 100_000) == CallParts(30_000, 0, 0, 70_000, 0, 0)
+
+
+def test_a_login_inside_a_request_is_a_part_of_its_own() -> None:
+    talk = Talk({"kind": "http", "url": "http://x/"})
+    journal = talk.journal
+    request = talk.send({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "pay"}}, "post-1")
+    journal.record_http("post-1", Dir.SEND, method="POST", url="http://x/", headers=[])
+    talk.at(20)
+    journal.record_http("post-1", Dir.RECV, status=401, headers=[])
+    talk.at(3000)
+    journal.record_auth("token", True, "")
+    journal.record_http("post-1", Dir.SEND, method="POST", url="http://x/", headers=[])
+    talk.at(3040)
+    journal.record_http("post-1", Dir.RECV, status=200, headers=[])
+    talk.at(3100).receive({"jsonrpc": "2.0", "id": 1, "result": {}}, "post-1")
+    assert divided(journal, request, 9_000_000) == CallParts(0, 2_980_000, 0, 60_000, 60_000, 0)
 
 
 def test_over_stdio_only_the_time_of_the_person_is_known() -> None:
@@ -96,4 +120,4 @@ def test_over_stdio_only_the_time_of_the_person_is_known() -> None:
     request = talk.call(1, "order")
     assert divided(talk.journal, request, 900_000) is None
     ask(talk, 100, 7)
-    assert divided(talk.journal, request, 900_000) == CallParts(0, 0, 0, 800_000)
+    assert divided(talk.journal, request, 900_000) == CallParts(0, 0, 0, 0, 0, 800_000)

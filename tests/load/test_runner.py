@@ -20,16 +20,16 @@ from inspector.load.floor import measure_floor
 from inspector.load.plan import LoadPlan, PlannedCall
 from inspector.load.runner import LoadRun
 from inspector.protocol.jsonrpc import encode, parse
-from inspector.transports.memory import MemoryTransport, Reply
+from inspector.transports.memory import MemoryTransport, SendReply
 
 TARGET = StdioTarget(("server",))
 
 
-def answering(on_call: Callable[[int, dict[str, Any], Reply], Any]) -> Any:
+def answering(on_call: Callable[[int, dict[str, Any], SendReply], Any]) -> Any:
     """A server with a read-only tool and another one; `on_call` gets the number of each call."""
     calls = 0
 
-    async def server(message: Any, reply: Reply) -> None:
+    async def server(message: Any, reply: SendReply) -> None:
         nonlocal calls
         if message.get("method") == "tools/call":
             calls += 1
@@ -73,7 +73,7 @@ def journal(tmp_path: Path) -> Any:
 async def test_every_call_is_sent_and_answered(journal: Journal) -> None:
     seen: list[Any] = []
 
-    def on_call(number: int, message: dict[str, Any], reply: Reply) -> None:
+    def on_call(number: int, message: dict[str, Any], reply: SendReply) -> None:
         seen.append(message["params"]["arguments"])
         reply(result(message))
 
@@ -85,7 +85,7 @@ async def test_every_call_is_sent_and_answered(journal: Journal) -> None:
 
 
 async def test_errors_are_counted_by_kind(journal: Journal) -> None:
-    def on_call(number: int, message: dict[str, Any], reply: Reply) -> None:
+    def on_call(number: int, message: dict[str, Any], reply: SendReply) -> None:
         if number % 3 == 0:
             reply({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32603, "message": f"Row {number}"}})
         elif number % 3 == 1:
@@ -111,7 +111,7 @@ async def test_a_hanging_server_ends_with_timeouts_and_queued_calls_are_not_sent
 
 
 async def test_a_crash_loses_calls_and_the_connection_is_made_again(journal: Journal) -> None:
-    def on_call(number: int, message: dict[str, Any], reply: Reply) -> None:
+    def on_call(number: int, message: dict[str, Any], reply: SendReply) -> None:
         if number == 10:
             raise ServerExited("The server ended with exit code 3.")
         reply(result(message))
@@ -128,14 +128,14 @@ async def test_a_server_that_does_not_come_back_ends_the_run(journal: Journal, m
     monkeypatch.setattr("inspector.load.connection.RECONNECTS", (0.0, 0.0))
     gone = False
 
-    def on_call(number: int, message: dict[str, Any], reply: Reply) -> None:
+    def on_call(number: int, message: dict[str, Any], reply: SendReply) -> None:
         nonlocal gone
         gone = number == 10
         reply(result(message))
 
     answers = answering(on_call)
 
-    async def server(message: Any, reply: Reply) -> None:
+    async def server(message: Any, reply: SendReply) -> None:
         if gone:
             raise ServerExited("The server ended with exit code 3.")
         await answers(message, reply)
@@ -199,7 +199,7 @@ async def test_connections_share_the_calls(journal: Journal) -> None:
 
 
 async def test_only_a_sample_of_the_calls_is_recorded(journal: Journal) -> None:
-    def on_call(number: int, message: dict[str, Any], reply: Reply) -> None:
+    def on_call(number: int, message: dict[str, Any], reply: SendReply) -> None:
         reply({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x" * 1000}})
         reply(result(message, isError=number % 10 == 0))
 
@@ -223,11 +223,11 @@ async def test_calls_that_ask_are_answered_and_counted(journal: Journal) -> None
     waiting: dict[str, Any] = {}
     server_calls = answering(lambda number, message, reply: ask(number, message, reply))
 
-    def ask(number: int, message: dict[str, Any], reply: Reply) -> None:
+    def ask(number: int, message: dict[str, Any], reply: SendReply) -> None:
         waiting[f"q{number}"] = message
         reply({"jsonrpc": "2.0", "id": f"q{number}", "method": "roots/list"})
 
-    async def server(message: Any, reply: Reply) -> None:
+    async def server(message: Any, reply: SendReply) -> None:
         if "method" not in message:
             reply(result(waiting.pop(message["id"])))
             return

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from inspector.protocol.tables import (
     MISSING,
     MOST_COLUMNS,
-    Number,
     Table,
+    WrittenNumber,
     cell_text,
     filter_patterns,
     slice_at,
@@ -161,7 +161,7 @@ def test_delimited_text_is_a_table() -> None:
     assert [column.name for column in found.columns] == ["id", "customer", "total"]
     assert [column.is_numeric for column in found.columns] == [True, False, False]
     assert shown(found) == [["1", "Brick, Red", "10.5"], ["2", "two\nlines", "007"], ["3", "", "9"]]
-    assert type(found.cells(0)[0]) is Number
+    assert type(found.cells(0)[0]) is WrittenNumber
     assert json.loads(found.json(0)) == {"id": 1, "customer": "Brick, Red", "total": "10.5"}
 
 

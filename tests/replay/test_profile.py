@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.replay import profile as profile_module
-from inspector.replay.profile import Profile
+from inspector.replay.profile import ActivityProfile
 from tests.replay.tape import Tape
 
 FOLD = 2_000_000
 
 
-def measured(journal: Journal, fold: int = FOLD, limit: int = 7) -> Profile:
-    profile = Profile(journal, fold)
+def measured(journal: Journal, fold: int = FOLD, limit: int = 7) -> ActivityProfile:
+    profile = ActivityProfile(journal, fold)
     while profile.advance(limit):
         pass
     return profile

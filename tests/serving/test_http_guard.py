@@ -9,7 +9,7 @@ import pytest
 from inspector.config.targets import HttpTarget
 from inspector.journal.journal import Journal
 from inspector.serving import http_guard
-from inspector.serving.base import Head
+from inspector.serving.base import RequestHead
 from inspector.serving.http import Binding, HttpEnd
 from inspector.serving.http_guard import RequestGuard, normal_origin
 from inspector.tap.http import HttpTap
@@ -28,9 +28,9 @@ EVIL_IPS = (
 )
 
 
-def head(host: str | None, origin: str | None, arrived_at: tuple[str, int]) -> Head:
+def head(host: str | None, origin: str | None, arrived_at: tuple[str, int]) -> RequestHead:
     fields = [("Host", host), ("Origin", origin)]
-    return Head("POST", "/mcp", [(name, value) for name, value in fields if value is not None], arrived_at)
+    return RequestHead("POST", "/mcp", [(name, value) for name, value in fields if value is not None], arrived_at)
 
 
 @pytest.mark.parametrize(
@@ -100,8 +100,10 @@ def test_there_is_one_host_and_one_origin_at_most() -> None:
     guard = RequestGuard("127.0.0.1")
     assert "exactly one Host" in guard.refusal(head(None, None, LOCAL))
     twice = (("Host", "localhost"), ("Origin", "http://localhost"), ("origin", "http://evil.example"))
-    assert "more than one Origin" in guard.refusal(Head("POST", "/", twice, LOCAL))
-    assert "exactly one Host" in guard.refusal(Head("POST", "/", (("Host", "localhost"), ("Host", "localhost")), LOCAL))
+    assert "more than one Origin" in guard.refusal(RequestHead("POST", "/", twice, LOCAL))
+    assert "exactly one Host" in guard.refusal(
+        RequestHead("POST", "/", (("Host", "localhost"), ("Host", "localhost")), LOCAL)
+    )
 
 
 def test_allowed_origins_and_hosts_are_let_in_exactly() -> None:

@@ -37,8 +37,8 @@ class RecordingSink:
                         future.set_result(item)
         return self.journal.index.invalid == invalid
 
-    def sent(self, channel, outgoing, extra=""):
-        outgoing.n = self.journal.record_sent(channel, outgoing.data, outgoing.message, extra)
+    def sent(self, channel, outgoing, extra="", *, hold=False):
+        outgoing.n = self.journal.record_sent(channel, outgoing.data, outgoing.message, extra, hold=hold)
         return outgoing.n
 
     def stderr(self, lines):

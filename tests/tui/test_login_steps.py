@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from textual.pilot import Pilot
 
 from inspector.auth import rerun_step
-from inspector.client.state.login import AuthStep, Outcome
+from inspector.client.state.login import AuthStep, LoginStepState
 from inspector.journal.journal import Journal
 from inspector.tui.login.document import LoginDocument, document_of, looked_at
 from inspector.tui.login.facts import step_rows
@@ -22,7 +22,7 @@ from tests.tui.tui_screens import Stage, screen_lines, screen_text
 LONG = [Row(f"line {number}") for number in range(40)]
 
 
-def step(n: int, name: str = "metadata", outcome: Outcome = "ok", **facts: Any) -> AuthStep:
+def step(n: int, name: str = "metadata", outcome: LoginStepState = "ok", **facts: Any) -> AuthStep:
     return AuthStep(n, 0, name, outcome, f"text {n}", facts=facts)
 
 

@@ -6,13 +6,13 @@ from time import monotonic
 
 import pytest
 
-from inspector.tui.main.pace import CALM_TICK, FLOOD, JUDGED_SHARE, KEYS_REST, TICK, Pace
+from inspector.tui.main.pace import CALM_TICK, FLOOD, JUDGED_SHARE, KEYS_REST, TICK, DrawingPace
 from tests.tui.live_app import main_screen, on_demo
 
 
-def flooded(now: float = 100.0) -> Pace:
+def flooded(now: float = 100.0) -> DrawingPace:
     """A pace after a second with more events than can be read."""
-    pace = Pace()
+    pace = DrawingPace()
     pace.drawn(now - 1, 0, live=True)
     pace.drawn(now, FLOOD * 2, live=True)
     return pace
@@ -44,7 +44,7 @@ def test_the_usual_pace_comes_back_after_the_flood() -> None:
 
 
 def test_a_recording_that_is_read_is_no_flood() -> None:
-    pace = Pace()
+    pace = DrawingPace()
     pace.drawn(100.0, 0, live=False)
     pace.drawn(100.05, 20_000, live=False)
     assert pace.pause(100.05, key_came=0.0) == TICK
@@ -53,7 +53,7 @@ def test_a_recording_that_is_read_is_no_flood() -> None:
 @pytest.mark.parametrize(("pause", "share"), [(TICK, TICK), (CALM_TICK, CALM_TICK), (0.001, TICK), (60.0, CALM_TICK)])
 def test_the_judge_has_its_share_of_the_time(pause: float, share: float) -> None:
     """Also in a flood, so that its findings keep up; never so much that a key waits for it."""
-    pace = Pace()
+    pace = DrawingPace()
     pace.drawn(100.0, 0, live=True)
     assert pace.drawn(100.0 + pause, 0, live=True) == pytest.approx(JUDGED_SHARE * share)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from inspector.client.recorded import RecordedSession
 from inspector.config.targets import RecordingTarget
 from inspector.journal.filters import parse
 from inspector.journal.journal import Journal
@@ -18,6 +19,8 @@ from tests.tui.live_app import MEDIUM, NARROW, WIDE, demo, running
 from tests.tui.live_demo import Ticking
 from tests.tui.talks import Talk
 from tests.tui.tui_screens import screen_lines, screen_text, settle
+
+KINDS = Path(__file__).parents[2] / "recordings" / "kinds"
 
 
 def orders() -> Talk:
@@ -221,6 +224,56 @@ def test_what_comes_after_the_moment_of_a_replay_is_faint() -> None:
     assert "chart-dim" in {role.partition("/")[0] for role in asks}
 
 
+def roles_of(view: TimelineView, lane: str, height: int = 16) -> list[tuple[str, str]]:
+    """The texts of a lane's first line with their roles, without what is empty."""
+    lines = {line.name: line.cells.roles() for line in LaneDrawing(view, lambda n: f"name-{n}").lines(height)}
+    return [(text, role) for text, role in lines[lane] if role]
+
+
+def test_a_login_is_drawn_in_its_parts_and_that_of_the_person_as_a_question() -> None:
+    path = KINDS / "auth.mcp.jsonl"
+    journal = Journal.open(path)
+    while journal.refresh():
+        pass
+    view = TimelineView(RecordedSession(journal, path))
+    view.advance()
+    view.fit(120)
+    view.show(80_000, 175_000)
+    drawn = roles_of(view, "login")
+    assert "browser" in "".join(text for text, role in drawn if role.startswith("chart-ask"))
+    assert "discovery" in "".join(text for text, role in drawn if role.startswith("chart/"))
+    assert "token" in "".join(text for text, _ in drawn)
+    asked = sum(len(text) for text, role in drawn if role.startswith("chart-ask"))
+    assert asked == pytest.approx((165_584 - 96_910) / view.window.step, abs=2)
+
+
+def test_what_does_not_match_the_filter_of_the_log_is_faint() -> None:
+    view = view_of(orders())
+    view.narrow(parse("name:pay"))
+    view.advance()
+    requests = [line for line in LaneDrawing(view, lambda n: f"name-{n}").lines(16)][:2]
+    roles = {role.partition("/")[0] for line in requests for text, role in line.cells.roles() if role}
+    assert roles == {"faint", "chart-error"}
+    assert {role.partition("/")[0] for _, role in roles_of(view, "notifications")} == {"faint"}
+    view.narrow(parse("half"))
+    view.advance()
+    assert "notification" in {role for _, role in roles_of(view, "notifications")}
+    view.narrow(None)
+    view.advance()
+    assert "faint" not in {role for _, role in roles_of(view, "notifications")}
+
+
+def test_a_range_keeps_the_filter_of_the_log() -> None:
+    view = view_of(orders())
+    view.narrow(parse("dir:send | status:error"))
+    view.show(5_000_000, 7_500_000)
+    assert view.filter == "(dir:send | status:error) time:5s-7.5s"
+    assert list(parse(view.filter).numbers(view.session.journal)) == [9, 10]
+    view.narrow(parse(view.filter))
+    view.show(0, 2_000_000)
+    assert view.filter == "time:0s-2s"
+
+
 def test_a_hostile_name_is_harmless_and_wide_characters_keep_the_width() -> None:
     view = view_of(orders())
     drawing = LaneDrawing(view, lambda n: "注文\x1b[31m" * 50)
@@ -338,6 +391,8 @@ async def test_the_maximised_log_shows_the_timeline_and_the_rows_again(size: tup
         assert "Timeline" not in screen_text(app)
         await pilot.press("v")
         await settle(pilot, lambda: "Timeline" in screen_text(app))
+        if size != (50, 12):
+            assert "the rest is faint" in screen_text(app)
         await pilot.press("z")
         await settle(pilot, lambda: "Timeline" not in screen_text(app))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from inspector.auth import challenge, urls
-from inspector.check.catalog import CheckTable, Mode, Transport
+from inspector.check.catalog import CheckMode, CheckTable, TransportName
 from inspector.check.outcome import Outcome, Skip, bad, doubtful, good, remark, skipped
 from inspector.check.visit import Visit
 from inspector.check.web import ACCEPT, JSON, RecordedResponse
@@ -14,8 +14,8 @@ from inspector.protocol.jsonrpc import excerpt
 
 _PAGE = "basic/authorization"
 _DISCOVERY = "basic/authorization/authorization-server-discovery"
-_HTTP: frozenset[Transport] = frozenset(("http",))
-_AUTH: Mode = "auth"
+_HTTP: frozenset[TransportName] = frozenset(("http",))
+_AUTH: CheckMode = "auth"
 _OPEN = "the server requires no authorization"
 _GARBAGE = "inspector-check-no-such-token"
 

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from inspector.auth import urls
-from inspector.check.catalog import CheckTable, Mode, Transport
+from inspector.check.catalog import CheckMode, CheckTable, TransportName
 from inspector.check.checks.auth_resource import fetch, metadata, refusal
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
 from inspector.check.visit import Visit
@@ -19,9 +19,9 @@ from inspector.protocol.jsonrpc import encode, excerpt
 _DISCOVERY = "basic/authorization/authorization-server-discovery"
 _SECURITY = "basic/authorization/security-considerations"
 _REGISTRATION = "basic/authorization/client-registration"
-_HTTP: frozenset[Transport] = frozenset(("http",))
-_AUTH: Mode = "auth"
-_HARM: Mode = "intrusive"
+_HTTP: frozenset[TransportName] = frozenset(("http",))
+_AUTH: CheckMode = "auth"
+_HARM: CheckMode = "intrusive"
 _SECRETS = ("access_token", "refresh_token", "id_token", "client_secret", "registration_access_token")
 _FORM = ("Content-Type", "application/x-www-form-urlencoded")
 _CALLBACK = "http://127.0.0.1:49152/inspector-check"

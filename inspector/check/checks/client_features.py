@@ -7,7 +7,7 @@ from typing import Any
 
 from inspector.check import forms
 from inspector.check.catalog import CheckTable
-from inspector.check.forms import Problem
+from inspector.check.forms import FormProblem
 from inspector.check.interviews import Interview, interview, interviews, questions
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
 from inspector.check.tool_calls import FEW, InputRequest, everything, trials
@@ -216,7 +216,9 @@ async def _links(visit: Visit) -> list[InputRequest]:
     return found
 
 
-def _looked_at(asked: list[InputRequest], look: Callable[[dict[str, Any]], Iterable[Problem]], nothing: str) -> Outcome:
+def _looked_at(
+    asked: list[InputRequest], look: Callable[[dict[str, Any]], Iterable[FormProblem]], nothing: str
+) -> Outcome:
     """The worst problem of some requests."""
     worst: Outcome | None = None
     for question in asked:

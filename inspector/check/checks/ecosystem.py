@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from typing import Any
 
 from inspector.addresses import is_loopback
-from inspector.check.catalog import EVERYWHERE, CheckTable, Transport
+from inspector.check.catalog import EVERYWHERE, CheckTable, TransportName
 from inspector.check.outcome import Outcome, good, remark, skipped
 from inspector.check.raw_post import RawPost, raw_post
 from inspector.check.slowdown import slowdown
@@ -17,8 +17,8 @@ from inspector.protocol.jsonrpc import Shape
 from inspector.transports.http_requests import SESSION_FIELD
 
 _PAGE = "custom, not part of the specification"
-_HTTP: frozenset[Transport] = frozenset(("http",))
-_WEB: frozenset[Transport] = frozenset(("http", "sse"))
+_HTTP: frozenset[TransportName] = frozenset(("http",))
+_WEB: frozenset[TransportName] = frozenset(("http", "sse"))
 _BROWSER = "http://localhost:6274"
 """A local origin, as that of a tool in a browser."""
 _VERBS = ("POST", "GET", "DELETE")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from inspector.check.asked import RequestOutcome
-from inspector.check.cases import ArgumentCase, Kind, cases, smaller
+from inspector.check.cases import ArgumentCase, CaseKind, cases, smaller
 from inspector.check.catalog import CheckTable
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
 from inspector.check.slowdown import slowdown
@@ -90,7 +90,7 @@ async def costs(visit: Visit) -> Outcome:
     return good(text, *slowest[3].events)
 
 
-async def _tried(visit: Visit, kind: Kind, fails: Callable[[RequestOutcome], bool]) -> Outcome:
+async def _tried(visit: Visit, kind: CaseKind, fails: Callable[[RequestOutcome], bool]) -> Outcome:
     """Call every allowed tool with the cases of one kind, and reduce the first failure to a minimal one."""
     tried = 0
     seen: tuple[int, ...] = ()

@@ -7,7 +7,7 @@ import socket
 from contextlib import suppress
 
 from inspector.addresses import is_loopback
-from inspector.check.catalog import CheckTable, Transport
+from inspector.check.catalog import CheckTable, TransportName
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
 from inspector.check.raw_post import NOWHERE, RawPost, raw_post
 from inspector.check.visit import Visit
@@ -16,7 +16,7 @@ from inspector.transports.http_url import parse_url
 
 _PAGE = "basic/transports/streamable-http"
 _SECURITY = f"{_PAGE}#security-endpoint"
-_HTTP: frozenset[Transport] = frozenset(("http",))
+_HTTP: frozenset[TransportName] = frozenset(("http",))
 _EVIL = "evil.example"
 _SINCE_403 = ("2025-11-25", "2026-07-28")
 """The revisions that define the status for a foreign origin."""

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from functools import partial
 from typing import Any
 
-from inspector.check.catalog import CheckTable, Transport
+from inspector.check.catalog import CheckTable, TransportName
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
 from inspector.check.raw_connection import status_of
 from inspector.check.raw_post import RawPost, raw_post
@@ -24,7 +24,7 @@ _PAGE = "basic/transports"
 _SESSIONS = f"{_PAGE}#session-management"
 _RESUMING = f"{_PAGE}#resumability-and-redelivery"
 _LISTENING = f"{_PAGE}#listening-for-messages-from-the-server"
-_HTTP: frozenset[Transport] = frozenset(("http",))
+_HTTP: frozenset[TransportName] = frozenset(("http",))
 _NO_SESSION = "00000000-0000-4000-8000-000000000000"
 _HANDSHAKES = 3
 _BITS = 60

@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from inspector.check.catalog import CheckTable, Transport
+from inspector.check.catalog import CheckTable, TransportName
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
 from inspector.check.raw_post import RawPost, raw_post
 from inspector.check.visit import Visit
@@ -28,7 +28,7 @@ from inspector.transports.http_requests import RESUME_FIELD, SESSION_FIELD, VERS
 _PAGE = "basic/transports/streamable-http"
 _VALIDATION = f"{_PAGE}#server-validation"
 _EARLIER = f"{_PAGE}#earlier-streamable-http-revisions"
-_HTTP: frozenset[Transport] = frozenset(("http",))
+_HTTP: frozenset[TransportName] = frozenset(("http",))
 _BEFORE_THE_FIELD = LEGACY[:2]
 """The revisions whose clients send no MCP-Protocol-Version."""
 _METHOD, _NAME = "Mcp-Method", "Mcp-Name"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import parse_qsl
 
 from inspector.addresses import is_loopback
-from inspector.check.catalog import CheckTable, Transport
+from inspector.check.catalog import CheckTable, TransportName
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
 from inspector.check.raw_connection import CLIENT
 from inspector.check.visit import Visit
@@ -16,7 +16,7 @@ from inspector.transports.http_requests import SESSION_FIELD
 from inspector.transports.http_url import parse_url
 
 _PAGE = "basic/transports#http-with-sse"
-_SSE: frozenset[Transport] = frozenset(("sse",))
+_SSE: frozenset[TransportName] = frozenset(("sse",))
 _STREAM = ("Accept", "text/event-stream")
 _EVIL = "http://evil.example"
 _SHORTEST = 16

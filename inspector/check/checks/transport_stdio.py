@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.check.catalog import CheckTable, Transport
+from inspector.check.catalog import CheckTable, TransportName
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
 from inspector.check.process import Child
 from inspector.check.raw_connection import CLIENT, with_metadata
@@ -15,7 +15,7 @@ from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.sample import sample
 
 _PAGE = "basic/transports#stdio"
-_STDIO: frozenset[Transport] = frozenset(("stdio",))
+_STDIO: frozenset[TransportName] = frozenset(("stdio",))
 _SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 _LARGE = 1 << 20
 _IN_FLIGHT = 10

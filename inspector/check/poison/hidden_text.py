@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from inspector.check.poison.families import Level
+from inspector.check.poison.families import PoisonLevel
 from inspector.check.poison.prepared import LONGEST, decoded, is_mixed, is_plain
 from inspector.compare.hidden import hidden_in
 
@@ -17,7 +17,7 @@ _BLANK = re.compile(r"(?<!\s)\s{40,}+(?=\S)")
 _SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}")
 
 
-def hidden_parts(text: str) -> Iterator[tuple[Level, str]]:
+def hidden_parts(text: str) -> Iterator[tuple[PoisonLevel, str]]:
     """Yield (level, what is hidden) for each kind that a text has."""
     looked_at = text[:LONGEST]
     if not is_plain(looked_at):
@@ -25,13 +25,13 @@ def hidden_parts(text: str) -> Iterator[tuple[Level, str]]:
         yield from _odd_characters(looked_at)
     for part in decoded(looked_at):
         kind = {"comment": "an HTML comment", "tags": "tag characters"}.get(part.kind, f"text in {part.kind}")
-        level: Level = "security" if part.kind == "tags" else "lint"
+        level: PoisonLevel = "security" if part.kind == "tags" else "lint"
         yield level, f"{kind} that says “{' '.join(part.text.split())[:120]}”"
     if any(blank[0].count("\n") >= 40 or len(blank[0]) >= 200 for blank in _BLANK.finditer(looked_at)):
         yield "lint", "text behind many empty lines or blanks"
 
 
-def _odd_characters(looked_at: str) -> Iterator[tuple[Level, str]]:
+def _odd_characters(looked_at: str) -> Iterator[tuple[PoisonLevel, str]]:
     if _ESCAPE.search(looked_at):
         yield "security", "a terminal escape sequence"
     found = hidden_in(_ESCAPE.sub("", looked_at))

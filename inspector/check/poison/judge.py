@@ -6,12 +6,12 @@ from collections.abc import Iterator, Set
 from typing import Literal, NamedTuple
 
 from inspector.check.innocent import Innocent, digest_of
-from inspector.check.poison.families import FAMILIES, Level
+from inspector.check.poison.families import FAMILIES, PoisonLevel
 from inspector.check.poison.hidden_text import hidden_parts
 from inspector.check.poison.phrases import depends_on_names, phrases
 from inspector.check.poison.prepared import LONGEST, decoded, same_but_numbers, sentences, visible
 
-Place = Literal["definition", "result", "error"]
+TextPlace = Literal["definition", "result", "error"]
 _SEVERE = frozenset(("secrecy", "exfil", "secretfile", "hidden"))
 """Families that stay a matter of security in data, which others have written."""
 _innocent = Innocent()
@@ -25,7 +25,7 @@ class Poison(NamedTuple):
     """Words in a text that give an order to a model, or that a person does not see."""
 
     family: str
-    level: Level
+    level: PoisonLevel
     words: str
     """The words in their sentence, or for `hidden` what is hidden; the server's text."""
     inside: str = ""
@@ -33,7 +33,12 @@ class Poison(NamedTuple):
 
 
 def judge_text(
-    text: str, place: Place = "definition", *, own: Set[str] = frozenset(), wanted: bool = False, hidden: bool = True
+    text: str,
+    place: TextPlace = "definition",
+    *,
+    own: Set[str] = frozenset(),
+    wanted: bool = False,
+    hidden: bool = True,
 ) -> Iterator[Poison]:
     """Yield what `text` tells a model to do, each family once.
 

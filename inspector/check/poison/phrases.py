@@ -11,7 +11,7 @@ from collections.abc import Iterator, Set
 from itertools import islice
 from typing import NamedTuple
 
-from inspector.check.poison.families import Level
+from inspector.check.poison.families import PoisonLevel
 
 
 class Phrase(NamedTuple):
@@ -19,7 +19,7 @@ class Phrase(NamedTuple):
 
     family: str
     text: str
-    level: Level | None = None
+    level: PoisonLevel | None = None
     """The level, where it is not that of the family."""
 
 

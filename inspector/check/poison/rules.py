@@ -7,7 +7,7 @@ from typing import Any
 
 from inspector.check.innocent import Innocent, digest_of
 from inspector.check.poison.families import FAMILIES
-from inspector.check.poison.judge import Place, Poison, is_innocent, judge_text
+from inspector.check.poison.judge import Poison, TextPlace, is_innocent, judge_text
 from inspector.check.poison.names import imitated, wants_context
 from inspector.check.poison.phrases import own_names
 from inspector.check.poison.prepared import same_but_numbers
@@ -147,7 +147,7 @@ def _parameter_rules(whose: str, tool: dict[str, Any]) -> Iterator[RuleVerdict]:
             todo += value
 
 
-def data_rules(whose: str, data: Any, place: Place, own: Set[str], given: Any = None) -> Iterator[RuleVerdict]:
+def data_rules(whose: str, data: Any, place: TextPlace, own: Set[str], given: Any = None) -> Iterator[RuleVerdict]:
     """Of what a result or an error holds. What repeats `given`, the arguments of the call, is not the server's."""
     arguments = [text for _, text, _ in texts_of(given)]
     left = MOST_FINDINGS

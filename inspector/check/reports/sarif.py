@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from inspector.check.catalog import Check
 from inspector.check.poison.rules import taxonomy_codes
-from inspector.check.policy import Key, key_of
+from inspector.check.policy import FindingKey, key_of
 from inspector.check.report import Report
 from inspector.check.result import Result, Verdict
 from inspector.protocol.revisions import REVISIONS
@@ -137,7 +137,7 @@ def _result(report: Report, result: Result, rule: int) -> dict[str, Any]:
     return found
 
 
-def _absent(report: Report, key: Key, verdict: Verdict, rule: int) -> dict[str, Any]:
+def _absent(report: Report, key: FindingKey, verdict: Verdict, rule: int) -> dict[str, Any]:
     """A finding of the baseline that is gone."""
     return {
         "ruleId": key[0],
@@ -151,7 +151,7 @@ def _absent(report: Report, key: Key, verdict: Verdict, rule: int) -> dict[str, 
     }
 
 
-def _fingerprints(report: Report, key: Key) -> dict[str, str]:
+def _fingerprints(report: Report, key: FindingKey) -> dict[str, str]:
     """A fingerprint of a finding that is the same in every run, whatever the name of the recording."""
     name = f"{key[0]}/{key[1]} over {key[2]}"
     digest = hashlib.sha256(f"{report.identity.name or report.run.target}\n{name}".encode("utf-8", "replace"))

@@ -185,7 +185,7 @@ def _not_reached(report: Report) -> InspectorError:
 
 
 def _wanted(invocation: Invocation) -> Wanted:
-    from inspector.check.catalog import Level
+    from inspector.check.catalog import CheckLevel
     from inspector.check.registry import unknown
     from inspector.check.run import Wanted
     from inspector.check.visit import Allowed, RunLimits
@@ -203,8 +203,10 @@ def _wanted(invocation: Invocation) -> Wanted:
         if name not in REVISIONS:
             raise UsageError(f"Unknown protocol revision “{name[:40]}”.", hint=f"Revisions are {', '.join(REVISIONS)}.")
     levels = frozenset(_names(invocation.option("level", ())))
-    for name in sorted(levels - set(get_args(Level))):
-        raise UsageError(f"--level: “{name[:40]}” is not a level.", hint=f"Levels are {', '.join(get_args(Level))}.")
+    for name in sorted(levels - set(get_args(CheckLevel))):
+        raise UsageError(
+            f"--level: “{name[:40]}” is not a level.", hint=f"Levels are {', '.join(get_args(CheckLevel))}."
+        )
     calls = _names(invocation.option("allow-calls", ()))
     return Wanted(
         hosts=hosts,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from inspector.context.cost import ServerCost, ToolCost
     from inspector.context.growth import CostGrowth, Sizes
     from inspector.context.tokens import TokenCounter
-    from inspector.hosts import Fact, ToolResult
+    from inspector.hosts import EvaluatedResult, Fact
 
 ABOVE_BUDGET = 5
 PIN = "pin"
@@ -73,7 +73,7 @@ def _tell(
     surface: dict[str, Any],
     counter: TokenCounter,
     facts: tuple[Fact, ...],
-    results: tuple[ToolResult, ...],
+    results: tuple[EvaluatedResult, ...],
     before: tuple[str, Sizes] | None,
 ) -> int:
     from inspector.cli import context_report

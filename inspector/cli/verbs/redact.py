@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from inspector.cli.verb import Invocation
-    from inspector.redact.recording import RedactionReport, Value
+    from inspector.redact.recording import RedactionReport, SecretValue
 
 NAME = 200
 PLACE = 60
@@ -57,7 +57,7 @@ def run(invocation: Invocation) -> int:
     return FOUND if checks and report.count else 0
 
 
-def _row(out: Output, value: Value) -> tuple[str, ...]:
+def _row(out: Output, value: SecretValue) -> tuple[str, ...]:
     head = f"{out.safe(value.head)}… " if value.head else ""
     events = [str(n) if n else "header" for n in value.events[:EVENTS]]
     more = " …" if value.count > len(events) or len(value.events) > EVENTS else ""

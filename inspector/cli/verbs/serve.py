@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from inspector.cli.files import new_recording
 from inspector.cli.options import Option, pace, recording
 from inspector.cli.output import Output
-from inspector.cli.serving import LOOPBACK, Address, address, ended_by_signals, is_address, numbered, origin
+from inspector.cli.serving import LOOPBACK, HostPort, address, ended_by_signals, is_address, numbered, origin
 from inspector.cli.verb import Slot, Verb
 from inspector.errors import UsageError
 
@@ -86,7 +86,7 @@ async def _serve(invocation: Invocation, out: Output, journal: Journal, options:
             limits=ConnectionLimits(body=longest),
         )
         try:
-            where: Address | None = invocation.option("http")
+            where: HostPort | None = invocation.option("http")
             if where is None:
                 from inspector.serving.stdio import StdioEnd
 
@@ -98,7 +98,7 @@ async def _serve(invocation: Invocation, out: Output, journal: Journal, options:
     return mock.report()
 
 
-async def _serve_http(mock: Mock, where: Address, out: Output, stop: asyncio.Event) -> None:
+async def _serve_http(mock: Mock, where: HostPort, out: Output, stop: asyncio.Event) -> None:
     from inspector.addresses import is_loopback
     from inspector.serving.http import HttpEnd
 

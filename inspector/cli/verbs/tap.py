@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from inspector.cli import program, setup
 from inspector.cli.options import Option
 from inspector.cli.output import Output
-from inspector.cli.serving import LOOPBACK, Address, address, ended_by_signals, is_address, origin
+from inspector.cli.serving import LOOPBACK, HostPort, address, ended_by_signals, is_address, origin
 from inspector.cli.telemetry import Telemetry
 from inspector.cli.verb import Verb
 from inspector.config.targets import HttpTarget, StdioTarget
@@ -34,7 +34,7 @@ def run(invocation: Invocation) -> int:
     if name is not None:
         return _install(invocation, out, name)
     target = setup.live_target(invocation)
-    where: Address | None = invocation.option("listen")
+    where: HostPort | None = invocation.option("listen")
     if where is None:
         return _stdio(invocation, out, target)
     return asyncio.run(_listen(invocation, out, target, where))
@@ -73,7 +73,7 @@ async def _stdio_to_http(invocation: Invocation, out: Output, target: HttpTarget
     return 0
 
 
-async def _listen(invocation: Invocation, out: Output, target: StdioTarget | HttpTarget, where: Address) -> int:
+async def _listen(invocation: Invocation, out: Output, target: StdioTarget | HttpTarget, where: HostPort) -> int:
     """Serve the client over HTTP."""
     names, origins = tuple(invocation.option("allow-host", ())), tuple(invocation.option("allow-origin", ()))
     telemetry = _telemetry(invocation, out)
@@ -108,7 +108,7 @@ async def _listen(invocation: Invocation, out: Output, target: StdioTarget | Htt
     return 0
 
 
-def _say_where(out: Output, url: str, where: Address, target: StdioTarget | HttpTarget) -> None:
+def _say_where(out: Output, url: str, where: HostPort, target: StdioTarget | HttpTarget) -> None:
     from inspector.addresses import is_loopback
 
     out.aside(f"{url} forwards to {out.safe(target.describe())}\n")

@@ -13,7 +13,7 @@ from inspector.journal.format import Event, Kind
 from inspector.journal.journal import Journal
 from inspector.journal.select import Query
 
-Outcome = Literal["ok", "note", "failed", "open"]
+LoginStepState = Literal["ok", "note", "failed", "open"]
 
 _BEGINS = ("challenge", "resource", "server", "metadata", "issuer", "scope")
 ORDERS = {
@@ -42,7 +42,7 @@ class AuthStep:
     t: int
     """In microseconds since the recording started."""
     name: str
-    outcome: Outcome
+    outcome: LoginStepState
     """`note`: not as expected, but the login continued. `open`: not reached."""
     text: str = ""
     """The finding or decision."""

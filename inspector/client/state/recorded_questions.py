@@ -11,7 +11,7 @@ from bisect import bisect_right
 from itertools import islice
 from typing import Any
 
-from inspector.client.inbox import MOST_QUESTIONS, TOPICS, Inbox, Question, State
+from inspector.client.inbox import MOST_QUESTIONS, TOPICS, Inbox, Question, QuestionStatus
 from inspector.client.state.model import SessionModel
 from inspector.client.state.recorded_calls import InFlight
 from inspector.client.state.recorded_tracks import Budget, params_of, result_of
@@ -103,7 +103,7 @@ class Questions:
                 return n
         return 0
 
-    def answer(self, question: Question) -> tuple[State, Any]:
+    def answer(self, question: Question) -> tuple[QuestionStatus, Any]:
         """Return how a question ended, and its answer, at any time."""
         reply = self.reply(question)
         if not reply:

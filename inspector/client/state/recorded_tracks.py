@@ -31,7 +31,7 @@ LARGEST = 1 << 16
 MOST = 300
 """Maximum tasks of a recording whose requests are searched; a hostile recording may name one per message."""
 
-State = TypeVar("State")
+TrackState = TypeVar("TrackState")
 
 
 class Budget:
@@ -48,7 +48,7 @@ class Budget:
         return fresh or perf_counter() < self._end
 
 
-class Checkpoints(Generic[State]):
+class Checkpoints(Generic[TrackState]):
     """States of a reduction after some of its events, at growing distances, so that they stay few and small."""
 
     MOST = 32
@@ -57,13 +57,13 @@ class Checkpoints(Generic[State]):
 
     def __init__(self, step: int = 256) -> None:
         self._step = step
-        self._kept: list[tuple[int, State, int]] = []
+        self._kept: list[tuple[int, TrackState, int]] = []
 
     def due(self, position: int) -> bool:
         """Whether to store the state after `position` events."""
         return position >= (self._kept[-1][0] if self._kept else 0) + self._step
 
-    def keep(self, position: int, state: State, size: int) -> None:
+    def keep(self, position: int, state: TrackState, size: int) -> None:
         """Store a state that has `size` entries."""
         self._kept.append((position, state, size))
         while len(self._kept) > self.MOST or sum(size for _, _, size in self._kept) > self.ROOM:
@@ -73,7 +73,7 @@ class Checkpoints(Generic[State]):
             else:
                 del self._kept[::2]
 
-    def before(self, position: int) -> tuple[int, State] | None:
+    def before(self, position: int) -> tuple[int, TrackState] | None:
         """Return the last state at or before `position` events."""
         return next(((at, state) for at, state, _ in reversed(self._kept) if at <= position), None)
 

@@ -11,7 +11,7 @@ from inspector.journal.journal import Journal
 from inspector.journal.select import Query
 from inspector.protocol.jsonrpc import Shape
 
-Outcome = Literal["ok", "note", "failed", "waiting", "open"]
+ConnectionStepState = Literal["ok", "note", "failed", "waiting", "open"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class ConnectionStep:
     """One step of a connection. `detail` may contain server text: show it only through `inspector.text.safe`."""
 
     title: str
-    outcome: Outcome
+    outcome: ConnectionStepState
     detail: str
     t: int
     """In microseconds since this connection started."""
@@ -165,7 +165,7 @@ def _life_step(event: Event) -> ConnectionStep | None:
         code = str(said.get("code", ""))
         return ConnectionStep("failed", "failed", str(said.get("message")), event.t, event.n, code)
     if name == "negotiation":
-        outcome: Outcome = "ok" if fields.get("step") == "remembered" else "note"
+        outcome: ConnectionStepState = "ok" if fields.get("step") == "remembered" else "note"
         return ConnectionStep("negotiation", outcome, str(fields.get("text")), event.t, event.n)
     if name in ("retry", "reconnect", "redirect"):
         return ConnectionStep(str(name), "note", _said(fields, "to", "why", "reason", "url"), event.t, event.n)
@@ -206,7 +206,7 @@ def _asked_step(journal: Journal, n: int) -> ConnectionStep | None:
             title, "ok", f"{method}: {_introduced(result if type(result) is dict else {})}", event.t, n
         )
     if shape == Shape.ERROR:
-        outcome: Outcome = "failed" if method == "initialize" else "note"
+        outcome: ConnectionStepState = "failed" if method == "initialize" else "note"
         return ConnectionStep(title, outcome, f"{method} was refused: {event.text[:300]}", event.t, n)
     return None
 

@@ -8,12 +8,12 @@ from html import escape
 
 from inspector.demo.auth.clients import CODE, REFRESH
 from inspector.demo.auth.exchange import OAuthError, page, redirect, table
-from inspector.demo.auth.vault import Bounded, Grant
+from inspector.demo.auth.vault import Bounded, IssuedGrant
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from inspector.demo.auth.clients import Client
-    from inspector.demo.auth.exchange import Fields, HttpReply, Pairs, Request
+    from inspector.demo.auth.clients import RegisteredClient
+    from inspector.demo.auth.exchange import HttpReply, Pairs, Request, RequestParameters
     from inspector.demo.auth.issuer import Issuer
 
 PERSON = "demo-person"
@@ -23,12 +23,12 @@ _CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
 class _Asked:
     """A request that a person has not decided yet."""
 
-    def __init__(self, client: Client, redirect_uri: str, state: str) -> None:
+    def __init__(self, client: RegisteredClient, redirect_uri: str, state: str) -> None:
         self.client = client
         self.redirect_uri = redirect_uri
         self.state = state
         self.challenge = ""
-        self.grant: Grant | None = None
+        self.grant: IssuedGrant | None = None
 
 
 class Authorize:
@@ -76,7 +76,7 @@ class Authorize:
             return self._allow(asked, asked.grant)
         return self._refuse(asked, OAuthError("access_denied", "The person denied access"))
 
-    def _check(self, client: Client, fields: Fields) -> tuple[str, Grant]:
+    def _check(self, client: RegisteredClient, fields: RequestParameters) -> tuple[str, IssuedGrant]:
         if fields.get("response_type") != "code":
             raise OAuthError("unsupported_response_type", "response_type must be code")
         if CODE not in client.grants:
@@ -87,9 +87,9 @@ class Authorize:
         scopes = self._issuer.scopes(fields.get("scope"))
         resource = self._issuer.resource(fields.get("resource"))
         refreshable = REFRESH in client.grants
-        return challenge, Grant(client.id, PERSON, scopes, resource, refreshable=refreshable)
+        return challenge, IssuedGrant(client.id, PERSON, scopes, resource, refreshable=refreshable)
 
-    def _allow(self, asked: _Asked, grant: Grant) -> HttpReply:
+    def _allow(self, asked: _Asked, grant: IssuedGrant) -> HttpReply:
         code = self._issuer.vault.new_code(grant, asked.redirect_uri, asked.challenge)
         return self._back(asked, [("code", code)])
 
@@ -102,7 +102,7 @@ class Authorize:
         pairs.append(("iss", self._issuer.url))  # RFC 9207
         return redirect(asked.redirect_uri, self._issuer.faults.apply("redirect", pairs, self._issuer.url))
 
-    def _page(self, asked: _Asked, grant: Grant, ticket: str) -> HttpReply:
+    def _page(self, asked: _Asked, grant: IssuedGrant, ticket: str) -> HttpReply:
         rows = {
             "Client": f"{asked.client.name} ({asked.client.id})",
             "requests": ", ".join(grant.scopes),

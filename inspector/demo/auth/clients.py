@@ -30,7 +30,7 @@ LONGEST_URI = 2000
 _SCHEME = re.compile(r"[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+")  # of a native app: a domain backwards (RFC 8252 7.1)
 
 
-class Client:
+class RegisteredClient:
     """A client that may request tokens: its authentication method and its redirect URIs."""
 
     __slots__ = ("grants", "id", "jwks", "methods", "name", "redirects", "secret")
@@ -63,12 +63,12 @@ class Client:
         return bool(self.secret) and compare_digest(self.secret.encode(), said.encode("utf-8", "replace"))
 
 
-def known(jwks: Any = None) -> list[Client]:
+def known(jwks: Any = None) -> list[RegisteredClient]:
     """Returns the predefined clients; `jwks` are the keys of `demo-key`, which exists only with them."""
     both = ("client_secret_basic", "client_secret_post")
     clients = [
-        Client("demo-app", "Demo app", redirects=ANYWHERE_HERE, grants=(CODE, REFRESH, DEVICE)),
-        Client(
+        RegisteredClient("demo-app", "Demo app", redirects=ANYWHERE_HERE, grants=(CODE, REFRESH, DEVICE)),
+        RegisteredClient(
             "demo-service",
             "Demo service",
             redirects=ANYWHERE_HERE,
@@ -79,7 +79,7 @@ def known(jwks: Any = None) -> list[Client]:
     ]
     if jwks is not None:
         methods = ("private_key_jwt",)
-        named = Client("demo-key", "Demo key", redirects=ANYWHERE_HERE, methods=methods, jwks=jwks)
+        named = RegisteredClient("demo-key", "Demo key", redirects=ANYWHERE_HERE, methods=methods, jwks=jwks)
         named.grants = (CODE, REFRESH, ITSELF)
         clients.append(named)
     return clients
@@ -88,13 +88,13 @@ def known(jwks: Any = None) -> list[Client]:
 class Clients:
     """The clients of one authorization server."""
 
-    def __init__(self, clients: list[Client]) -> None:
+    def __init__(self, clients: list[RegisteredClient]) -> None:
         self._known = {client.id: client for client in clients}
         self._registered = Bounded(1000)
 
-    def find(self, client_id: str) -> Client | None:
+    def find(self, client_id: str) -> RegisteredClient | None:
         """A client by its id."""
-        found: Client | None = self._known.get(client_id) or self._registered.get(client_id)
+        found: RegisteredClient | None = self._known.get(client_id) or self._registered.get(client_id)
         return found
 
     def register(self, request: Request, now: float) -> dict[str, Any]:
@@ -131,7 +131,7 @@ def _document(raw: bytes) -> dict[str, Any]:
     return document
 
 
-def from_metadata(client_id: str, asked: dict[str, Any]) -> Client:
+def from_metadata(client_id: str, asked: dict[str, Any]) -> RegisteredClient:
     """Creates a client from its metadata (RFC 7591 section 2); raises OAuthError for unsupported metadata."""
     grants = _texts(asked, "grant_types", [CODE])
     served = tuple(each for each in grants if each in GRANTS)
@@ -151,7 +151,7 @@ def from_metadata(client_id: str, asked: dict[str, Any]) -> Client:
         raise OAuthError("invalid_redirect_uri", "redirect_uris is missing")
     for uri in redirects:
         _check_redirect(uri, asked.get("application_type"))
-    return Client(client_id, name, redirects=tuple(redirects), grants=served, methods=(method,), jwks=jwks)
+    return RegisteredClient(client_id, name, redirects=tuple(redirects), grants=served, methods=(method,), jwks=jwks)
 
 
 def _texts(asked: dict[str, Any], key: str, default: list[str]) -> list[str]:

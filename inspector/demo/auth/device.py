@@ -8,12 +8,12 @@ from html import escape
 from inspector.demo.auth.authorize import PERSON
 from inspector.demo.auth.clients import DEVICE, REFRESH
 from inspector.demo.auth.exchange import OAuthError, json_answer, page, table
-from inspector.demo.auth.vault import Bounded, Grant
+from inspector.demo.auth.vault import Bounded, IssuedGrant
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from inspector.demo.auth.clients import Client
-    from inspector.demo.auth.exchange import Fields, HttpReply, Request
+    from inspector.demo.auth.clients import RegisteredClient
+    from inspector.demo.auth.exchange import HttpReply, Request, RequestParameters
     from inspector.demo.auth.issuer import Issuer
 
 LIFETIME = 600.0  # seconds
@@ -25,7 +25,7 @@ _LETTERS = "BCDFGHJKLMNPQRSTVWXZ"  # no vowels, so no words (RFC 8628 section 6.
 class _Waiting:
     """A device that waits for a person."""
 
-    def __init__(self, client: Client, grant: Grant, until: float) -> None:
+    def __init__(self, client: RegisteredClient, grant: IssuedGrant, until: float) -> None:
         self.client = client
         self.grant = grant
         self.until = until
@@ -50,7 +50,7 @@ class Devices:
         if DEVICE not in client.grants:
             raise OAuthError("unauthorized_client", "This client is not registered for the device flow")
         scopes, resource = issuer.scopes(form.get("scope")), issuer.resource(form.get("resource"))
-        grant = Grant(client.id, PERSON, scopes, resource, refreshable=REFRESH in client.grants)
+        grant = IssuedGrant(client.id, PERSON, scopes, resource, refreshable=REFRESH in client.grants)
         waiting = _Waiting(client, grant, issuer.vault.now() + LIFETIME)
         waiting.decision = "allow" if issuer.settings.auto else ""
         device_code = secrets.token_urlsafe(32)
@@ -67,7 +67,7 @@ class Devices:
         }
         return json_answer(200, document)
 
-    def grant(self, client: Client, form: Fields) -> Grant:
+    def grant(self, client: RegisteredClient, form: RequestParameters) -> IssuedGrant:
         """Returns the grant of a device; raises OAuthError while there is none (RFC 8628 section 3.5)."""
         code = form.need("device_code")
         waiting: _Waiting | None = self._by_device.get(code)

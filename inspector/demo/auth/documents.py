@@ -7,7 +7,7 @@ import json
 import socket
 from urllib.parse import urlsplit
 
-from inspector.demo.auth.clients import CODE, DEVICE, REFRESH, Client, from_metadata
+from inspector.demo.auth.clients import CODE, DEVICE, REFRESH, RegisteredClient, from_metadata
 from inspector.demo.auth.exchange import OAuthError
 from inspector.demo.auth.vault import Bounded
 
@@ -39,9 +39,9 @@ class Documents:
         self._clients = Bounded(100)
         self._clients[EXAMPLE] = read(EXAMPLE, _EXAMPLE)
 
-    def find(self, url: str) -> Client:
+    def find(self, url: str) -> RegisteredClient:
         """Returns the client whose id is a URL; raises OAuthError."""
-        found: Client | None = self._clients.get(url)
+        found: RegisteredClient | None = self._clients.get(url)
         if found is None:
             _check_url(url)
             try:
@@ -52,7 +52,7 @@ class Documents:
         return found
 
 
-def read(url: str, document: Any) -> Client:
+def read(url: str, document: Any) -> RegisteredClient:
     """Returns the client that a document describes; raises OAuthError if it is not about this URL."""
     if not isinstance(document, dict) or document.get("client_id") != url:
         raise OAuthError("invalid_client", f"The document at {url} does not have the URL as its client_id")

@@ -54,20 +54,20 @@ class Request:
         host = urlsplit("//" + self.headers.get("Host", "")).hostname or ""
         return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
-    def asked(self) -> Fields:
+    def asked(self) -> RequestParameters:
         """The parameters in the URL."""
-        return Fields(_pairs(self.query))
+        return RequestParameters(_pairs(self.query))
 
-    def form(self) -> Fields:
+    def form(self) -> RequestParameters:
         """Returns the parameters in the body; raises OAuthError for a body that is not a form."""
         if self.headers.get_content_type() != FORM:
             raise OAuthError("invalid_request", f"The body must be {FORM}")
         if len(self.body) > LARGEST_FORM:
             raise OAuthError("invalid_request", f"The body is larger than {LARGEST_FORM} bytes", status=413)
-        return Fields(_pairs(self.body.decode("utf-8", "replace")))
+        return RequestParameters(_pairs(self.body.decode("utf-8", "replace")))
 
 
-class Fields:
+class RequestParameters:
     """Parameters of a request. Each may occur only once (RFC 6749 section 3.1)."""
 
     def __init__(self, pairs: Pairs) -> None:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from inspector.demo.auth.clients import Client
-    from inspector.demo.auth.exchange import Fields, Request
+    from inspector.demo.auth.clients import RegisteredClient
+    from inspector.demo.auth.exchange import Request, RequestParameters
 
 ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 LONGEST_ASSERTION = 600.0  # maximum lifetime of an assertion in seconds
@@ -25,13 +25,15 @@ SKEW = 60.0  # allowed clock difference in seconds
 class Identification:
     """Finds the client of a request, and authenticates it with its registered method only."""
 
-    def __init__(self, find: Callable[[str], Client], audiences: tuple[str, ...], now: Callable[[], float]) -> None:
+    def __init__(
+        self, find: Callable[[str], RegisteredClient], audiences: tuple[str, ...], now: Callable[[], float]
+    ) -> None:
         self._find = find
         self._audiences = audiences
         self._now = now
         self._seen = Bounded()
 
-    def client(self, request: Request, form: Fields) -> Client:
+    def client(self, request: Request, form: RequestParameters) -> RegisteredClient:
         """Returns the client of a request; raises OAuthError (401) if it is not authenticated."""
         header = request.headers.get("Authorization", "")
         assertion = form.get("client_assertion")
@@ -52,7 +54,7 @@ class Identification:
             raise OAuthError("invalid_client", "The client's secret is wrong", status=401)
         return client
 
-    def _signed(self, form: Fields, assertion: str) -> Client:
+    def _signed(self, form: RequestParameters, assertion: str) -> RegisteredClient:
         if form.get("client_assertion_type") != ASSERTION:
             raise OAuthError("invalid_client", f"client_assertion_type must be {ASSERTION}", status=401)
         client = self._find(form.get("client_id") or _subject(assertion))
@@ -99,7 +101,7 @@ def _basic(header: str, client_id: str) -> tuple[str, str]:
     return unquote_plus(name), unquote_plus(secret)
 
 
-def _check_method(client: Client, method: str) -> None:
+def _check_method(client: RegisteredClient, method: str) -> None:
     if method not in client.methods:
         wanted = " or ".join(client.methods)
         raise OAuthError("invalid_client", f"This client is registered with {wanted}, not {method}", status=401)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from inspector.demo.auth.clients import Client
+    from inspector.demo.auth.clients import RegisteredClient
 
 READ, WRITE, OFFLINE = "demo:read", "demo:write", "offline_access"
 SCOPES = (READ, WRITE, OFFLINE)
@@ -80,7 +80,7 @@ class Issuer:
         """Returns the URL of an endpoint."""
         return self.url + path
 
-    def find_client(self, client_id: str) -> Client:
+    def find_client(self, client_id: str) -> RegisteredClient:
         """Returns a client: predefined, registered or described by a document; raises OAuthError."""
         if client_id.startswith(("https://", "http://")):
             return self._documents.find(client_id)
@@ -89,7 +89,7 @@ class Issuer:
             raise OAuthError("invalid_client", f"Unknown client {client_id}")
         return found
 
-    def _client_or_401(self, client_id: str) -> Client:
+    def _client_or_401(self, client_id: str) -> RegisteredClient:
         try:
             return self.find_client(client_id)
         except OAuthError as problem:

@@ -6,15 +6,15 @@ from hmac import compare_digest
 
 from inspector.demo.auth.clients import CODE, DEVICE, ITSELF, REFRESH
 from inspector.demo.auth.exchange import HttpReply, OAuthError
-from inspector.demo.auth.vault import Grant, challenge_of
+from inspector.demo.auth.vault import IssuedGrant, challenge_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from inspector.demo.auth.clients import Client
+    from inspector.demo.auth.clients import RegisteredClient
     from inspector.demo.auth.device import Devices
-    from inspector.demo.auth.exchange import Fields, Request
+    from inspector.demo.auth.exchange import Request, RequestParameters
     from inspector.demo.auth.issuer import Issuer
 
 
@@ -44,7 +44,7 @@ def revoke(issuer: Issuer, request: Request) -> HttpReply:
     return HttpReply(200, {"Cache-Control": "no-store"})
 
 
-def _by_code(issuer: Issuer, client: Client, form: Fields) -> dict[str, Any]:
+def _by_code(issuer: Issuer, client: RegisteredClient, form: RequestParameters) -> dict[str, Any]:
     code = issuer.vault.code(form.need("code"))
     if code is None or code.grant.client_id != client.id:
         raise OAuthError("invalid_grant", "The code is unknown, expired or already used")
@@ -56,7 +56,7 @@ def _by_code(issuer: Issuer, client: Client, form: Fields) -> dict[str, Any]:
     return issuer.vault.new_tokens(code.grant)
 
 
-def _by_refresh(issuer: Issuer, client: Client, form: Fields) -> dict[str, Any]:
+def _by_refresh(issuer: Issuer, client: RegisteredClient, form: RequestParameters) -> dict[str, Any]:
     text = form.need("refresh_token")
     found = issuer.vault.peek(text)
     scopes: tuple[str, ...] = ()
@@ -72,12 +72,12 @@ def _by_refresh(issuer: Issuer, client: Client, form: Fields) -> dict[str, Any]:
     return issuer.vault.new_tokens(grant, scopes)
 
 
-def _by_itself(issuer: Issuer, client: Client, form: Fields) -> dict[str, Any]:
+def _by_itself(issuer: Issuer, client: RegisteredClient, form: RequestParameters) -> dict[str, Any]:
     scopes, resource = issuer.scopes(form.get("scope")), issuer.resource(form.get("resource"))
-    return issuer.vault.new_tokens(Grant(client.id, client.id, scopes, resource))
+    return issuer.vault.new_tokens(IssuedGrant(client.id, client.id, scopes, resource))
 
 
-def _check_resource(issuer: Issuer, grant: Grant, form: Fields) -> None:
+def _check_resource(issuer: Issuer, grant: IssuedGrant, form: RequestParameters) -> None:
     said = form.get("resource")
     if said and issuer.resource(said) != grant.resource:
         raise OAuthError("invalid_target", f"The grant is for {grant.resource}")

@@ -33,7 +33,7 @@ class Bounded(dict[str, "Any"]):
         super().__setitem__(key, value)
 
 
-class Grant:
+class IssuedGrant:
     """A grant of a person, or of a client to itself: all its tokens end with it."""
 
     __slots__ = ("client_id", "refreshable", "resource", "revoked", "scopes", "subject")
@@ -54,7 +54,7 @@ class Code:
 
     __slots__ = ("challenge", "grant", "redirect_uri", "until", "used")
 
-    def __init__(self, grant: Grant, redirect_uri: str, challenge: str, until: float) -> None:
+    def __init__(self, grant: IssuedGrant, redirect_uri: str, challenge: str, until: float) -> None:
         self.grant = grant
         self.redirect_uri = redirect_uri
         self.challenge = challenge
@@ -67,7 +67,7 @@ class Access:
 
     __slots__ = ("grant", "revoked", "scopes", "until")
 
-    def __init__(self, grant: Grant, scopes: tuple[str, ...], until: float) -> None:
+    def __init__(self, grant: IssuedGrant, scopes: tuple[str, ...], until: float) -> None:
         self.grant = grant
         self.scopes = scopes
         self.until = until
@@ -79,7 +79,7 @@ class Refresh:
 
     __slots__ = ("grant", "used")
 
-    def __init__(self, grant: Grant) -> None:
+    def __init__(self, grant: IssuedGrant) -> None:
         self.grant = grant
         self.used = False
 
@@ -98,7 +98,7 @@ class Vault:
         self._access = Bounded()
         self._refresh = Bounded()
 
-    def new_code(self, grant: Grant, redirect_uri: str, challenge: str) -> str:
+    def new_code(self, grant: IssuedGrant, redirect_uri: str, challenge: str) -> str:
         """Returns a code for a grant, valid for a minute."""
         code = secrets.token_urlsafe(24)
         with self.lock:
@@ -118,7 +118,7 @@ class Vault:
             code.used = True
             return code
 
-    def new_tokens(self, grant: Grant, scopes: tuple[str, ...] = ()) -> dict[str, Any]:
+    def new_tokens(self, grant: IssuedGrant, scopes: tuple[str, ...] = ()) -> dict[str, Any]:
         """Returns the response of a token endpoint (RFC 6749 section 5.1); `scopes`: fewer than were granted."""
         scopes = scopes or grant.scopes
         until = self.now() + self.expiry
@@ -136,7 +136,7 @@ class Vault:
                 self._refresh[document["refresh_token"]] = Refresh(grant)
         return document
 
-    def refresh(self, text: str, client_id: str) -> Grant | None:
+    def refresh(self, text: str, client_id: str) -> IssuedGrant | None:
         """Returns the grant of a refresh token and uses it up. A second use ends the grant."""
         with self.lock:
             found: Refresh | None = self._refresh.get(text)
@@ -170,7 +170,7 @@ class Vault:
             if refresh is not None and refresh.grant.client_id == client_id:
                 refresh.grant.revoked = True
 
-    def _sign(self, grant: Grant, scopes: tuple[str, ...], until: float) -> str:
+    def _sign(self, grant: IssuedGrant, scopes: tuple[str, ...], until: float) -> str:
         """Returns a JWT of RFC 9068, so that clients can show its claims."""
         claims = {
             "iss": self.issuer,

@@ -11,14 +11,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from inspector.demo.call import Call
+    from inspector.demo.call import ClientRequest
 
 ASKS = {"readOnlyHint": True, "openWorldHint": True}
 MAX_ROUNDS = 4
 box = Toolbox()
 
 
-def _ask(call: Call, capability: str, method: str, params: dict[str, Any]) -> dict[str, Any] | str:
+def _ask(call: ClientRequest, capability: str, method: str, params: dict[str, Any]) -> dict[str, Any] | str:
     """Returns the client's answer, or a text that says why there is none."""
     missing = call.missing(capability)
     if missing:
@@ -45,7 +45,7 @@ def _as_text(value: Any) -> str:
     hints=ASKS,
     patient=True,
 )
-def ask_model(call: Call) -> dict[str, Any]:
+def ask_model(call: ClientRequest) -> dict[str, Any]:
     """Asks the client to sample its model (sampling/createMessage)."""
     wanted = call.arguments
     messages = [{"role": "user", "content": text(wanted.get("prompt", "Write a haiku about terminals."))}]
@@ -89,7 +89,7 @@ _LOOK_UP = {
     hints=ASKS,
     patient=True,
 )
-def ask_model_with_tools(call: Call) -> dict[str, Any]:
+def ask_model_with_tools(call: ClientRequest) -> dict[str, Any]:
     """Asks the client's model and offers it a tool, answering its tool uses for a few rounds (2025-11-25)."""
     prompt = call.arguments.get("prompt", "What is the weather in Lima?")
     messages: list[dict[str, Any]] = [{"role": "user", "content": text(prompt)}]
@@ -157,7 +157,7 @@ def _form(extended: bool) -> dict[str, Any]:
     hints=ASKS,
     patient=True,
 )
-def ask_user(call: Call) -> dict[str, Any]:
+def ask_user(call: ClientRequest) -> dict[str, Any]:
     """Asks the user to fill in a form with every kind of field (elicitation/create, 2025-06-18 and later)."""
     extended = call.features.elicitation_extended
     form = _form(extended)
@@ -175,7 +175,7 @@ def ask_user(call: Call) -> dict[str, Any]:
     return result(f"The user accepted: {_as_text(answer['content'])}")
 
 
-def _visit(call: Call) -> dict[str, Any]:
+def _visit(call: ClientRequest) -> dict[str, Any]:
     name = f"visit-{call.world.next_visit()}"
     visit = {
         "mode": "url",
@@ -186,7 +186,7 @@ def _visit(call: Call) -> dict[str, Any]:
 
 
 @box.add("ask-link", title="Ask the user to open a link", hints=ASKS, patient=True)
-def ask_link(call: Call) -> dict[str, Any]:
+def ask_link(call: ClientRequest) -> dict[str, Any]:
     """Asks the user to open a link (elicitation by URL, since 2025-11-25, which also says when it is done)."""
     visit = _visit(call)
     answer = _ask(call, "elicitation.url", "elicitation/create", visit)
@@ -201,7 +201,7 @@ def ask_link(call: Call) -> dict[str, Any]:
 
 
 @box.add("need-link", title="Refuse until a link was opened", hints=ASKS)
-def need_link(call: Call) -> dict[str, Any]:
+def need_link(call: ClientRequest) -> dict[str, Any]:
     """Refuses with error -32042 and a link; the pretended visit is soon complete, and then it works (2025-11-25).
 
     In revisions without that error, it asks the user to open the link.
@@ -222,7 +222,7 @@ def need_link(call: Call) -> dict[str, Any]:
 
 
 @box.add("where-am-i", title="List the client's roots", hints=ASKS, patient=True)
-def where_am_i(call: Call) -> dict[str, Any]:
+def where_am_i(call: ClientRequest) -> dict[str, Any]:
     """Asks the client for its roots (roots/list)."""
     answer = _ask(call, "roots", "roots/list", {})
     if isinstance(answer, str):
@@ -243,7 +243,7 @@ def where_am_i(call: Call) -> dict[str, Any]:
     patient=True,
     needs="pings",
 )
-def ping_client(call: Call) -> dict[str, Any]:
+def ping_client(call: ClientRequest) -> dict[str, Any]:
     """Pings the client and reports how long each response took."""
     import time
 

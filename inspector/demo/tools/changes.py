@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from inspector.demo.call import Call
+    from inspector.demo.call import ClientRequest
 
 box = Toolbox()
 
@@ -23,7 +23,7 @@ box = Toolbox()
     title="Change a list",
     hints={"readOnlyHint": False, "destructiveHint": False, "idempotentHint": False, "openWorldHint": False},
 )
-def change_list(call: Call) -> dict[str, Any]:
+def change_list(call: ClientRequest) -> dict[str, Any]:
     """Adds an entry to one of the lists, or removes the last one that it added, and notifies every client."""
     topic, action = call.arguments.get("list", "tools"), call.arguments.get("action", "add")
     if action == "add":
@@ -40,7 +40,7 @@ def change_list(call: Call) -> dict[str, Any]:
     title="Touch a resource",
     hints={"readOnlyHint": False, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False},
 )
-def touch_resource(call: Call) -> dict[str, Any]:
+def touch_resource(call: ClientRequest) -> dict[str, Any]:
     """Sends an update of a resource to every client that has subscribed to it."""
     uri = call.arguments.get("uri", "demo://readme")
     call.world.touch(uri)
@@ -64,7 +64,7 @@ def touch_resource(call: Call) -> dict[str, Any]:
     hints={"readOnlyHint": False, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False},
     needs="listening",
 )
-def end_listening(call: Call) -> dict[str, Any]:
+def end_listening(call: ClientRequest) -> dict[str, Any]:
     """Ends every subscriptions/listen from the server's side, in one of the possible ways."""
     subscriptions = list(call.world.subscriptions)
     for each in subscriptions:
@@ -73,6 +73,6 @@ def end_listening(call: Call) -> dict[str, Any]:
 
 
 @box.add("about-client", title="About you", hints={"readOnlyHint": True})
-def about_client(call: Call) -> dict[str, Any]:
+def about_client(call: ClientRequest) -> dict[str, Any]:
     """Returns what the server knows about its client, and the _meta of this call."""
     return result(structured=call.describe_client() | {"meta": call.meta})

@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from inspector.demo.call import Call
+    from inspector.demo.call import ClientRequest
 
 box = Toolbox()
 
@@ -21,7 +21,7 @@ box = Toolbox()
     title="Echo",
     hints=READ_ONLY,
 )
-def echo(call: Call) -> dict[str, Any]:
+def echo(call: ClientRequest) -> dict[str, Any]:
     """Returns its message."""
     return result(call.arguments["message"])
 
@@ -37,7 +37,7 @@ def echo(call: Call) -> dict[str, Any]:
     hints=READ_ONLY,
     outputSchema={"type": "object", "properties": {"sum": {"type": "number"}}, "required": ["sum"]},
 )
-def add(call: Call) -> dict[str, Any]:
+def add(call: ClientRequest) -> dict[str, Any]:
     """Adds two numbers from -1,000,000,000 to 1,000,000,000."""
     return result(structured={"sum": call.arguments["a"] + call.arguments["b"]})
 
@@ -58,7 +58,7 @@ def add(call: Call) -> dict[str, Any]:
     title="Roll dice",
     hints={"readOnlyHint": True, "idempotentHint": False, "openWorldHint": False},
 )
-def roll_dice(call: Call) -> dict[str, Any]:
+def roll_dice(call: ClientRequest) -> dict[str, Any]:
     """Rolls dice. Integers with bounds, steps and defaults."""
     import random
 
@@ -111,7 +111,7 @@ def roll_dice(call: Call) -> dict[str, Any]:
     title="Order a pizza",
     hints={"readOnlyHint": False, "destructiveHint": False, "idempotentHint": False, "openWorldHint": False},
 )
-def order_pizza(call: Call) -> dict[str, Any]:
+def order_pizza(call: ClientRequest) -> dict[str, Any]:
     """Pretends to order a pizza. Enums of every kind: plain, titled, one of several, several of many."""
     wanted = call.arguments
     where = "comes to you" if wanted.get("deliver") else "waits for you"
@@ -163,7 +163,7 @@ _PERSON = {
     title="Book a trip",
     hints={"readOnlyHint": False, "destructiveHint": False, "idempotentHint": False, "openWorldHint": True},
 )
-def book_trip(call: Call) -> dict[str, Any]:
+def book_trip(call: ClientRequest) -> dict[str, Any]:
     """Pretends to book a trip. Objects in objects, and lists of objects."""
     legs = call.arguments["legs"]
     route = " → ".join([legs[0]["from"], *(leg["to"] for leg in legs)])
@@ -188,7 +188,7 @@ def book_trip(call: Call) -> dict[str, Any]:
     title="Search the resources",
     hints=READ_ONLY,
 )
-def search(call: Call) -> dict[str, Any]:
+def search(call: ClientRequest) -> dict[str, Any]:
     """Finds resources by name and answers with links to them."""
     wanted = call.arguments
     sort = wanted.get("sort", {})
@@ -216,7 +216,7 @@ def search(call: Call) -> dict[str, Any]:
     title="Register",
     outputSchema=RECEIVED,
 )
-def register(call: Call) -> dict[str, Any]:
+def register(call: ClientRequest) -> dict[str, Any]:
     """Text in every format, with patterns and lengths."""
     return received(call)
 
@@ -239,13 +239,13 @@ def register(call: Call) -> dict[str, Any]:
     hints={"idempotentHint": True},
     outputSchema=RECEIVED,
 )
-def configure(call: Call) -> dict[str, Any]:
+def configure(call: ClientRequest) -> dict[str, Any]:
     """Every argument has a default, so it can be called without arguments."""
     return received(call)
 
 
 @box.add("what-time", schema={"additionalProperties": False}, title="What time is it?", hints={"readOnlyHint": True})
-def what_time(call: Call) -> dict[str, Any]:
+def what_time(call: ClientRequest) -> dict[str, Any]:
     """Returns the time. It takes no arguments, and refuses any."""
     import time
 

@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from inspector.demo.call import Call
+    from inspector.demo.call import ClientRequest
 
 box = Toolbox()
 
@@ -29,7 +29,7 @@ box = Toolbox()
     hints=READ_ONLY,
     outputSchema=RECEIVED,
 )
-def route_query(call: Call) -> dict[str, Any]:
+def route_query(call: ClientRequest) -> dict[str, Any]:
     """Takes text, a number, a boolean and a nested value that HTTP repeats in headers, and returns them."""
     return received(call)
 
@@ -44,6 +44,6 @@ def route_query(call: Call) -> dict[str, Any]:
     hints=READ_ONLY,
     outputSchema=RECEIVED,
 )
-def bad_header(call: Call) -> dict[str, Any]:
+def bad_header(call: ClientRequest) -> dict[str, Any]:
     """Has invalid header annotations: over HTTP a client of 2026-07-28 must not offer this tool."""
     return received(call)

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from inspector.demo.call import Call
+    from inspector.demo.call import ClientRequest
 
 box = Toolbox()
 
@@ -61,13 +61,13 @@ _CITY = {"city": {"type": "string", "enum": ["Bergen", "Kyoto", "Lima", "Nairobi
 
 
 @box.add("show-markdown", title="Markdown", hints=READ_ONLY)
-def show_markdown(call: Call) -> dict[str, Any]:
+def show_markdown(call: ClientRequest) -> dict[str, Any]:
     """Returns markdown that is meant for the user."""
     return result(text(_MARKDOWN, annotations={"audience": ["user"], "priority": 0.9}))
 
 
 @box.add("show-unicode", title="Unicode sampler", hints=READ_ONLY)
-def show_unicode(call: Call) -> dict[str, Any]:
+def show_unicode(call: ClientRequest) -> dict[str, Any]:
     """Returns scripts, emoji, combining marks and separators that are hard to draw in a terminal."""
     return result(_SAMPLER)
 
@@ -88,7 +88,7 @@ def show_unicode(call: Call) -> dict[str, Any]:
     icons=[icon()],
     _meta={"demo.example/category": "media"},
 )
-def draw_picture(call: Call) -> dict[str, Any]:
+def draw_picture(call: ClientRequest) -> dict[str, Any]:
     """Returns a generated PNG image."""
     from inspector.demo.media import picture
 
@@ -106,7 +106,7 @@ def draw_picture(call: Call) -> dict[str, Any]:
     title="Play a tone",
     hints=READ_ONLY,
 )
-def play_tone(call: Call) -> dict[str, Any]:
+def play_tone(call: ClientRequest) -> dict[str, Any]:
     """Returns a WAV sound. Before 2025-03-26, which has no audio content, it is an embedded resource."""
     from inspector.demo.media import tone
 
@@ -114,13 +114,13 @@ def play_tone(call: Call) -> dict[str, Any]:
 
 
 @box.add("embed-text", title="Embedded text", hints=READ_ONLY)
-def embed_text(call: Call) -> dict[str, Any]:
+def embed_text(call: ClientRequest) -> dict[str, Any]:
     """Returns the readme as an embedded text resource."""
     return result("The readme:", embedded(call.world.resources.read("demo://readme")[0]))
 
 
 @box.add("embed-blob", title="Embedded blob", hints=READ_ONLY)
-def embed_blob(call: Call) -> dict[str, Any]:
+def embed_blob(call: ClientRequest) -> dict[str, Any]:
     """Returns bytes of an unknown type as an embedded blob resource."""
     return result(embedded(contents("demo://inline/bytes.bin", "application/octet-stream", bytes(range(256)))))
 
@@ -131,14 +131,14 @@ def embed_blob(call: Call) -> dict[str, Any]:
     title="Links to resources",
     hints=READ_ONLY,
 )
-def link_resources(call: Call) -> dict[str, Any]:
+def link_resources(call: ClientRequest) -> dict[str, Any]:
     """Returns links to resources. Before 2025-06-18, which has no links, they are text."""
     listed = call.world.resources.page(0, int(call.arguments.get("count", 3)))
     return result("See also:", *(link(each) for each in listed))
 
 
 @box.add("mixed", title="All kinds at once", hints=READ_ONLY)
-def mixed(call: Call) -> dict[str, Any]:
+def mixed(call: ClientRequest) -> dict[str, Any]:
     """Returns one block of every kind, with different audiences and priorities."""
     from inspector.demo.media import picture, tone
 
@@ -155,7 +155,7 @@ def mixed(call: Call) -> dict[str, Any]:
 
 
 @box.add("weather", _CITY, required=("city",), title="Weather", hints=READ_ONLY, outputSchema=_WEATHER)
-def weather(call: Call) -> dict[str, Any]:
+def weather(call: ClientRequest) -> dict[str, Any]:
     """Returns structured content that matches its output schema. The weather is made up."""
     city = call.arguments["city"]
     seed = sum(city.encode())
@@ -173,7 +173,7 @@ def weather(call: Call) -> dict[str, Any]:
 
 
 @box.add("bad-structured", _CITY, title="Broken structure", hints=READ_ONLY, outputSchema=_WEATHER)
-def bad_structured(call: Call) -> dict[str, Any]:
+def bad_structured(call: ClientRequest) -> dict[str, Any]:
     """Has the same output schema as weather and breaks it in three places, on purpose."""
     return result(structured={"temperature": "warm", "conditions": "sun", "humidity": 170})
 
@@ -236,7 +236,7 @@ def _orders(count: int) -> list[dict[str, Any]]:
     hints=READ_ONLY,
     outputSchema=_ORDERS,
 )
-def list_orders(call: Call) -> dict[str, Any]:
+def list_orders(call: ClientRequest) -> dict[str, Any]:
     """Returns a list of objects, which the interface shows as a table."""
     orders = _orders(int(call.arguments.get("count", 500)))
     if call.arguments.get("invalid") is True and len(orders) > 2:
@@ -251,7 +251,7 @@ def list_orders(call: Call) -> dict[str, Any]:
     title="Orders as CSV",
     hints=READ_ONLY,
 )
-def export_orders(call: Call) -> dict[str, Any]:
+def export_orders(call: ClientRequest) -> dict[str, Any]:
     """Returns the same orders as CSV text."""
     names = ("id", "customer", "country", "total", "placed")
     orders = _orders(int(call.arguments.get("count", 50)))
@@ -266,7 +266,7 @@ def export_orders(call: Call) -> dict[str, Any]:
     title="Fail",
     hints=READ_ONLY,
 )
-def fail(call: Call) -> dict[str, Any]:
+def fail(call: ClientRequest) -> dict[str, Any]:
     """Returns a tool error: a result that says that the tool failed."""
     return failure(call.arguments.get("message", "The printer is on fire."))
 
@@ -281,7 +281,7 @@ def fail(call: Call) -> dict[str, Any]:
     title="Protocol error",
     hints=READ_ONLY,
 )
-def protocol_error(call: Call) -> dict[str, Any]:
+def protocol_error(call: ClientRequest) -> dict[str, Any]:
     """Returns a JSON-RPC error instead of a result."""
     wanted = call.arguments
     data = {"asked": True, "trace": ["demo", "tools", "protocol-error"]} if wanted.get("with_data", True) else None
@@ -289,7 +289,7 @@ def protocol_error(call: Call) -> dict[str, Any]:
 
 
 @box.add("empty", title="Nothing", hints=READ_ONLY)
-def empty(call: Call) -> dict[str, Any]:
+def empty(call: ClientRequest) -> dict[str, Any]:
     """Returns no content at all."""
     return result()
 
@@ -301,7 +301,7 @@ def empty(call: Call) -> dict[str, Any]:
     hints=READ_ONLY,
     patient=True,
 )
-def big(call: Call) -> dict[str, Any]:
+def big(call: ClientRequest) -> dict[str, Any]:
     """Returns that many megabytes of numbered lines."""
     size = int(call.arguments.get("megabytes", 1) * 1_000_000)
     line = "{:08d} the quick brown fox jumps over the lazy dog again and again\n"

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from inspector.demo.call import Call
+    from inspector.demo.call import ClientRequest
 
 box = Toolbox()
 
@@ -23,7 +23,7 @@ def _chosen(answer: dict[str, Any], field: str) -> str | None:
 
 
 @box.add("ask-several", title="Ask three things at once", hints=ASKS, patient=True)
-def ask_several(call: Call) -> dict[str, Any]:
+def ask_several(call: ClientRequest) -> dict[str, Any]:
     """Asks the user, the client's model and for the client's roots, all at the same time."""
     missing = call.missing("elicitation") or call.missing("sampling") or call.missing("roots")
     if missing:
@@ -39,7 +39,7 @@ def ask_several(call: Call) -> dict[str, Any]:
 
 
 @box.add("ask-twice", title="Ask a second time", hints=ASKS, patient=True)
-def ask_twice(call: Call) -> dict[str, Any]:
+def ask_twice(call: ClientRequest) -> dict[str, Any]:
     """Asks with a form, and then with another one that depends on the first answer."""
     missing = call.missing("elicitation")
     if missing:
@@ -63,7 +63,7 @@ def ask_twice(call: Call) -> dict[str, Any]:
     title="Come back later",
     hints=ASKS,
 )
-def come_back(call: Call) -> dict[str, Any]:
+def come_back(call: ClientRequest) -> dict[str, Any]:
     """Asks nothing, but makes the client call again a few times before it returns a result (2026-07-28)."""
     times = int(call.arguments.get("times", 2))
     for _ in range(times):

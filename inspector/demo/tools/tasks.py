@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from inspector.demo.call import Call
+    from inspector.demo.call import ClientRequest
 
 box = Toolbox()
 OPTIONAL = {"taskSupport": "optional"}
@@ -26,7 +26,7 @@ PACE = {
 }
 
 
-def _work(call: Call) -> None:
+def _work(call: ClientRequest) -> None:
     seconds, steps = call.arguments.get("seconds", 3), int(call.arguments.get("steps", 6))
     for step in range(1, steps + 1):
         call.sleep(seconds / steps)
@@ -34,7 +34,7 @@ def _work(call: Call) -> None:
 
 
 @box.add("task-slow", PACE, title="A slow task", hints=READ_ONLY, patient=True, execution=OPTIONAL)
-def task_slow(call: Call) -> dict[str, Any]:
+def task_slow(call: ClientRequest) -> dict[str, Any]:
     """Works for a while and reports its progress; as a task, or while the client waits."""
     _work(call)
     return result("The slow task is done.")
@@ -42,14 +42,14 @@ def task_slow(call: Call) -> dict[str, Any]:
 
 @box.add("task-only", PACE, title="Only a task", hints=READ_ONLY, patient=True, needs="tasks",
          execution={"taskSupport": "required"})  # fmt: skip
-def task_only(call: Call) -> dict[str, Any]:
+def task_only(call: ClientRequest) -> dict[str, Any]:
     """Works for a while, and can only be called as a task."""
     _work(call)
     return result("The task is done.")
 
 
 @box.add("task-ask", title="A task that asks", hints=READ_ONLY, patient=True, execution=OPTIONAL)
-def task_ask(call: Call) -> dict[str, Any]:
+def task_ask(call: ClientRequest) -> dict[str, Any]:
     """Asks the user for a name in the middle of its work, and then for a colour."""
     missing = call.missing("elicitation")
     if missing:
@@ -65,21 +65,21 @@ def task_ask(call: Call) -> dict[str, Any]:
 
 
 @box.add("task-fail", PACE, title="A task with a tool error", hints=READ_ONLY, patient=True, execution=OPTIONAL)
-def task_fail(call: Call) -> dict[str, Any]:
+def task_fail(call: ClientRequest) -> dict[str, Any]:
     """Works for a while and returns a result that says that the tool failed."""
     _work(call)
     return failure("All that work for nothing.")
 
 
 @box.add("task-error", PACE, title="A task with an error", hints=READ_ONLY, patient=True, execution=OPTIONAL)
-def task_error(call: Call) -> dict[str, Any]:
+def task_error(call: ClientRequest) -> dict[str, Any]:
     """Works for a while and ends with a JSON-RPC error instead of a result."""
     _work(call)
     raise RpcError(INTERNAL_ERROR, "The machine broke down", {"part": "main spring"})
 
 
 @box.add("task-give-up", PACE, title="A task that is cancelled", hints=READ_ONLY, patient=True, execution=OPTIONAL)
-def task_give_up(call: Call) -> dict[str, Any]:
+def task_give_up(call: ClientRequest) -> dict[str, Any]:
     """Works for a while, and then the server itself cancels the task."""
     _work(call)
     if call.in_task:
@@ -88,7 +88,7 @@ def task_give_up(call: Call) -> dict[str, Any]:
 
 
 @box.add("task-endless", title="A task without an end", hints=READ_ONLY, patient=True, execution=OPTIONAL)
-def task_endless(call: Call) -> dict[str, Any]:
+def task_endless(call: ClientRequest) -> dict[str, Any]:
     """Runs until it is cancelled."""
     call.status("This will take for ever.")
     call.wait_for_ever()

@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from inspector.demo.call import Call
+    from inspector.demo.call import ClientRequest
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 box = Toolbox()
@@ -57,7 +57,7 @@ box = Toolbox()
     title="Send a parcel",
     hints={"readOnlyHint": False, "destructiveHint": False, "idempotentHint": False, "openWorldHint": True},
 )
-def send_parcel(call: Call) -> dict[str, Any]:
+def send_parcel(call: ClientRequest) -> dict[str, Any]:
     """Pretends to send a parcel. oneOf and anyOf: values with several variants."""
     return result(f"{call.arguments['weight']} on the way to a destination of kind {call.arguments['to']['kind']}.")
 
@@ -73,7 +73,7 @@ def send_parcel(call: Call) -> dict[str, Any]:
     title="Set a nickname",
     outputSchema=RECEIVED,
 )
-def set_nickname(call: Call) -> dict[str, Any]:
+def set_nickname(call: ClientRequest) -> dict[str, Any]:
     """Null is not the same as absent: three ways to say that a value may be null."""
     return received(call)
 
@@ -98,7 +98,7 @@ def set_nickname(call: Call) -> dict[str, Any]:
     title="Draw a tree",
     hints=READ_ONLY,
 )
-def tree(call: Call) -> dict[str, Any]:
+def tree(call: ClientRequest) -> dict[str, Any]:
     """Draws a tree of names. A recursive schema."""
     lines: list[str] = []
     waiting = [(0, call.arguments["root"])]
@@ -119,7 +119,7 @@ def tree(call: Call) -> dict[str, Any]:
     title="Accept the terms",
     outputSchema=RECEIVED,
 )
-def accept_terms(call: Call) -> dict[str, Any]:
+def accept_terms(call: ClientRequest) -> dict[str, Any]:
     """Arguments with one possible value."""
     return received(call)
 
@@ -139,7 +139,7 @@ def accept_terms(call: Call) -> dict[str, Any]:
     title="Free form",
     outputSchema=RECEIVED,
 )
-def free_form(call: Call) -> dict[str, Any]:
+def free_form(call: ClientRequest) -> dict[str, Any]:
     """Objects with arbitrary keys, and a value of any type."""
     return received(call)
 
@@ -168,7 +168,7 @@ def free_form(call: Call) -> dict[str, Any]:
     title="Plot points",
     hints=READ_ONLY,
 )
-def plot(call: Call) -> dict[str, Any]:
+def plot(call: ClientRequest) -> dict[str, Any]:
     """Plots points as text. Tuples in a list, and a plain list of text."""
     points = call.arguments["points"]
     low, high = min(y for _, y in points), max(y for _, y in points)
@@ -196,6 +196,6 @@ def plot(call: Call) -> dict[str, Any]:
     title="Plan a meeting",
     outputSchema=RECEIVED,
 )
-def plan_meeting(call: Call) -> dict[str, Any]:
+def plan_meeting(call: ClientRequest) -> dict[str, Any]:
     """Conditions between arguments: if/then/else, dependentRequired, allOf, not."""
     return received(call)

@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from inspector.demo.call import Call
+    from inspector.demo.call import ClientRequest
 
 box = Toolbox()
 
@@ -30,7 +30,7 @@ box = Toolbox()
     patient=True,
     execution={"taskSupport": "forbidden"},
 )
-def slow(call: Call) -> dict[str, Any]:
+def slow(call: ClientRequest) -> dict[str, Any]:
     """Works for a while, reporting progress, and stops when it is cancelled."""
     seconds, steps = call.arguments.get("seconds", 5), int(call.arguments.get("steps", 20))
     call.log("info", f"working for {seconds} s in {steps} steps", "slow")
@@ -59,7 +59,7 @@ def slow(call: Call) -> dict[str, Any]:
     hints=READ_ONLY,
     patient=True,
 )
-def count(call: Call) -> dict[str, Any]:
+def count(call: ClientRequest) -> dict[str, Any]:
     """Counts in log messages. Those below the client's log level are not sent."""
     last, level = int(call.arguments.get("to", 5)), call.arguments.get("level", "info")
     for number in range(1, last + 1):
@@ -78,7 +78,7 @@ def count(call: Call) -> dict[str, Any]:
     hints=READ_ONLY,
     patient=True,
 )
-def burst(call: Call) -> dict[str, Any]:
+def burst(call: ClientRequest) -> dict[str, Any]:
     """Sends many notifications as fast as possible."""
     total, kind = int(call.arguments.get("count", 1000)), call.arguments.get("kind", "message")
     for number in range(1, total + 1):
@@ -100,7 +100,7 @@ def burst(call: Call) -> dict[str, Any]:
     title="Noise on stderr",
     hints=READ_ONLY,
 )
-def noisy(call: Call) -> dict[str, Any]:
+def noisy(call: ClientRequest) -> dict[str, Any]:
     """Writes lines to its standard error."""
     lines = int(call.arguments.get("lines", 10))
     form = "\x1b[33mwarning\x1b[0m: line {}\n" if call.arguments.get("colour") else "warning: line {}\n"
@@ -115,7 +115,7 @@ def noisy(call: Call) -> dict[str, Any]:
     title="Crash",
     hints={"readOnlyHint": False, "destructiveHint": True, "idempotentHint": False},
 )
-def crash(call: Call) -> dict[str, Any]:
+def crash(call: ClientRequest) -> dict[str, Any]:
     """Ends the server process immediately, without a response."""
     sys.stderr.write("demo: crashing, as asked\n")
     sys.stderr.flush()
@@ -123,7 +123,7 @@ def crash(call: Call) -> dict[str, Any]:
 
 
 @box.add("forget", title="Forget to answer", hints=READ_ONLY, patient=True)
-def forget(call: Call) -> dict[str, Any]:
+def forget(call: ClientRequest) -> dict[str, Any]:
     """Never answers. It can be cancelled."""
     call.wait_for_ever()
 
@@ -135,7 +135,7 @@ def forget(call: Call) -> dict[str, Any]:
     hints=READ_ONLY,
     patient=True,
 )
-def hang_up(call: Call) -> dict[str, Any]:
+def hang_up(call: ClientRequest) -> dict[str, Any]:
     """Over HTTP it closes its stream, asks the client to reconnect, and responds on the resumed stream."""
     call.log("notice", "hanging up", "hang-up")
     call.channel.hang_up(int(call.arguments.get("retry", 200)))
@@ -150,6 +150,6 @@ def hang_up(call: Call) -> dict[str, Any]:
     title="Delete everything",
     hints={"readOnlyHint": False, "destructiveHint": True, "idempotentHint": True, "openWorldHint": True},
 )
-def delete_everything(call: Call) -> dict[str, Any]:
+def delete_everything(call: ClientRequest) -> dict[str, Any]:
     """Has every warning that annotations can express. It deletes nothing."""
     return result("Nothing was deleted.")

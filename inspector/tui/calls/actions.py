@@ -24,7 +24,7 @@ _NONE = "none"
 NOT_WATCHED = "The server does not restart yet: choose “watch files” in the palette, or start with --watch."
 
 
-class Place(NamedTuple):
+class CursorPlace(NamedTuple):
     """Where the cursor is: a file with a line, and in a flow the number of a step or 0."""
 
     path: Path
@@ -50,7 +50,7 @@ class CallsActions(Widget):
     saved: SavedCalls
 
     @property
-    def place(self) -> Place | None:
+    def place(self) -> CursorPlace | None:
         """Return the file, and the step, that the keys act on."""
         raise NotImplementedError
 
@@ -138,7 +138,7 @@ class CallsActions(Widget):
         if place is not None:
             self.screen.run_worker(self._edit(place), group="editor", exclusive=True, exit_on_error=False)
 
-    async def _edit(self, place: Place) -> None:
+    async def _edit(self, place: CursorPlace) -> None:
         try:
             await edit_file(self.app, place.path, place.line)
         except UsageError as error:

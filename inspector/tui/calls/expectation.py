@@ -19,7 +19,7 @@ _BRANCHES = 5
 _SHOWN = 60
 
 
-class Choice(NamedTuple):
+class WritableExpectation(NamedTuple):
     """One expectation that can be written. `snapshot` is a file that it needs, beside the flow, with its content."""
 
     id: str
@@ -28,25 +28,25 @@ class Choice(NamedTuple):
     snapshot: tuple[str, str] | None = None
 
 
-def choices(outcome: CallOutcome, value: Any, pointer: str | None, address: str) -> list[Choice]:
+def choices(outcome: CallOutcome, value: Any, pointer: str | None, address: str) -> list[WritableExpectation]:
     """Return the expectations that a result fulfils. `pointer` is the JSON Pointer of the chosen value, or None."""
     if isinstance(outcome.error, ServerError):
         code = outcome.error.rpc_code
-        return [Choice("same error", f"a JSON-RPC error with code {code}", {"error": code})]
+        return [WritableExpectation("same error", f"a JSON-RPC error with code {code}", {"error": code})]
     if not outcome.has_answer or not isinstance(value, dict):
         return []
     at, path = place(value, pointer)
-    found: list[Choice] = []
+    found: list[WritableExpectation] = []
     if outcome.is_tool_error:
-        found.append(Choice("tool error", "the tool reports an error", {"tool_error": True}))
+        found.append(WritableExpectation("tool error", "the tool reports an error", {"tool_error": True}))
     shown = json.dumps(at, ensure_ascii=False)
     shown = shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 1]}…"
     allowed = {"tool_error": True} if outcome.is_tool_error else {}
     # An object would be read as an expectation with the names of its members.
     wanted = {"exactly": literal(at)} if isinstance(at, dict) else literal(at)
     found += [
-        Choice("same value", f"{path} is {shown}", {**allowed, "result": {str(path): wanted}}),
-        Choice(
+        WritableExpectation("same value", f"{path} is {shown}", {**allowed, "result": {str(path): wanted}}),
+        WritableExpectation(
             "same shape",
             f"{path} has the same members and types",
             {**allowed, "result": {str(path): {"schema": shape_of(at)}}},
@@ -55,7 +55,9 @@ def choices(outcome: CallOutcome, value: Any, pointer: str | None, address: str)
     name = f"snapshots/{Path(file_name(address)).stem}.json"
     text = json.dumps(value, ensure_ascii=False, indent=2) + "\n"
     found.append(
-        Choice("same as a file", f"the whole result is that of {name}", {**allowed, "same_as": name}, (name, text))
+        WritableExpectation(
+            "same as a file", f"the whole result is that of {name}", {**allowed, "same_as": name}, (name, text)
+        )
     )
     return found
 

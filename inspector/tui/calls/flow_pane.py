@@ -9,7 +9,7 @@ from textual.binding import BindingType
 from textual.message import Message
 
 from inspector.text import quantity, safe
-from inspector.tui.calls.actions import CallsActions, Place
+from inspector.tui.calls.actions import CallsActions, CursorPlace
 from inspector.tui.calls.flow_rows import FlowPage, page_of, plain, templates
 from inspector.tui.calls.list_rows import ListRow
 from inspector.tui.calls.saved_calls import SavedCalls
@@ -178,7 +178,7 @@ class FlowPane(CompactEdge, CallsActions):
         self.post_message(HintsChanged())
 
     @property
-    def place(self) -> Place | None:
+    def place(self) -> CursorPlace | None:
         """The step under the cursor, with the line of the file that the row is about."""
         row = self.row
         if row is None or row.path is None or row.kind in ("blank", "folder"):
@@ -186,7 +186,7 @@ class FlowPane(CompactEdge, CallsActions):
         at = self._view.line
         inside = 0 <= at < len(self._page.steps)
         number = self._page.steps[at] if inside else 0
-        return Place(row.path, self._page.lines[at] or row.line if inside else row.line, row.flow, number)
+        return CursorPlace(row.path, self._page.lines[at] or row.line if inside else row.line, row.flow, number)
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
         event.stop()

@@ -15,7 +15,7 @@ from inspector.flows.results import ExpectationResult, StepResult
 from inspector.protocol.formvalues import json_of
 from inspector.text import cell_len, ellipsis, quantity, safe
 from inspector.tui.calls.list_rows import sign_of, took
-from inspector.tui.calls.saved_calls import FlowRun, Running
+from inspector.tui.calls.saved_calls import NewestRun, Running
 from inspector.tui.calls.steps import PlainStep, action_of, arguments_of
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets.fact_rows import Row, text_lines
@@ -63,7 +63,7 @@ def day_and_time(when: float, now: float | None = None) -> str:
 
 
 def page_of(
-    flow: Flow, shown_path: str, steps: Sequence[PlainStep], run: FlowRun | None, variables: Mapping[str, Any],
+    flow: Flow, shown_path: str, steps: Sequence[PlainStep], run: NewestRun | None, variables: Mapping[str, Any],
     opened: set[int], width: int, running: Running | None = None, changed: Mapping[int, Sequence[str]] | None = None,
     other_server: str = "",
 ) -> FlowPage:  # fmt: skip
@@ -133,7 +133,7 @@ class _Step:
     """Adds the rows of one step to a page."""
 
     def __init__(
-        self, page: FlowPage, flow: Flow, number: int, step: PlainStep, run: FlowRun | None, width: int, *,
+        self, page: FlowPage, flow: Flow, number: int, step: PlainStep, run: NewestRun | None, width: int, *,
         column: int, running: str,
     ) -> None:  # fmt: skip
         self.page, self.flow, self.number, self.step, self.run = page, flow, number, step, run

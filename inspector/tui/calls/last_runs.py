@@ -15,15 +15,15 @@ from typing import Any, TypeGuard
 
 from inspector.config import files, jsonc, paths
 from inspector.errors import ConfigError
-from inspector.flows.results import OUTCOMES, Outcome
+from inspector.flows.results import OUTCOMES, FlowOutcome
 
 MOST = 1000
 """Flows that are remembered of a folder, those that ran last."""
 _FILE_BYTES = 4 * 1024 * 1024
 
-StepTimes = dict[int, tuple[Outcome, float, float]]
+StepTimes = dict[int, tuple[FlowOutcome, float, float]]
 """By number of the step: its outcome, how many seconds it took, and when it passed last (0: never)."""
-FlowTimes = tuple[float, float, Outcome, StepTimes]
+FlowTimes = tuple[float, float, FlowOutcome, StepTimes]
 """When a flow ran last (seconds since the epoch), how many seconds it took, its outcome, its steps."""
 
 

@@ -10,20 +10,20 @@ from rich.segment import Segment
 
 from inspector.calls.collection import Flow
 from inspector.calls.yaml_text import CallsError
-from inspector.flows.results import Outcome
+from inspector.flows.results import FlowOutcome
 from inspector.text import duration, quantity
 from inspector.tui.calls.saved_calls import SavedCalls
 from inspector.tui.calls.steps import name_of, rows_of_each
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 
-RowKind = Literal["flow", "step", "error", "folder", "environment", "blank"]
+CallRowKind = Literal["flow", "step", "error", "folder", "environment", "blank"]
 
 
 class ListRow(NamedTuple):
     """One row. `path` is the file; `line` its line; `number` that of a step, from 1."""
 
-    kind: RowKind
+    kind: CallRowKind
     path: Path | None = None
     number: int = 0
     line: int = 0
@@ -37,7 +37,7 @@ class ListRow(NamedTuple):
         return self.kind, self.path, self.number or self.line, self.name
 
 
-def sign_of(outcome: Outcome) -> paint.Piece:
+def sign_of(outcome: FlowOutcome) -> paint.Piece:
     """The sign of an outcome."""
     signs = signs_now()
     if outcome == "passed":
@@ -47,7 +47,7 @@ def sign_of(outcome: Outcome) -> paint.Piece:
     return (signs.later, "muted")
 
 
-def took(outcome: Outcome, seconds: float) -> str:
+def took(outcome: FlowOutcome, seconds: float) -> str:
     """How long something took, or that it was skipped; nothing for what did not run."""
     if outcome == "skipped":
         return "skipped"

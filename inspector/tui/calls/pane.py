@@ -11,7 +11,7 @@ from textual.binding import BindingType
 from textual.message import Message
 
 from inspector.text import quantity, safe
-from inspector.tui.calls.actions import CallsActions, Place
+from inspector.tui.calls.actions import CallsActions, CursorPlace
 from inspector.tui.calls.list_rows import CallsRows, ListRow
 from inspector.tui.calls.saved_calls import SavedCalls
 from inspector.tui.events import HintsChanged
@@ -136,12 +136,12 @@ class CallsPane(Edge, CallsActions):
         return self._rows.rows[at] if 0 <= at < len(self._rows) else None
 
     @property
-    def place(self) -> Place | None:
+    def place(self) -> CursorPlace | None:
         """The file, and in a flow the step, under the cursor."""
         row = self.row
         if row is None or row.path is None or row.kind in ("blank", "folder"):
             return None
-        return Place(row.path, row.line, row.flow, row.number)
+        return CursorPlace(row.path, row.line, row.flow, row.number)
 
     def select(self, path: object, number: int = 0) -> bool:
         """Put the cursor on a flow, or on one of its steps."""

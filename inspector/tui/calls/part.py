@@ -31,10 +31,10 @@ from inspector.protocol.jsonrpc import Shape
 from inspector.text import safe
 from inspector.tui.advice import error_text
 from inspector.tui.calls.drafts import draft_of, file_name, secret_note, server_of
-from inspector.tui.calls.expectation import Choice, choices
+from inspector.tui.calls.expectation import WritableExpectation, choices
 from inspector.tui.calls.list_rows import ListRow
-from inspector.tui.calls.save_dialog import FlowFile, SaveCall
-from inspector.tui.calls.saved_calls import FlowRun, SavedCalls
+from inspector.tui.calls.save_dialog import FlowFileChoice, SaveCallDialog
+from inspector.tui.calls.saved_calls import NewestRun, SavedCalls
 from inspector.tui.calls.steps import PlainStep, item_of, name_of
 from inspector.tui.dialogs import Choose
 from inspector.tui.themes import signs_now
@@ -143,12 +143,12 @@ class CallsPart:
         draft.expect, draft.name = expect, name
         folder = saved.shown(saved.folder)
         files = [
-            FlowFile(each.path, saved.shown(each.path), len(each.model.steps), saved.other_server(each))
+            FlowFileChoice(each.path, saved.shown(each.path), len(each.model.steps), saved.other_server(each))
             for each in saved.flows
         ]
         new_name = self._new_name(address)
         suggested = saved.shown(flow.path) if flow is not None else new_name
-        chosen = await self._screen.app.push_screen_wait(SaveCall(draft, files, suggested, new_name, folder))
+        chosen = await self._screen.app.push_screen_wait(SaveCallDialog(draft, files, suggested, new_name, folder))
         if chosen is None:
             return
         step = draft.step(chosen.name, chosen.variables)
@@ -290,7 +290,7 @@ class CallsPart:
         list_name, address = work.catalog_item.saved_as(work.sent)
         await self._save(list_name, address, sent, work.catalog_item.schema, choice.expect, choice.snapshot, name)
 
-    def _can_take(self, flow: Flow, number: int, work: WorkItem, choice: Choice) -> bool:
+    def _can_take(self, flow: Flow, number: int, work: WorkItem, choice: WritableExpectation) -> bool:
         """Whether a saved step made this call, and the expectation can be appended to it."""
         step = self.saved.steps(flow)[number - 1]
         item, run = item_of(step), self.saved.runs.get(flow.path)
@@ -304,7 +304,7 @@ class CallsPart:
             and can_append_expectation(flow.path, number, choice.expect)
         )
 
-    async def _append_expectation(self, flow: Flow, number: int, choice: Choice) -> None:
+    async def _append_expectation(self, flow: Flow, number: int, choice: WritableExpectation) -> None:
         def write() -> int:
             if choice.snapshot is not None:
                 create_text(flow.path.parent / choice.snapshot[0], choice.snapshot[1])
@@ -355,7 +355,7 @@ class CallsPart:
                 self._tell_outcome(flow, old, new)
         saved.note_change()
 
-    def _changes(self, old: FlowRun, new: FlowRun) -> dict[int, list[str]]:
+    def _changes(self, old: NewestRun, new: NewestRun) -> dict[int, list[str]]:
         found: dict[int, list[str]] = {}
         for number, results in new.steps.items():
             for one, other in zip(old.steps.get(number, ()), results, strict=False):
@@ -371,7 +371,7 @@ class CallsPart:
             return None
         return message.get("result", message.get("error"))
 
-    def _tell_outcome(self, flow: Flow, old: FlowRun, new: FlowRun) -> None:
+    def _tell_outcome(self, flow: Flow, old: NewestRun, new: NewestRun) -> None:
         shown = self.saved.shown(flow.path)
         if old.outcome == "passed" and new.outcome == "failed":
             number = next((number for number in new.steps if new.outcome_of(number) == "failed"), 0)
@@ -391,7 +391,7 @@ async def _until_over(call: Call) -> None:
         await call.result()
 
 
-def _holds_secret(offered: Sequence[Choice], secrets: Sequence[str]) -> bool:
+def _holds_secret(offered: Sequence[WritableExpectation], secrets: Sequence[str]) -> bool:
     """Whether what would be written holds a secret in any of its forms."""
     text = "\n".join(f"{json_of(dict(each.expect))}\n{each.snapshot[1] if each.snapshot else ''}" for each in offered)
     return any(form in text for secret in secrets if secret for form in forms(secret))

@@ -24,7 +24,7 @@ from inspector.tui.widgets.paint import Pieces
 from inspector.tui.widgets.virtual_list import TextRows, VirtualList
 
 
-class FlowFile(NamedTuple):
+class FlowFileChoice(NamedTuple):
     """A flow file that can take the step."""
 
     path: Path
@@ -34,7 +34,7 @@ class FlowFile(NamedTuple):
     """The server that it names, where that is not the server of the session."""
 
 
-class Saving(NamedTuple):
+class StepToSave(NamedTuple):
     """The choice: a name for the step, its file, and the variables that replace their values."""
 
     name: str
@@ -42,15 +42,15 @@ class Saving(NamedTuple):
     variables: tuple[str, ...]
 
 
-class SaveCall(ModalScreen[Saving | None]):
+class SaveCallDialog(ModalScreen[StepToSave | None]):
     """Name, file and variables of a step. `↑` and `↓` in the file's field go through the flows of the folder."""
 
     DEFAULT_CSS = """
-    SaveCall { align: center middle; }
-    SaveCall > Edge { width: 90%; max-width: 100; height: 22; max-height: 100%; }
-    SaveCall Editor { margin: 0 1; height: 1; }
-    SaveCall #variables { height: auto; max-height: 4; margin-top: 1; }
-    SaveCall #preview { height: 1fr; margin-top: 1; }
+    SaveCallDialog { align: center middle; }
+    SaveCallDialog > Edge { width: 90%; max-width: 100; height: 22; max-height: 100%; }
+    SaveCallDialog Editor { margin: 0 1; height: 1; }
+    SaveCallDialog #variables { height: auto; max-height: 4; margin-top: 1; }
+    SaveCallDialog #preview { height: 1fr; margin-top: 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "take", show=False, priority=True),
@@ -62,7 +62,7 @@ class SaveCall(ModalScreen[Saving | None]):
         Binding("space", "choose", show=False, priority=True),
     ]
 
-    def __init__(self, draft: Draft, files: Sequence[FlowFile], suggested: str, new: str, folder: str) -> None:
+    def __init__(self, draft: Draft, files: Sequence[FlowFileChoice], suggested: str, new: str, folder: str) -> None:
         """`suggested` is the path of the file that is offered first, and `new` that of a new one.
 
         `folder` is the collection's as it is shown.
@@ -185,7 +185,7 @@ class SaveCall(ModalScreen[Saving | None]):
             self._draw(problem)
             return
         self.dismiss(
-            Saving(self._step_name.value.strip(), known.path if known is not None else path, tuple(self._chosen))
+            StepToSave(self._step_name.value.strip(), known.path if known is not None else path, tuple(self._chosen))
         )
 
     def action_leave(self) -> None:

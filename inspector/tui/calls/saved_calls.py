@@ -18,7 +18,7 @@ from inspector.client.session_state import SessionState
 from inspector.config.secrecy import MASK
 from inspector.config.targets import RecordingTarget
 from inspector.errors import InspectorError
-from inspector.flows.results import FlowResult, Outcome, StepResult
+from inspector.flows.results import FlowOutcome, FlowResult, StepResult
 from inspector.journal.filters.completion import quoted
 from inspector.text import sentences, size
 from inspector.tui.calls.drafts import names_server
@@ -39,13 +39,13 @@ FOLDER = "calls"
 
 
 @dataclass
-class FlowRun:
+class NewestRun:
     """The newest run of a flow, and of its steps. Some steps may have run alone later."""
 
     when: float = 0.0
     """Seconds since the epoch; 0: it did not run."""
     seconds: float = 0.0
-    outcome: Outcome = "not_run"
+    outcome: FlowOutcome = "not_run"
     error: str = ""
     turned: str = ""
     """How the outcome differs from that before a restart of the server; empty where it does not."""
@@ -62,7 +62,7 @@ class FlowRun:
     passed_at: dict[int, float] = field(default_factory=dict)
     """When each step passed last, in seconds since the epoch."""
 
-    def outcome_of(self, number: int) -> Outcome:
+    def outcome_of(self, number: int) -> FlowOutcome:
         """The outcome of a step: the worst of its rows."""
         return worst(each.outcome for each in self.steps.get(number, ()))
 
@@ -83,10 +83,10 @@ class FlowRun:
         return sum(each.seconds for each in self.steps.get(number, ()))
 
 
-def worst(outcomes: Iterable[Outcome]) -> Outcome:
+def worst(outcomes: Iterable[FlowOutcome]) -> FlowOutcome:
     """The outcome of several results: failed if one failed, passed if one passed."""
     found = set(outcomes)
-    order: tuple[Outcome, ...] = ("failed", "passed", "skipped")
+    order: tuple[FlowOutcome, ...] = ("failed", "passed", "skipped")
     return next((outcome for outcome in order if outcome in found), "not_run")
 
 
@@ -120,8 +120,8 @@ class SavedCalls:
         self.problem = ""
         """Why the folder could not be read at all."""
         self.environment = ""
-        self.runs: dict[Path, FlowRun] = {}
-        self.before: dict[Path, FlowRun] = {}
+        self.runs: dict[Path, NewestRun] = {}
+        self.before: dict[Path, NewestRun] = {}
         """The runs before the newest ones."""
         self.running: Running | None = None
         self.findings: EventJudge | None = None
@@ -187,14 +187,14 @@ class SavedCalls:
     def _recall(self) -> None:
         """Take in what is remembered of runs in earlier sessions."""
         for shown, (when, seconds, outcome, steps) in read_last_runs(self.folder).items():
-            run = FlowRun(when, seconds, outcome)
+            run = NewestRun(when, seconds, outcome)
             for number, (step_outcome, took, passed) in steps.items():
                 run.steps[number] = [StepResult(number, outcome=step_outcome, seconds=took)]
                 if passed:
                     run.passed_at[number] = passed
             self.runs.setdefault(Path(shown).absolute(), run)
 
-    def _keep(self, flow: Flow, run: FlowRun) -> None:
+    def _keep(self, flow: Flow, run: NewestRun) -> None:
         steps = {
             number: (run.outcome_of(number), run.seconds_of(number), run.passed_at.get(number, 0.0))
             for number in run.steps
@@ -269,7 +269,7 @@ class SavedCalls:
         before = self.runs.get(flow.path)
         if before is not None:
             self.before[flow.path] = before
-        run = FlowRun(time.time(), passed_at=dict(before.passed_at) if before is not None else {})
+        run = NewestRun(time.time(), passed_at=dict(before.passed_at) if before is not None else {})
         if only and before is not None:
             # A step alone changes nothing of what is known of the others, and sees what they captured.
             run = replace(run, steps={**before.steps}, captured=dict(before.captured))
@@ -320,7 +320,7 @@ class SavedCalls:
         if await asyncio.to_thread(journal.blank, [secret]):
             self.blanked()
 
-    def ended(self, run: FlowRun, result: FlowResult) -> None:
+    def ended(self, run: NewestRun, result: FlowResult) -> None:
         """The run of a flow is over, or was stopped."""
         alone = len(run.steps) > len({step.parent or step.number for step in result.steps})
         run.error = result.error
@@ -330,7 +330,7 @@ class SavedCalls:
             if step.parent:
                 run.nested.setdefault(step.parent, []).append(step)
 
-    def _variables(self, flow: Flow, captured: FlowRun | None) -> Variables:
+    def _variables(self, flow: Flow, captured: NewestRun | None) -> Variables:
         chosen = self.environments.get(self.environment)
         made = Variables.for_flow(flow, [chosen] if chosen is not None else [])
         if captured is not None:
@@ -338,7 +338,7 @@ class SavedCalls:
             made.captured.update({name: value for name, value in captured.captured.items() if value != MASK})
         return made
 
-    def took(self, run: FlowRun, result: StepResult) -> None:
+    def took(self, run: NewestRun, result: StepResult) -> None:
         """A step of a run has ended."""
         number = result.number
         run.steps.setdefault(number, []).append(result)
@@ -351,7 +351,7 @@ class SavedCalls:
 class _Progress:
     """Takes in the results of a run as they come."""
 
-    def __init__(self, saved: SavedCalls, run: FlowRun) -> None:
+    def __init__(self, saved: SavedCalls, run: NewestRun) -> None:
         self._saved, self._run = saved, run
 
     def flow_began(self, flow: Flow) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
-from inspector.check.catalog import Check, Level
+from inspector.check.catalog import Check, CheckLevel
 from inspector.check.outcome import Visited
 from inspector.check.report import Report, report_of
 from inspector.check.result import Result
@@ -135,4 +135,4 @@ class CheckRun:
 
 def levels() -> list[str]:
     """Return the levels of checks, the strictest first."""
-    return list(get_args(Level))
+    return list(get_args(CheckLevel))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rich.segment import Segment
 
 from inspector.compare.conversation import ConversationStep, StepKind
-from inspector.compare.schemas import Severity
+from inspector.compare.schemas import ChangeSeverity
 from inspector.compare.surface import Change, counts
 from inspector.text import count
 from inspector.tui.themes import signs_now
@@ -20,10 +20,10 @@ from inspector.tui.widgets.paint import Pieces
 if TYPE_CHECKING:
     from inspector.tui.diff.comparison import ComparedRecordings
 
-ROLES: dict[Severity, str] = {
+ROLES: dict[ChangeSeverity, str] = {
     "breaking": "error", "unsure": "finding", "changed": "finding", "added": "received", "cosmetic": "muted",
 }  # fmt: skip
-WORDS: dict[Severity, str] = {"unsure": "cannot tell"}
+WORDS: dict[ChangeSeverity, str] = {"unsure": "cannot tell"}
 _WORD = 11
 _SUBJECT = 34
 

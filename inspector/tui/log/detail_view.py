@@ -19,7 +19,7 @@ from inspector.tui.widgets.json_view import AT_ONCE
 from inspector.tui.widgets.sections import INLINE, JsonSection, PieceSection, Section, Span, TextSection
 from inspector.tui.widgets.text_view import SHOWN_AT_FIRST, beginning, more_section
 
-Line = tuple[str, list[Span]]
+DetailLine = tuple[str, list[Span]]
 
 _LONGEST = 2000
 _HEX_SHOWN = 16
@@ -27,7 +27,7 @@ _DIFFED = 2000
 """Lines of a message that are compared."""
 
 
-def line(*pieces: str | tuple[str, str]) -> Line:
+def line(*pieces: str | tuple[str, str]) -> DetailLine:
     """Return a line of texts, optionally with roles; all texts are made safe."""
     text = ""
     spans: list[Span] = []
@@ -115,7 +115,7 @@ def text_sections(text: str, *, all: bool = False) -> list[Section]:
 
 def raw_sections(event: Event, *, all: bool = False) -> list[Section]:
     """Return the bytes on the wire, after what is known about them."""
-    notes: list[Line] = []
+    notes: list[DetailLine] = []
     fields = event.fields
     if fields.get("redacted") is True:
         notes.append(line(("Secrets in it were redacted before it was recorded.", "finding")))
@@ -144,7 +144,7 @@ def http_sections(journal: Journal, n: int, folded: Sequence[int] = ()) -> list[
     event = journal.event(n)
     of_stream = [m for m in folded if journal.index.kind(m) == Kind.SSE]
     numbers = sorted({*facts_around(journal, n), *of_stream[:MOST]})
-    lines: list[Line] = []
+    lines: list[DetailLine] = []
     kinds = {journal.index.kind(m) for m in numbers}
     is_http = Kind.HTTP in kinds or event.kind in (Kind.HTTP, Kind.SSE)
     if not is_http and channels.is_of_process(event.ch):
@@ -175,7 +175,7 @@ def _life_of(journal: Journal, n: int) -> list[int]:
     return Query(kind=Kind.LIFE, channel=channels.STDIO).numbers(journal.index, upto=min(n, 200) - 1)[:5]
 
 
-def _head_lines(facts: View, *, sent: bool, after: str) -> list[Line]:
+def _head_lines(facts: View, *, sent: bool, after: str) -> list[DetailLine]:
     signs = signs_now()
     if sent:
         first = line((f"{signs.sent} ", "sent"), (facts.text("method"), "bright"), f" {facts.text('url')}")
@@ -192,7 +192,7 @@ def _head_lines(facts: View, *, sent: bool, after: str) -> list[Line]:
     return [first, *(line("  ", (f"{name}: ", "json-key"), value) for name, value in headers_of(facts))]
 
 
-def _sse_lines(event: Event, *, after: str = "") -> list[Line]:
+def _sse_lines(event: Event, *, after: str = "") -> list[DetailLine]:
     """Return the facts of the server-sent event that carried a message, or none."""
     carried = event.fields.get("sse")
     fields = carried if isinstance(carried, dict) else event.fields
@@ -204,11 +204,11 @@ def _sse_lines(event: Event, *, after: str = "") -> list[Line]:
     return [line((f"{signs_now().local} ", "muted"), words, *facts, (f"  {after}" if after else "", "faint"))]
 
 
-def _folded_lines(journal: Journal, folded: Sequence[int]) -> list[Line]:
+def _folded_lines(journal: Journal, folded: Sequence[int]) -> list[DetailLine]:
     """Return the messages of a list's pages, and the number of events in the row."""
     if not folded:
         return []
-    lines: list[Line] = []
+    lines: list[DetailLine] = []
     for m in [m for m in folded if journal.index.kind(m) in (Kind.RPC, Kind.INVALID)][:MOST]:
         words = "".join(piece if isinstance(piece, str) else piece[0] for piece in summary(journal, m))
         sent = journal.index.dir(m) == Dir.SEND
@@ -219,10 +219,10 @@ def _folded_lines(journal: Journal, folded: Sequence[int]) -> list[Line]:
     return [*lines, EMPTY, line((said, "muted"))]
 
 
-def _spawn_lines(facts: View) -> list[Line]:
+def _spawn_lines(facts: View) -> list[DetailLine]:
     if facts.text("event") != "spawn":
         return []
-    rows: list[Line] = []
+    rows: list[DetailLine] = []
     known = [key for key in ("program", "cwd", "pid") if facts.members.get(key) is not None]
     rows += [line((f"    {key:<8}", "muted"), safe(facts.members[key], _LONGEST)) for key in known]
     names = [name for name in facts.array("env") if isinstance(name, str)]
@@ -237,7 +237,7 @@ def _spawn_lines(facts: View) -> list[Line]:
 def finding_sections(journal: Journal, n: int, event: Event) -> list[Section]:
     """Return each finding with its rule, level, sentence, evidence and page, then the message."""
     sign = signs_now().finding
-    lines: list[Line] = []
+    lines: list[DetailLine] = []
     for finding in journal.findings.of(n):
         level = (finding.level.upper(), "error" if finding.level == "must" else "muted")
         lines.append(line((f"{sign} ", "finding"), (finding.rule, "bright bold"), "  ", level))
@@ -262,7 +262,7 @@ def finding_sections(journal: Journal, n: int, event: Event) -> list[Section]:
 def difference(one: str, other: str) -> list[Section]:
     """Return the difference of two messages, line by line of their indented text; long ones are cut."""
     before, after = (pretty(text, limit_lines=_DIFFED) for text in (one, other))
-    lines: list[Line] = []
+    lines: list[DetailLine] = []
     same = True
     for text in difflib.unified_diff(before, after, lineterm="", n=3):
         if text.startswith(("---", "+++")) and len(lines) < 2:

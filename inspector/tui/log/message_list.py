@@ -13,7 +13,7 @@ from inspector.tui.keymap import bindings
 from inspector.tui.log import now_row
 from inspector.tui.log.rows import MessageRows
 from inspector.tui.log.waterfall import WaterfallRows
-from inspector.tui.widgets.virtual_list import Row, VirtualList
+from inspector.tui.widgets.virtual_list import DrawnRow, VirtualList
 
 
 class MessageList(VirtualList, inherit_bindings=False):
@@ -31,7 +31,7 @@ class MessageList(VirtualList, inherit_bindings=False):
             return cursor + 1 if cursor > self.cursor or not cursor else cursor - 1
         return cursor
 
-    def render_row(self, index: int, width: int, selected: bool, focused: bool) -> Row:
+    def render_row(self, index: int, width: int, selected: bool, focused: bool) -> DrawnRow:
         """Draw a row; events after the moment shown are faint."""
         n = self.row_key(index)
         if n == now_row.NOW:

@@ -34,11 +34,11 @@ NARROW = 100
 _MOST_OF_LOGIN = 20
 """Lines of the pane about the token."""
 
-Wanted = int | str | None
+NextAction = int | str | None
 """The next action of the main screen: show this event, connect `again`, `quit`, show the tab of this name."""
 
 
-class AuthorizationScreen(Screen[Wanted]):
+class AuthorizationScreen(Screen[NextAction]):
     """The steps at the left, above the token; at the right the document of the step under the cursor."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

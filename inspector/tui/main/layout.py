@@ -239,9 +239,10 @@ class PaneLayout:
         self._panes.messages.maximised = maximised
 
     async def show_timeline(self, n: int) -> None:
-        """Show the timeline instead of the maximised log, with the cursor at event `n`."""
+        """Show the timeline instead of the maximised log, with the cursor at event `n` and the log's filter."""
         timeline = await self._panes.make_timeline()
         timeline.start_at(n)
+        timeline.narrow(self._panes.messages.filter)
         self._screen.add_class("-timeline")
         self._front = "messages"
         self.arrange()

@@ -18,7 +18,7 @@ JUDGED_SHARE = 0.08
 """The share of the time that the judge may use."""
 
 
-class Pace:
+class DrawingPace:
     """Decides on the next drawing. Times are seconds on one clock."""
 
     def __init__(self) -> None:

@@ -21,7 +21,7 @@ _NAME = 40
 """Characters of a target's name at the start of a file name."""
 
 
-class Saving:
+class SavedFiles:
     """The files that the user of a screen saves."""
 
     def __init__(self, screen: Screen[Any], session: SessionState) -> None:

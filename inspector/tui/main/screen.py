@@ -33,9 +33,9 @@ from inspector.tui.diff.choose import compare_with
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.main import chrome
 from inspector.tui.main.layout import BREAKPOINTS, CSS, PaneLayout, width_class
-from inspector.tui.main.pace import TICK, Pace
+from inspector.tui.main.pace import TICK, DrawingPace
 from inspector.tui.main.panes import Panes
-from inspector.tui.main.saving import Saving
+from inspector.tui.main.saving import SavedFiles
 from inspector.tui.pane_keys import hints
 from inspector.tui.server.connection import SessionConnection
 from inspector.tui.server.file_watch import FileWatch
@@ -144,13 +144,13 @@ class MainScreen(Screen[None]):
         self._judge: Judge | None = None
         """It is made when the lists are on the screen: its rules take a tenth of a second to load."""
         self._judge_due = False
-        self._saving = Saving(self, session)
+        self._saving = SavedFiles(self, session)
         self._pin = PinWatch(self, session, self._show_told)
         self._files = FileWatch(self, session, self.connection.reopen, self._show_told)
         self._watch_at_once = watch
         self._follow_log = follow_log
         self._first = first
-        self._pace = Pace()
+        self._pace = DrawingPace()
         self._drawn = 0
         """The events at the latest drawing."""
         self._next_tick: Timer | None = None

@@ -12,8 +12,8 @@ from inspector.text import count
 from inspector.tui.themes import ascii_only
 from inspector.tui.widgets import paint
 
-Order = Literal["cost", "name", "server"]
-ORDERS: tuple[Order, ...] = ("cost", "name", "server")
+SortOrder = Literal["cost", "name", "server"]
+ORDERS: tuple[SortOrder, ...] = ("cost", "name", "server")
 _BAR, _SHORT_BAR = 13, 8
 _WIDE = 60
 """Cells from which the bar is long."""
@@ -28,7 +28,7 @@ class ToolCostRows:
 
     def __init__(self) -> None:
         self.cost: ServerCost | None = None
-        self.order: Order = "cost"
+        self.order: SortOrder = "cost"
         self.filter = ""
         self.tools: list[ToolCost] = []
         self._at: dict[Hashable, int] = {}
@@ -40,7 +40,7 @@ class ToolCostRows:
         self._most = max((tool.characters for tool in cost.tools), default=1) or 1
         self._arrange()
 
-    def sort(self, order: Order) -> None:
+    def sort(self, order: SortOrder) -> None:
         """Show the tools in this order."""
         self.order = order
         self._arrange()

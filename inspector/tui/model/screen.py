@@ -20,7 +20,7 @@ from inspector.text import count, escape_json, quantity
 from inspector.tui.dialogs import Choose
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.main import chrome
-from inspector.tui.main.saving import Saving
+from inspector.tui.main.saving import SavedFiles
 from inspector.tui.model.choose_hosts import USUAL, choose_hosts
 from inspector.tui.model.hosts_table import host_rows
 from inspector.tui.model.rows import ORDERS, ToolCostRows
@@ -94,7 +94,7 @@ class ModelScreen(Screen[str | None]):
         """The changes of the list of tools that were counted."""
         self._server_notes: list[HostNote] = []
         self._facts: dict[str, tuple[Fact, ...]] = {}
-        self._saving = Saving(self, session)
+        self._saving = SavedFiles(self, session)
 
     def compose(self) -> ComposeResult:
         yield HeaderLine(id="header")

@@ -257,7 +257,7 @@ class SearchScreen(ModalScreen[SearchHit | None]):
         if self._collection is not None:
             yield from sources.flows(words, self._collection)
 
-    def _in_files(self, words: Words, wanted: sources.Wanted) -> Iterator[SearchHit]:
+    def _in_files(self, words: Words, wanted: sources.StillWanted) -> Iterator[SearchHit]:
         """Run in a thread: the newest messages first, then the newest recordings."""
         session, given = self._session, 0
         if session is not None:

@@ -56,7 +56,7 @@ _LONGEST_LINE = 1 << 26
 _LINE = 1 << 16
 """Bytes of a line that are read for its number."""
 
-Wanted = Callable[[], bool]
+StillWanted = Callable[[], bool]
 """Whether the search goes on; False after the text has changed or the screen was left."""
 
 
@@ -142,7 +142,7 @@ def _properties(schema: Any) -> Iterator[tuple[str, dict[str, Any]]]:
         waiting.append((f"{path.rstrip('.')}[].", outer.get("items"), depth + 1))
 
 
-def messages(words: Words, journal: Journal, last: int, wanted: Wanted) -> Iterator[list[int]]:
+def messages(words: Words, journal: Journal, last: int, wanted: StillWanted) -> Iterator[list[int]]:
     """Yield the numbers of the messages with the words among the events up to `last`, newest first, slice by slice."""
     filter: Filter = parse(words.filter)
     scan = Scan(journal)
@@ -165,7 +165,7 @@ def flows(words: Words, collection: Collection) -> Iterator[SearchHit]:
                 break
 
 
-def recordings(words: Words, mine: Path | None, wanted: Wanted) -> Iterator[SearchHit]:
+def recordings(words: Words, mine: Path | None, wanted: StillWanted) -> Iterator[SearchHit]:
     """Yield the recordings of the state folder with a line that has all words, newest first.
 
     The key is the path and the number of the first such event. Words are searched in the bytes of the file, in the
@@ -188,7 +188,7 @@ def _when(info: RecordingInfo) -> str:
     return info.started.astimezone().strftime("%a %d %b %Y %H:%M") if info.started is not None else ""
 
 
-def _matches(path: Path, words: Words, wanted: Wanted) -> tuple[int, int]:
+def _matches(path: Path, words: Words, wanted: StillWanted) -> tuple[int, int]:
     """Return the first event whose line has all words (0: none), and the number of such lines."""
     needles = [Needle(word).plain for word in words.all]
     lead, *others = sorted(needles, key=lambda forms: -max(map(len, forms)))

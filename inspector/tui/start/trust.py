@@ -11,7 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 
 from inspector.config.targets import Target
-from inspector.config.trust import Answer, Consent, Exposure
+from inspector.config.trust import Consent, Exposure, TrustAnswer
 from inspector.errors import TrustNeeded
 from inspector.text import safe
 from inspector.tui.keymap import KeyHint
@@ -36,12 +36,12 @@ async def opened(app: App[int], resolve: Callable[[Consent | None], Target]) -> 
     return None if answer == "no" else resolve(partial(_answer_to, asked, answer))
 
 
-def _answer_to(asked: Exposure, answer: Answer, found: Exposure) -> Answer:
+def _answer_to(asked: Exposure, answer: TrustAnswer, found: Exposure) -> TrustAnswer:
     """Return the answer if it was given to exactly this exposure."""
     return answer if found.fingerprint == asked.fingerprint else "no"
 
 
-class AskTrust(ModalScreen[Answer]):
+class AskTrust(ModalScreen[TrustAnswer]):
     """Shows an exposure. No common key accepts it: Enter has no effect."""
 
     DEFAULT_CSS = """
@@ -86,7 +86,7 @@ class AskTrust(ModalScreen[Answer]):
             *paragraph("“Always” applies until the entry changes."),
         ]
 
-    def action_answer(self, answer: Answer) -> None:
+    def action_answer(self, answer: TrustAnswer) -> None:
         """Close with an answer."""
         self.dismiss(answer)
 

@@ -56,7 +56,11 @@ class LaneDrawing:
         """
         view = self.view
         index = view.session.journal.index
-        key = (view.window, height, view.lanes.seen, index.count, index.errors, view.latest, view.moment, signs_now())
+        filtered = view.filtered
+        key = (
+            view.window, height, view.lanes.seen, index.count, index.errors, view.latest, view.moment, signs_now(),
+            None if filtered is None else (filtered.filter.source, filtered.seen, len(filtered)),
+        )  # fmt: skip
         if self._drawn is None or self._drawn[0] != key:
             self._asks_people = asks_people(index)
             self._drawn = key, self._draw(height)
@@ -71,7 +75,9 @@ class LaneDrawing:
         for name, lane in (
             ("notifications", lanes.notifications), ("login", lanes.login), ("process", lanes.process)
         ):  # fmt: skip
-            if len(lane):
+            if lane is lanes.login and len(self.view.logins):
+                below.append([self._logins()])
+            elif len(lane):
                 below.append(self._events(name, lane))
         used = sum(len(part) for part in below)
         room = min(max(height - used, 1), MOST_ROWS)
@@ -135,14 +141,15 @@ class LaneDrawing:
         view, signs = self.view, signs_now()
         cells = line.cells
         sign = signs.bars[-1]
-        role = self.role(n)
+        faint = view.is_faint(n)
+        role = "faint" if faint else self.role(n)
         line.fill(first, last, sign, role)
         if not self._asks_people and last < cells and following - first < LEAST_LABEL:
             return  # No name fits into the bar or beside it: so it is for nearly all of very many.
-        for low, high in self._questions(n, end):
+        for low, high in self._questions(n, end) if not faint else ():
             line.fill(max(view.window.cell(low), first), min(view.window.cell(high), last), sign, "chart-ask")
         if last >= cells:
-            line.put(cells - 1, signs.sent, "bright")
+            line.put(cells - 1, signs.sent, "faint" if faint else "bright")
         low, high = max(first, 0), min(last, cells - 1)
         inside = high - low - (last >= cells)
         room = min(following, cells) - high - 2
@@ -151,9 +158,9 @@ class LaneDrawing:
             failed = role == "chart-error"
             name = f"{signs.failed} {self._label(n)}" if failed else self._label(n)
             if inside >= min(cell_len(name), max(room, LEAST_LABEL)):
-                self._write(line, low + 1, name, "bright", inside, on_bar=True)
+                self._write(line, low + 1, name, "muted" if faint else "bright", inside, on_bar=True)
             elif room >= LEAST_LABEL:
-                self._write(line, high + 2, name, "normal", room, on_bar=False)
+                self._write(line, high + 2, name, "faint" if faint else "normal", room, on_bar=False)
 
     def _write(self, line: CellLine, at: int, text: str, role: str, room: int, *, on_bar: bool) -> None:
         cut = cell_len(text) > room
@@ -215,13 +222,38 @@ class LaneDrawing:
                  for n, number in lane.within(window.begin, window.end - 1, window.step)]  # fmt: skip
         for at, (cell, n, number) in enumerate(found):
             sign, role = event_sign(view, n, signs_now())
-            line.put(cell, sign, role)
+            faint = view.is_faint_within(n, lane.after(n, number - 1), lane)
+            line.put(cell, sign, "faint" if faint else role)
             following = found[at + 1][0] if at + 1 < len(found) else window.cells
             room = min(following, window.cells) - cell - 3
             if room >= LEAST_LABEL * 2:
                 label = self._label(n) if number == 1 else f"{count(number)} {signs_now().times} {self._label(n)}"
-                self._write(line, cell + 2, label, "muted", room, on_bar=False)
+                self._write(line, cell + 2, label, "faint" if faint else "muted", room, on_bar=False)
         return [LaneLine(name, "bright", line)]
+
+    def _logins(self) -> LaneLine:
+        """Draw the parts of each login; neighbours are told apart by their colour."""
+        view, window, sign = self.view, self.view.window, signs_now().bars[-1]
+        line = CellLine(window.cells)
+        parts = view.logins.within(window.begin, window.end - 1)
+        ends = [window.cell(view.latest if part.end == OPEN else part.end) for part in parts]
+        for at, part in enumerate(parts):
+            first, last = window.cell(part.begin), ends[at]
+            if at and first <= ends[at - 1] < last:
+                first = ends[at - 1] + 1
+            faint = view.is_faint_within(part.first, part.last, view.lanes.login)
+            role = "chart-error" if part.failed else "chart-ask" if part.is_persons else "chart"
+            if role == "chart" and at % 2:
+                role = "chart-dim"
+            line.fill(first, last, sign, "faint" if faint else role)
+            low, high = max(first, 0), min(last, window.cells - 1)
+            following = window.cell(parts[at + 1].begin) if at + 1 < len(parts) else window.cells
+            name = f"{signs_now().failed} {part.name}" if part.failed else part.name
+            if high - low >= cell_len(name):
+                self._write(line, low + 1, name, "muted" if faint else "bright", high - low, on_bar=True)
+            elif following - high - 2 >= LEAST_LABEL:
+                self._write(line, high + 2, name, "faint" if faint else "normal", following - high - 2, on_bar=False)
+        return LaneLine("login", "bright", line)
 
     # The moment and the cursor
 

@@ -15,8 +15,9 @@ from textual.message import Message
 from textual.timer import Timer
 
 from inspector.client.session_state import SessionState
+from inspector.journal.filters import Filter
 from inspector.stats import SessionStats, measure
-from inspector.text import count, duration, quantity
+from inspector.text import count, duration, quantity, safe
 from inspector.tui.events import EventHighlighted, HintsChanged, Save, ShowEvent
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.log.rows import moment
@@ -51,6 +52,8 @@ LONGEST = 1.0
 """Seconds for which they are put off at most."""
 MOST_MEASURED = 30_000
 """Messages of a window whose figures are measured."""
+_FILTER_SHOWN = 40
+"""Characters of the filter that are shown."""
 
 
 class LanesView(DrawnLines, can_focus=True):
@@ -144,6 +147,10 @@ class TimelinePane(Vertical):
         if 0 < n < index.count:
             self.view.start_at(index.time(n))
 
+    def narrow(self, filter: Filter | None) -> None:
+        """Draw faint what does not match the filter of the log."""
+        self.view.narrow(filter)
+
     # Drawing
 
     def tick(self) -> None:
@@ -170,6 +177,7 @@ class TimelinePane(Vertical):
         facts = (
             view.window, view.cursor, view.mark, view.selected, view.lanes.seen, view.latest, view.moment,
             self.size, self._lanes.size, self.app.theme, self.session.journal.index.errors,
+            None if view.filtered is None else (view.filtered.filter.source, view.filtered.seen, len(view.filtered)),
         )  # fmt: skip
         if facts == self._drawn:
             return
@@ -199,6 +207,10 @@ class TimelinePane(Vertical):
             [(what, "bright" if view.mark is not None else "muted")], duration(end - begin),
             quantity(number, "exchange"), f"{count(flying)} in flight at the cursor",
         ]  # fmt: skip
+        if view.filtered is not None:
+            facts.insert(
+                0, [(safe(view.filtered.filter.source, _FILTER_SHOWN), "bright"), (", the rest is faint", "muted")]
+            )
         if view.mark is not None:
             facts.insert(0, [("marked", "ask")])
         elif view.is_whole:

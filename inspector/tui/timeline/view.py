@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from itertools import islice
 from typing import NamedTuple
 
 from inspector.client.session_state import SessionState
+from inspector.client.state.login_parts import LoginParts
+from inspector.journal.filters import Filter, FilteredView
 from inspector.journal.format import Dir
 from inspector.journal.index import State
-from inspector.journal.lanes import LaneRows, Lanes, number_at
+from inspector.journal.lanes import EventLane, LaneRows, Lanes, number_at
 from inspector.protocol.jsonrpc import Shape
 
 LEAST_STEP = 1
@@ -27,6 +30,10 @@ MARKED = 100
 """A range in a filter is rounded to a unit of which it has so many."""
 MOST_ITEMS = 200
 """Messages at the cursor that can be selected."""
+_FILTERED_AT_ONCE, _READ_AT_ONCE = 4000, 200
+"""Events that are filtered at once; the same if their bodies must be read."""
+_MOST_IN_CELL = 200
+"""Matches in one cell of a lane that are looked at."""
 
 
 class TimeWindow(NamedTuple):
@@ -79,6 +86,9 @@ class TimelineView:
     def __init__(self, session: SessionState) -> None:
         self.session = session
         self.lanes = Lanes(session.journal)
+        self.logins = LoginParts(session.journal)
+        self.filtered: FilteredView | None = None
+        """What matches the filter of the log; everything else is drawn faint. None without a filter."""
         self.window = TimeWindow(0, 1, 1)
         self.is_whole = True
         """The window is the whole session, and grows with it."""
@@ -120,6 +130,10 @@ class TimelineView:
         """Read new events. True: more are left."""
         journal = self.session.journal
         more = self.lanes.advance(journal.index.count, seconds)
+        self.logins.advance(self.lanes.seen)
+        if self.filtered is not None:
+            at_once = _READ_AT_ONCE if self.filtered.filter.reads else _FILTERED_AT_ONCE
+            more = self.filtered.extend(at_once) or more
         is_live = self.session.commands is not None and self.session.phase in ("connecting", "ready")
         self.now = journal.now() if is_live and self.is_waiting else None
         if self._wanted is not None:
@@ -128,6 +142,12 @@ class TimelineView:
                 self._wanted = None
         self._settle()
         return more
+
+    def narrow(self, filter: Filter | None) -> None:
+        """Draw faint what does not match a filter; None: draw everything the same."""
+        before = self.filtered.filter.source if self.filtered is not None else ""
+        if (filter.source if filter is not None else "") != before:
+            self.filtered = FilteredView(self.session.journal, filter) if filter is not None else None
 
     def start_at(self, t: int) -> None:
         """Put the cursor at a time that may not have been read yet."""
@@ -221,11 +241,15 @@ class TimelineView:
 
     @property
     def filter(self) -> str:
-        """The filter for the messages of the range."""
+        """The filter for the messages of the range that match the filter of the log."""
         begin, end = self.range
         # The range is rounded outwards by an invisible length, so that the filter is short.
         unit = next((unit for unit in UNITS if unit * MARKED <= end - begin), 1)
-        return f"time:{time_text(begin // unit * unit)}-{time_text(-(-end // unit) * unit)}"
+        period = f"time:{time_text(begin // unit * unit)}-{time_text(-(-end // unit) * unit)}"
+        source = self.filtered.filter.source if self.filtered is not None else ""
+        if not source or "time:" in source:  # a filter with a time is that of an earlier range
+            return period
+        return f"({source}) {period}"
 
     def events(self, begin: int, end: int) -> tuple[int, int]:
         """Return the first and last event of a period; the first is greater if there is none."""
@@ -270,6 +294,27 @@ class TimelineView:
         session = self.session
         index = session.journal.index
         return index.state(n) if session.at_end else index.state_at(n, session.upto)
+
+    def is_faint(self, n: int) -> bool:
+        """Whether neither event `n` nor, of a request, its answer matches the filter of the log."""
+        found = self.filtered
+        if found is None or n > found.seen or found.position(n) is not None:
+            return False
+        pair = self.session.journal.index.pair(n)
+        return not pair or found.position(pair) is None
+
+    def is_faint_within(self, first: int, last: int, lane: EventLane) -> bool:
+        """Whether none of the events `first` to `last` of a lane matches the filter of the log."""
+        found = self.filtered
+        if found is None or last > found.seen:
+            return False
+        at = bisect_left(found.numbers, first)
+        for n in islice(found.numbers, at, at + _MOST_IN_CELL):
+            if n > last:
+                return True
+            if n in lane:
+                return False
+        return at >= len(found.numbers)
 
     def rows(self) -> LaneRows:
         """Return the rows of the client's requests: with room for labels, unless there are very many."""

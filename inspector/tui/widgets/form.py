@@ -21,7 +21,7 @@ from inspector.tui.widgets import paint
 from inspector.tui.widgets.external_editor import edit_externally
 from inspector.tui.widgets.fields.base import FieldFrame
 from inspector.tui.widgets.fields.containers import AddItem, AddKey, ContainerField
-from inspector.tui.widgets.fields.layout import Maker, Slot, slots_of
+from inspector.tui.widgets.fields.layout import FieldSlot, FrameMaker, slots_of
 from inspector.tui.widgets.json_editor import EDIT_LIMIT, JsonEditor, json_lines, read_json
 from inspector.tui.widgets.note import Note
 
@@ -98,7 +98,7 @@ class FormView(VerticalScroll, can_focus=False):
         self.form = form or Form({"type": "object"})
         self.empty = empty
         self.problem = ""
-        self._slots: dict[Slot, FieldFrame] = {}
+        self._slots: dict[FieldSlot, FieldFrame] = {}
         self._json: JsonEditor | None = None
         self._notes: list[Note] = []
         self._unchecked = True
@@ -309,7 +309,7 @@ class FormView(VerticalScroll, can_focus=False):
         self._json = None
         self._slots, self._notes = {}, []
 
-    async def _put(self, wanted: list[tuple[Slot, Field, Maker]], after: Widget | None) -> None:
+    async def _put(self, wanted: list[tuple[FieldSlot, Field, FrameMaker]], after: Widget | None) -> None:
         """Update or mount some widgets after another; new adjacent ones are mounted together."""
         run: list[FieldFrame] = []
 

@@ -25,7 +25,7 @@ from inspector.tui.widgets.clipboard import copy
 from inspector.tui.widgets.line_rows import LineRows
 from inspector.tui.widgets.search import SearchRequested, pattern_of
 from inspector.tui.widgets.sections import Below, Section
-from inspector.tui.widgets.virtual_list import Row, VirtualList
+from inspector.tui.widgets.virtual_list import DrawnRow, VirtualList
 from inspector.tui.widgets.wrapping import wrap
 
 MEASURED_AT_ONCE = 300
@@ -258,7 +258,7 @@ class LinesView(VirtualList):
     def on_mount(self) -> None:
         self._measure_again()
 
-    def render_row(self, index: int, width: int, selected: bool, focused: bool) -> Row:
+    def render_row(self, index: int, width: int, selected: bool, focused: bool) -> DrawnRow:
         line, part = self.rows.locate(index)
         section, at = self.section_at(line)
         picture = section.picture(at)
@@ -313,7 +313,7 @@ class LinesView(VirtualList):
         section, at = self.section_at(line)
         return [Segment(section.folded_note(at), palette().style("muted"))]
 
-    def _cut(self, text: str, styles: list[Style], width: int, line: int) -> Row:
+    def _cut(self, text: str, styles: list[Style], width: int, line: int) -> DrawnRow:
         """Draw a line that is not wrapped, from the left edge of the view; signs mark cut ends."""
         length = cell_len(text)
         sign = Segment(signs_now().cut, palette().style("muted"))

@@ -12,7 +12,7 @@ from textual.strip import Strip
 from inspector.tui.widgets import paint
 
 Line = Strip | Text | list[Segment]
-Row = Line | list[Strip]
+DrawnRow = Line | list[Strip]
 """A drawn row: one line, or a strip for each of its lines if the list's `row_height` is more than 1."""
 
 
@@ -28,7 +28,7 @@ class RowSource(Protocol):
 
     def __len__(self) -> int: ...
 
-    def render(self, index: int, width: int, selected: bool, focused: bool) -> Row: ...
+    def render(self, index: int, width: int, selected: bool, focused: bool) -> DrawnRow: ...
 
 
 class TextRows:
@@ -40,5 +40,5 @@ class TextRows:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def render(self, index: int, width: int, selected: bool, focused: bool) -> Row:
+    def render(self, index: int, width: int, selected: bool, focused: bool) -> DrawnRow:
         return paint.cut(paint.segments(self.rows[index], room=width), width)

@@ -18,7 +18,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 from textual.worker import get_current_worker
 
-from inspector.protocol.tables import MISSING, Number, Table, cell_text, filter_patterns
+from inspector.protocol.tables import MISSING, Table, WrittenNumber, cell_text, filter_patterns
 from inspector.text import cell_len, safe
 from inspector.tui.keymap import bindings
 from inspector.tui.themes import ascii_only, signs_now
@@ -42,7 +42,7 @@ NARROWEST = 16
 WIDEST = 40
 _ABOUT = 200
 
-Marks = Mapping[int, Mapping[int | None, str]]
+CellMarks = Mapping[int, Mapping[int | None, str]]
 """The errors by row and by column (None: the row itself)."""
 
 
@@ -84,7 +84,7 @@ class TableView(Container):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.table: Table | None = None
-        self.marks: Marks = {}
+        self.marks: CellMarks = {}
         self.list = TableList(self)
         self._head = TableHead(self)
         self._about = _Line()
@@ -114,7 +114,7 @@ class TableView(Container):
 
     # Show
 
-    def load(self, table: Table, marks: Marks | None = None) -> None:
+    def load(self, table: Table, marks: CellMarks | None = None) -> None:
         """Show a table from the top; the current one keeps its state."""
         if table is self.table:
             self.mark(marks or {})
@@ -132,7 +132,7 @@ class TableView(Container):
         self._draw_about()
         self._show_rows(range(len(table)), keep=False)
 
-    def mark(self, marks: Marks) -> None:
+    def mark(self, marks: CellMarks) -> None:
         """Mark cells that violate the schema."""
         if marks != self.marks:
             self.marks = marks
@@ -227,8 +227,8 @@ class TableView(Container):
         measured = [cells[column] for cells in self._sample]
         measured += [self.table.cells(row)[column] for row in wrong[:MEASURED]]
         if about.is_numeric:
-            numbers = [value for value in measured if type(value) is Number]
-            words = max((cell_len(_shown(value)) for value in measured if type(value) is not Number), default=0)
+            numbers = [value for value in measured if type(value) is WrittenNumber]
+            words = max((cell_len(_shown(value)) for value in measured if type(value) is not WrittenNumber), default=0)
             places = max(map(_places, numbers), default=0)
             whole = max((len(number) - _after(number) for number in numbers), default=0)
             return min(max(about.longest, words, whole + (places + 1 if places else 0)), WIDEST) + marked, places
@@ -462,7 +462,7 @@ class TableView(Container):
             pieces = []
         else:
             text = _shown(value)
-            if type(value) is Number and self.table.columns[column].is_numeric:
+            if type(value) is WrittenNumber and self.table.columns[column].is_numeric:
                 places = self.width_of(column)[1]
                 after = _after(value)
                 pad = (places + 1 if places else 0) - after if "e" not in text.lower() else 0

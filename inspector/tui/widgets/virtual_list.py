@@ -19,10 +19,10 @@ from textual.strip import Strip
 from inspector.tui.keymap import bindings
 from inspector.tui.themes import Palette, palette
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.row_source import Row, RowSource, TextRows
+from inspector.tui.widgets.row_source import DrawnRow, RowSource, TextRows
 from inspector.tui.widgets.wrapping import wrap
 
-__all__ = ["Row", "RowSource", "TextRows", "VirtualList"]
+__all__ = ["DrawnRow", "RowSource", "TextRows", "VirtualList"]
 
 CACHED_ROWS = 400
 
@@ -164,7 +164,7 @@ class VirtualList(ScrollView, can_focus=True):
         """Cells of the widest row, if rows may be wider than the list and it scrolls sideways; else 0."""
         return 0
 
-    def render_row(self, index: int, width: int, selected: bool, focused: bool) -> Row:
+    def render_row(self, index: int, width: int, selected: bool, focused: bool) -> DrawnRow:
         """Draw a row; a subclass may override it instead of using the source."""
         return self._source.render(index, width, selected, focused)
 
@@ -402,7 +402,7 @@ class VirtualList(ScrollView, can_focus=True):
             self._cache.set(key, found)
         return found
 
-    def _strips(self, row: Row) -> list[Strip]:
+    def _strips(self, row: DrawnRow) -> list[Strip]:
         """Return a row's lines as strips, for every form of a source's row."""
         if isinstance(row, Strip):
             return [row]

@@ -27,7 +27,7 @@ from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.filter_input import FilterInput
 from inspector.tui.widgets.paragraphs import Paragraph, Paragraphs
 from inspector.tui.widgets.virtual_list import VirtualList
-from inspector.tui.work.catalog_rows import CatalogRows, Key
+from inspector.tui.work.catalog_rows import CatalogRows, ItemKey
 
 TITLES: dict[ListName, str] = {
     "tools": "Tools",
@@ -48,7 +48,7 @@ class _Place:
     """The state of one list: its rows with their filter, the item under the cursor, the scroll position."""
 
     rows: CatalogRows
-    key: Key | None = None
+    key: ItemKey | None = None
     scroll: int = 0
     seen: int = -1
 
@@ -153,7 +153,7 @@ class CatalogPane(Edge):
             self.rows.changed.discard(key[0])
             self._list.rows_changed([self._list.cursor])
 
-    def _key_at_cursor(self) -> Key | None:
+    def _key_at_cursor(self) -> ItemKey | None:
         key = self._list.row_key(self._list.cursor)
         return key if isinstance(key, tuple) else None
 

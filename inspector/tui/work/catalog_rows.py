@@ -32,7 +32,7 @@ LOOKED_AT = 2000
 SEARCHED = 600
 """Characters of an item that the filter reads."""
 
-Key = tuple[str | None, int]
+ItemKey = tuple[str | None, int]
 """An item's name or URI (None if it has none), and the number of earlier items with the same one."""
 
 _VIEWS: dict[str, type[NamedView]] = {
@@ -83,8 +83,8 @@ class CatalogRows:
 
     def _begin(self, items: list[dict[str, Any]]) -> None:
         self._items = items
-        self._keys: list[Key] = []
-        self._at: dict[Key, int] = {}
+        self._keys: list[ItemKey] = []
+        self._at: dict[ItemKey, int] = {}
         self._same: dict[str | None, int] = {}
         self._texts: list[str] = []
         self._label = 0
@@ -243,7 +243,7 @@ class CatalogRows:
         index = bisect_left(self._hits, at)
         return index if index < len(self._hits) and self._hits[index] == at else None
 
-    def find(self, address: str) -> Key | None:
+    def find(self, address: str) -> ItemKey | None:
         """Return the key of the first item with this name or URI."""
         key = (address, 0)
         return key if key in self._at else None

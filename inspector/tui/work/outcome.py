@@ -31,7 +31,7 @@ from inspector.text import duration, yours
 from inspector.tui.widgets.content_blocks import json_text
 from inspector.tui.work.app_page import PageInResult
 
-Kind = Literal["result", "tool-error", "protocol-error", "connection", "timeout", "cancelled"]
+OutcomeKind = Literal["result", "tool-error", "protocol-error", "connection", "timeout", "cancelled"]
 
 CODE_NAMES = {
     jsonrpc.PARSE_ERROR: "Parse error",
@@ -72,7 +72,7 @@ class CallOutcome:
     person: int = 0
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> OutcomeKind:
         """The kind of end; errors are distinguished by their class (C-TOOL-04, C-BASE-10)."""
         if isinstance(self.error, ServerError):
             return "protocol-error"

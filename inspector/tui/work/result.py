@@ -35,7 +35,7 @@ from inspector.tui.widgets.messages_view import MessagesView
 from inspector.tui.widgets.paragraphs import Paragraph, Paragraphs
 from inspector.tui.widgets.sections import Below
 from inspector.tui.widgets.tab_row import Tab, TabRow
-from inspector.tui.widgets.table_view import Marks, TableView
+from inspector.tui.widgets.table_view import CellMarks, TableView
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.work.app_page import page_in
 from inspector.tui.work.call_events import Happened
@@ -653,7 +653,7 @@ class ResultPane(CompactEdge):
             ahead = [line for line in lines if line > now] if by > 0 else [line for line in lines[::-1] if line < now]
             view.show_line((ahead or (lines if by > 0 else lines[::-1]))[0])
 
-    def _step_mark(self, marks: Marks, by: int) -> None:
+    def _step_mark(self, marks: CellMarks, by: int) -> None:
         """Go to the next marked cell, in the order of the visible rows and columns."""
         table = self._table
         places: list[tuple[int, int, int, int | None]] = []
@@ -763,7 +763,7 @@ def _tabs(answer: ShownOutcome) -> list[Tab]:
     return [*tabs, Tab("raw", "raw")]
 
 
-def _marks(answer: ShownOutcome) -> Marks:
+def _marks(answer: ShownOutcome) -> CellMarks:
     """Return the differences from the schema that have a place in the table."""
     marks: dict[int, dict[int | None, str]] = {}
     table = answer.table

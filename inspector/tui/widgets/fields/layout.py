@@ -10,12 +10,12 @@ from inspector.tui.widgets.fields.choices import ChoiceField, ToggleField, Varia
 from inspector.tui.widgets.fields.containers import AddItem, AddKey, ContainerField, FixedField
 from inspector.tui.widgets.fields.text import LongField, TextField, is_long
 
-Maker = Callable[[], FieldFrame]
-Slot = tuple[str, str]
+FrameMaker = Callable[[], FieldFrame]
+FieldSlot = tuple[str, str]
 """The identity of a field's widget: the field's path, and the kind of widget."""
 
 
-def slots_of(form: Form, host: FieldHost) -> Iterator[tuple[Slot, Field, Maker]]:
+def slots_of(form: Form, host: FieldHost) -> Iterator[tuple[FieldSlot, Field, FrameMaker]]:
     """Yield the widgets of the form's fields; after an open object or array, the row that adds to it."""
     open_ones: list[Field] = []
     for field in form.fields():
@@ -31,7 +31,7 @@ def slots_of(form: Form, host: FieldHost) -> Iterator[tuple[Slot, Field, Maker]]
         yield _adder(root, host)
 
 
-def _widgets_of(field: Field, host: FieldHost) -> Iterator[tuple[Slot, Field, Maker]]:
+def _widgets_of(field: Field, host: FieldHost) -> Iterator[tuple[FieldSlot, Field, FrameMaker]]:
     labelled = not field.variants
     if field.variants:
         yield (field.path, "variant"), field, lambda: VariantField(field, host)
@@ -51,7 +51,7 @@ def _widgets_of(field: Field, host: FieldHost) -> Iterator[tuple[Slot, Field, Ma
     yield (field.path, f"{name} {labelled}"), field, lambda: make(field, host, labelled=labelled)
 
 
-def _adder(field: Field, host: FieldHost) -> tuple[Slot, Field, Maker]:
+def _adder(field: Field, host: FieldHost) -> tuple[FieldSlot, Field, FrameMaker]:
     if field.kind == "array":
         return (field.path, "add item"), field, lambda: AddItem(field, host)
     return (field.path, "add key"), field, lambda: AddKey(field, host)
