@@ -18,7 +18,6 @@ from inspector.tui.widgets import paint
 from inspector.tui.widgets.fields.base import FieldFrame, FieldHost
 from inspector.tui.widgets.fields.text import TextField
 
-
 NAME = 30
 """Characters of a list's name in the row that adds to it."""
 
