@@ -514,6 +514,7 @@ async def test_the_first_answered_question_leads_to_the_result_as_the_second_doe
             await pilot.press("ctrl+r", "ctrl+r")
             await becomes(app, pilot, lambda: not question.is_open and result.display, "answered")
             await becomes(app, pilot, lambda: result.has_focus_within, "in the result")
+            await becomes(app, pilot, lambda: "esc list" in screen_lines(app)[-1], "the way back")
 
 
 async def test_an_answered_question_leads_to_the_messages_of_its_call(tmp_path: Path) -> None:
