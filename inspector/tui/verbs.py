@@ -154,6 +154,7 @@ _CATALOG = (
     ("call", "call", "ctrl+r", "Send the request with the values of its form."),
     ("refresh", "reload list", "r", "Request the list from the server again."),
     ("model", "model view", "v", "Show what the tools cost a model, and which limits of hosts they exceed."),
+    ("sort", "by cost", "o", "Show the tools that cost a model most first, or the server's order."),
     ("page", "page", "u", "Read the page of the tool (MCP Apps) and show its policy, text and source."),
 )
 _EVENTS = (

@@ -178,3 +178,21 @@ async def test_only_a_session_that_can_send_offers_to_list() -> None:
     app = Ticking(silent)
     async with app.run_test(size=(40, 12)):
         assert not any(hint.verb == "catalog.refresh" for hint in silent.hints())
+
+
+async def test_the_tools_are_shown_by_cost_and_in_the_servers_order_again() -> None:
+    session = recorded()
+    items = [{"name": name, "description": "x" * many} for name, many in (("small", 5), ("large", 500), ("middle", 50))]
+    give(session, "tools", items)
+    pane = CatalogPane(session)
+    app = Ticking(pane)
+    async with app.run_test(size=(60, 12), message_hook=app.hear) as pilot:
+        await settle(pilot, lambda: shown_name(app) == "small")
+        pane.focus_inside()
+        await pilot.press("o")
+        assert [line.split()[1] for line in screen_lines(app)[1:4]] == ["large", "middle", "small"]
+        assert "by cost, in characters" in screen_lines(app)[0]
+        assert shown_name(app) == "small"
+        assert [hint.title for hint in pane.hints() if hint.label == "o"] == ["server's order"]
+        await pilot.press("o")
+        assert [line.split()[1] for line in screen_lines(app)[1:4]] == ["small", "large", "middle"]

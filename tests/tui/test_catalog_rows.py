@@ -191,3 +191,28 @@ def test_items_of_wrong_types_are_rows_like_others(width: int) -> None:
     assert [line.endswith("▲") for line in shown] == [True, True, True, True, False, True]
     rows.narrow("twice")
     assert len(rows) == 2
+
+
+def test_tools_are_sorted_by_what_they_cost_a_model() -> None:
+    found = filled([tool("a"), tool("b", description="x" * 900), tool("c", description="x" * 90)], more=True)
+    rows = CatalogRows(found)
+    rows.advance()
+    rows.order(by_cost=True)
+    assert names(rows) == ["b", "c", "a"]
+    assert text(rows, 0, 40).endswith("918")
+    assert rows.index_of(("c", 0)) == 1
+    found.page({"tools": [tool("d", description="x" * 2000)]})
+    assert rows.advance() == 0
+    assert names(rows) == ["d", "b", "c", "a"]
+    rows.narrow("x")
+    assert names(rows) == ["d", "b", "c"]
+    assert [rows.index_of((name, 0)) for name in "dbca"] == [0, 1, 2, None]
+    assert rows.best() is None
+    rows.order(by_cost=False)
+    assert names(rows) == ["b", "c", "d"]
+    rows.narrow("")
+    rows.order(by_cost=True)
+    found.begin()
+    found.page({"tools": [tool("e"), tool("f", description="x" * 10)]})
+    rows.advance()
+    assert names(rows) == ["f", "e"]

@@ -179,7 +179,7 @@ class CatalogPane(Edge):
 
     def _describe(self) -> None:
         found = self.rows.list
-        self.facts = [self._count()]
+        self.facts = [*(["by cost, in characters"] if self.rows.by_cost else []), self._count()]
         empty, notice = self._words()
         if self._list.empty != empty:
             self._list.empty = empty
@@ -274,7 +274,7 @@ class CatalogPane(Edge):
         if action == "page":
             tool = self.item if self.list_name == "tools" and self.session.commands is not None else None
             return bool(tool_app(tool).uri)
-        if action == "model":
+        if action in ("model", "sort"):
             return self.list_name == "tools" and self.item is not None
         return self.session.commands is not None or action != "refresh"
 
@@ -282,6 +282,15 @@ class CatalogPane(Edge):
         """Show the tools as a model gets them."""
         name = self.item.get("name") if self.item is not None else None
         self.post_message(ShowModel(name if isinstance(name, str) else ""))
+
+    def action_sort(self) -> None:
+        """Show the tools that cost a model most first, or the server's order again; the cursor stays on its tool."""
+        key = self._key_at_cursor()
+        self.rows.order(by_cost=not self.rows.by_cost)
+        self._list.source_changed()
+        if key is not None:
+            self._list.move_to(key)
+        self._describe()
 
     def action_page(self) -> None:
         """Read the page of the tool."""
@@ -294,7 +303,7 @@ class CatalogPane(Edge):
 
     def hints(self) -> list[KeyHint]:
         """The keys for the list."""
-        wanted = ["list.select"] if len(self.rows) else []
+        wanted: list[str | tuple[str, str]] = ["list.select"] if len(self.rows) else []
         if len(self.rows) and self.session.commands is not None:
             wanted.append("catalog.call")
         wanted.append("catalog.filter")
@@ -302,6 +311,7 @@ class CatalogPane(Edge):
             wanted.append("catalog.refresh")
         if self.check_action("model", ()):
             wanted.append("catalog.model")
+            wanted.append(("catalog.sort", "server's order" if self.rows.by_cost else "by cost"))
         if self.check_action("page", ()):
             wanted.append("catalog.page")
         return hints(self, *wanted)

@@ -76,6 +76,12 @@ class CatalogRows:
         self.changed: set[str | None] = set()
         """Names and URIs of the items that are new or different since a restart, and were not visited yet."""
         self.filter = ""
+        self.by_cost = False
+        """The tools that cost a model most are first; else the server's order."""
+        self._costs: list[int] = []
+        """By item: the characters that a model gets, as far as they were counted."""
+        self._ordered: tuple[list[int], dict[int, int]] | None = None
+        """The positions of the items shown, by cost, and the row of each; None until they are needed again."""
         self._words: list[str] = []
         self._hits = array("L")
         self._fuzzy = False
@@ -87,6 +93,7 @@ class CatalogRows:
         self._at: dict[ItemKey, int] = {}
         self._same: dict[str | None, int] = {}
         self._texts: list[str] = []
+        self._costs = []
         self._label = 0
         self._begin_filter(fuzzy=False)
 
@@ -94,6 +101,13 @@ class CatalogRows:
 
     def advance(self, budget: int = SLICE) -> int | None:
         """Add new items. Returns the first row that is new or different, or None."""
+        first = self._advance(budget)
+        if first is not None and self.by_cost:
+            self._ordered = None
+            return 0
+        return first
+
+    def _advance(self, budget: int) -> int | None:
         first: int | None = None
         fresh = self.list.items
         if fresh is not self._items and (not self.list.loading or len(fresh) >= len(self._items)):
@@ -143,6 +157,27 @@ class CatalogRows:
         name, nth = self._keys[self._position(index)]
         return nth > 0 and name is not None
 
+    # The order
+
+    def order(self, *, by_cost: bool) -> None:
+        """Show the items by their cost for a model, or in the server's order."""
+        self.by_cost, self._ordered = by_cost, None
+
+    def cost(self, at: int) -> int:
+        """Return the characters of an item that a model gets."""
+        from inspector.context.cost import tool_cost
+
+        while len(self._costs) <= at:
+            self._costs.append(tool_cost(self._items[len(self._costs)]).characters)
+        return self._costs[at]
+
+    def _by_cost(self) -> tuple[list[int], dict[int, int]]:
+        if self._ordered is None:
+            shown = self._hits if self._words else range(len(self._keys))
+            order = sorted(shown, key=lambda at: -self.cost(at))
+            self._ordered = order, {at: row for row, at in enumerate(order)}
+        return self._ordered
+
     # The filter
 
     def narrow(self, text: str, budget: int = SLICE) -> bool:
@@ -152,6 +187,7 @@ class CatalogRows:
         the same as before.
         """
         words = text.casefold().split()
+        self._ordered = None
         before, self.filter = self._words, text
         if words == before:
             return False
@@ -197,7 +233,7 @@ class CatalogRows:
     def best(self) -> int | None:
         """Return the first row whose name or title has every word of the filter, or None."""
         for row in range(min(len(self), LOOKED_AT) if self._words else 0):
-            text = self._text(self._hits[row])
+            text = self._text(self._position(row))
             names = text[: text.find("\n", text.find("\n") + 1)]
             if all(word in names for word in self._words):
                 return row
@@ -229,6 +265,8 @@ class CatalogRows:
         return len(self._hits) if self._words else len(self._keys)
 
     def _position(self, index: int) -> int:
+        if self.by_cost:
+            return self._by_cost()[0][index]
         return self._hits[index] if self._words else index
 
     def key_at(self, index: int) -> Hashable:
@@ -238,6 +276,8 @@ class CatalogRows:
     def index_of(self, key: Any) -> int | None:
         """Return the row of a key, or None if it is not shown."""
         at = self._at.get(key)
+        if at is not None and self.by_cost:
+            return self._by_cost()[1].get(at)
         if at is None or not self._words:
             return at
         index = bisect_left(self._hits, at)
@@ -258,7 +298,10 @@ class CatalogRows:
         signs = signs_now()
         is_new = self._keys[self._position(index)][0] in self.changed
         flag = paint.segments([(signs.live, "progress")] if is_new else [(signs.finding, "finding")] if flagged else "")
-        room = width - (2 if flag else 0)
+        if self.by_cost:
+            characters = f"{self.cost(self._position(index)):,}"
+            flag = [*paint.segments([(characters, "muted")]), *(paint.segments(" ") if flag else []), *flag]
+        room = width - (paint.width(flag) + 1 if flag else 0)
         names: list[paint.Piece] = list(self._name(item))
         if width < WIDE:
             left = paint.segments(names, room=room)
