@@ -422,12 +422,14 @@ _DIFF = (
     ("same", "all", "s", "Show equal exchanges as well, or hide them again."),
     ("frame-a", "open A", "a", "Open recording A at the message."),
     ("frame-b", "open B", "b", "Open recording B at the message."),
+    ("json", "json", "v", "Show both results as JSON, or as text again."),
     ("copy", "copy", "c", "Copy both sides of the difference."),
     ("leave", "back", "escape", "Return to the screen that opened the comparison."),
 )
 _PAIR = (
     ("call", "call both", "ctrl+r", "Call the tool in both sessions with these arguments, and compare the answers."),
     ("tool", "tool", "f4", "Choose another tool of the two sessions."),
+    ("past-calls", "past calls", "up", "List earlier calls of both sessions; choose the arguments of one."),
     ("question", "to question", "ctrl+g", "Go to the session whose server asks; the key for side by side returns."),
     ("session-a", "session A", "f6", "Go to session A."),
     ("session-b", "session B", "f7", "Go to session B."),

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 
+from inspector.tui.diff.answers import AnswersView, ComparedAnswers, compare_answers
+from inspector.tui.diff.side import AnswerSide
 from inspector.tui.main.screen import MainScreen
 from inspector.tui.pair.arguments import shared_schema, split_arguments
 from inspector.tui.pair.screen import PairScreen
@@ -132,3 +135,91 @@ async def test_one_session_alone_says_what_is_missing() -> None:
     async with on_demo() as (app, pilot):
         await pilot.press("vertical_line")
         await shows(app, pilot, "No other live session is open.")
+
+
+async def test_an_earlier_call_of_either_side_fills_the_form_and_clears_the_comparison() -> None:
+    async with two() as ((app, pilot), pair):
+        other = pair.b.opened.session.commands
+        assert other is not None
+        other.start("tools/call", {"name": "echo", "arguments": {"message": "said in B"}})
+        await pilot.press(*"hello", "ctrl+r")
+        await shows(app, pilot, "The two answers are equal")
+        await settle(pilot, lambda: pair.query_one("#pair-arguments").has_focus_within)
+        await pilot.press("up")
+        await shows(app, pilot, '"said in B"')
+        await shows(app, pilot, '"hello"')
+        await pilot.press("end", "enter")
+        await settle(pilot, lambda: app.screen is pair)
+        await shows(app, pilot, "said in B")
+        text = screen_text(app)
+        assert "The two answers are equal" not in text
+        assert "Echo: hello" not in text
+        await pilot.press("ctrl+r")
+        await shows(app, pilot, "The two answers are equal")
+
+
+async def test_answers_are_text_and_json_with_a_key() -> None:
+    async with two() as ((app, pilot), pair):
+        await pilot.press(*"hello", "ctrl+r")
+        await shows(app, pilot, "The two answers are equal")
+        await shows(app, pilot, "hello")
+        assert '"jsonrpc"' not in screen_text(app)
+        pair.query_one(AnswersView).focus_inside()
+        await pilot.press("v")
+        await shows(app, pilot, '"jsonrpc"')
+        await pilot.press("v")
+        await settle(pilot, lambda: '"jsonrpc"' not in screen_text(app))
+
+
+async def test_a_new_call_shows_nothing_of_the_comparison_before() -> None:
+    async with two(tool="slow") as ((app, pilot), pair):
+        view = pair.query_one(AnswersView)
+        answers = [AnswerSide(name, text=_result(f"old {name}")) for name in ("A", "B")]
+        view.compare(*answers, "tools/call", "slow")
+        await shows(app, pilot, "1 difference")
+        await shows(app, pilot, "old B")
+        await pilot.press("ctrl+r")
+        await shows(app, pilot, "waiting")
+        text = screen_text(app)
+        assert "old A" not in text
+        assert "1 difference" not in text
+        await pilot.press("escape")
+
+
+def _result(*texts: str, **more: Any) -> str:
+    content = [{"type": "text", "text": text} for text in texts]
+    return json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"content": content, **more}})
+
+
+def _compared(a: str, b: str) -> ComparedAnswers:
+    return compare_answers(AnswerSide("A", text=a), AnswerSide("B", text=b), "tools/call", "x")
+
+
+def test_lines_that_differ_are_marked_in_the_text() -> None:
+    found = _compared(_result("one\ntwo\nthree", "same"), _result("one\n2\nthree", "same"))
+    assert found.readable is not None
+    shown = [[section.text(line) for section in side.sections for line in range(len(section))]
+             for side in found.readable]  # fmt: skip
+    assert [[text[line] for line in sorted(side.marked)] for text, side in zip(shown, found.readable, strict=True)] == [
+        ["two"], ["2"]
+    ]  # fmt: skip
+    ((line_a, line_b),) = found.readable_lines
+    assert (shown[0][line_a or 0], shown[1][line_b or 0]) == ("two", "2")
+
+
+@pytest.mark.parametrize(
+    ("text", "readable"),
+    [
+        (_result("x"), True),
+        (_result('{"n": 1}', structuredContent={"n": 1}), True),
+        (_result("see there", structuredContent={"n": 1}), False),
+        (_result(), False),
+        ('{"jsonrpc": "2.0", "id": 1, "error": {"code": -1, "message": "no"}}', False),
+        ('{"result": {"content": 7}}', False),
+        ('{"result": []}', False),
+        ("[]", False),
+    ],
+)
+def test_only_content_that_a_person_reads_is_text(text: str, readable: bool) -> None:
+    assert (_compared(text, text).readable is not None) == readable
+    assert _compared(_result("x"), text).readable is None or readable

@@ -14,12 +14,15 @@ from textual.containers import Container, Horizontal
 from textual.screen import Screen
 from textual.worker import get_current_worker
 
+from inspector.compare.alignment import align
+from inspector.compare.paths import ValuePath
 from inspector.compare.reading import read
 from inspector.compare.rules import DEFAULT, compiled
 from inspector.compare.values import Difference, compare_under
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import NotJson, Shape
 from inspector.protocol.jsontext import Tree, tree
+from inspector.protocol.results import repeats_content
 from inspector.text import count, duration, quantity
 from inspector.tui.diff.side import INLINE, LONGEST, AnswerSide, ShownSide
 from inspector.tui.diff.side_view import SideView, scroll_together
@@ -31,6 +34,7 @@ from inspector.tui.themes import signs_now
 from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.clipboard import copy
+from inspector.tui.widgets.content_blocks import Look, shown_blocks
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.fact_rows import RowSection, paragraph
 from inspector.tui.widgets.paint import Pieces
@@ -43,6 +47,9 @@ from inspector.tui.work.since import difference_text
 
 SIDES_FROM = 100
 """Columns from which both answers stand beside each other; below, only their differences are shown."""
+
+MOST_ALIGNED = 2000
+"""Lines of a result above which both are shown as JSON only."""
 
 _ROLES = {"added": ("+", "received"), "removed": ("-", "error"), "moved": ("~", "muted")}
 
@@ -71,6 +78,9 @@ class ComparedAnswers:
     truncated: bool = False
     problem: str = ""
     """Why they could not be compared."""
+    readable: tuple[ShownSide, ShownSide] | None = None
+    """Both results as text, as the result of a call shows them; None where a person would read JSON."""
+    readable_lines: list[tuple[int | None, int | None]] = field(default_factory=list)
 
 
 def compare_answers(a: AnswerSide, b: AnswerSide, method: str, name: str) -> ComparedAnswers:
@@ -91,9 +101,60 @@ def compare_answers(a: AnswerSide, b: AnswerSide, method: str, name: str) -> Com
         line_b = tree_b.line_of(one.path_b.pointer()) if tree_b is not None and one.kind != "removed" else None
         lines.append((line_a, line_b))
     marked = [frozenset(line for pair in lines if (line := pair[at]) is not None) for at in (0, 1)]
-    return ComparedAnswers(
+    compared = ComparedAnswers(
         ShownSide(of_a, marked[0]), ShownSide(of_b, marked[1]), found.differences, lines, found.ignored, found.truncated
     )
+    if method == "tools/call":
+        _make_readable(compared, a, b)
+    return compared
+
+
+def _make_readable(compared: ComparedAnswers, a: AnswerSide, b: AnswerSide) -> None:
+    """Add both results as text, with the lines marked that the other one does not have."""
+    one, other = _readable(a), _readable(b)
+    if one is None or other is None:
+        return
+    texts = [[line for block in side for line in _lines(block)] for side in (one, other)]
+    if max(map(len, texts)) > MOST_ALIGNED:
+        return
+    pairs = align(*texts)
+    same = [frozenset(pair[at] for pair in pairs) for at in (0, 1)]
+    marked = [frozenset(range(len(text))) - equal for text, equal in zip(texts, same, strict=True)]
+    sides = [[section for block in side for section in block] for side in (one, other)]
+    compared.readable = (ShownSide(sides[0], marked[0]), ShownSide(sides[1], marked[1]))
+    for difference in compared.differences:
+        found = (_line_of(one, difference.path, marked[0]), _line_of(other, difference.path_b, marked[1]))
+        compared.readable_lines.append(found)
+
+
+def _readable(side: AnswerSide) -> list[list[Section]] | None:
+    """Return the sections of each content block of a result; None if its content is not what a person reads."""
+    if len(side.text) > LONGEST:
+        return None
+    answer = read(side.text)
+    result = answer.get("result") if isinstance(answer, dict) else None
+    if not isinstance(result, dict) or not isinstance(result.get("content"), list) or not result["content"]:
+        return None
+    if "structuredContent" in result and not repeats_content(result):
+        return None
+    return [block.sections for block in shown_blocks(result["content"], Look(columns=0))]
+
+
+def _lines(block: Sequence[Section]) -> list[str]:
+    return [section.text(line) for section in block for line in range(len(section))]
+
+
+def _line_of(blocks: Sequence[Sequence[Section]], path: ValuePath, marked: frozenset[int]) -> int | None:
+    """Return the first marked line of the content block that a difference is in, else the first one of it."""
+    parts = path.pointer().split("/")[1:]
+    if parts[:2] != ["result", "content"] or len(parts) < 3 or not parts[2].isdecimal():
+        return None
+    at = int(parts[2])
+    if at >= len(blocks):
+        return None
+    first = sum(len(_lines(block)) for block in blocks[:at])
+    here = range(first, first + len(_lines(blocks[at])))
+    return next((line for line in here if line in marked), first)
 
 
 def _sections(side: AnswerSide) -> tuple[list[Section], Tree | None]:
@@ -136,7 +197,7 @@ class AnswersView(Container):
     """The differences of two answers above both of them. `compare` shows others; it reads them in a thread."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        binding for binding in bindings("diff") if binding.action in ("next", "previous", "copy")
+        binding for binding in bindings("diff") if binding.action in ("next", "previous", "json", "copy")
     ]
     DEFAULT_CSS = """
     AnswersView { layout: vertical; height: 1fr; }
@@ -149,6 +210,8 @@ class AnswersView(Container):
         super().__init__(id=id)
         self._empty = empty
         self._found: ComparedAnswers | None = None
+        self._as_json = False
+        """The user chose to see both messages as JSON."""
         self._asked: tuple[AnswerSide, AnswerSide, str, str] | None = None
 
     def compose(self) -> ComposeResult:
@@ -186,28 +249,43 @@ class AnswersView(Container):
 
     def compare(self, a: AnswerSide, b: AnswerSide, method: str, name: str) -> None:
         """Compare two answers and show the result."""
-        self._asked = (a, b, method, name)
+        asked = self._asked = (a, b, method, name)
         self.name_sides(a, b)
-        self.run_worker(partial(self._compare, *self._asked), thread=True, exclusive=True, exit_on_error=False)
+        self.run_worker(partial(self._compare, asked), thread=True, exclusive=True, exit_on_error=False)
 
-    def _compare(self, a: AnswerSide, b: AnswerSide, method: str, name: str) -> None:
+    def clear(self) -> None:
+        """Show no comparison: that of earlier answers is not the one of the next."""
+        self._asked = self._found = None
+        self._list.empty = self._empty
+        self._list.source = DifferenceRows()
+        for name in ("a", "b"):
+            self.query_one(f"#answer-{name}", SideView).mark(frozenset())
+        self._draw_facts()
+        self.post_message(HintsChanged())
+
+    def _compare(self, asked: tuple[AnswerSide, AnswerSide, str, str]) -> None:
         worker = get_current_worker()
-        found = compare_answers(a, b, method, name)
+        found = compare_answers(*asked)
         if not worker.is_cancelled:
-            self.app.call_from_thread(self._take, found)
+            self.app.call_from_thread(self._take, asked, found)
 
-    def _take(self, found: ComparedAnswers) -> None:
-        if not self.is_attached:
+    def _take(self, asked: tuple[AnswerSide, AnswerSide, str, str], found: ComparedAnswers) -> None:
+        if not self.is_attached or asked is not self._asked:
             return
         self._found = found
         view = self._list
         view.empty = found.problem or _equal(found)
         view.source = DifferenceRows(found.differences)
         view.cursor = 0
-        self.query_one("#answer-a", SideView).display_side(found.a)
-        self.query_one("#answer-b", SideView).display_side(found.b)
+        self._show_both(found)
         self._draw_facts()
         self.post_message(HintsChanged())
+
+    def _show_both(self, found: ComparedAnswers) -> None:
+        """Show both sides: as text where a person reads that, unless the user wants JSON."""
+        a, b = found.readable if found.readable is not None and not self._as_json else (found.a, found.b)
+        self.query_one("#answer-a", SideView).display_side(a)
+        self.query_one("#answer-b", SideView).display_side(b)
 
     def _draw_facts(self) -> None:
         edge, found = self.query_one("#answers-list", Edge), self._found
@@ -228,8 +306,10 @@ class AnswersView(Container):
             return
         event.stop()
         at = self._list.cursor
-        if 0 <= at < len(self._found.lines):
-            for name, line in zip(("a", "b"), self._found.lines[at], strict=True):
+        found = self._found
+        lines = found.readable_lines if found.readable is not None and not self._as_json else found.lines
+        if 0 <= at < len(lines):
+            for name, line in zip(("a", "b"), lines[at], strict=True):
                 view = self.query_one(f"#answer-{name}", SideView)
                 if line is not None and line < view.rows.lines:
                     view.show_line(line)
@@ -238,7 +318,10 @@ class AnswersView(Container):
         """The keys that work now."""
         found = self._found
         several = found is not None and len(found.differences) > 1
-        return hints(self, *(["diff.next", "diff.previous"] if several else []), *(["diff.copy"] if found else []))
+        wanted: list[str | tuple[str, str]] = ["diff.next", "diff.previous"] if several else []
+        if found is not None and found.readable is not None:
+            wanted.append(("diff.json", "text" if self._as_json else "json"))
+        return hints(self, *wanted, *(["diff.copy"] if found else []))
 
     def focus_inside(self) -> None:
         """Focus the list of differences."""
@@ -256,6 +339,14 @@ class AnswersView(Container):
         view, total = self._list, len(self._found.differences) if self._found is not None else 0
         if 0 <= view.cursor + by < total:
             view.cursor += by
+
+    def action_json(self) -> None:
+        """Show both messages as JSON, or as text again."""
+        found = self._found
+        if found is not None and found.readable is not None:
+            self._as_json = not self._as_json
+            self._show_both(found)
+            self.post_message(HintsChanged())
 
     def action_copy(self) -> None:
         """Copy the differences, a line each."""

@@ -165,6 +165,7 @@ class PairScreen(Screen[None]):
         for side in self.sides:
             side.call, side.problem = None, ""
         self._compared = ()
+        self._answers.clear()
         await self._make_form(arguments)
         self._answers.name_sides(self.a.answer, self.b.answer)
         self.call_after_refresh(self._form.focus_first)
@@ -234,6 +235,7 @@ class PairScreen(Screen[None]):
         value = {} if form.value is UNSET else form.value
         if not await self._agrees(value):
             return
+        self._answers.clear()
         for at, side in enumerate(self.sides):
             side.call, side.problem = None, ""
             tool = side.tool(self.name_of_tool)
@@ -318,7 +320,7 @@ class PairScreen(Screen[None]):
         wanted: list[str | tuple[str, str]] = ["pair.call"]
         if any(side.opened.questions for side in self.sides):
             wanted.insert(0, "pair.question")
-        wanted += ["pair.tool", "form.json"]
+        wanted += ["pair.tool", "pair.past-calls", "form.json"]
         running = any(side.is_running for side in self.sides)
         wanted += [(f"pair.session-{side.letter.lower()}", f"to {side.name[:16]}") for side in self.sides]
         wanted.append(("pair.leave", "cancel calls" if running else "back"))
@@ -369,6 +371,21 @@ class PairScreen(Screen[None]):
         chosen = await self.app.push_screen_wait(Choose("Tool", choices, self.name_of_tool))
         if chosen is not None and chosen != self.name_of_tool:
             await self.use(chosen)
+
+    @work(exclusive=True, group="dialog")
+    async def action_past_calls(self) -> None:
+        """List the earlier calls of both sessions, and fill the form with the arguments of the chosen one."""
+        from inspector.tui.work.history import EarlierCalls
+
+        name = self.name_of_tool
+        side = next((side for side in self.sides if side.tool(name) is not None), None)
+        if side is None:
+            return
+        other = self.b if side is self.a else self.a
+        item = CatalogItem("tools", side.tool(name) or {})
+        arguments = await self.app.push_screen_wait(EarlierCalls(side.session, item, (), other.session))
+        if arguments is not None and self.name_of_tool == name:
+            await self.use(name, arguments)
 
     def action_question(self) -> None:
         """Go to the session whose server asks."""

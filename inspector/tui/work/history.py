@@ -93,18 +93,19 @@ _CACHE = _Cache()
 
 
 def of_other_sessions(
-    session: SessionState, tool: str, wanted: Callable[[], bool], left_out: Callable[[], None]
+    sessions: Sequence[SessionState], tool: str, wanted: Callable[[], bool], left_out: Callable[[], None]
 ) -> Iterator[tuple[PastCall, ...]]:
-    """Yield the calls of a tool in the recordings of the session's server, a recording at a time.
+    """Yield the calls of a tool in the recordings of the sessions' servers, a recording at a time.
 
     The newest recording comes first. Reads files. `left_out` is called for each recording that is too large.
     """
-    target, own = session.target, session.journal.path
+    targets = [each.target for each in sessions]
+    own = [Path(each.journal.path).name for each in sessions if each.journal.path is not None]
     for info in list_recordings():
         if not wanted():
             return
-        is_same = info.label == target.label or info.target == target.describe()
-        if not is_same or info.problem or (own is not None and info.path.name == Path(own).name):
+        is_same = any(info.label == target.label or info.target == target.describe() for target in targets)
+        if not is_same or info.problem or info.path.name in own:
             continue
         if info.size > LARGEST:
             left_out()
@@ -153,9 +154,13 @@ class EarlierCalls(ModalScreen[dict[str, Any] | None]):
     EarlierCalls VirtualList { height: 1fr; }
     """
 
-    def __init__(self, session: SessionState, item: CatalogItem, past: Sequence[Past]) -> None:
+    def __init__(
+        self, session: SessionState, item: CatalogItem, past: Sequence[Past], other: SessionState | None = None
+    ) -> None:
+        """`past` are remembered calls; the calls of the `other` session are listed, too."""
         super().__init__()
         self._session, self._item, self._past = session, item, past
+        self._sessions = (session,) if other is None else (session, other)
         self._rows = EarlierCallRows()
         self._searching = item.list_name == "tools"
         self._left_out = 0
@@ -180,10 +185,12 @@ class EarlierCalls(ModalScreen[dict[str, Any] | None]):
 
     def _take_own(self) -> None:
         """List the calls of this session, and those that are only remembered."""
-        session = self._session
         if self._searching:
-            calls = islice(calls_of(session.journal, Path(session.journal.path or ""), "", self._item.address), MOST)
-            self._rows.calls = [self._row(call) for call in calls]
+            self._rows.calls = [
+                self._row(call)
+                for each in self._sessions
+                for call in islice(calls_of(each.journal, Path(each.journal.path or ""), "", self._item.address), MOST)
+            ]
         self._add([])
 
     def _add(self, calls: Sequence[PastCall]) -> None:
@@ -209,15 +216,15 @@ class EarlierCalls(ModalScreen[dict[str, Any] | None]):
 
     def _shown(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return arguments without secrets."""
-        target = self._session.target
-        secrets = target.secrets if isinstance(target, StdioTarget | HttpTarget) else ()
+        targets = (each.target for each in self._sessions)
+        secrets = tuple(s for each in targets if isinstance(each, StdioTarget | HttpTarget) for s in each.secrets)
         return without_secrets(arguments, self._item.schema, secrets)
 
     def _search(self) -> None:
         worker = get_current_worker()
         with suppress(OSError):
             found = of_other_sessions(
-                self._session, self._item.address, lambda: not worker.is_cancelled, self._leave_out
+                self._sessions, self._item.address, lambda: not worker.is_cancelled, self._leave_out
             )
             for calls in found:
                 if worker.is_cancelled:
@@ -282,8 +289,8 @@ class EarlierCalls(ModalScreen[dict[str, Any] | None]):
     def _answer(self, call: EarlierCall) -> AnswerSide:
         """Return the answer of a call; reads its recording."""
         label = f"{day(call.when)}  {safe(json_of(call.arguments)[:60], 60)}"
-        own = self._session.journal
-        if call.path == Path(own.path or ""):
+        own = next((each.journal for each in self._sessions if call.path == Path(each.journal.path or "")), None)
+        if own is not None:
             answer = own.index.pair(call.n)
             return message_side(own, answer, label) if answer else AnswerSide(label, missing="no answer")
         try:
