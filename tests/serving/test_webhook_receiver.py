@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from inspector.errors import UsageError
+from inspector.errors import ConfigError, UsageError
 from inspector.journal.format import Kind
 from inspector.journal.journal import Journal
 from inspector.journal.select import Query
@@ -138,6 +139,13 @@ async def test_https_with_a_certificate_of_ones_own(tmp_path: Path) -> None:
     (tmp_path / "bad.pem").write_text("no key")
     with pytest.raises(UsageError, match="cannot be used as a certificate"):
         async with receiving(tmp_path / "bad.pem"):
+            pass
+
+
+async def test_a_pipe_in_place_of_a_certificate_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ConfigError, match="not a regular file"):
+        async with receiving(tmp_path / "pipe"):
             pass
 
 
