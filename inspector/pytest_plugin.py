@@ -422,7 +422,8 @@ def _check(item: pytest.Item, marker: pytest.Mark) -> None:
     # Created by a factory, so other code does not find it as its loop and does not lose its own afterwards.
     with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
         try:
-            said = runner.run(check(named or _named(item), **options)).faults
+            found = runner.run(check(named or _named(item), **options))
+            said = "\n".join(text for text in (found.faults, found.limits) if text)
         except InspectorError as error:
             said = f"{type(error).__name__}: {sentences(error.message, error.hint)}"
     if said:

@@ -248,6 +248,11 @@ def test_nothing_is_seen():
     RUNS.append("nothing")
 
 
+@pytest.mark.mcp_check(SESSION, only="hosts", hosts="openai-strict")
+def test_of_a_host():
+    RUNS.append("host")
+
+
 @pytest.mark.mcp_check(DEMO, only="LIFE-99")
 def test_no_such_check():
     RUNS.append("no such")
@@ -267,7 +272,8 @@ def test_what_ran():
     }
     (run.folder / "known.json").write_text(json.dumps(known))
     shown = run(tests=tests, code=1)
-    assert "4 failed, 3 passed" in shown, shown
+    assert "5 failed, 3 passed" in shown, shown
+    assert "note HOST-" in shown
     assert "fail LIFE-01 (2025-06-18 over stdio)" in shown
     assert "serverInfo" in shown
     assert '← {"jsonrpc": "2.0", "id": ' in shown

@@ -200,6 +200,7 @@ class Asker:
                 return
             if answer in ("d", "decline", "c", "cancel"):
                 raise _Left("cancel" if answer[0] == "c" else "decline")
+            self._say(f"  {self._safe(answer, 80)} is not one of the answers.")
 
     async def _line(self, prompt: str) -> str:
         self._out.aside(prompt)

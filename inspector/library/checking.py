@@ -29,8 +29,11 @@ from inspector.text import safe
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from inspector.hosts import Fact
     from inspector.library.apps import InProcess
 
+_HOSTS = "hosts"
+"""The group of the checks of hosts' limits."""
 _EVIDENCE = 3
 _SHOWN = 20
 _WIDTH = 300
@@ -44,6 +47,8 @@ class CheckReport:
     """The full report, as in the command line and the interface."""
     faults: str
     """The findings that fail the check (see `fail_on`), as text of several lines; empty without any."""
+    limits: str = ""
+    """The limits of the chosen hosts that the server exceeds, as text; they fail no check. Empty without any."""
 
     @property
     def ok(self) -> bool:
@@ -86,6 +91,7 @@ async def check(
     auth: bool = False,
     intrusive: bool = False,
     read_skills: bool = False,
+    hosts: str | Iterable[str] = (),
     fail_on: FailOn = "fail",
     fail_under: int = 0,
     profile: Profile = "full",
@@ -97,10 +103,10 @@ async def check(
     """Check a server, or the messages in a recording.
 
     `only`, `skip`: ids and groups; `level`: levels of checks; `allow_calls`: `"read-only"`, `"all"`, or names of tools;
-    `fail_under`: the lowest score that passes; `profile`: `"app"` ignores what the server's SDK does; `baseline`: a
-    JSON report of this server, or its file: findings in it are ignored; `max_time`: seconds; the other options are
-    those of `inspector.open`. An unreachable server is a fault. Raises `UsageError`, `TargetError` or `ConfigError` for
-    invalid arguments.
+    `hosts`: names of hosts, or `"all"`, whose limits are checked as notes; `fail_under`: the lowest score that passes;
+    `profile`: `"app"` ignores what the server's SDK does; `baseline`: a JSON report of this server, or its file:
+    findings in it are ignored; `max_time`: seconds; the other options are those of `inspector.open`. An unreachable
+    server is a fault. Raises `UsageError`, `TargetError` or `ConfigError` for invalid arguments.
     """
     if fail_on not in FAILING:
         raise UsageError(f"Invalid fail_on={fail_on!r:.40}: use one of {', '.join(FAILING)}.")
@@ -118,7 +124,10 @@ async def check(
             intrusive=intrusive,
             skills=read_skills,
         ),
+        hosts=_hosts(hosts),
     )
+    if _HOSTS in wanted.only and not wanted.hosts:
+        raise UsageError("The group hosts needs hosts=….", hint='Name hosts, or use hosts="all".')
     known = None
     if baseline is not None:
         known = baseline_of(dict(baseline)) if isinstance(baseline, Mapping) else read_baseline(Path(baseline))
@@ -153,6 +162,15 @@ def _checks(option: str, names: str | Iterable[str]) -> frozenset[str]:
     return chosen
 
 
+def _hosts(names: str | Iterable[str]) -> tuple[Fact, ...]:
+    chosen = _words(names)
+    if not chosen:
+        return ()
+    from inspector.hosts import host_facts
+
+    return host_facts().choose(chosen)
+
+
 def _revisions(names: str | Iterable[str]) -> tuple[str, ...]:
     chosen = _words(names)
     for name in chosen:
@@ -169,7 +187,9 @@ def _levels(names: str | Iterable[str]) -> frozenset[str]:
 
 
 def _reported(report: Report, journal: Journal) -> CheckReport:
-    return CheckReport(report, "\n".join(_faults(report, journal)))
+    notes = [result for result in report.results if result.check.group == _HOSTS and result.verdict == "note"]
+    limits = [line for result in notes for line in _told(result, journal)]
+    return CheckReport(report, "\n".join(_faults(report, journal)), "\n".join(limits))
 
 
 def _faults(report: Report, journal: Journal) -> Iterator[str]:

@@ -84,7 +84,8 @@ def test_several_questions_of_one_call_are_asked_one_after_the_other(
 
 def test_a_question_can_be_declined(dialogue: Callable[..., Dialogue]) -> None:
     asked = dialogue("call", "ask-user", "--ask")
-    asked.answer("c to cancel: ", "d")
+    asked.answer("c to cancel: ", "yes")
+    asked.answer("  yes is not one of the answers.\r\nEnter to answer, d to decline, c to cancel: ", "d")
     assert asked.end().endswith("Declined.\r\nThe user chose to decline.\r\n")
 
 

@@ -42,6 +42,21 @@ async def test_a_server_is_checked_and_its_report_is_a_baseline(tmp_path: Path) 
         await inspector.check(App(), only="nonsense")
 
 
+async def test_limits_of_hosts_are_notes_of_a_check() -> None:
+    file = ROOT / "recordings" / "demo-tour.mcp.jsonl"
+    found = await inspector.check(str(file), only="hosts", hosts=["claude-code", "openai-strict"])
+    assert found.ok
+    assert found.counts["note"] > 0
+    notes = [result for result in found.results if result.verdict == "note"]
+    assert {result.check.group for result in notes} == {"hosts"}
+    assert all(result.check.id in found.limits for result in notes)
+    assert (await inspector.check(str(file), only="LIFE-01")).limits == ""
+    with pytest.raises(inspector.UsageError, match="needs hosts"):
+        await inspector.check(str(file), only="hosts")
+    with pytest.raises(inspector.UsageError, match="cursro"):
+        await inspector.check(str(file), hosts="cursro")
+
+
 async def test_recordings_and_servers_are_compared(tmp_path: Path) -> None:
     a, b = await record(tmp_path / "a.mcp.jsonl", "x", "y"), await record(tmp_path / "b.mcp.jsonl", "x", "z")
     same = await inspector.diff(str(a), App())

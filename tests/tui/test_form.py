@@ -223,6 +223,8 @@ async def test_enter_on_a_list_without_items_adds_the_first():
         await settle(pilot, lambda: pilot.app.focused is at(view, "/items/0/sku"))
         await pilot.press("A")
         assert view.value == {"items": [{"sku": "A"}]}
+        assert any(line.endswith("▾ 1 field set") for line in shown(pilot.app))
+        assert any(line.endswith("+ add an item to items") for line in shown(pilot.app))
 
 
 async def test_text_takes_lines_and_an_empty_field_is_omitted():
@@ -450,7 +452,7 @@ async def test_objects_open_close_and_take_keys_of_the_user():
         assert at(view, "/o/x")
         await pilot.press("tab", "y")
         assert view.value == {"o": {"x": "y"}}
-        assert "▾ 1 field" in screen_text(app)
+        assert "▾ 1 field set" in screen_text(app)
         await pilot.press("tab", *"count", "enter")
         await checked(pilot, view)
         assert at(view, "/o/count").has_focus

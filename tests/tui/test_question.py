@@ -20,6 +20,7 @@ from inspector.tui.events import Copy, ShowExchange
 from inspector.tui.widgets import links
 from inspector.tui.widgets.form import FormView
 from inspector.tui.work.request import RequestPane
+from inspector.tui.work.result import ResultPane
 from tests.tui.live_app import NARROW, TOOLS, WIDE, becomes, demo, main_screen, running, shows
 from tests.tui.live_demo import Ticking, desk, go, sent, write
 from tests.tui.tui_screens import screen_lines, screen_text, settle
@@ -498,6 +499,22 @@ async def test_after_its_questions_a_call_leads_to_its_result(tmp_path: Path, sl
             await settle(pilot, lambda asked=asked: app.work.asking.question is not asked or not work.is_running)
         await settle(pilot, lambda: app.work.result.display and not work.is_running)
         await settle(pilot, lambda: app.work.result.has_focus_within)
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE])
+async def test_the_first_answered_question_leads_to_the_result_as_the_second_does(size: tuple[int, int]) -> None:
+    async with running(demo(), size=size, until=f"─ {TOOLS} ─") as (app, pilot):
+        screen = main_screen(app)
+        question, result = screen.query_one(QuestionPane), screen.query_one(ResultPane)
+        await pilot.press("slash", *"ask-user", "enter")
+        for _ in range(2):
+            await pilot.press("ctrl+r")
+            await becomes(app, pilot, lambda: question.has_focus_within and question.is_open, "asked")
+            # What is required stays empty: the second press sends it anyway.
+            await pilot.press("ctrl+r", "ctrl+r")
+            await becomes(app, pilot, lambda: not question.is_open and result.display, "answered")
+            await becomes(app, pilot, lambda: result.has_focus_within, "in the result")
+            await becomes(app, pilot, lambda: "esc list" in screen_lines(app)[-1], "the way back")
 
 
 async def test_an_answered_question_leads_to_the_messages_of_its_call(tmp_path: Path) -> None:

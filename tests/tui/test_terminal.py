@@ -238,3 +238,14 @@ def test_the_grid_reads_what_a_terminal_would_show() -> None:
         grid.feed(piece)
     assert grid.text == "日x\nyzab    lo\nnger"
     assert grid.modes == {"25": False}
+
+
+def test_the_start_screen_knows_what_failed_on_the_command_line(home: Path) -> None:
+    config = home / ".mcp.json"
+    config.write_text(json.dumps({"mcpServers": {"gone": {"command": "no-such-program"}}}))
+    failed = run(home, ["tools", "@gone", "--config", str(config)])
+    assert "The command “no-such-program” was not found." in failed.err
+    with Terminal(home, []) as terminal:
+        terminal.shows("@gone", "failed: The command", "never connected")
+        terminal.press("\x11")
+        assert terminal.ends() == 0

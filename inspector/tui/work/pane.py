@@ -400,6 +400,9 @@ class WorkPane(Container):
 
     def _draw_lower(self) -> None:
         work = self.work
+        if work is not None and settle(work, self.session.journal):
+            # An answer can end the call before the next tick: the result takes the focus, and must be there for it.
+            self._ended(work)
         question = self._question_to_show()
         if question is not None:
             if question is not self.asking.question or self.asking.is_stale:

@@ -444,7 +444,9 @@ class ResultPane(CompactEdge):
                 self, "result.expect", ("result.pin-call", "not on restart" if self.pinned else "run on restart")
             )
         if self._open_row is None:
-            found += hints(self, "result.leave")
+            # On a low screen the footer is short; a table needs all of it for its own keys.
+            at = 1 if self.compact and self.can_call and not self._table.display else len(found)
+            found[at:at] = hints(self, "result.leave")
         return found
 
     def _table_hints(self) -> list[KeyHint]:

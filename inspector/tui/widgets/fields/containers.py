@@ -18,6 +18,9 @@ from inspector.tui.widgets import paint
 from inspector.tui.widgets.fields.base import FieldFrame, FieldHost
 from inspector.tui.widgets.fields.text import TextField
 
+NAME = 30
+"""Characters of a list's name in the row that adds to it."""
+
 
 class ContainerField(FieldFrame, can_focus=True):
     """The head of an object or array: its size, and whether it is unfolded."""
@@ -30,10 +33,11 @@ class ContainerField(FieldFrame, can_focus=True):
 
     def body_line(self, y: int) -> Strip:
         field, signs = self.field, signs_now()
-        noun = "item" if field.kind == "array" else "field"
         if isinstance(field.value, (list, dict)):
             number = len(field.value)
-            said = f"{number:,} {noun}{'' if number == 1 else 's'}"
+            # An object shows its fields, set or not: only those that are set count.
+            noun, word = ("item", "") if field.kind == "array" else ("field", " set")
+            said = f"{number:,} {noun}{'' if number == 1 else 's'}{word}"
         else:
             said = "null" if field.value is None else "not set"
         pieces: list[paint.Piece] = [
@@ -105,7 +109,11 @@ class AddItem(FieldFrame, can_focus=True):
         return super().indent + 2
 
     def body_line(self, y: int) -> Strip:
-        return self.body_strip(paint.segments([("+", "key"), (" add an item", "muted")]))
+        # Lists in lists end with such rows below each other.
+        name = self.field.name
+        where = f" to {safe(name, NAME)}" if name and not name.isdecimal() else ""
+        pieces: list[paint.Piece] = [("+", "key"), (" add an item", "muted"), (where, "faint")]
+        return self.body_strip(paint.segments(pieces, room=self.size.width))
 
     def key_verbs(self) -> list[str | tuple[str, str]]:
         return [("items.open", "add an item")]
