@@ -93,6 +93,7 @@ def recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_earlier_sessions_are_found_by_their_messages(recorded: Path, text: str, first: int, amount: str) -> None:
     (hit,) = sources.recordings(Words(text), None, always)
     assert (hit.name, hit.note) == ("shop", amount)
+    assert hit.text.startswith("today ")
     assert isinstance(hit.key, tuple)
     assert hit.key[1] == first
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
-from inspector.client.recording_info import RecordingInfo, newest_first, read_info
+from inspector.client.recording_info import newest_first, read_info
 from inspector.client.state.catalog import KINDS, ListName
 from inspector.config.paths import state_folder
 from inspector.journal.filters import Filter, parse
@@ -19,6 +19,7 @@ from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import NotJson, excerpt
 from inspector.protocol.jsonrpc import parse as parse_json
 from inspector.text import quantity
+from inspector.tui.start.rows import when as day
 
 if TYPE_CHECKING:
     from inspector.calls.collection import Collection
@@ -181,11 +182,7 @@ def recordings(words: Words, mine: Path | None, wanted: StillWanted) -> Iterator
         if first and not (info := read_info(path, octets)).problem:
             more = "+" if amount >= MOST_IN_FILE else ""
             found = f"{amount:,}{more} {'message' if amount == 1 else 'messages'}"
-            yield SearchHit("recordings", info.label or info.path.name, _when(info), found, (info.path, first))
-
-
-def _when(info: RecordingInfo) -> str:
-    return info.started.astimezone().strftime("%a %d %b %Y %H:%M") if info.started is not None else ""
+            yield SearchHit("recordings", info.label or info.path.name, day(info.started), found, (info.path, first))
 
 
 def _matches(path: Path, words: Words, wanted: StillWanted) -> tuple[int, int]:
